@@ -4,6 +4,9 @@
  * are unconfirmed in any order. Engine and workers may lose everything: then a round is done once more.
  */
 
+/** No message is longer: servers take 1 MB by default, headers included. Those above cut. */
+export const messageBytesMax = 1_000_000;
+
 /** A crew's own corner of an engine. */
 export interface Engine {
   readonly board: Board;

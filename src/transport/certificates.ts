@@ -18,8 +18,8 @@ export interface Identity {
 
 export interface CertificateAuthority {
   readonly certificate: string;
-  /** A leaf certificate for a party that is reached at `hosts`. */
-  issue(name: string, hosts: readonly string[]): Promise<Identity>;
+  /** A leaf certificate for a party that is reached at `hosts`. @param days as the authority's, if left out */
+  issue(name: string, hosts: readonly string[], days?: number): Promise<Identity>;
 }
 
 /** A certificate that nobody but its fingerprint vouches for. */
@@ -44,11 +44,10 @@ export async function createSelfSigned(name: string, validDays: number): Promise
 export async function createAuthority(name: string, validDays: number): Promise<CertificateAuthority> {
   x509.cryptoProvider.set(webcrypto);
   const keys = await newKeys();
-  const validity = validityOf(validDays);
   const authority = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
     name: `CN=${name}`,
-    ...validity,
+    ...validityOf(validDays),
     signingAlgorithm: algorithm,
     keys,
     extensions: [
@@ -58,13 +57,13 @@ export async function createAuthority(name: string, validDays: number): Promise<
   });
   return {
     certificate: authority.toString("pem"),
-    async issue(subject, hosts) {
+    async issue(subject, hosts, days = validDays) {
       const leafKeys = await newKeys();
       const certificate = await x509.X509CertificateGenerator.create({
         serialNumber: serialNumber(),
         subject: `CN=${subject}`,
         issuer: authority.subject,
-        ...validity,
+        ...validityOf(days),
         signingAlgorithm: algorithm,
         publicKey: leafKeys.publicKey,
         signingKey: keys.privateKey,

@@ -1,0 +1,87 @@
+/**
+ * The engine over nats-server with JetStream, from 2.9 on. Streams of an epoch are made and deleted by the party; its
+ * workers only use them. What a server must grant is in src/party/crew-files/ as a config for it.
+ */
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { assert } from "../base/assert.ts";
+import type { Engine } from "./engine.ts";
+import { type Keeping, NatsBoard } from "./nats/board.ts";
+import { connectTo, type ServerAccess } from "./nats/connection.ts";
+import { type Access, NatsEpoch } from "./nats/epoch.ts";
+import { epochNames, isOfAnEpoch, storedKinds } from "./nats/names.ts";
+import { isStreamGone, withPatience } from "./nats/trouble.ts";
+
+export interface NatsEngineOptions extends ServerAccess {
+  readonly crew: string;
+  /** The party's alone: how its streams are kept. */
+  readonly keeping?: (Keeping & { readonly leaseMs: number; readonly streamBytesMax?: number }) | undefined;
+}
+
+const answerMs = 3000;
+/** A message that is sent again within this time is known by its id. */
+const repeatMs = 120_000;
+
+/** @throws TandemError CERTIFICATE, ENGINE_LOST where nobody answers, USAGE where the server is not set up for it */
+export async function openNatsEngine(options: NatsEngineOptions): Promise<Engine> {
+  const { crew, keeping, patienceMs } = options;
+  const connection = await connectTo(options);
+  try {
+    const js = jetstream(connection, { timeout: answerMs });
+    // Asking about the account would need one right more.
+    const jsm = await jetstreamManager(connection, { timeout: answerMs, checkAPI: false });
+    const board = new NatsBoard(js, jsm, crew, patienceMs);
+    if (keeping !== undefined) await board.make(keeping);
+    const access: Access = { connection, js, jsm, crew, patienceMs, leaseMs: keeping?.leaseMs ?? null };
+    return {
+      board,
+      begin: (epoch) => beginEpoch(access, keeping, epoch),
+      async join(epoch) {
+        const isThere = await withPatience(patienceMs, () => exists(access, epoch));
+        return isThere ? new NatsEpoch(access, epoch) : null;
+      },
+      async close() {
+        // What was said last, a lease given back among it, is on its way when this resolves.
+        if (!connection.isClosed()) await connection.drain().catch(() => connection.close());
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function beginEpoch(access: Access, keeping: NatsEngineOptions["keeping"], epoch: string): Promise<NatsEpoch> {
+  assert(keeping !== undefined, "a party begins, a worker joins");
+  const { jsm, crew, patienceMs } = access;
+  await withPatience(patienceMs, async () => {
+    const older: string[] = [];
+    for await (const stream of jsm.streams.names()) if (isOfAnEpoch(crew, stream)) older.push(stream);
+    for (const stream of older) await jsm.streams.delete(stream);
+  });
+  const names = epochNames(crew, epoch);
+  const common = {
+    storage: keeping.store,
+    num_replicas: keeping.replicas,
+    duplicate_window: repeatMs * 1e6,
+    discard: "new" as const,
+    max_bytes: keeping.streamBytesMax ?? -1,
+  };
+  const logs = storedKinds.map((kind) => ({
+    name: names.stream(kind),
+    subjects: [names.stored(kind), names.stored(`${kind}.>`)],
+  }));
+  const queue = { name: names.queueStream, subjects: [names.queueSubjects], retention: "workqueue" as const };
+  for (const stream of [...logs, queue])
+    await withPatience(patienceMs, () => jsm.streams.add({ ...common, ...stream }));
+  return new NatsEpoch(access, epoch);
+}
+
+async function exists({ jsm, crew }: Access, epoch: string): Promise<boolean> {
+  try {
+    await jsm.streams.info(epochNames(crew, epoch).queueStream); // it is made last
+    return true;
+  } catch (error) {
+    if (isStreamGone(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+/** What only a real server can do: die, come back with its files or without, be full, and turn people away. */
+import { afterAll, describe, expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import { hasNatsServer, type NatsServer, startNatsServer } from "../../test/support/nats-server.ts";
+import { createAuthority } from "../transport/certificates.ts";
+import type { Engine, StoredMessage } from "./engine.ts";
+import { type NatsEngineOptions, openNatsEngine } from "./nats-engine.ts";
+
+const server = hasNatsServer ? await startNatsServer(["shop", "bank"]) : null;
+const mortal = hasNatsServer ? await startNatsServer(["shop", "bank"]) : null;
+const opened: Engine[] = [];
+afterAll(() => Promise.all(opened.map((engine) => engine.close())));
+
+const keeping = { store: "file", replicas: 1, leaseMs: 500, boardMs: 1000 } as const;
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+
+async function open(to: NatsServer, user: string, rest: Partial<NatsEngineOptions> = {}): Promise<Engine> {
+  const identity = to.users.get(user) ?? { certificate: "", key: "" };
+  const tls = { ...identity, authority: to.authority };
+  const crew = user.split("-")[0];
+  const engine = await openNatsEngine({ servers: [to.url], tls, client: user, crew, patienceMs: 5000, ...rest });
+  opened.push(engine);
+  return engine;
+}
+
+describe.skipIf(server === null)("who may do what", () => {
+  if (server === null) return;
+
+  test("a certificate that is nobody's is turned away, and so is one of another authority", async () => {
+    await expectError(() => open(server, "nobody", { crew: "shop" }), "CERTIFICATE", /no user for this certificate/);
+    const strangers = await createAuthority("strangers", 1);
+    const stranger = await strangers.issue("shop-party", ["shop-party"]);
+    const tls = { ...stranger, authority: server.authority };
+    // The server's reason and its end of the connection race each other.
+    await expect(open(server, "shop-party", { tls, patienceMs: 100 })).rejects.toThrow(
+      /it (?:hangs up|refuses).* this certificate/,
+    );
+  });
+
+  test("so is one that has expired", async () => {
+    const { certificate, key } = server.expired;
+    const tls = { certificate, key, authority: server.authority };
+    await expectError(() => open(server, "shop-party", { tls }), "CERTIFICATE", /expired at .*tandem init crew/);
+  });
+
+  test("a server of another authority is not spoken to", async () => {
+    const { certificate } = await createAuthority("others", 1);
+    const { certificate: own, key } = server.users.get("shop-party") ?? { certificate: "", key: "" };
+    const tls = { certificate: own, key, authority: certificate };
+    await expectError(() => open(server, "shop-party", { tls }), "CERTIFICATE", /SELF_SIGNED|UNABLE_TO/);
+  });
+
+  test("a user of another account hears nothing, sees no stream, and may not touch the crew's subjects", async () => {
+    const shop = await open(server, "shop-party", { keeping });
+    const bank = await open(server, "bank-party", { keeping });
+    const epoch = await shop.begin("e1");
+    await epoch.append("log.0", bytes("a"));
+    const intruder = await open(server, "bank-party", { crew: "shop" });
+    expect(await intruder.join("e1"), "no such stream").toBeNull();
+    const own = await open(server, "bank-party", { crew: "shop", keeping });
+    const forged = await own.begin("e1"); // in its own account, and of no use there either
+    await expectError(() => forged.append("log.0", bytes("x")), "CERTIFICATE", /rights of the crew/);
+    expect(await epoch.stored("log.>")).toBe(1);
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const listening = (async () => {
+      for await (const { subject } of (await bank.begin("e1")).hear("held.>", stop.signal)) heard.push(subject);
+    })();
+    epoch.say("held.0", bytes("x"));
+    await shop.begin("e2");
+    stop.abort();
+    await listening;
+    expect(heard).toEqual([]);
+    expect(await bank.join("e1"), "what the one deletes is not the other's").not.toBeNull();
+  });
+
+  test("a worker writes answers, and neither logs nor tasks", async () => {
+    const shop = await open(server, "shop-party", { keeping });
+    const epoch = await shop.begin("e3");
+    const worker = await open(server, "shop-worker");
+    const joined = await worker.join("e3");
+    await joined?.append("sum.0", bytes("a"));
+    await expectError(async () => joined?.append("log.0", bytes("a")), "CERTIFICATE", /rights of the crew/);
+    await expectError(async () => joined?.end(), "CERTIFICATE", /rights of the crew/);
+    expect(await epoch.stored("sum.>")).toBe(1);
+  });
+});
+
+describe.skipIf(mortal === null)("a server that fails", () => {
+  if (mortal === null) return;
+
+  test("a full stream refuses, and takes more when there is room", async () => {
+    const party = await open(mortal, "shop-party", {
+      keeping: { ...keeping, store: "memory", streamBytesMax: 20_000 },
+    });
+    const epoch = await party.begin("e1");
+    await epoch.append("log.0", new Uint8Array(15_000));
+    await expectError(() => epoch.append("log.0", new Uint8Array(15_000)), "ENGINE_FULL", /no room/);
+    await epoch.purge("log.>");
+    await epoch.append("log.0", new Uint8Array(15_000));
+  });
+
+  test("one that forgets is noticed; one that keeps its files goes on where it was", async () => {
+    const [party, other] = [
+      await open(mortal, "shop-party", { keeping }),
+      await open(mortal, "bank-party", {
+        keeping: { ...keeping, store: "memory" },
+      }),
+    ];
+    const [kept, forgotten] = [await party.begin("e1"), await other.begin("e1")];
+    await kept.append("log.0", bytes("before"));
+    await forgotten.append("log.0", bytes("before"));
+    const stop = new AbortController();
+    const seen: StoredMessage[] = [];
+    let [tellFirst, tellOther] = [(): void => {}, (): void => {}];
+    const both = [
+      new Promise<void>((resolve) => (tellFirst = resolve)),
+      new Promise<void>((resolve) => (tellOther = resolve)),
+    ];
+    const following = (async () => {
+      for await (const message of kept.follow("log.0", -1, stop.signal)) {
+        seen.push(message);
+        tellFirst();
+        if (seen.length === 2) break;
+      }
+    })();
+    const lost = expectError(async () => {
+      for await (const { position } of forgotten.follow("log.0", -1, stop.signal)) if (position > 0) tellOther();
+    }, "ENGINE_LOST");
+    await Promise.all(both);
+    await mortal.stop();
+    const appending = kept.append("log.0", bytes("meanwhile"));
+    await mortal.start();
+    await appending;
+    await following;
+    expect(seen.map(({ message }) => new TextDecoder().decode(message))).toEqual(["before", "meanwhile"]);
+    expect(await kept.stored("log.>")).toBe(2);
+    await expectError(() => forgotten.stored("log.>"), "ENGINE_LOST");
+    await lost;
+  });
+
+  test("one that stays away is given up after the patience", async () => {
+    const party = await open(mortal, "shop-party", { keeping, patienceMs: 300 });
+    const epoch = await party.begin("e1");
+    await mortal.stop();
+    await expectError(() => epoch.append("log.0", bytes("a")), "ENGINE_LOST", /has not answered/);
+    const waits: string[] = [];
+    const nobody = open(mortal, "shop-party", { patienceMs: 300, onWait: (why) => waits.push(why) });
+    await expectError(() => nobody, "ENGINE_LOST", /no server of tls:.* can be reached/);
+    expect(waits).toEqual([expect.stringMatching(/refused/) as unknown]);
+  });
+});

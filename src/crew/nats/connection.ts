@@ -1,0 +1,105 @@
+/**
+ * The connection to the servers: mutual TLS, always. It is made again by itself for as long as it takes; what was
+ * unconfirmed meanwhile is sent again by whoever waits for it.
+ */
+import { X509Certificate } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { connect, errors, type NatsConnection } from "@nats-io/transport-node";
+import { TandemError } from "../../base/error.ts";
+import { messageBytesMax } from "../engine.ts";
+import { lost } from "./trouble.ts";
+
+export interface ServerAccess {
+  /** As in `tls://nats-0.nats:4222`. */
+  readonly servers: readonly string[];
+  /** PEM texts: who we are, and who vouches for the servers. */
+  readonly tls: { readonly certificate: string; readonly key: string; readonly authority: string };
+  /** What the servers' operator sees. */
+  readonly client: string;
+  /** How long to wait for the first connection, and for an answer while there is none. */
+  readonly patienceMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Says why there is no connection yet. */
+  readonly onWait?: ((why: string) => void) | undefined;
+}
+
+const retryMs = 500;
+/** Messages have headers too. */
+const headerBytesMax = 4096;
+
+/** @throws TandemError CERTIFICATE where one side does not trust the other, ENGINE_LOST after the patience */
+export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
+  checkDates(access.tls.certificate);
+  const until = Date.now() + access.patienceMs;
+  for (let attempt = 0; ; attempt++) {
+    access.signal?.throwIfAborted();
+    try {
+      return await connectedOnce(access);
+    } catch (error) {
+      if (error instanceof TandemError) throw error;
+      const why = whyNot(error);
+      if (isDistrust(error)) throw new TandemError("CERTIFICATE", `the engine: ${why}`, { cause: error });
+      if (Date.now() > until) throw lost(`no server of ${access.servers.join(", ")} can be reached: ${why}`, error);
+      if (attempt === 0) access.onWait?.(why);
+    }
+    await pause(retryMs, undefined, { signal: access.signal });
+  }
+}
+
+/** A server may only hang up where a certificate is too old. */
+function checkDates(pem: string): void {
+  const { validTo } = new X509Certificate(pem);
+  if (Date.now() > Date.parse(validTo))
+    throw new TandemError(
+      "CERTIFICATE",
+      `the crew's certificate expired at ${validTo}. 'tandem init crew' makes others`,
+    );
+}
+
+async function connectedOnce({ servers, tls, client }: ServerAccess): Promise<NatsConnection> {
+  const options = {
+    servers: [...servers],
+    name: client,
+    tls: { ca: tls.authority, cert: tls.certificate, key: tls.key },
+    timeout: 5000,
+  };
+  // One that is to last does not say why it cannot be made: it tries for ever.
+  await connect({ ...options, reconnect: false }).then((trial) => trial.close());
+  const connection = await connect({
+    ...options,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitterTLS: 100,
+    // A host that is gone does not close its connections.
+    pingInterval: 5000,
+    maxPingOut: 2,
+  });
+  const payloadMax = connection.info?.max_payload ?? 0;
+  if (payloadMax >= messageBytesMax + headerBytesMax) return connection;
+  await connection.close();
+  throw new TandemError(
+    "USAGE",
+    `the engine takes messages of ${payloadMax} bytes; Tandem needs its usual max_payload of 1 MB`,
+  );
+}
+
+const distrustCodes =
+  /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_OSSL|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** A server that does not know our certificate's authority hangs up: that may also be a server that is starting. */
+function isDistrust(error: unknown): boolean {
+  if (error instanceof errors.AuthorizationError) return true;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return distrustCodes.test(code ?? "") || /does not support 'tls'/.test(message);
+}
+
+function whyNot(error: unknown): string {
+  if (error instanceof errors.AuthorizationError)
+    return "it knows no user for this certificate, or the certificate has expired";
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (/does not support 'tls'/.test(message)) return "it does not speak TLS";
+  if (/^ERR_SSL_.*ALERT/.test(code ?? "")) return `it refuses this certificate (${code})`;
+  if (code === "ECONNRESET" || code === "EPIPE")
+    return "it hangs up. Does it know the authority that has signed this certificate?";
+  return code === undefined ? message : `${message} (${code})`;
+}

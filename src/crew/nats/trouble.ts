@@ -1,0 +1,66 @@
+/** What the server and its client library say when something is wrong, in our words; and trying again. */
+import { setTimeout as pause } from "node:timers/promises";
+import { JetStreamApiError } from "@nats-io/jetstream";
+import { errors } from "@nats-io/transport-node";
+import { TandemError } from "../../base/error.ts";
+
+/** The server's numbers of what is wrong. */
+const streamNotFound = 10059;
+const consumerNotFound = 10014;
+/** Storing failed (a stream's limit), limits of the account, memory, disk, and of what may be reserved. */
+const noRoom = [10077, 10002, 10023, 10028, 10047, 10120];
+/** Replicas without a cluster, more replicas than servers, JetStream is off for the account or in the server. */
+const unfit = [10074, 10005, 10039, 10076];
+
+const retryMs = 200;
+
+export function isStreamGone(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === streamNotFound;
+}
+
+export function isConsumerGone(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === consumerNotFound;
+}
+
+/** @returns our error where trying again would not help; null where it may */
+export function lastingTrouble(error: unknown): TandemError | null {
+  if (error instanceof TandemError) return error;
+  if (isStreamGone(error))
+    return lost("the engine has lost this attempt's messages, or another attempt has begun", error);
+  if (error instanceof JetStreamApiError && noRoom.includes(error.code))
+    return new TandemError("ENGINE_FULL", `the engine has no room: ${error.message}`, { cause: error });
+  if (error instanceof JetStreamApiError && unfit.includes(error.code))
+    return new TandemError("USAGE", `the engine cannot do what crew: asks for: ${error.message}`, { cause: error });
+  if (isForbidden(error) || (error instanceof Error && isForbidden(error.cause)))
+    return new TandemError(
+      "CERTIFICATE",
+      "the engine does not give this certificate the rights of the crew. Compare crew.name with the engine's config",
+      { cause: error },
+    );
+  if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError)
+    return lost("the connection to the engine is closed", error);
+  return null;
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof errors.PermissionViolationError;
+}
+
+/** Does `work` again until it succeeds: a server may be restarting, or a cluster electing. @throws TandemError */
+export async function withPatience<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const lasting = lastingTrouble(error);
+      if (lasting !== null) throw lasting;
+      if (Date.now() > until) throw lost(`the engine has not answered for ${Math.round(patienceMs / 1000)} s`, error);
+    }
+    await pause(retryMs);
+  }
+}
+
+export function lost(what: string, cause?: unknown): TandemError {
+  return new TandemError("ENGINE_LOST", what, { cause });
+}

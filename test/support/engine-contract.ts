@@ -1,0 +1,213 @@
+/** What those above rely on, whatever the engine: the same tests for every one. */
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { type Engine, type Epoch, type Lease, messageBytesMax, type StoredMessage } from "../../src/crew/engine.ts";
+import { expectError } from "./expect-error.ts";
+
+/** One crew on one engine. */
+export interface EngineWorld {
+  readonly leaseMs: number;
+  /** For how long a worker's line stays on the board. */
+  readonly boardMs: number;
+  party(): Promise<Engine>;
+  worker(): Promise<Engine>;
+}
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+
+let epochCount = 0;
+
+/** Within a `describe`. @param open the same world for all tests: an epoch each is enough */
+export function engineContract(open: () => Promise<EngineWorld>): void {
+  async function begun(): Promise<{ world: EngineWorld; party: Engine; worker: Engine; mine: Epoch; theirs: Epoch }> {
+    const world = await open();
+    const [party, worker] = await Promise.all([world.party(), world.worker()]);
+    const mine = await party.begin(`e${epochCount++}`);
+    const theirs = await worker.join(mine.name);
+    if (theirs === null) throw new Error("an epoch that has begun can be joined");
+    return { world, party, worker, mine, theirs };
+  }
+
+  test("what is stored is followed, and then what is still to come, from any position", async () => {
+    const { mine, theirs } = await begun();
+    await mine.append("log.0", bytes("a"));
+    await mine.append("log.1", bytes("of another block"));
+    await mine.append("log.0", bytes("b"));
+    const reading = firstOf(theirs, "log.0", -1, 3);
+    await mine.append("log.0", bytes("c"));
+    const read = await reading;
+    expect(read.map(({ message }) => text(message))).toEqual(["a", "b", "c"]);
+    expect(read.every(({ subject }) => subject === "log.0")).toBe(true);
+    expect(read[0].position).toBeLessThan(read[1].position);
+    const later = await firstOf(theirs, "log.0", read[0].position, 2);
+    expect(later.map(({ message }) => text(message))).toEqual(["b", "c"]);
+    const all = await firstOf(theirs, "log.>", -1, 4);
+    expect(all.map(({ subject }) => subject).toSorted()).toEqual(["log.0", "log.0", "log.0", "log.1"]);
+  });
+
+  test("many unconfirmed messages all arrive", async () => {
+    const { mine, theirs } = await begun();
+    const words = Array.from({ length: 60 }, (_, i) => `m${i}`);
+    await Promise.all(words.map((word) => theirs.append(`sum.0.${word}`, bytes(word))));
+    const read = await firstOf(mine, "sum.>", -1, words.length);
+    expect(read.map(({ message }) => text(message)).toSorted()).toEqual(words.toSorted());
+    expect(await mine.stored("sum.>")).toBe(words.length);
+  });
+
+  test("the longest message passes, and a longer one is a bug", async () => {
+    const { mine, theirs } = await begun();
+    const longest = new Uint8Array(messageBytesMax).fill(7);
+    await mine.append("log.0", longest);
+    const [{ message }] = await firstOf(theirs, "log.0", -1, 1);
+    expect(Buffer.compare(message, longest)).toBe(0);
+    const longer = new Uint8Array(messageBytesMax + 1);
+    await expectError(async () => mine.append("log.0", longer), "INTERNAL", /1 MB/);
+    await expectError(async () => mine.offer("hold", longer), "INTERNAL", /1 MB/);
+    await expectError(async () => mine.say("held.0", longer), "INTERNAL", /1 MB/);
+  });
+
+  test("what is purged is gone, and positions go on", async () => {
+    const { mine, theirs } = await begun();
+    await mine.append("log.0", bytes("a"));
+    await mine.append("log.1", bytes("b"));
+    const [{ position }] = await firstOf(theirs, "log.0", -1, 1);
+    expect([await mine.stored("log.>"), await mine.stored("log.0"), await mine.stored("sum.>")]).toEqual([2, 1, 0]);
+    await mine.purge("log.0");
+    expect([await mine.stored("log.>"), await mine.stored("log.0")]).toEqual([1, 0]);
+    await mine.append("log.0", bytes("c"));
+    const [next] = await firstOf(theirs, "log.0", position, 1);
+    expect(text(next.message)).toBe("c");
+    expect(next.position).toBeGreaterThan(position);
+    await mine.purge("log.>");
+    expect(await mine.stored("log.>")).toBe(0);
+  });
+
+  test("what is offered has one holder at a time, for as long as it renews its lease", async () => {
+    const { world, mine, theirs } = await begun();
+    await mine.offer("hold", bytes("block 0"));
+    const held = await taken(theirs, "hold");
+    expect([text(held.message), held.deliveries]).toEqual(["block 0", 1]);
+    const other = new AbortController();
+    const waiting = mine.take("hold", other.signal);
+    for (let i = 0; i < 6; i++) {
+      await pause(world.leaseMs / 4);
+      held.renew();
+    }
+    other.abort();
+    expect(await waiting, "it was held all the time").toBeNull();
+    const next = await taken(mine, "hold");
+    expect([text(next.message), next.deliveries], "after the lease").toEqual(["block 0", 2]);
+    await next.done();
+    await expectNothing(theirs, "hold", world.leaseMs * 1.5);
+  });
+
+  test("what is given back goes to the next who asks, at once", async () => {
+    const { world, mine, theirs } = await begun();
+    await mine.offer("hold", bytes("block 0"));
+    await mine.offer("hold", bytes("block 1"));
+    const [one, two] = [await taken(theirs, "hold"), await taken(theirs, "hold")];
+    expect([text(one.message), text(two.message)].toSorted()).toEqual(["block 0", "block 1"]);
+    const beat = setInterval(() => two.renew(), world.leaseMs / 4);
+    one.giveBack();
+    const again = await taken(mine, "hold");
+    clearInterval(beat);
+    expect([text(again.message), again.deliveries]).toEqual([text(one.message), 2]);
+    await Promise.all([two.done(), again.done()]);
+  });
+
+  test("queues are apart", async () => {
+    const { world, mine, theirs } = await begun();
+    await mine.offer("hold", bytes("block 0"));
+    await mine.offer("task.pack", bytes("task 0"));
+    const task = await taken(theirs, "task.pack");
+    expect(text(task.message)).toBe("task 0");
+    await task.done();
+    await expectNothing(theirs, "task.pack", world.leaseMs / 4);
+  });
+
+  test("what is said is heard by those who listen, and by nobody later", async () => {
+    const { mine, theirs } = await begun();
+    const stop = new AbortController();
+    const [held, all] = [theirs.hear("held.3", stop.signal), theirs.hear("held.>", stop.signal)];
+    await pause(100); // a question takes its way
+    mine.say("held.2", bytes("x"));
+    mine.say("held.3", bytes("y"));
+    const heard = async (messages: typeof all, count: number): Promise<string[]> => {
+      const seen: string[] = [];
+      for await (const { subject, message } of messages) {
+        seen.push(`${subject} ${text(message)}`);
+        if (seen.length === count) break;
+      }
+      return seen;
+    };
+    expect(await heard(held, 1)).toEqual(["held.3 y"]);
+    expect(await heard(all, 2)).toEqual(["held.2 x", "held.3 y"]);
+    stop.abort();
+    const ended = new AbortController();
+    const late = theirs.hear("held.>", ended.signal);
+    setTimeout(() => ended.abort(), 100);
+    expect(await heard(late, 1)).toEqual([]);
+  });
+
+  test("the board shows what lasts, and who was there of late", async () => {
+    const { world, party, worker } = await begun();
+    await party.board.put("epoch", bytes("e1"), true);
+    await worker.board.put("worker.w1", bytes("2 threads"));
+    await worker.board.put("worker.w2", bytes("4 threads"));
+    await worker.board.put("worker.w2", bytes("8 threads"));
+    const shown = async (engine: Engine): Promise<string[]> =>
+      [...(await engine.board.entries())].map(([key, value]) => `${key} ${text(value)}`).toSorted();
+    const everything = ["epoch e1", "worker.w1 2 threads", "worker.w2 8 threads"];
+    expect(await shown(party)).toEqual(everything);
+    expect(await shown(worker)).toEqual(everything);
+    await worker.board.remove("worker.w1");
+    await worker.board.remove("worker.w7");
+    expect(await shown(party)).toEqual(["epoch e1", "worker.w2 8 threads"]);
+    await pause(world.boardMs * 1.6);
+    expect(await shown(party)).toEqual(["epoch e1"]);
+    await party.board.put("epoch", bytes("e2"), true);
+    expect(await shown(worker)).toEqual(["epoch e2"]);
+    await party.board.remove("epoch");
+    expect(await shown(worker)).toEqual([]);
+  });
+
+  test("an epoch ends with the next, or by itself, and says that it is no more", async () => {
+    const { party, worker, mine, theirs } = await begun();
+    await mine.append("log.0", bytes("a"));
+    await mine.offer("hold", bytes("block 0"));
+    const next = await party.begin(`e${epochCount++}`);
+    expect(await worker.join(mine.name)).toBeNull();
+    await expectError(() => mine.append("log.0", bytes("b")), "ENGINE_LOST");
+    await expectError(() => theirs.append("sum.0", bytes("b")), "ENGINE_LOST");
+    await expectError(() => mine.stored("log.>"), "ENGINE_LOST");
+    expect(await next.stored("log.>")).toBe(0);
+    await next.append("log.0", bytes("c"));
+    await next.end();
+    expect(await worker.join(next.name)).toBeNull();
+    await expectError(() => next.stored("log.>"), "ENGINE_LOST");
+    await next.end();
+  });
+}
+
+/** The first messages, doubles left out. */
+async function firstOf(epoch: Epoch, filter: string, after: number, count: number): Promise<StoredMessage[]> {
+  const stop = new AbortController();
+  const seen = new Map<number, StoredMessage>();
+  for await (const message of epoch.follow(filter, after, stop.signal)) {
+    seen.set(message.position, message);
+    if (seen.size === count) break;
+  }
+  stop.abort();
+  return [...seen.values()];
+}
+
+async function taken(epoch: Epoch, queue: string): Promise<Lease> {
+  const lease = await epoch.take(queue, new AbortController().signal);
+  if (lease === null) throw new Error("nothing was taken, and nobody gave the signal");
+  return lease;
+}
+
+async function expectNothing(epoch: Epoch, queue: string, waitMs: number): Promise<void> {
+  expect(await epoch.take(queue, AbortSignal.timeout(waitMs))).toBeNull();
+}
