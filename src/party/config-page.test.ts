@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { activeConfig, passiveConfig } from "./config.ts";
+import { workerConfig } from "./crew-config.ts";
 
 const page = readFileSync(new URL("../../docs/config.md", import.meta.url), "utf8");
 
@@ -40,11 +41,13 @@ function rowsUnder(title: string): Map<string, string> {
 
 const active: Fields = new Map(fieldsOf(activeConfig, ""));
 const passive: Fields = new Map(fieldsOf(passiveConfig, ""));
+const worker: Fields = new Map(fieldsOf(workerConfig, ""));
 
 test.each([
   { title: "Both parties", fields: active, isHere: (name: string) => passive.has(name) },
   { title: "active.yaml alone", fields: active, isHere: (name: string) => !passive.has(name) },
   { title: "passive.yaml alone", fields: passive, isHere: (name: string) => !active.has(name) },
+  { title: "worker.yaml", fields: worker, isHere: () => true },
 ])("$title: every field stands there with its default, and no other", ({ title, fields, isHere }) => {
   const rows = rowsUnder(title);
   expect([...rows.keys()].sort()).toEqual([...fields.keys()].filter(isHere).sort());

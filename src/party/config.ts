@@ -24,7 +24,9 @@ import { TandemError } from "../base/error.ts";
 import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { tableFormats } from "../data/table-reading.ts";
+import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
+import { crewFrom, crewField, type CrewConfig } from "./crew-config.ts";
 import { checkHiddenOutcomes } from "./privacy-policy.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */
@@ -33,23 +35,12 @@ const usualPatienceSeconds = 600;
 /** Nobody has answered yet: the address may be wrong. */
 const usualFirstContactSeconds = 30;
 
-const text = z.string("must be text; put it in quotes").min(1, "must not be empty");
 const fingerprint = z
   .string("must be text; put it in quotes")
   .regex(/^[0-9a-f]{64}$/, "must be a SHA-256 fingerprint: 64 lowercase hex digits, as 'tandem fingerprint' prints it");
-const wholeNumber = (min: number, max: number) => {
-  const what = `must be a whole number from ${min} to ${max}`;
-  return z.int(what).min(min, what).max(max, what);
-};
-const oneOf = <const T extends readonly string[]>(names: T) => z.enum(names, `must be one of ${names.join(", ")}`);
 const amountOf = z.number("must be a number").min(0, "must be 0 or more");
 const perDay = wholeNumber(0, 1_000_000_000_000);
 const port = wholeNumber(0, 65535);
-const object = <S extends z.core.$ZodLooseShape>(shape: S) =>
-  z.strictObject(shape, {
-    error: (issue) => (issue.code === "invalid_type" ? "must have fields of its own, one per line" : undefined),
-  });
-const listOf = <S extends z.ZodType>(item: S) => z.array(item, "must be a list");
 
 /** With `authority`, peers need a certificate of it; the pinned fingerprint is needed in any case. */
 const tls = object({
@@ -166,6 +157,7 @@ export const passiveConfig = object({
   threads,
   sampling_secret: samplingSecret,
   noise_secret: noiseSecret,
+  crew: crewField.optional(),
 });
 
 export const activeConfig = object({
@@ -215,7 +207,11 @@ export type PassiveConfigInput = z.input<typeof passiveConfig>;
 export type ActiveConfigInput = z.input<typeof activeConfig>;
 /** What the policy demands is checked and complete. */
 export type PolicyConfig = Omit<z.output<typeof policy>, "privacy"> & { readonly privacy: PrivacyParameters };
-export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy"> & { readonly policy: PolicyConfig };
+export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "crew"> & {
+  readonly policy: PolicyConfig;
+  /** Undefined: this process does it all. */
+  readonly crew?: CrewConfig | undefined;
+};
 /** Hyper-parameters are checked and complete; the key's size is one number. */
 export type ActiveConfig = Omit<
   z.output<typeof activeConfig>,
@@ -246,6 +242,7 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
     tls: tlsFrom(config.tls, from),
     data: { ...config.data, ...sourceFrom(config.data, from) },
     output: { ...config.output, directory: from(config.output.directory) },
+    crew: config.crew && crewFrom(file, config.crew, config.name, from),
   };
 }
 
@@ -256,6 +253,8 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
 export async function readActiveConfig(path: string, newJobName: (directory: string) => string): Promise<ActiveConfig> {
   const file = await ConfigFile.read(path);
   const from = relativeTo(path);
+  if (file.has("crew"))
+    throw file.error(["crew"], "field 'crew': an active party works in one process; a passive party may have a crew");
   const { key_bits: secure, insecure_key_bits: insecure, job: given, ...config } = file.parse(activeConfig);
   const job = given ?? newJobName(from(config.output.directory));
   checkSource(file, config.data);

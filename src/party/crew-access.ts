@@ -1,0 +1,69 @@
+/** Opens the engine that a config names, and reads the key that seals what it carries. */
+import { TandemError } from "../base/error.ts";
+import { readSecretFile } from "../base/files/secret-file.ts";
+import type { Engine } from "../crew/engine.ts";
+import type { NatsEngineOptions } from "../crew/nats-engine.ts";
+import { crewKeyBytes, type Seal, sealOf } from "../crew/seal.ts";
+import type { CrewAccess, CrewConfig } from "./crew-config.ts";
+import { readIdentity } from "./identity.ts";
+
+/** A party's workers say every second who they are; three missed, and they are gone. */
+const boardMs = 5000;
+
+export interface OpenedCrew {
+  readonly engine: Engine;
+  sealOf(epoch: string): Seal;
+}
+
+export type EngineOptions = Pick<NatsEngineOptions, "patienceMs" | "signal" | "onWait">;
+
+/** A party's: it makes streams. @throws TandemError as openNatsEngine does, and FILE_UNREADABLE, KEY_FORMAT */
+export function openPartyEngine(crew: CrewConfig, options: EngineOptions): Promise<OpenedCrew> {
+  const { store, replicas, lease_seconds: leaseSeconds } = crew;
+  const keeping = { store, replicas, leaseMs: leaseSeconds * 1000, boardMs };
+  return opened(crew, `tandem party ${crew.name}`, { ...options, keeping });
+}
+
+/** A worker's. @throws TandemError as above */
+export function openWorkerEngine(crew: CrewAccess, id: string, options: EngineOptions): Promise<OpenedCrew> {
+  return opened(crew, `tandem worker ${id}`, options);
+}
+
+async function opened(
+  { name, servers, tls, secret }: CrewAccess,
+  client: string,
+  options: EngineOptions & Pick<NatsEngineOptions, "keeping">,
+): Promise<OpenedCrew> {
+  const crewKey = await readCrewKey(secret, tls.insecure_key_file);
+  const { certificate, key, authority = "" } = await readIdentity(tls);
+  // Only who has a crew loads what speaks to an engine.
+  const { openNatsEngine } = await import("../crew/nats-engine.ts");
+  const engine = await openNatsEngine({
+    ...options,
+    servers,
+    crew: name,
+    client,
+    tls: { certificate, key, authority },
+  });
+  return { engine, sealOf: (epoch) => sealOf(crewKey, epoch) };
+}
+
+/** 64 hex digits and a line's end. @throws TandemError KEY_FORMAT, and FILE_UNREADABLE also where others may read it */
+export async function readCrewKey(path: string, insecure: boolean): Promise<Uint8Array> {
+  let content: string;
+  try {
+    content = await readSecretFile(path, { insecure });
+  } catch (cause) {
+    if (cause instanceof TandemError) throw cause;
+    throw new TandemError("FILE_UNREADABLE", `${path} cannot be read. 'tandem init crew' makes a crew's key`, {
+      cause,
+    });
+  }
+  const hex = content.trim();
+  if (!/^[0-9a-f]*$/.test(hex) || hex.length !== crewKeyBytes * 2)
+    throw new TandemError(
+      "KEY_FORMAT",
+      `${path} is not a crew's key: 64 hex digits, as 'tandem init crew' writes them`,
+    );
+  return Buffer.from(hex, "hex");
+}
