@@ -9,7 +9,8 @@ import {
   MethodDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createRouterTransport, type Transport } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
+import { closeCallStreams, transportTo } from "../../test/support/call-streams.ts";
 import { expectError } from "../../test/support/expect-error.ts";
 import { TandemError } from "../base/error.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -97,18 +98,21 @@ const typeNames = (messages: unknown[]): string[] =>
   messages.map((message) => (message as { $typeName: string }).$typeName);
 
 /** A party that has this job open for everybody. */
-function partyTransport(service: PassiveService): Transport {
+function routesOf(service: PassiveService): ReturnType<typeof partyRoutes> {
   const desk: Pick<PartyDesk, "openJob" | "job" | "jobRefused"> = {
     openJob: () => Promise.resolve(service),
     job: () => service,
     jobRefused: () => {},
   };
-  return createRouterTransport(partyRoutes(desk as PartyDesk));
+  return partyRoutes(desk as PartyDesk);
 }
+
+afterEach(closeCallStreams);
 
 describe.each([
   ["a role", (service: PassiveService) => connectInMemory("telecom", service)],
-  ["a party's desk", (service: PassiveService) => peerOver("telecom", partyTransport(service))],
+  ["a party's desk", (service: PassiveService) => peerOver("telecom", createRouterTransport(routesOf(service)))],
+  ["a party's desk, in one stream", (service: PassiveService) => peerOver("telecom", transportTo(routesOf(service)))],
 ])("from a peer to %s", (_name, connect) => {
   test.each(PassiveParty.methods.map((method) => [method.localName, method] as const))(
     "%s: requests and answers come through",

@@ -5,13 +5,22 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
+import { callsTransport } from "./calls/calls-transport.ts";
+import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { alignmentPeerOver } from "./alignment-client.ts";
 import { peerOver } from "./peer-client.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
 import { pinnedSocket } from "./pinned-socket.ts";
 import { scoringPeerOver } from "./scoring-client.ts";
-import { type Address, type Liveness, messageLimits, pingIntervalMs, type TlsIdentity } from "./tls-settings.ts";
+import {
+  type Address,
+  callsPath,
+  type Liveness,
+  messageLimits,
+  pingIntervalMs,
+  type TlsIdentity,
+} from "./tls-settings.ts";
 
 const pingTimeoutMs = 20_000;
 
@@ -35,10 +44,20 @@ export function connectTls(
   });
   const at = `${address.host}:${address.port}`;
   return {
-    ...peerOver(name, transport, at),
+    ...peerOver(name, inOneStream(transport, sessions), at),
     alignment: (job, validationFile) =>
       alignmentPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate), at),
     close: () => sessions.abort(),
+  };
+}
+
+/** All calls of a job but the one that lasts as long as the job: how that one ends says what became of the party. */
+function inOneStream(apart: Transport, sessions: PinnedSessionManager): Transport {
+  const calls = callsTransport(() => sessions.request("POST", callsPath, {}, { endStream: false }));
+  return {
+    unary: (...call) => calls.unary(...call),
+    stream: (method, ...call) =>
+      method.name === PassiveParty.method.join.name ? apart.stream(method, ...call) : calls.stream(method, ...call),
   };
 }
 

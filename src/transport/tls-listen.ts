@@ -2,16 +2,26 @@
 import { createSecureServer, type ServerHttp2Session } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  type ContextValues,
+  createContextValues,
+  type MethodImplSpec,
+} from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { TandemError } from "../base/error.ts";
 import type { OnTurnedAway } from "../base/listening/waiting-room.ts";
 import { type Caller, callerKey } from "./caller.ts";
+import { registered } from "./calls/registered-methods.ts";
+import { ServedCalls } from "./calls/serve-calls.ts";
 import { Door } from "./door.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
 import type { PinnedParty } from "./pinned-certificate.ts";
 import {
   type Address,
+  callsPath,
   messageLimits,
   pingIntervalMs,
   type TlsIdentity,
@@ -48,22 +58,33 @@ export async function listenTls(
   { onTurnedAway = () => {}, heartbeatMs = usualHeartbeatMs }: ListenOptions = {},
 ): Promise<ListeningServer> {
   const callers = new WeakMap<object, Caller>();
+  const methods = new Map<string, MethodImplSpec>();
+  const callStreams = new Map<object, ServedCalls>();
+  const valuesOf = (session: object | undefined): ContextValues => {
+    const caller = session === undefined ? undefined : callers.get(session);
+    if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
+    return createContextValues().set(callerKey, caller).set(heartbeatKey, heartbeatMs);
+  };
+  const byThemselves = connectNodeAdapter({
+    routes: registered(service.routes, methods),
+    ...messageLimits,
+    contextValues: (request) => valuesOf("stream" in request ? request.stream.session : undefined),
+  });
   const server = createSecureServer(
     {
       ...tlsOptions(identity),
       requestCert: true,
       settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax, maxFrameSize: 1 << 20 },
     },
-    connectNodeAdapter({
-      routes: service.routes,
-      ...messageLimits,
-      contextValues(request) {
-        const caller =
-          "stream" in request && request.stream.session !== undefined ? callers.get(request.stream.session) : undefined;
-        if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
-        return createContextValues().set(callerKey, caller).set(heartbeatKey, heartbeatMs);
-      },
-    }),
+    (request, response) => {
+      if (request.url !== callsPath) return byThemselves(request, response);
+      const { session } = request.stream;
+      // One is enough for a connection, and what waits in it is counted once.
+      if (session === undefined || !callers.has(session) || callStreams.has(session)) return request.stream.close();
+      request.stream.respond({ ":status": 200 });
+      callStreams.set(session, new ServedCalls(request.stream, methods, valuesOf(session)));
+      session.once("close", () => callStreams.delete(session));
+    },
   );
   const door = new Door(pinnedActives, onTurnedAway);
   const sockets = new Set<Socket>();
@@ -97,6 +118,7 @@ export async function listenTls(
           clearTimeout(deadline);
           resolve();
         });
+        for (const calls of callStreams.values()) calls.close();
         door.close();
       }),
   };

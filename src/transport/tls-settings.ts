@@ -11,6 +11,9 @@ export const windowBytes = 8 << 20;
 /** How often an active party pings. */
 export const pingIntervalMs = 20_000;
 
+/** Where a connection takes calls that all come in one stream. */
+export const callsPath = "/tandem.v1/calls";
+
 export const messageLimits = { readMaxBytes: messageBytesMax, writeMaxBytes: messageBytesMax, acceptCompression: [] };
 
 /** What one party needs to speak TLS with the others. */

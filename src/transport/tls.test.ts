@@ -1,5 +1,6 @@
 /** The TLS transport on loopback: whole jobs, who is let in, what a peer learns of errors, what breaks and how fast. */
 import { once } from "node:events";
+import type { ClientHttp2Stream } from "node:http2";
 import { connect as connectPlain } from "node:net";
 import { connect as connectSecure, type ConnectionOptions } from "node:tls";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
@@ -29,12 +30,15 @@ import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 import { idsDigest } from "../protocol/ids.ts";
+import { callsTransport } from "./calls/calls-transport.ts";
 import { createAuthority } from "./certificates.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
+import { PinnedSessionManager } from "./pinned-session.ts";
+import { pinnedSocket } from "./pinned-socket.ts";
 import { connectTls, type TlsPeer } from "./tls-connect.ts";
 import { listenTls } from "./tls-listen.ts";
-import type { TlsIdentity } from "./tls-settings.ts";
+import { callsPath, type TlsIdentity } from "./tls-settings.ts";
 
 const table = randomTable("tls", { rows: 50, features: [1, 2, 2], missingFraction: 0.1 });
 const rejections = watchRejections();
@@ -409,6 +413,33 @@ test("a party says that it is working while it works on a call, and not otherwis
   await answer;
   peer.close();
   await beating;
+});
+
+test("a connection has one stream for many calls, and a second one is closed", async () => {
+  const { server } = await served(lonely().service);
+  const { active, passive } = parties;
+  const sessions = new PinnedSessionManager(
+    `https://127.0.0.1:${server.port}`,
+    { pingIntervalMs: 20_000, pingTimeoutMs: 20_000, isReplaced: false },
+    () =>
+      pinnedSocket("telecom", active, certificateFingerprint(passive.certificate), {
+        host: "127.0.0.1",
+        port: server.port,
+      }),
+  );
+  cleanUps.push(() => sessions.abort());
+  const [first, second] = [await open(), await open()];
+  await once(second, "close");
+  const client = createClient(
+    PassiveParty,
+    callsTransport(() => Promise.resolve(first)),
+  );
+  await expect(client.setUp({})).rejects.toThrow(/waiting and cannot take this message/);
+
+  async function open(): Promise<ClientHttp2Stream> {
+    const stream = await sessions.request("POST", callsPath, {}, { endStream: false });
+    return stream.on("error", () => {});
+  }
 });
 
 test("back-pressure: a party that stops reading stops the sender within the windows", async () => {

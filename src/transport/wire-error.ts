@@ -6,7 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { isErrorCode, TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
 
-const codeHeader = "tandem-code";
+export const codeHeader = "tandem-code";
 
 /** Whether an error in a handler is a bug here, not the peer's doing or the network's. */
 export function isOwnFault(error: unknown): boolean {

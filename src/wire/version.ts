@@ -1,7 +1,7 @@
 /**
  * Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other.
  */
-export const protocolVersion = 10;
+export const protocolVersion = 11;
 
 /** No message is larger; what is larger travels as a stream of chunks. */
 export const messageBytesMax = 4 << 20;

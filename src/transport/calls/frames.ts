@@ -1,0 +1,90 @@
+/**
+ * Frames of a stream that carries many calls. Each is
+ *
+ *     call: 4 bytes | kind: 1 byte | length: 4 bytes | payload        (little-endian)
+ *
+ * A call is opened with its path, has messages either way, and is ended by each side. The side that answers may fail it
+ * instead, and the side that asks may cancel it.
+ */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { messageBytesMax } from "../../wire/version.ts";
+
+export type FrameKind = "open" | "message" | "end" | "failure" | "cancel";
+
+const kinds: readonly FrameKind[] = ["open", "message", "end", "failure", "cancel"];
+const payloadBytesMax: Readonly<Record<FrameKind, number>> = {
+  open: 128,
+  message: messageBytesMax,
+  end: 0,
+  failure: 1 << 16,
+  cancel: 0,
+};
+
+export const headerBytes = 9;
+
+export interface Frame {
+  readonly call: number;
+  readonly kind: FrameKind;
+  readonly payload: Uint8Array;
+}
+
+const nothing = new Uint8Array(0);
+/** Payloads up to here are copied behind their headers: one short write is cheaper than two. */
+const copiedBytesMax = 1 << 12;
+
+/** The bytes of a frame, in one piece or two. @throws ConnectError if the payload is larger than the other side takes */
+export function frameBytes(call: number, kind: FrameKind, payload: Uint8Array = nothing): Uint8Array[] {
+  if (payload.length > payloadBytesMax[kind])
+    throw new ConnectError(`a message of ${payload.length} bytes is larger than agreed`, Code.ResourceExhausted);
+  const isCopied = payload.length <= copiedBytesMax;
+  const bytes = Buffer.allocUnsafe(headerBytes + (isCopied ? payload.length : 0));
+  bytes.writeUInt32LE(call, 0);
+  bytes[4] = kinds.indexOf(kind);
+  bytes.writeUInt32LE(payload.length, 5);
+  if (!isCopied) return [bytes, payload];
+  bytes.set(payload, headerBytes);
+  return [bytes];
+}
+
+/** Puts frames together from the pieces in which they come. What is announced is bounded before room is made for it. */
+export class FrameReader {
+  readonly #header = Buffer.alloc(headerBytes);
+  #headerFilled = 0;
+  #payload: Buffer | null = null;
+  #filled = 0;
+
+  /** @throws ConnectError if the bytes are no frames */
+  *frames(piece: Buffer): Generator<Frame> {
+    for (let at = 0; ;) {
+      if (this.#payload === null) {
+        const taken = piece.copy(this.#header, this.#headerFilled, at, at + headerBytes - this.#headerFilled);
+        this.#headerFilled += taken;
+        at += taken;
+        if (this.#headerFilled < headerBytes) return;
+        this.#payload = Buffer.allocUnsafe(this.#lengthOf(this.#kind()));
+        this.#filled = 0;
+      }
+      const payload = this.#payload;
+      const taken = piece.copy(payload, this.#filled, at, at + payload.length - this.#filled);
+      this.#filled += taken;
+      at += taken;
+      if (this.#filled < payload.length) return;
+      this.#payload = null;
+      this.#headerFilled = 0;
+      yield { call: this.#header.readUInt32LE(0), kind: this.#kind(), payload };
+    }
+  }
+
+  #kind(): FrameKind {
+    const kind = kinds[this.#header[4]] as FrameKind | undefined;
+    if (kind === undefined) throw new ConnectError("a frame of no kind that there is", Code.InvalidArgument);
+    return kind;
+  }
+
+  #lengthOf(kind: FrameKind): number {
+    const length = this.#header.readUInt32LE(5);
+    if (length > payloadBytesMax[kind])
+      throw new ConnectError(`a frame of ${length} bytes, which is larger than agreed`, Code.ResourceExhausted);
+    return length;
+  }
+}

@@ -1,0 +1,67 @@
+/** The messages of one call that have come and are not read yet, in the order in which they came. */
+type Reader<T> = {
+  readonly resolve: (result: IteratorResult<T, undefined>) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export class Incoming<T> implements AsyncIterableIterator<T, undefined> {
+  readonly #items: { readonly value: T; readonly bytes: number }[] = [];
+  readonly #readers: Reader<T>[] = [];
+  readonly #freed: (bytes: number) => void;
+  #end: { readonly error: unknown } | null = null;
+
+  /** @param freed hears how many bytes no longer wait */
+  constructor(freed: (bytes: number) => void) {
+    this.#freed = freed;
+  }
+
+  get isOver(): boolean {
+    return this.#end !== null;
+  }
+
+  add(value: T, bytes: number): void {
+    const reader = this.#readers.shift();
+    if (reader === undefined && this.#end === null) this.#items.push({ value, bytes });
+    else this.#freed(bytes);
+    reader?.resolve({ done: false, value });
+  }
+
+  /** No more will come. @param error why; left out: all have come */
+  finish(error?: unknown): void {
+    if (this.#end !== null) return;
+    this.#end = { error };
+    for (const reader of this.#readers.splice(0)) this.#last(reader);
+  }
+
+  /** What has come is of no interest any more. */
+  drop(): void {
+    for (const { bytes } of this.#items.splice(0)) this.#freed(bytes);
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    const item = this.#items.shift();
+    if (item !== undefined) {
+      this.#freed(item.bytes);
+      return Promise.resolve({ done: false, value: item.value });
+    }
+    return new Promise((resolve, reject) => {
+      if (this.#end === null) this.#readers.push({ resolve, reject });
+      else this.#last({ resolve, reject });
+    });
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.finish();
+    this.drop();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #last({ resolve, reject }: Reader<T>): void {
+    if (this.#end?.error === undefined) resolve({ done: true, value: undefined });
+    else reject(this.#end.error);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Answers the calls that come in one stream, with the handlers that answer calls by themselves. A caller that breaks
+ * the rules of frames loses the stream, and with it all of its calls.
+ */
+import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { ServerHttp2Stream } from "node:http2";
+import { Code, ConnectError, type ContextValues, type MethodImplSpec } from "@connectrpc/connect";
+import { CallContext } from "./call-context.ts";
+import { failureBytes } from "./call-failure.ts";
+import { type Frame } from "./frames.ts";
+import { FrameStream } from "./frame-stream.ts";
+import { Incoming } from "./incoming.ts";
+
+/** What is registered at a router, by path. */
+export type CallMethods = ReadonlyMap<string, MethodImplSpec>;
+
+/** Calls of one stream whose handlers have not ended, whatever the caller has done since. */
+const callsMax = 128;
+
+interface OpenCall {
+  readonly method: MethodImplSpec;
+  readonly requests: Incoming<MessageInitShape<DescMessage>>;
+  readonly context: CallContext;
+}
+
+export class ServedCalls {
+  readonly #methods: CallMethods;
+  readonly #values: ContextValues;
+  readonly #frames: FrameStream;
+  readonly #open = new Map<number, OpenCall>();
+  #lastCall = 0;
+  #isClosing = false;
+
+  constructor(stream: ServerHttp2Stream, methods: CallMethods, values: ContextValues) {
+    this.#methods = methods;
+    this.#values = values;
+    this.#frames = new FrameStream(
+      stream,
+      (frame) => this.#take(frame),
+      (error) => {
+        for (const call of this.#open.values()) abandon(call, error);
+      },
+    );
+  }
+
+  /** Ends the stream, when the calls that are open have been answered. */
+  close(): void {
+    this.#isClosing = true;
+    if (this.#open.size === 0) this.#frames.end();
+  }
+
+  #take({ call, kind, payload }: Frame): void {
+    if (kind === "open") return this.#begin(call, Buffer.from(payload).toString("latin1"));
+    if (call > this.#lastCall) throw new ConnectError("a frame of a call that was not opened", Code.InvalidArgument);
+    const open = this.#open.get(call);
+    if (open === undefined) return; // it was answered before all had come
+    switch (kind) {
+      case "message":
+        return this.#message(open, payload);
+      case "end":
+        return open.requests.finish();
+      case "cancel":
+        return abandon(open, new ConnectError("the call was given up", Code.Canceled));
+      default:
+        throw new ConnectError("a failure, which is not the caller's to send", Code.InvalidArgument);
+    }
+  }
+
+  #begin(call: number, path: string): void {
+    if (call !== this.#lastCall + 1) throw new ConnectError("calls are not in order", Code.InvalidArgument);
+    if (this.#open.size >= callsMax) throw new ConnectError("too many calls at once", Code.ResourceExhausted);
+    this.#lastCall = call;
+    const method = this.#methods.get(path);
+    if (method === undefined) {
+      this.#frames.write(call, "failure", failureBytes(new ConnectError("no such call", Code.Unimplemented)));
+      return;
+    }
+    const requests = new Incoming<MessageInitShape<DescMessage>>((bytes) => this.#frames.free(bytes));
+    const context = new CallContext(method.method, path, this.#values);
+    this.#open.set(call, { method, requests, context });
+    void this.#answer(call, { method, requests, context });
+  }
+
+  #message({ method, requests }: OpenCall, payload: Uint8Array): void {
+    if (requests.isOver) return; // nobody reads it
+    try {
+      requests.add(fromBinary(method.method.input, payload), this.#frames.hold(payload));
+    } catch (cause) {
+      requests.finish(
+        new ConnectError("parse binary: not a message of this call", Code.InvalidArgument, {}, [], cause),
+      );
+    }
+  }
+
+  /** Never throws: an error is the caller's to hear. */
+  async #answer(id: number, call: OpenCall): Promise<void> {
+    try {
+      for await (const answer of answers(call)) {
+        if (this.#frames.isLost || call.context.isAborted) break;
+        const { output } = call.method.method;
+        await this.#frames.write(id, "message", toBinary(output, create(output, answer)));
+      }
+      this.#frames.write(id, "end");
+    } catch (error) {
+      this.#frames.write(id, "failure", failureBytes(error));
+    } finally {
+      this.#open.delete(id);
+      void call.requests.return();
+      if (this.#isClosing) this.close();
+    }
+  }
+}
+
+/** What the handler of a call gives, one or many. */
+async function* answers({ method, requests, context }: OpenCall): AsyncGenerator<MessageInitShape<DescMessage>> {
+  switch (method.kind) {
+    case "unary":
+      return yield await method.impl(await onlyOne(requests), context);
+    case "client_streaming":
+      return yield await method.impl(requests as AsyncIterable<never>, context);
+    case "server_streaming":
+      return yield* method.impl(await onlyOne(requests), context);
+    case "bidi_streaming":
+      return yield* method.impl(requests as AsyncIterable<never>, context);
+  }
+}
+
+async function onlyOne(requests: Incoming<MessageInitShape<DescMessage>>): Promise<never> {
+  const first = await requests.next();
+  if (first.done === true || (await requests.next()).done !== true)
+    throw new ConnectError("not exactly one message", Code.InvalidArgument);
+  return first.value as never;
+}
+
+function abandon({ requests, context }: OpenCall, error: ConnectError): void {
+  requests.drop();
+  requests.finish(error);
+  context.abort(error);
+}
