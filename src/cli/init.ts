@@ -6,9 +6,10 @@ import { addExamples } from "./terminal/help-text.ts";
 import { portNumber } from "./whole-number.ts";
 
 interface InitFlags {
+  readonly party?: string;
   readonly name?: string;
   readonly host?: string;
-  readonly port: string;
+  readonly port?: string;
   readonly out: string;
 }
 
@@ -16,25 +17,33 @@ const defaultPort = "7443";
 
 export function initCommand(): Command {
   const command = new Command("init")
-    .description("write a commented config, a key and a certificate for one company")
-    .argument("<role>", "active (has the labels) or passive")
-    .option("--name <name>", "this company's name (default: its role)")
+    .description("write a commented config, a key and a certificate for one company; or what its workers need")
+    .argument("<role>", "active (has the labels), passive, or crew (workers of a passive party)")
+    .option("--name <name>", "this company's name (default: its role), or the crew's (default: the party's)")
     .option(
       "--host <host>",
-      "where the passive party listens (default: all addresses in a passive config, localhost in an active one)",
+      "where the passive party listens (default: all addresses in a passive config, localhost in an active one); of a " +
+        "crew: where its engine is reached, with commas between several (default: localhost)",
     )
-    .option("--port <port>", "its port", defaultPort)
+    .option("--port <port>", `its port (default: ${defaultPort}; of a crew's engine 4222)`)
+    .option("--party <file>", "of a crew: the config of the party that it works for")
     .option("--out <folder>", "where to write them", ".")
     .action(async (role: string, flags: InitFlags) => {
+      if (role === "crew") return (await import("./init-crew.ts")).runInitCrew(flags);
       if (role !== "active" && role !== "passive")
-        throw new TandemError("USAGE", `a party is 'active' or 'passive'; got '${role}'`);
-      const port = portNumber("--port", flags.port);
+        throw new TandemError("USAGE", `a party is 'active' or 'passive' (or its 'crew'); got '${role}'`);
+      const port = portNumber("--port", flags.port ?? defaultPort);
       const { initParty } = await import("../party/init.ts");
       const host = flags.host ?? (role === "passive" ? "0.0.0.0" : "localhost");
       const made = await initParty({ role, name: flags.name ?? role, host, port, directory: flags.out });
       process.stdout.write(nextSteps(role, made.configPath, made.fingerprint));
     });
-  return addExamples(command, "tandem init active --name bank", "tandem init passive --name shop --port 7443");
+  return addExamples(
+    command,
+    "tandem init active --name bank",
+    "tandem init passive --name shop --port 7443",
+    "tandem init crew --party passive.yaml --out crew",
+  );
 }
 
 function nextSteps(role: "active" | "passive", configPath: string, fingerprint: string): string {

@@ -1,6 +1,6 @@
 /**
  * The engine over nats-server with JetStream, from 2.9 on. Streams of an epoch are made and deleted by the party; its
- * workers only use them. What a server must grant is in src/party/crew-files/ as a config for it.
+ * workers only use them. nats/rights.ts has what a server must grant.
  */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { assert } from "../base/assert.ts";

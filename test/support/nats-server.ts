@@ -10,9 +10,11 @@ import { createAuthority, type Identity } from "../../src/transport/certificates
 import { afterAll } from "vitest";
 import { scratchDirectory } from "./command.ts";
 
-const program = ["nats-server", "/usr/sbin/nats-server"].find((path) => spawnSync(path, ["--version"]).status === 0);
+export const natsServerProgram = ["nats-server", "/usr/sbin/nats-server"].find(
+  (path) => spawnSync(path, ["--version"]).status === 0,
+);
 
-export const hasNatsServer = program !== undefined;
+export const hasNatsServer = natsServerProgram !== undefined;
 if (!hasNatsServer) console.warn("no nats-server here (apt install nats-server): tests against a real one are skipped");
 
 export interface NatsServer {
@@ -82,7 +84,7 @@ class RunningServer {
     const ports = join(this.#folder, `ports-${this.#startCount++}`);
     mkdirSync(ports);
     let said = "";
-    const child = spawn(program ?? "", ["-c", "nats.conf", "--ports_file_dir", ports], {
+    const child = spawn(natsServerProgram ?? "", ["-c", "nats.conf", "--ports_file_dir", ports], {
       cwd: this.#folder,
       stdio: ["ignore", "ignore", "pipe"],
     });

@@ -1,0 +1,29 @@
+/** Names of the files of a crew, and of what platforms call its parts. */
+export const crewFiles = {
+  authority: "ca.pem",
+  server: { certificate: "server.pem", key: "server.key" },
+  party: { certificate: "party.pem", key: "party.key" },
+  worker: { certificate: "worker.pem", key: "worker.key" },
+  secret: "crew.key",
+  serverConfig: "nats.conf",
+  partyConfig: "crew.yaml",
+  workerConfig: "worker.yaml",
+  kubernetes: "kubernetes.yaml",
+  compose: "compose.yaml",
+  helmValues: "nats-values.yaml",
+  blocks: "blocks",
+} as const;
+
+/** Where a container finds its files. */
+export const mounted = { access: "/etc/tandem", blocks: "/blocks" } as const;
+
+/** Whoever builds a container of Tandem names it; this is where. */
+export const imageName = "tandem";
+
+export interface CrewFacts {
+  readonly crew: string;
+  /** As in `tls://nats-0:4222`. */
+  readonly servers: readonly string[];
+  /** Of Tandem. */
+  readonly version: string;
+}

@@ -1,0 +1,101 @@
+/**
+ * What a party needs once to have a crew: an authority that signs three certificates and is then forgotten, the key that
+ * seals, and configs for the engine, the workers and their platforms.
+ */
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { z } from "zod";
+import { TandemError } from "../../base/error.ts";
+import { programVersion } from "../../base/program-version.ts";
+import { osRandom } from "../../base/random.ts";
+import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
+import { partyUser, serverConfigText, workerUser } from "../../crew/nats/server-config.ts";
+import { crewKeyBytes } from "../../crew/seal.ts";
+import { createAuthority } from "../../transport/certificates.ts";
+import { text } from "../config-fields.ts";
+import { ConfigFile } from "../config-file.ts";
+import { crewFiles, type CrewFacts } from "./crew-names.ts";
+import { composeText, helmValuesText } from "./engine-text.ts";
+import { kubernetesText } from "./kubernetes-text.ts";
+import { partyLines, workerText } from "./worker-text.ts";
+
+export interface InitCrewOptions {
+  /** The party's config. */
+  readonly party: string;
+  /** The crew's name; undefined: the party's. */
+  readonly name?: string | undefined;
+  /** Where the engine's servers are reached. */
+  readonly hosts: readonly string[];
+  readonly port: number;
+  readonly directory: string;
+}
+
+const validDays = 730;
+/** Whatever it is called from outside: whoever sits beside it finds it there. */
+const nearHosts = ["localhost", "127.0.0.1"];
+
+/** @returns the crew's name @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
+export async function initCrew({ party, name, hosts, port, directory }: InitCrewOptions): Promise<string> {
+  const config = await ConfigFile.read(party);
+  const crew = name ?? config.parse(z.looseObject({ name: text })).name;
+  if (!crewSyntax.test(crew))
+    throw new TandemError("USAGE", `--name: a crew's name ${crewSyntaxWords}; '${crew}' cannot be one`);
+  const facts: CrewFacts = { crew, servers: hosts.map((host) => `tls://${host}:${port}`), version: programVersion() };
+  const folder = relative(dirname(resolve(party)), resolve(directory));
+  const files = await filesOf(facts, hosts, port, folder === "" ? "" : `${folder}/`);
+  await checkNew(directory, [...files.keys()]);
+  try {
+    await mkdir(join(directory, crewFiles.blocks), { recursive: true, mode: 0o700 });
+    for (const [file, content] of files) await writeFile(join(directory, file), content, { mode: 0o600, flag: "wx" });
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+    throw new TandemError("FILE_UNWRITABLE", `${directory} cannot be written${code}`, { cause });
+  }
+  return crew;
+}
+
+async function filesOf(
+  facts: CrewFacts,
+  hosts: readonly string[],
+  port: number,
+  folder: string,
+): Promise<ReadonlyMap<string, string>> {
+  const { crew } = facts;
+  const authority = await createAuthority(`Tandem crew ${crew}`, validDays);
+  const issue = (name: string, names: readonly string[] = [name]) => authority.issue(name, names);
+  const server = await issue("engine", [...new Set([...hosts, ...nearHosts])]);
+  const [party, worker] = [await issue(partyUser(crew)), await issue(workerUser(crew))];
+  const secret = `${Buffer.from(osRandom.fill(new Uint8Array(crewKeyBytes))).toString("hex")}\n`;
+  const listen = `0.0.0.0:${port}`;
+  return new Map([
+    [crewFiles.authority, authority.certificate],
+    [crewFiles.server.certificate, server.certificate],
+    [crewFiles.server.key, server.key],
+    [crewFiles.party.certificate, party.certificate],
+    [crewFiles.party.key, party.key],
+    [crewFiles.worker.certificate, worker.certificate],
+    [crewFiles.worker.key, worker.key],
+    [crewFiles.secret, secret],
+    [crewFiles.serverConfig, serverConfigText({ crew, listen, monitor: "127.0.0.1:8222" })],
+    [crewFiles.partyConfig, partyLines(facts, folder)],
+    [crewFiles.workerConfig, workerText(facts)],
+    [crewFiles.kubernetes, kubernetesText(facts, { ...worker, authority: authority.certificate, secret })],
+    [crewFiles.compose, composeText(facts)],
+    [crewFiles.helmValues, helmValuesText(facts)],
+  ]);
+}
+
+async function checkNew(directory: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const path = join(directory, name);
+    const exists = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (exists)
+      throw new TandemError(
+        "FILE_UNWRITABLE",
+        `${path} exists already. Choose another folder with --out, or remove it first`,
+      );
+  }
+}
