@@ -9,6 +9,8 @@ import type { CodecParameters, SpeedParameters } from "../base/parameters/parame
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
+import type { BinColumns, BlockData, BlockWork } from "./blocks/block.ts";
+import type { Crew } from "./blocks/crew.ts";
 import type { CandidatePlan } from "./candidates/candidate-plan.ts";
 import type { NodeTask } from "./candidates/node-task.ts";
 import type { TreeNodes } from "./candidates/tree-nodes.ts";
@@ -95,7 +97,10 @@ export interface Scheme {
   /** The secret of a job that is taken up again. @throws TandemError for a text that is none */
   readSecret(text: string): Promise<SchemeSecret>;
   active(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed" | "repeatable">): ActiveScheme;
-  passive(options: Pick<SchemeOptions, "threads">): PassiveScheme;
+  /** @param options crew: who holds the party's rows; left out: its own process */
+  passive(options: Pick<SchemeOptions, "threads"> & { readonly crew?: Crew | undefined }): PassiveScheme;
+  /** The work on a part of a passive party's rows; left out: its passive half keeps all rows itself. */
+  block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
   /** A job once more, for an auditor who has the secret; left out: its ciphertexts cannot be checked. */
   replay?(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed">): SchemeReplay;
   /** Measures its operations on this machine. */
@@ -280,8 +285,8 @@ export interface PassiveScheme {
   nextTree(tree: TreeNodes): void;
   /** @returns how many ciphertexts it holds */
   gradients(message: Uint8Array): Promise<number>;
-  /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing */
-  endOfGradients(): void;
+  /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing; what was refused */
+  endOfGradients(): void | Promise<void>;
   /**
    * The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody.
    * @param messages what the node's request says: one, or as many as its gradients have
@@ -314,6 +319,8 @@ export interface SummedRows {
 export interface PassiveSchemeJob extends SchemeJob {
   readonly parameters: SchemeParameters;
   readonly candidateCount: number;
+  /** Of all instances of the job. */
+  readonly columns: BinColumns;
   /** Null where members are told. */
   readonly summed: SummedRows | null;
   /** Nodes that may be asked for in one tree, and trees of one round. */

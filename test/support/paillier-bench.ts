@@ -9,7 +9,7 @@ import { quantise } from "../../src/codec/batch-codec.ts";
 import type { GradientLayout } from "../../src/codec/layout.ts";
 import { modulusProof, type PrivateKey } from "../../src/crypto/paillier/index.ts";
 import { portableKernel } from "../../src/crypto/paillier/portable-kernel.ts";
-import { type BinnedFeature, binFeature } from "../../src/gbdt/split/binning.ts";
+import { type BinnedFeature, binFeature, totalBinCount } from "../../src/gbdt/split/binning.ts";
 import { candidateCount } from "../../src/gbdt/split/candidate.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { decodeMessage } from "../../src/wire/scheme-message.ts";
@@ -107,6 +107,7 @@ export function bench(
     nodesPerTree: 1,
     nodesMax: 0,
     outputsPerTree: 1,
+    columns: { bins: features.map(({ bins }) => bins), binCounts: Uint32Array.from(features, totalBinCount) },
     summed: null,
   };
   return {
@@ -130,7 +131,7 @@ export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly 
   await passive.setUp(await active.setUp({ layout }), job);
   passive.beginRound(nodes);
   for await (const { message } of active.gradients(layout, gradients, null)) await passive.gradients(message);
-  passive.endOfGradients();
+  await passive.endOfGradients();
   return { ...made, nodes };
 }
 

@@ -173,7 +173,7 @@ export class RoundGradients {
       if (!message) throw new TandemError("CHECKPOINT", "the gradients of this round are no longer stored");
       await this.#takeChunk({ ...first, sequence: i, scheme: message });
     }
-    scheme.endOfGradients();
+    await scheme.endOfGradients();
     return keeps ? count : kept;
   }
 

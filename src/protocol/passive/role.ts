@@ -33,6 +33,7 @@ import {
   type PassiveReadySchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
+import { totalBinCount } from "../../gbdt/split/binning.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
@@ -124,7 +125,7 @@ export class PassiveRole {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     const { course, heldBack, progress, isMonotone, tally } = this.#attempt;
     course.expect("joined");
-    const { instanceCount, scheme, agreed } = this.#job;
+    const { instanceCount, features, scheme, agreed } = this.#job;
     const trees = new PassiveTrees(this.#job, setUp.skipBin, heldBack, () => progress.current.nodesReserved);
     const { candidateCount, nodesAskedMax, summed, nodeMinimum } = trees;
     const { schemeParameters: parameters, treesPerRound } = agreed;
@@ -136,6 +137,7 @@ export class PassiveRole {
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       candidateCount,
+      columns: { bins: features.map(({ bins }) => bins), binCounts: Uint32Array.from(features, totalBinCount) },
       summed,
       nodesAskedMax,
       treesPerRound,

@@ -6,6 +6,8 @@ export interface NodeTask {
   readonly node: number;
   /** Whose gradients are summed: places in the tree's sample. */
   readonly positions: Uint32Array;
+  /** Which of the party's features the plan's are. */
+  readonly features: Uint32Array;
   /** Per feature of the plan the bin at each place of the sample. */
   readonly bins: readonly Uint16Array[];
   readonly plan: CandidatePlan;

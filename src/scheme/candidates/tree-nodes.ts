@@ -176,7 +176,7 @@ export class TreeNodes {
 
   #task(node: number): NodeTask {
     const set = this.candidates(node);
-    const { plan, groups } = set;
+    const { features, plan, groups } = set;
     if (this.#job.hidden) return this.#hiddenTask(node, set);
     const positions = this.sample.positions(this.members(node));
     const bins = this.binsOf(set);
@@ -187,18 +187,19 @@ export class TreeNodes {
       if (isWithheld === 1) counts[position] = 0;
     });
     const noise = this.#noiseOf(node, set, withheld);
-    return { node, positions, bins, plan, binCounts, counts, withheld, groups, noise, inJob: null };
+    return { node, positions, features, bins, plan, binCounts, counts, withheld, groups, noise, inJob: null };
   }
 
   /** Everybody is summed, and nobody counted. */
   #hiddenTask(node: number, set: CandidateSet): NodeTask {
-    const { plan, groups, byPosition } = set;
+    const { features, plan, groups, byPosition } = set;
     const withheld = this.#withheld(node, set);
     const none = new Uint32Array(0);
     const counts = new Uint32Array(byPosition.length);
     const inJob = this.#candidates.inAll(set);
     const noise = this.#noiseOf(node, set, withheld);
-    return { node, positions: none, bins: [], plan, binCounts: none, counts, withheld, groups, noise, inJob };
+    const task = { node, positions: none, features, bins: [], plan, binCounts: none };
+    return { ...task, counts, withheld, groups, noise, inJob };
   }
 
   /** Per candidate, in the node's order, 1 if it is withheld. */

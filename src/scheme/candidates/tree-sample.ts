@@ -4,7 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
-import { checkBitmap, isSet } from "../../wire/bitmap.ts";
+import { bitmapFrom, checkBitmap, isSet } from "../../wire/bitmap.ts";
 
 export class TreeSample {
   /** Sampled instances. */
@@ -35,6 +35,22 @@ export class TreeSample {
     this.count = count;
     this.bins = features.map(({ bins }) => Uint16Array.from(sample.subarray(0, count), (instance) => bins[instance]));
     this.#positionOf = positionOf;
+  }
+
+  /** How many instances before this one are sampled: the position of the first that is, from this one on. */
+  before(instance: number): number {
+    const positionOf = this.#positionOf;
+    if (positionOf === null) return instance;
+    let last = instance - 1;
+    while (last >= 0 && positionOf[last] < 0) last--;
+    return last < 0 ? 0 : positionOf[last] + 1;
+  }
+
+  /** Bitmap over some consecutive instances: who of them is sampled. Empty: all. */
+  bitmap(first: number, end: number): Uint8Array {
+    const positionOf = this.#positionOf;
+    if (positionOf === null) return new Uint8Array(0);
+    return bitmapFrom(end - first, (i) => positionOf[first + i] >= 0);
   }
 
   /** Those of some instances that are sampled, in their order. */

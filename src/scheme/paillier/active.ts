@@ -35,14 +35,13 @@ import {
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { exponentParts, type NonceDraws } from "./nonce-draws.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
+import { paillierSchemeName } from "./scheme-name.ts";
 import { chunkBytes } from "../../wire/version.ts";
 
 /** Made at a time while cores are idle. */
 const obfuscatorBatch = 256;
 /** Memory that obfuscators made ahead may take. */
 const obfuscatorBytesMax = 256 << 20;
-
-export const paillierSchemeName = "paillier";
 
 export class PaillierActive implements ActiveScheme {
   readonly name = paillierSchemeName;

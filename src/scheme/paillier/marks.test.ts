@@ -56,7 +56,7 @@ async function decrypted(
   const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
   const { bytes: ciphertexts } = await evaluator.encrypt(plaintextsFromBigints(key.publicKey, marks));
   await passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance: 0, ciphertexts }));
-  passive.endOfGradients();
+  await passive.endOfGradients();
   return asked(whole, nodes, evaluator);
 }
 

@@ -14,11 +14,13 @@ import {
   serialisePrivateKey,
 } from "../../crypto/paillier/index.ts";
 import type { Scheme, SchemeParameters, SchemeSecret } from "../scheme.ts";
-import { PaillierActive, paillierSchemeName } from "./active.ts";
+import { PaillierActive } from "./active.ts";
+import { PaillierBlock } from "./block.ts";
 import { paillierCosts } from "./cost-model.ts";
 import { NonceDraws } from "./nonce-draws.ts";
 import { PaillierPassive } from "./passive.ts";
 import { PaillierReplay } from "./replay.ts";
+import { paillierSchemeName } from "./scheme-name.ts";
 
 /** The active party's private key. */
 export class PaillierSecret implements SchemeSecret {
@@ -93,7 +95,9 @@ export const paillier: Scheme = {
     return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed, coresIdle, draws);
   },
 
-  passive: ({ threads }) => new PaillierPassive(selectKernel(), threads ?? defaultThreads()),
+  passive: ({ threads, crew }) => new PaillierPassive(selectKernel(), threads ?? defaultThreads(), crew),
+
+  block: (data, { threads }) => new PaillierBlock(selectKernel(), data, threads ?? defaultThreads()),
 
   replay: (secret, { threads, speed }) => {
     assert(secret instanceof PaillierSecret, "a secret of this scheme");

@@ -1,36 +1,39 @@
 /**
- * The passive half of the Paillier scheme: it keeps the tree's encrypted gradients in one flat buffer, adds them up per
- * bin and per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
+ * The passive half of the Paillier scheme. Blocks keep the tree's encrypted gradients and add them up per bin (block.ts);
+ * it adds up per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
  * It uses n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and
  * random bits beside the sums, are sealed with the same r^n (added-plaintexts.ts): a product per ciphertext more.
  */
-import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import { checkModulusProof } from "../../crypto/paillier/modulus-proof.ts";
 import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vectors.ts";
+import { PaillierBlockTermsSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
 import {
   PaillierGradientsSchema,
   PaillierSetUpSchema,
   PaillierSumsSchema,
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
-import { type CandidatePlan, widened } from "../candidates/candidate-plan.ts";
+import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
+import type { Crew } from "../blocks/crew.ts";
+import { widened } from "../candidates/candidate-plan.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
 import type { TreeNodes } from "../candidates/tree-nodes.ts";
 import { noOperations, type PassiveScheme, type PassiveSchemeJob, type SumsPiece } from "../scheme.ts";
 import { type Addition, addedPlaintexts } from "./added-plaintexts.ts";
+import { PaillierBlock } from "./block.ts";
+import { GradientBlocks } from "./gradient-blocks.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { publicKeyOf } from "./received-key.ts";
 import { checkedLayout } from "./received-layout.ts";
+import { paillierSchemeName } from "./scheme-name.ts";
 import { SeenCiphertexts } from "./seen-ciphertexts.ts";
 import { type NodeRoom, UnusedRoom } from "./unused-room.ts";
 
-/** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
-const rootSegmentInstances = 8192;
 /** Packed ciphertexts that are sent at a time: the active party decrypts them while the next are being packed. */
 export const ciphertextsPerPiece = 32;
 const obfuscatorBatch = 32;
@@ -44,20 +47,15 @@ interface SetUpState {
   readonly ciphertextsPerInstance: number;
   readonly packing: SumPacking;
   readonly addition: Addition;
-  readonly jointBins: boolean;
-  /** Room for one tree's gradients, used again for every tree. */
-  readonly gradients: ResidentVector;
+  readonly gradients: GradientBlocks;
   readonly obfuscators: ObfuscatorPool;
 }
 
 interface RoundState {
-  tree: TreeNodes;
-  /** Sampled instances whose gradients are here. */
+  /** How many instances are sampled. */
+  readonly sampled: number;
+  /** Of these, those whose gradients have come. */
   instancesLoaded: number;
-  /** Of these, those that are in the root's bins. */
-  rootInstances: number;
-  /** Sums per bin over the first rootInstances; null before the first. One piece is added after the other. */
-  rootBins: Promise<ResidentVector | null>;
   readonly seen: SeenCiphertexts;
   readonly room: UnusedRoom;
 }
@@ -67,12 +65,15 @@ export class PaillierPassive implements PassiveScheme {
   readonly counts = noOperations();
   readonly #kernel: Kernel;
   readonly #threads: number;
+  readonly #crew: Crew;
   #state: SetUpState | null = null;
   #round: RoundState | null = null;
 
-  constructor(kernel: Kernel, threads: number) {
+  /** @param crew who holds the rows; left out: this process */
+  constructor(kernel: Kernel, threads: number, crew?: Crew) {
     this.#kernel = kernel;
     this.#threads = threads;
+    this.#crew = crew ?? new EmbeddedCrew((data) => new PaillierBlock(kernel, data, threads));
   }
 
   async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array> {
@@ -88,34 +89,38 @@ export class PaillierPassive implements PassiveScheme {
     const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
     await checkModulusProof(evaluator, roots);
     const sumsPacking = sumPacking(plaintextBits, key.bits, packing);
+    this.#state?.gradients.close();
+    const blocks = await this.#crew.open({
+      scheme: paillierSchemeName,
+      terms: encodeMessage(PaillierBlockTermsSchema, { modulus, keyBits: key.bits, ciphertextsPerInstance, jointBins }),
+      rowCount: job.instanceCount,
+      columns: job.columns,
+    });
     this.#state = {
       job,
       evaluator,
       ciphertextsPerInstance,
       packing: sumsPacking,
       addition: { layout, packing: sumsPacking, key },
-      jointBins,
-      gradients: allocated(evaluator, job.instanceCount * ciphertextsPerInstance),
+      gradients: new GradientBlocks(blocks, evaluator, ciphertextsPerInstance),
       obfuscators: new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch),
     };
     return message;
   }
 
   beginRound(tree: TreeNodes): void {
-    const { job, ciphertextsPerInstance, obfuscators, packing } = this.#setUpState();
+    const { job, ciphertextsPerInstance, obfuscators, packing, gradients } = this.#setUpState();
     const perNode = Math.ceil((job.candidateCount * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * job.nodesAskedMax * job.treesPerRound, obfuscatorsAheadMax));
-    const room = new UnusedRoom();
-    const seen = new SeenCiphertexts(tree.sample.count * ciphertextsPerInstance);
-    this.#round = { tree, instancesLoaded: 0, rootInstances: 0, rootBins: Promise.resolve(null), seen, room };
+    const sampled = tree.sample.count;
+    const seen = new SeenCiphertexts(sampled * ciphertextsPerInstance);
+    this.#round = { sampled, instancesLoaded: 0, seen, room: new UnusedRoom() };
+    gradients.beginRound(tree);
   }
 
   nextTree(tree: TreeNodes): void {
-    const round = this.#roundState();
-    round.tree = tree;
-    // Other columns may have been drawn for this tree.
-    round.rootInstances = 0;
-    round.rootBins = Promise.resolve(null);
+    this.#roundState();
+    this.#setUpState().gradients.nextTree(tree);
   }
 
   async gradients(message: Uint8Array): Promise<number> {
@@ -125,40 +130,35 @@ export class PaillierPassive implements PassiveScheme {
     const width = evaluator.key.ciphertextBytes;
     const count = ciphertexts.length / (width * ciphertextsPerInstance);
     const continues = firstInstance === round.instancesLoaded;
-    if (!continues || !Number.isInteger(count) || count < 1 || firstInstance + count > round.tree.sample.count) {
+    if (!continues || !Number.isInteger(count) || count < 1 || firstInstance + count > round.sampled) {
       throw new TandemError(
         "PROTOCOL_STATE",
         `a chunk of gradients at instance ${firstInstance} does not continue at ${round.instancesLoaded}`,
       );
     }
-    const received = new CiphertextVector(ciphertexts, width);
-    const first = firstInstance * ciphertextsPerInstance;
-    await evaluator.load(received, gradients, first);
-    if ((await evaluator.firstUnsealed(evaluator.slice(gradients, first, received.count))) >= 0)
-      throw new TandemError("PROTOCOL_STATE", "a chunk of gradients has a plaintext that was not encrypted");
-    round.seen.add(received);
+    await gradients.load(firstInstance, ciphertexts);
+    round.seen.add(new CiphertextVector(ciphertexts, width));
     round.instancesLoaded += count;
-    if (round.instancesLoaded - round.rootInstances >= rootSegmentInstances) await this.#rootBins();
     this.counts.gradientCiphertexts += count * ciphertextsPerInstance;
     return count * ciphertextsPerInstance;
   }
 
-  endOfGradients(): void {
-    const { instancesLoaded, tree, seen } = this.#roundState();
-    const expected = tree.sample.count;
-    if (instancesLoaded !== expected)
+  async endOfGradients(): Promise<void> {
+    const { instancesLoaded, sampled, seen } = this.#roundState();
+    if (instancesLoaded !== sampled)
       throw new TandemError(
         "PROTOCOL_STATE",
-        `gradients of ${instancesLoaded} instances arrived; ${expected} were expected`,
+        `gradients of ${instancesLoaded} instances arrived; ${sampled} were expected`,
       );
     if (seen.hasRepeats()) throw new TandemError("PROTOCOL_STATE", "a ciphertext stands twice in a round's gradients");
+    await this.#setUpState().gradients.loaded();
   }
 
   async *sums(task: NodeTask): AsyncGenerator<SumsPiece> {
-    const { evaluator, ciphertextsPerInstance: width, packing } = this.#setUpState();
+    const { evaluator, ciphertextsPerInstance: width, packing, gradients } = this.#setUpState();
     const { plan, counts } = task;
     if (counts.length === 0) return;
-    const bins = task.node === 0 ? await this.#rootBins() : await this.#histogram(plan, task.bins, task.positions);
+    const bins = await gradients.sums(task);
     const targetCount = counts.length * width;
     const sums = await evaluator.runningSums({ source: bins, targetCount, ...widened(plan, width) });
     this.#countAdditions(task);
@@ -198,40 +198,7 @@ export class PaillierPassive implements PassiveScheme {
 
   close(): void {
     this.#state?.obfuscators.pause();
-  }
-
-  #histogram(plan: CandidatePlan, bins: readonly Uint16Array[], instances: Uint32Array): Promise<ResidentVector> {
-    const { evaluator, ciphertextsPerInstance, gradients, jointBins } = this.#setUpState();
-    const sampled = this.#roundState().tree.sample.count;
-    return evaluator.histogram({
-      gradients: evaluator.slice(gradients, 0, sampled * ciphertextsPerInstance),
-      ciphertextsPerInstance,
-      instances,
-      bins,
-      binCounts: plan.binCounts,
-      skippedBins: plan.skippedBins,
-      jointBins,
-    });
-  }
-
-  /** Sums what has arrived since the last call into the root's bins: while the next gradients are being encrypted. */
-  async #rootBins(): Promise<ResidentVector> {
-    const { evaluator } = this.#setUpState();
-    const round = this.#roundState();
-    const { tree, rootInstances: first } = round;
-    const count = round.instancesLoaded - first;
-    round.rootInstances = round.instancesLoaded;
-    if (count > 0) {
-      const root = tree.candidates(0);
-      const arrived = Uint32Array.from({ length: count }, (_, i) => first + i);
-      round.rootBins = round.rootBins.then(async (before) => {
-        const bins = await this.#histogram(root.plan, tree.binsOf(root), arrived);
-        return before === null ? bins : evaluator.add(before, bins);
-      });
-    }
-    const bins = await round.rootBins;
-    assert(bins !== null, "the root has instances");
-    return bins;
+    this.#state?.gradients.close();
   }
 
   /**
@@ -272,13 +239,4 @@ function withheldElements(withheld: Uint8Array, width: number): Uint32Array {
     for (let j = 0; j < width; j++) elements.push(position * width + j);
   }
   return Uint32Array.from(elements);
-}
-
-function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
-  try {
-    return evaluator.allocate(count);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new TandemError("PROTOCOL_STATE", `there is no memory for ${count} ciphertexts`, { cause });
-  }
 }

@@ -208,7 +208,7 @@ describe("a passive party refuses gradients", () => {
     await expectError(() => send(0, bytes.slice(0, 10 * width)), "PROTOCOL_STATE", /does not continue at 10/);
     await expectError(() => send(11, bytes.slice(11 * width)), "PROTOCOL_STATE", /does not continue at 10/);
     await send(10, bytes.slice(10 * width));
-    expect(() => passive.endOfGradients()).not.toThrow();
+    await passive.endOfGradients();
   });
 
   test("one more than are sampled", async () => {
@@ -219,7 +219,7 @@ describe("a passive party refuses gradients", () => {
     const width = key.publicKey.ciphertextBytes;
     await expectError(() => send(0, bytes.slice(0, 4 * width)), "PROTOCOL_STATE", /does not continue/);
     await send(0, bytes.slice(0, 3 * width));
-    expect(() => passive.endOfGradients()).not.toThrow();
+    await passive.endOfGradients();
   });
 
   test("truncated, empty or too many", async () => {

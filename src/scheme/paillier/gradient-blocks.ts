@@ -1,0 +1,148 @@
+/** A round's encrypted gradients at a passive party, wherever its blocks are: what goes in, and sums per bin. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { assert } from "../../base/assert.ts";
+import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";
+import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vectors.ts";
+import { PaillierBlockEntrySchema, PaillierBlockQuestionSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
+import { encodeMessage } from "../../wire/scheme-message.ts";
+import { type Answer, type Entry, nothing } from "../blocks/block.ts";
+import { partsOf } from "../blocks/block-bounds.ts";
+import type { Blocks } from "../blocks/crew.ts";
+import type { NodeTask } from "../candidates/node-task.ts";
+import type { TreeNodes } from "../candidates/tree-nodes.ts";
+import { HeldBins } from "./block.ts";
+
+type Question = NonNullable<MessageInitShape<typeof PaillierBlockQuestionSchema>["kind"]>;
+
+const isLoading = encodeMessage(PaillierBlockEntrySchema, { kind: { case: "gradients", value: {} } });
+
+export class GradientBlocks {
+  readonly #blocks: Blocks;
+  readonly #evaluator: PublicEvaluator;
+  /** Bytes of an instance's ciphertexts. */
+  readonly #instanceBytes: number;
+  /** The position of each block's first sampled instance, and how many there are. */
+  #firsts: Uint32Array;
+  /** What was told last, and is on its way. */
+  #told: Promise<void> = Promise.resolve();
+
+  constructor(blocks: Blocks, evaluator: PublicEvaluator, ciphertextsPerInstance: number) {
+    this.#blocks = blocks;
+    this.#evaluator = evaluator;
+    this.#instanceBytes = ciphertextsPerInstance * evaluator.key.ciphertextBytes;
+    this.#firsts = blocks.bounds;
+  }
+
+  beginRound(tree: TreeNodes): void {
+    const { bounds } = this.#blocks;
+    this.#firsts = bounds.map((first) => tree.sample.before(first));
+    const root = rootOf(tree);
+    this.#told = this.#blocks.begin().then(() =>
+      this.#tellAll((block) => {
+        const sampled = tree.sample.bitmap(bounds[block], bounds[block + 1]);
+        return { kind: { case: "round", value: { sampled, root } } };
+      }),
+    );
+    this.#told.catch(() => {}); // whoever comes next sees it
+  }
+
+  nextTree(tree: TreeNodes): void {
+    const root = rootOf(tree);
+    this.#told = this.#told.then(() => this.#tellAll(() => ({ kind: { case: "tree", value: root } })));
+    this.#told.catch(() => {});
+  }
+
+  /** Ciphertexts of consecutive sampled instances. */
+  async load(first: number, ciphertexts: Uint8Array): Promise<void> {
+    await this.#told;
+    const size = this.#instanceBytes;
+    for (const { block, from, to } of partsOf(this.#firsts, first, ciphertexts.length / size))
+      await this.#blocks.append(block, { head: isLoading, payload: ciphertexts.subarray(from * size, to * size) });
+  }
+
+  /** All gradients are there, and fit to be summed. @throws TandemError what a block has refused */
+  async loaded(): Promise<void> {
+    await this.#ask((count) => [{ case: "loaded", value: { instances: count } }, nothing]);
+  }
+
+  /** The sums of a node's bins, feature by feature. */
+  async sums({ node, positions, features, plan }: NodeTask): Promise<ResidentVector> {
+    const columns = { features: [...features], skippedBins: [...plan.skippedBins] };
+    if (node === 0) return this.#sum(await this.#ask(() => [{ case: "root", value: {} }, nothing]));
+    const answers = await this.#ask((_, first, end) => {
+      const places = placesWithin(positions, first, end);
+      const isNobody = places.length === 0 && positions.length > 0;
+      return isNobody ? null : [{ case: "node", value: columns }, places];
+    });
+    return this.#sum(answers);
+  }
+
+  close(): void {
+    this.#blocks.close().catch(() => {}); // nobody waits for it
+  }
+
+  async #tellAll(entryOf: (block: number) => MessageInitShape<typeof PaillierBlockEntrySchema>): Promise<void> {
+    for (let block = 0; block + 1 < this.#firsts.length; block++)
+      await this.#blocks.append(block, {
+        head: encodeMessage(PaillierBlockEntrySchema, entryOf(block)),
+        payload: nothing,
+      });
+  }
+
+  /** Blocks of which nobody is sampled have nothing to say. */
+  async #ask(
+    questionOf: (count: number, first: number, end: number) => readonly [Question, Uint8Array] | null,
+  ): Promise<readonly Answer[]> {
+    await this.#told;
+    const questions: (Entry | null)[] = [];
+    for (let block = 0; block + 1 < this.#firsts.length; block++) {
+      const [first, end] = [this.#firsts[block], this.#firsts[block + 1]];
+      const asked = first === end ? null : questionOf(end - first, first, end);
+      if (asked === null) questions.push(null);
+      else {
+        const [kind, payload] = asked;
+        questions.push({ head: encodeMessage(PaillierBlockQuestionSchema, { kind }), payload });
+      }
+    }
+    return (await this.#blocks.ask(questions)).filter((answer) => answer !== null);
+  }
+
+  async #sum(answers: readonly Answer[]): Promise<ResidentVector> {
+    let sum: ResidentVector | null = null;
+    for (const answer of answers) {
+      const cells = answer instanceof HeldBins ? answer.cells : await this.#taken(await answer.bytes());
+      sum = sum === null ? cells : await this.#evaluator.add(sum, cells);
+    }
+    assert(sum !== null, "a sample has instances");
+    return sum;
+  }
+
+  async #taken(bytes: Uint8Array): Promise<ResidentVector> {
+    const received = new CiphertextVector(bytes, this.#evaluator.key.ciphertextBytes);
+    const cells = this.#evaluator.allocate(received.count);
+    await this.#evaluator.load(received, cells, 0);
+    return cells;
+  }
+}
+
+function rootOf(tree: TreeNodes): { features: number[]; skippedBins: number[] } {
+  const { features, plan } = tree.candidates(0);
+  return { features: [...features], skippedBins: [...plan.skippedBins] };
+}
+
+/** Positions stand in ascending order: a block's are a run. The first block's are a view. */
+function placesWithin(positions: Uint32Array, first: number, end: number): Uint8Array {
+  const run = positions.subarray(lowerBound(positions, first), lowerBound(positions, end));
+  const own = first === 0 ? run : run.map((position) => position - first);
+  return new Uint8Array(own.buffer, own.byteOffset, own.byteLength);
+}
+
+function lowerBound(sorted: Uint32Array, value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
