@@ -144,7 +144,7 @@ describe("federated equals centralised", () => {
   test.each(manyFeatures.filter((_, i) => i === 0 || i > 2))(
     "answers in many pieces: %s",
     async (_name, table, training) => {
-      const passiveScheme = (): LatticePassive => new LatticePassive(selectLatticeKernel(), 1, 100);
+      const passiveScheme = (): LatticePassive => new LatticePassive(selectLatticeKernel(), 1, { pieceBytes: 100 });
       const minimums = table.parties.map((_, party) => ({ perNode: 1, perCandidate: party === 0 ? 1 : 9 }));
       await expectEqual({ table, training, passiveScheme, minimums });
     },

@@ -10,6 +10,7 @@ import type { JobBounds } from "./parameters/job-bounds.ts";
 import type { BinChains, Lattice } from "./kernel.ts";
 import { NodeSums, type NodeSumsSource } from "./node-sums.ts";
 import { wordBytes } from "./parameters/sets.ts";
+import type { RowSums } from "./row-sums.ts";
 import { seedBytes } from "./portable/streams.ts";
 
 export class HintSecrets {
@@ -38,19 +39,18 @@ export class HintSecrets {
     const masks = new Uint8Array(this.#lattice.maskBytes(candidateCount));
     const seed = osRandom.fill(new Uint8Array(seedBytes));
     await this.#lattice.hints(bins, chains, seed, words, masks).finally(() => seed.fill(0));
-    const rowBins = await this.#lattice.rowBins(bins, chains.binCounts);
     if (this.#isDisposed()) masks.fill(0);
     this.#check("making");
-    this.#source = { lattice: this.#lattice, floodWidth: this.#bounds.floodWidth, rowBins, chains, masks };
+    this.#source = { lattice: this.#lattice, floodWidth: this.#bounds.floodWidth, chains, masks };
     this.#state = "made";
     return words;
   }
 
-  /** A node's sums, to which its records are added as they arrive. */
-  beginNode(): NodeSums {
+  /** A node's sums, to which its records are added as they arrive. @param rows where those of rows are added up */
+  beginNode(rows: RowSums): NodeSums {
     this.#check("made");
     assert(this.#source !== undefined, "hints that were made");
-    return new NodeSums(this.#source, () => this.#state === "made");
+    return new NodeSums(this.#source, rows, () => this.#state === "made");
   }
 
   dispose(): void {

@@ -62,6 +62,10 @@ export interface Lattice {
   maskBytes(candidateCount: number): number;
   /** Lanes of all bins, zero at first: cellCount(binTotal) numbers. Only the kernel that made them reads them. */
   cellCount(binTotal: number): number;
+  /** Cells as every kernel reads them: of each bin a residue per lane (cell-bytes.ts). */
+  cellBytes(cells: BigUint64Array): Uint8Array;
+  /** Adds cells of another kernel, or of other rows, to these. */
+  addCells(bytes: Uint8Array, cells: BigUint64Array): void;
   /** Adds records of rows to the cells of their bins. Refuses a record that is not canonical: nothing is added then. */
   accumulate(
     rowBins: Uint8Array,

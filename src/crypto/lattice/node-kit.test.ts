@@ -6,6 +6,7 @@ import type { Lattice } from "./kernel.ts";
 import { KitPool } from "./kit-pool.ts";
 import { makeKits, type NodeKit, type PartyHints, type SealedChunk } from "./node-kit.ts";
 import { portableLatticeKernel } from "./portable/portable-lattice.ts";
+import { HeldRowSums } from "./row-sums.ts";
 import { latticeSets } from "./parameters/sets.ts";
 
 const { A, B } = latticeSets;
@@ -69,8 +70,12 @@ async function chunksOf(kit: NodeKit, job: LatticeJob, chunkBytes?: number): Pro
   return chunks;
 }
 
-async function answerOf(secrets: HintSecrets, chunks: readonly SealedChunk[]): Promise<Uint8Array> {
-  const sums = secrets.beginNode();
+async function rowsOf(lattice: Lattice, { bins, chains }: LatticeJob): Promise<HeldRowSums> {
+  return new HeldRowSums(lattice, await lattice.rowBins(bins, chains.binCounts), chains.binCounts);
+}
+
+async function answerOf(secrets: HintSecrets, chunks: readonly SealedChunk[], rows: HeldRowSums): Promise<Uint8Array> {
+  const sums = secrets.beginNode(rows);
   for (const { firstRecord, records } of chunks) await sums.add(firstRecord, records);
   return sums.answer(null);
 }
@@ -84,7 +89,10 @@ test.each(["A", "B"] as const)("a node goes through kits and secrets, for two pa
   // Chunks that cut the mask row and the rows.
   const chunks = await chunksOf(kit, job, 3000 * job.shape.set.recordBytes);
   expect(chunks.map(({ firstRecord }) => firstRecord)).toEqual(name === "A" ? [0, 3000] : [0, 3000, 6000]);
-  const answers = [await answerOf(first.secrets, chunks), await answerOf(second.secrets, chunks)];
+  const answers = [
+    await answerOf(first.secrets, chunks, await rowsOf(lattice, job)),
+    await answerOf(second.secrets, chunks, await rowsOf(lattice, job)),
+  ];
   expect(answers[0]).not.toEqual(answers[1]);
   for (const party of [0, 1]) expect(await kit.open(party, answers[party], null)).toEqual(plainSums(job));
 });
@@ -99,7 +107,7 @@ test("a kit seals once, also if nobody read what it sealed, and opens between se
   await expectError(() => kit.seal(job.columns), "PROTOCOL_STATE", /second time under one secret/);
   const chunks = await chunksOf(unused, job);
   await expectError(() => unused.seal(job.columns), "PROTOCOL_STATE", /second time/);
-  const answer = await answerOf(secrets, chunks);
+  const answer = await answerOf(secrets, chunks, await rowsOf(lattice, job));
   await expectError(() => unused.open(0, answer.subarray(1), null), "PROTOCOL_STATE", /83 bytes/);
   await expectError(() => unused.open(0, answer.subarray(0, 14), Uint32Array.of(6)), "PROTOCOL_STATE", /no hint/);
   unused.dispose();
@@ -135,7 +143,7 @@ test("no two kits, hints or answers have the same seed", async () => {
   const { party, secrets } = await hintsOf(lattice, job);
   await hintsOf(lattice, job);
   const kits = await makeKits(lattice, [party], 2);
-  for (const kit of kits) await answerOf(secrets, await chunksOf(kit, job));
+  for (const kit of kits) await answerOf(secrets, await chunksOf(kit, job), await rowsOf(lattice, job));
   // Two of hints, two of kits (seen by dots and by seal), two of floods.
   expect(seen.seedsAsSeen.length).toBe(8);
   expect(new Set(seen.seedsAsSeen).size).toBe(6);
@@ -182,12 +190,16 @@ test("hints are made once, and nodes come between hints and the end", async () =
   const job = knownJob(B, rowCount);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const secrets = new HintSecrets(lattice, job.bounds);
-  await expectError(() => secrets.beginNode(), "PROTOCOL_STATE", /before its hints/);
+  await expectError(async () => secrets.beginNode(await rowsOf(lattice, job)), "PROTOCOL_STATE", /before its hints/);
   await secrets.make(job.bins, job.chains, job.candidateCount);
   await expectError(() => secrets.make(job.bins, job.chains, 6), "PROTOCOL_STATE", /once in an attempt/);
-  const node = secrets.beginNode();
+  const node = secrets.beginNode(await rowsOf(lattice, job));
   secrets.dispose();
-  await expectError(() => secrets.beginNode(), "PROTOCOL_STATE", /after the attempt was over/);
+  await expectError(
+    async () => secrets.beginNode(await rowsOf(lattice, job)),
+    "PROTOCOL_STATE",
+    /after the attempt was over/,
+  );
   await expectError(() => node.add(0, new Uint8Array(19)), "PROTOCOL_STATE", /after the attempt was over/);
   const disposed = new HintSecrets(lattice, job.bounds);
   const making = disposed.make(job.bins, job.chains, job.candidateCount);
@@ -203,7 +215,7 @@ test("a node's records come whole and in order, and are answered once", async ()
   const chunks = await chunksOf(kit, job, 2048 * 25);
   const whole = Buffer.concat(chunks.map(({ records }) => records));
   const sent = async (...parts: [number, Uint8Array][]): Promise<Uint8Array> => {
-    const node = secrets.beginNode();
+    const node = secrets.beginNode(await rowsOf(lattice, job));
     for (const [first, records] of parts) await node.add(first, records);
     return node.answer(null);
   };
@@ -219,14 +231,14 @@ test("a node's records come whole and in order, and are answered once", async ()
     spoilt.fill(0xff, record * 25, record * 25 + 25);
     await expectError(() => sent([0, spoilt]), "CIPHERTEXT_RANGE", new RegExp(`record ${record} of`));
   }
-  const node = secrets.beginNode();
+  const node = secrets.beginNode(await rowsOf(lattice, job));
   await node.add(0, head);
   await node.add(100, rest);
   expect(await kit.open(0, await node.answer(null), null)).toEqual(plainSums(job));
   await expectError(() => node.answer(null), "PROTOCOL_STATE", /answered once/);
   await expectError(() => node.add(4136, head), "PROTOCOL_STATE", /answered once/);
   // Whatever was refused cannot be mended.
-  const broken = secrets.beginNode();
+  const broken = secrets.beginNode(await rowsOf(lattice, job));
   await expectError(() => broken.add(1, head), "PROTOCOL_STATE");
   await expectError(() => broken.add(0, head), "PROTOCOL_STATE", /all of its records/);
 });

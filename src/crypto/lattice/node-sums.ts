@@ -1,18 +1,18 @@
 /**
- * One node at a passive party: records are added as they arrive, in order, and answered once. The flood of an answer is
+ * One node at a passive party: records are taken as they arrive, in order, and answered once. The flood of an answer is
  * drawn here and nowhere else, so none is used twice, and none can be asked for.
  */
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { BinChains, Lattice } from "./kernel.ts";
 import { laneCount, wordBytes } from "./parameters/sets.ts";
+import { checkCanonical, type RowSums } from "./row-sums.ts";
 import { seedBytes } from "./portable/streams.ts";
 
 /** What all nodes of an attempt share. */
 export interface NodeSumsSource {
   readonly lattice: Lattice;
   readonly floodWidth: bigint;
-  readonly rowBins: Uint8Array;
   readonly chains: BinChains;
   readonly masks: Uint8Array;
 }
@@ -21,7 +21,7 @@ export class NodeSums {
   readonly #source: NodeSumsSource;
   readonly #isOpen: () => boolean;
   readonly #candidateCount: number;
-  readonly #cells: BigUint64Array;
+  readonly #rows: RowSums;
   readonly #products: BigInt64Array;
   /** The mask row is multiplied as one. */
   readonly #maskRow: Uint8Array;
@@ -29,13 +29,13 @@ export class NodeSums {
   #state: "open" | "broken" | "answered" = "open";
 
   /** @param isOpen whether the attempt's secrets are still there: without masks an answer would tell too much */
-  constructor(source: NodeSumsSource, isOpen: () => boolean) {
-    const { lattice, chains, masks } = source;
+  constructor(source: NodeSumsSource, rows: RowSums, isOpen: () => boolean) {
+    const { lattice, masks } = source;
     const { set } = lattice.shape;
     this.#source = source;
     this.#isOpen = isOpen;
     this.#candidateCount = masks.length / lattice.maskBytes(1);
-    this.#cells = new BigUint64Array(lattice.cellCount(chains.binCounts.reduce((a, b) => a + b, 0)));
+    this.#rows = rows;
     this.#products = new BigInt64Array(this.#candidateCount * laneCount(set));
     this.#maskRow = new Uint8Array(set.degree * set.recordBytes);
   }
@@ -60,7 +60,7 @@ export class NodeSums {
     const cut = maskCount * set.recordBytes;
     if (maskCount > 0) await this.#addMaskRow(firstRecord, records.subarray(0, cut));
     if (cut < records.length) {
-      await this.#addRows(firstRecord + maskCount - set.degree, records.subarray(cut));
+      await this.#rows.add(firstRecord + maskCount - set.degree, records.subarray(cut));
     }
     this.#state = "open";
   }
@@ -71,12 +71,6 @@ export class NodeSums {
     this.#maskRow.set(records, firstRecord * recordBytes);
     if (firstRecord * recordBytes + records.length < this.#maskRow.length) return;
     checkCanonical(await lattice.maskProducts(masks, this.#maskRow, this.#candidateCount, this.#products), 0);
-  }
-
-  async #addRows(firstRow: number, records: Uint8Array): Promise<void> {
-    const { lattice, rowBins, chains } = this.#source;
-    const refused = await lattice.accumulate(rowBins, chains.binCounts, records, firstRow, this.#cells);
-    checkCanonical(refused, lattice.shape.set.degree + firstRow);
   }
 
   /**
@@ -92,11 +86,10 @@ export class NodeSums {
       throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; ${this.#nextRecord} came`);
     }
     this.#state = "answered";
+    const cells = await this.#rows.cells();
     const words = new Uint8Array(this.#candidateCount * set.groups * wordBytes(set));
     const seed = osRandom.fill(new Uint8Array(seedBytes));
-    await lattice
-      .answer(this.#cells, chains, this.#products, noise, floodWidth, seed, words)
-      .finally(() => seed.fill(0));
+    await lattice.answer(cells, chains, this.#products, noise, floodWidth, seed, words).finally(() => seed.fill(0));
     this.#checkOpen();
     return words;
   }
@@ -113,9 +106,4 @@ export class NodeSums {
   #checkOpen(): void {
     if (!this.#isOpen()) throw new TandemError("PROTOCOL_STATE", "a node came after the attempt was over");
   }
-}
-
-function checkCanonical(refused: number, firstRecord: number): void {
-  if (refused < 0) return;
-  throw new TandemError("CIPHERTEXT_RANGE", `record ${firstRecord + refused} of a node is not canonical`);
 }

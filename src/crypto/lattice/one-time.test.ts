@@ -3,6 +3,7 @@ import type * as nodeCrypto from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { knownJob } from "../../../test/support/lattice-job.ts";
 import { HintSecrets } from "./hint-secrets.ts";
+import { HeldRowSums } from "./row-sums.ts";
 import { makeKits } from "./node-kit.ts";
 import { portableLatticeKernel } from "./portable/portable-lattice.ts";
 import { latticeSets } from "./parameters/sets.ts";
@@ -36,7 +37,8 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
   await secrets.make(known.bins, chains, candidateCount);
   const table = new BigUint64Array(lattice.tableSize(candidateCount));
   for (const kit of await makeKits(lattice, [{ candidateCount, table }], 2)) {
-    const node = secrets.beginNode();
+    const rowBins = await lattice.rowBins(known.bins, chains.binCounts);
+    const node = secrets.beginNode(new HeldRowSums(lattice, rowBins, chains.binCounts));
     for await (const { firstRecord, records } of kit.seal(known.columns)) await node.add(firstRecord, records);
     await node.answer(null);
   }

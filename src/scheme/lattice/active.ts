@@ -20,8 +20,7 @@ import {
   type SchemeParameters,
 } from "../scheme.ts";
 import { ActiveAttempt } from "./active-attempt.ts";
-
-export const latticeSchemeName = "lattice";
+import { latticeSchemeName } from "./scheme-name.ts";
 
 /** No plaintext is cut by a key: the sums of a job are bounded by its number of rows. */
 export const latticePlaintextBits = 4096;

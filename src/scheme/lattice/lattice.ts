@@ -4,11 +4,13 @@ import { TandemError } from "../../base/error.ts";
 import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
 import type { Scheme, SchemeSecret } from "../scheme.ts";
-import { LatticeActive, latticePlaintextBits, latticeSchemeName } from "./active.ts";
+import { LatticeActive, latticePlaintextBits } from "./active.ts";
+import { LatticeBlock } from "./block.ts";
 import { latticeConflicts } from "./conflicts.ts";
 import { latticeCosts } from "./cost-model.ts";
 import { latticeCodec } from "./job-resolution.ts";
 import { LatticePassive } from "./passive.ts";
+import { latticeSchemeName } from "./scheme-name.ts";
 
 /** Nothing outlives an attempt: every secret is used for one node. */
 const nothing: SchemeSecret = { scheme: latticeSchemeName, serialise: () => latticeSchemeName };
@@ -40,6 +42,8 @@ export const lattice: Scheme = {
     return nothing;
   },
   active: (_secret, { threads }) => new LatticeActive(selectLatticeKernel(), threads ?? availableParallelism()),
-  passive: ({ threads }) => new LatticePassive(selectLatticeKernel(), threads ?? availableParallelism()),
+  passive: ({ threads, crew }) =>
+    new LatticePassive(selectLatticeKernel(), threads ?? availableParallelism(), { crew }),
+  block: (data, { threads }) => new LatticeBlock(selectLatticeKernel(), data, threads ?? availableParallelism()),
   costModel: () => latticeCosts(selectLatticeKernel()),
 };

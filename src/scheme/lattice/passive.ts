@@ -1,6 +1,7 @@
 /**
  * The passive half of the lattice scheme. It sees records of every row at every node, and never who is in it: a node is
- * a plain histogram over integers modulo q. What depends on its bins alone is told once per attempt, masked: the hints.
+ * a plain histogram over integers modulo q, which blocks of rows make (block.ts). Masks, floods and noise are added here.
+ * What depends on its bins alone is told once per attempt, masked: the hints.
  *
  * @reveals active: which candidate is which over all trees, where members are hidden; which candidates are drawn
  *   together
@@ -20,9 +21,14 @@ import {
 } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { chunkBytes } from "../../wire/version.ts";
+import type { Crew } from "../blocks/crew.ts";
+import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
 import { noOperations, type PassiveScheme, type PassiveSchemeJob, type SumsPiece } from "../scheme.ts";
+import { LatticeBlock, latticeBlockTerms } from "./block.ts";
 import { hintedChains } from "./hinted-chains.ts";
+import { RowBlocks } from "./row-blocks.ts";
+import { latticeSchemeName } from "./scheme-name.ts";
 import { SealedNode } from "./sealed-node.ts";
 import { hidingBounds, latticeTerms, noncesFrom, setNamed, shapeOf } from "./set-up.ts";
 
@@ -35,6 +41,14 @@ interface SetUpState {
   readonly hintOf: Int32Array;
   readonly hintCount: number;
   readonly secrets: HintSecrets;
+  readonly rows: RowBlocks;
+}
+
+export interface LatticePassiveOptions {
+  /** Who holds the rows; left out: this process. */
+  readonly crew?: Crew | undefined;
+  /** Of an answer, about: a message holds only so much, and outputs times candidates may be more. */
+  readonly pieceBytes?: number;
 }
 
 export class LatticePassive implements PassiveScheme {
@@ -42,6 +56,7 @@ export class LatticePassive implements PassiveScheme {
   readonly hidden = { greeting: () => this.#nonce, hints: () => this.#hints() };
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
+  readonly #crew: Crew;
   readonly #pieceBytes: number;
   /** Of this attempt: an object serves one. */
   readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
@@ -49,10 +64,10 @@ export class LatticePassive implements PassiveScheme {
   /** The tree under way, counted within its round: of a tree per class its class. */
   #treeOfRound = 0;
 
-  /** @param pieceBytes of an answer, about: a message holds only so much, and outputs times candidates may be more */
-  constructor(kernel: LatticeKernel, threads: number, pieceBytes = chunkBytes) {
+  constructor(kernel: LatticeKernel, threads: number, { crew, pieceBytes = chunkBytes }: LatticePassiveOptions = {}) {
     this.#kernel = kernel;
     this.#threads = threads;
+    this.#crew = crew ?? new EmbeddedCrew((data) => new LatticeBlock(kernel, data, threads));
     this.#pieceBytes = pieceBytes;
   }
 
@@ -71,7 +86,15 @@ export class LatticePassive implements PassiveScheme {
     const lattice = this.#kernel.lattice(shapeOf(bounds, run, nonce, list), this.#threads);
     const { chains, hintOf } = hintedChains(summed);
     const secrets = new HintSecrets(lattice, bounds);
-    this.#state = { job, bounds, lattice, chains, hintOf, hintCount: offered.length, secrets };
+    this.#state?.rows.close();
+    const blocks = await this.#crew.open({
+      scheme: latticeSchemeName,
+      terms: latticeBlockTerms(lattice.shape),
+      rowCount,
+      columns: { bins, binCounts: chains.binCounts },
+    });
+    const rows = new RowBlocks(blocks, lattice, chains.binCounts);
+    this.#state = { job, bounds, lattice, chains, hintOf, hintCount: offered.length, secrets, rows };
     return new TextEncoder().encode(name);
   }
 
@@ -105,9 +128,10 @@ export class LatticePassive implements PassiveScheme {
   endOfGradients(): void {}
 
   async *sums(task: NodeTask, messages: AsyncIterable<Uint8Array>): AsyncGenerator<SumsPiece> {
-    const { job, lattice, chains, secrets, hintCount } = this.#setUpState();
+    const { job, lattice, chains, secrets, rows, hintCount } = this.#setUpState();
     const { set, rowCount } = lattice.shape;
-    const node = new SealedNode(secrets, job.outputsPerTree);
+    await rows.beginNode();
+    const node = new SealedNode(secrets, rows, job.outputsPerTree);
     let bytes = 0;
     for await (const message of messages) bytes += await node.take(message);
     if (task.counts.length === 0) return;
@@ -162,6 +186,7 @@ export class LatticePassive implements PassiveScheme {
 
   close(): void {
     this.#state?.secrets.dispose();
+    this.#state?.rows.close();
   }
 
   #setUpState(): SetUpState {

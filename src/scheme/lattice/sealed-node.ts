@@ -4,14 +4,17 @@ import type { HintSecrets } from "../../crypto/lattice/hint-secrets.ts";
 import type { NodeSums } from "../../crypto/lattice/node-sums.ts";
 import { LatticeNodeSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
+import type { RowBlocks } from "./row-blocks.ts";
 
 export class SealedNode {
   readonly #secrets: HintSecrets;
+  readonly #rows: RowBlocks;
   readonly #outputCount: number;
   readonly #outputs: NodeSums[] = [];
 
-  constructor(secrets: HintSecrets, outputCount: number) {
+  constructor(secrets: HintSecrets, rows: RowBlocks, outputCount: number) {
     this.#secrets = secrets;
+    this.#rows = rows;
     this.#outputCount = outputCount;
   }
 
@@ -21,7 +24,7 @@ export class SealedNode {
     const last = this.#outputs.length - 1;
     if (output !== (firstRecord === 0 ? last + 1 : last) || output >= this.#outputCount)
       throw new TandemError("PROTOCOL_STATE", `records of output ${output} do not go on where the last ones ended`);
-    if (firstRecord === 0) this.#outputs.push(this.#secrets.beginNode());
+    if (firstRecord === 0) this.#outputs.push(this.#secrets.beginNode(this.#rows.ofOutput(output)));
     await this.#outputs[output].add(firstRecord, records);
     return records.length;
   }

@@ -1,6 +1,7 @@
 /** The lattice scheme's arithmetic in the native addon: sizes, and calls. The addon checks what it is given. */
 import { assert } from "../../../base/assert.ts";
 import { integerBytes } from "../../integers.ts";
+import { cellBytes, readCells } from "../cell-bytes.ts";
 import type { BinChains, Lattice, LatticeShape, Refused } from "../kernel.ts";
 import type { LatticeContext, NativeLatticeAddon, NativeLatticeName } from "./native-addon.ts";
 
@@ -64,6 +65,18 @@ export class NativeLattice implements Lattice {
 
   cellCount(binTotal: number): number {
     return lanesPerCell * binTotal;
+  }
+
+  /** The addon leaves every lane canonical. */
+  cellBytes(cells: BigUint64Array): Uint8Array {
+    return cellBytes(this.shape.set, cells.length / lanesPerCell, (bin, lane) => cells[bin * lanesPerCell + lane]);
+  }
+
+  addCells(bytes: Uint8Array, cells: BigUint64Array): void {
+    readCells(this.shape.set, cells.length / lanesPerCell, bytes, (bin, lane, residue, prime) => {
+      const at = bin * lanesPerCell + lane;
+      cells[at] = (cells[at] + residue) % prime;
+    });
   }
 
   accumulate(

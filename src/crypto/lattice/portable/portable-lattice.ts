@@ -4,6 +4,7 @@
  */
 import { assert } from "../../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
+import { cellBytes, readCells } from "../cell-bytes.ts";
 import { CommonRows } from "./common-rows.ts";
 import { innerProduct, loadWords, numbersPerWord } from "./hint-table.ts";
 import type { BinChains, Lattice, LatticeKernel, LatticeShape, Refused } from "../kernel.ts";
@@ -11,7 +12,7 @@ import { type GroupColumn, groupColumns, roundToPlaintext, splitSlots } from "./
 import { accumulateRows, addedOf, addMasks, answerLane, drawFloods, forEachSum } from "./portable-answer.ts";
 import { makeHints } from "./portable-hints.ts";
 import { drawNodeSecret, sealRecords } from "./portable-node.ts";
-import type { Prime } from "./residues.ts";
+import { add, type Prime } from "./residues.ts";
 import { type Ring, ringOf } from "./ring.ts";
 import { rowBinsOf } from "./rows-by-bin.ts";
 import { laneCount } from "../parameters/sets.ts";
@@ -68,6 +69,21 @@ class PortableLattice implements Lattice {
 
   cellCount(binTotal: number): number {
     return binTotal * laneCount(this.shape.set);
+  }
+
+  cellBytes(cells: BigUint64Array): Uint8Array {
+    const lanes = laneCount(this.shape.set);
+    const residues = asDoubles(cells);
+    return cellBytes(this.shape.set, cells.length / lanes, (bin, lane) => BigInt(residues[bin * lanes + lane]));
+  }
+
+  addCells(bytes: Uint8Array, cells: BigUint64Array): void {
+    const lanes = laneCount(this.shape.set);
+    const residues = asDoubles(cells);
+    readCells(this.shape.set, cells.length / lanes, bytes, (bin, lane, residue) => {
+      const at = bin * lanes + lane;
+      residues[at] = add(residues[at], Number(residue), this.#primes[lane % this.#primes.length]);
+    });
   }
 
   accumulate(
