@@ -1,0 +1,40 @@
+/** Time, as a crew takes it: a test brings its own. */
+export interface Clock {
+  /** Milliseconds that never run backwards. */
+  now(): number;
+  /** @returns what takes it back */
+  after(ms: number, run: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves at the signal too. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve();
+    const wake = (): void => {
+      cancel();
+      signal?.removeEventListener("abort", wake);
+      resolve();
+    };
+    const cancel = clock.after(ms, wake);
+    signal?.addEventListener("abort", wake, { once: true });
+  });
+}
+
+/** Again and again, as long as the signal allows. */
+export function every(clock: Clock, ms: number, signal: AbortSignal, run: () => void): void {
+  const next = (): void => {
+    if (signal.aborted) return;
+    run();
+    cancel = clock.after(ms, next);
+  };
+  let cancel = clock.after(ms, next);
+  signal.addEventListener("abort", () => cancel(), { once: true });
+}
