@@ -48,7 +48,7 @@ const below = {
   "protocol/active": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
   "protocol/passive": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
   // Between a party and its workers: messages, and the engine that carries them.
-  crew: ["base"],
+  crew: ["base", "wire", "scheme"],
   // The transport knows no roles: it forwards whatever the wire has.
   transport: ["base", "wire", "align"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],

@@ -1,0 +1,174 @@
+/**
+ * A party's blocks at its workers, for one attempt: it writes their logs, and takes what they answer. Whatever is lost
+ * on the way ends the attempt, with an error that a new attempt may mend; nothing here is the truth.
+ */
+import { setMaxListeners } from "node:events";
+import { TandemError } from "../base/error.ts";
+import { Exclusive } from "../base/scheduling/exclusive.ts";
+import type { Answer, Entry } from "../scheme/blocks/block.ts";
+import type { Blocks } from "../scheme/blocks/crew.ts";
+import { CrewHeldSchema, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import { AwaitedSums } from "./awaited-sums.ts";
+import { type Clock, every } from "./clock.ts";
+import { type CrewBoard, workersMissing } from "./crew-board.ts";
+import type { Epoch } from "./engine.ts";
+import { LogWriter } from "./log-writer.ts";
+import type { SealedMessages } from "./sealed-messages.ts";
+import { allHeld, allSums, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
+
+const lookMs = 2000;
+
+/** What its owner may see: numbers and names of workers, nothing of the data. */
+export type CrewEvent =
+  | { readonly kind: "waiting-for-workers"; readonly workers: number; readonly wanted: number }
+  | { readonly kind: "opened"; readonly blocks: number; readonly rowsPerBlock: number }
+  | { readonly kind: "block-held"; readonly block: number; readonly worker: string; readonly deliveries: number }
+  | { readonly kind: "epoch-lost"; readonly code: string };
+
+export interface RemoteBlocksOptions {
+  readonly bounds: Uint32Array;
+  readonly epoch: Epoch;
+  readonly messages: SealedMessages;
+  readonly board: CrewBoard;
+  readonly clock: Clock;
+  readonly patienceMs: number;
+  readonly on: (event: CrewEvent) => void;
+  /** Once, at the end. */
+  readonly onClose: () => Promise<void>;
+}
+
+interface Holder {
+  readonly deliveries: number;
+  heardMs: number;
+}
+
+export class RemoteBlocks implements Blocks {
+  readonly bounds: Uint32Array;
+  readonly #options: RemoteBlocksOptions;
+  readonly #log: LogWriter;
+  readonly #ended = new AbortController();
+  readonly #turns = new Exclusive();
+  readonly #awaited = new Map<number, AwaitedSums>();
+  readonly #holders = new Map<number, Holder>();
+  readonly #openedMs: number;
+  #step = 0;
+  #failure: TandemError | null = null;
+  readonly #failed: Promise<never>;
+  #reject: (error: TandemError) => void = () => {};
+
+  constructor(options: RemoteBlocksOptions) {
+    const { bounds, epoch, messages, clock, patienceMs } = options;
+    this.bounds = bounds;
+    this.#options = options;
+    this.#openedMs = clock.now();
+    this.#failed = new Promise((_, reject) => (this.#reject = reject));
+    this.#failed.catch(() => {}); // whoever waits for an answer sees it
+    const { signal } = this.#ended;
+    setMaxListeners(0, signal); // each message that waits for room listens
+    const onFailure = (error: unknown): void => this.#fail(error);
+    this.#log = new LogWriter({ epoch, messages, clock, patienceMs, signal, onFailure }, bounds.length - 1);
+    this.#takeSums(signal).catch(onFailure);
+    this.#hearHolders(signal).catch(onFailure);
+  }
+
+  begin(): Promise<void> {
+    return this.#turns.run(async () => {
+      this.#check();
+      this.#awaited.clear();
+      await this.#log.begin().catch((error: unknown) => this.#fail(error));
+      this.#check();
+      const { epoch, messages } = this.#options;
+      epoch.say(roundBegan, messages.seal(CrewHeldSchema, roundBegan, {}));
+    });
+  }
+
+  append(block: number, entry: Entry): Promise<void> {
+    return this.#turns.run(async () => {
+      this.#check();
+      await this.#log.write(block, entry, 0);
+      this.#check();
+    });
+  }
+
+  async ask(questions: readonly (Entry | null)[]): Promise<readonly (Answer | null)[]> {
+    const step = ++this.#step;
+    const awaited = new AwaitedSums(questions.map((question) => question !== null));
+    this.#awaited.set(step, awaited);
+    const looking = new AbortController();
+    every(this.#options.clock, lookMs, looking.signal, () => void this.#look(awaited));
+    try {
+      await this.#turns.run(async () => {
+        for (const [block, question] of questions.entries()) {
+          this.#check();
+          if (question !== null) await this.#log.write(block, question, step);
+        }
+      });
+      await Promise.race([awaited.whole, this.#failed]);
+      return awaited.taken();
+    } finally {
+      looking.abort();
+      this.#awaited.delete(step);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    this.#fail(new TandemError("PROTOCOL_STATE", "the attempt is over"));
+    await this.#options.onClose();
+  }
+
+  /** While an answer is waited for: is everything still there, and does somebody hold what has not answered? */
+  async #look(awaited: AwaitedSums): Promise<void> {
+    const { epoch, messages, clock, patienceMs, board } = this.#options;
+    try {
+      epoch.say(whoHolds, messages.seal(CrewHeldSchema, whoHolds, {}));
+      await this.#log.check();
+      const late = awaited.missing.find((block) => {
+        const since = this.#holders.get(block)?.heardMs ?? this.#openedMs;
+        return clock.now() - since > patienceMs;
+      });
+      if (late !== undefined) throw workersMissing(await board.read(), 1, 0, late);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #takeSums(signal: AbortSignal): Promise<void> {
+    const { epoch, messages } = this.#options;
+    for await (const { subject, message } of epoch.follow(allSums, -1, signal)) {
+      const sum = messages.open(CrewSumSchema, subject, message);
+      if (sum !== null && sum.round === this.#log.round) this.#awaited.get(sum.step)?.take(sum);
+    }
+    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of this attempt");
+  }
+
+  async #hearHolders(signal: AbortSignal): Promise<void> {
+    const { epoch, messages, clock, on } = this.#options;
+    for await (const { subject, message } of epoch.hear(allHeld, signal)) {
+      const held = messages.open(CrewHeldSchema, subject, message);
+      const block = lastNumber(subject);
+      if (held === null || block < 0) continue;
+      const { worker, deliveries } = held;
+      const before = this.#holders.get(block)?.deliveries ?? 0;
+      if (deliveries < before) continue;
+      if (deliveries > before) on({ kind: "block-held", block, worker, deliveries });
+      this.#holders.set(block, { deliveries, heardMs: clock.now() });
+    }
+  }
+
+  #check(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure =
+      error instanceof TandemError
+        ? error
+        : new TandemError("ENGINE_LOST", "the connection to the workers failed", { cause: error });
+    const { code } = this.#failure;
+    if (!this.#ended.signal.aborted) this.#options.on({ kind: "epoch-lost", code });
+    this.#reject(this.#failure);
+  }
+}

@@ -1,0 +1,23 @@
+/** Where a crew's messages are within an epoch, and the keys of its board. */
+export const holdQueue = "hold";
+export const allLogs = "log.>";
+export const allSums = "sum.>";
+export const whoHolds = "who-holds";
+export const roundBegan = "round";
+export const allHeld = "held.>";
+
+export const logOf = (block: number): string => `log.${block}`;
+export const heldOf = (block: number): string => `held.${block}`;
+export const sumOf = (round: number, step: number, block: number, piece: number): string =>
+  `sum.${round}.${step}.${block}.${piece}`;
+
+export const epochKey = "epoch";
+const workerPrefix = "worker.";
+export const workerKey = (id: string): string => `${workerPrefix}${id}`;
+export const isWorkerKey = (key: string): boolean => key.startsWith(workerPrefix);
+
+/** The last word of a subject as a number; -1 where it is none. */
+export function lastNumber(subject: string): number {
+  const word = subject.slice(subject.lastIndexOf(".") + 1);
+  return /^[0-9]{1,9}$/.test(word) ? Number(word) : -1;
+}
