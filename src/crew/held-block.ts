@@ -1,0 +1,160 @@
+/**
+ * A block at a worker: its bins are read, its log is replayed from the first entry of the round, and then followed.
+ * Whoever took it before may have answered some questions already: these are left out.
+ */
+import { TandemError } from "../base/error.ts";
+import type { Exclusive } from "../base/scheduling/exclusive.ts";
+import type { Answer, BlockWork } from "../scheme/blocks/block.ts";
+import { CrewEntrySchema, CrewHeldSchema, type CrewHold, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import { BlockLog, type LoggedEntry } from "./block-log.ts";
+import { type Clock, every, sleep } from "./clock.ts";
+import type { Epoch, Lease } from "./engine.ts";
+import { cut, type SealedMessages } from "./sealed-messages.ts";
+import { heldOf, logOf, sumOf } from "./subjects.ts";
+
+export interface HeldBlockOptions {
+  readonly worker: string;
+  readonly epoch: Epoch;
+  readonly messages: SealedMessages;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  /** One computation at a time, each with all threads. */
+  readonly turns: Exclusive;
+  /** Reads the block's bins. */
+  readonly make: (hold: CrewHold) => Promise<BlockWork>;
+}
+
+const fullRetryMs = 200;
+/** Renewed so often within a lease: some may be lost. */
+const renewals = 4;
+
+export class HeldBlock {
+  readonly block: number;
+  readonly deliveries: number;
+  readonly #options: HeldBlockOptions;
+  readonly #hold: CrewHold;
+  readonly #lease: Lease;
+  readonly #gone = new AbortController();
+  #work: BlockWork | null = null;
+  /** What the block refuses, for the rest of the round. */
+  #refusal: TandemError | null = null;
+
+  constructor(options: HeldBlockOptions, hold: CrewHold, lease: Lease) {
+    this.block = hold.block;
+    this.deliveries = lease.deliveries;
+    this.#options = options;
+    this.#hold = hold;
+    this.#lease = lease;
+    every(options.clock, options.leaseMs / renewals, this.#gone.signal, () => lease.renew());
+  }
+
+  /** Somebody else has it, or the epoch is over. */
+  drop(): void {
+    this.#gone.abort();
+    this.#work = null;
+  }
+
+  giveBack(): void {
+    if (this.#gone.signal.aborted) return;
+    this.drop();
+    this.#lease.giveBack();
+  }
+
+  announce(): void {
+    const { epoch, messages, worker } = this.#options;
+    const subject = heldOf(this.block);
+    epoch.say(subject, messages.seal(CrewHeldSchema, subject, { worker, deliveries: this.deliveries }));
+  }
+
+  /** Until it is dropped. @throws whatever makes it impossible to go on with the block */
+  async follow(): Promise<void> {
+    const { epoch, messages, make, turns } = this.#options;
+    const { signal } = this.#gone;
+    const work = await turns.run(() => (signal.aborted ? null : make(this.#hold)));
+    if (signal.aborted) return;
+    this.#work = work;
+    const log = new BlockLog();
+    const subject = logOf(this.block);
+    for await (const { message } of epoch.follow(subject, -1, signal)) {
+      const part = messages.open(CrewEntrySchema, subject, message);
+      if (part === null) continue;
+      for (const logged of log.take(part)) await this.#take(logged);
+      if (signal.aborted) return;
+    }
+    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of a block");
+  }
+
+  async #take({ round, step, isFirst, entry }: LoggedEntry): Promise<void> {
+    const work = this.#work;
+    if (work === null) return;
+    if (isFirst) {
+      work.begin();
+      this.#refusal = null;
+    }
+    if (step > 0) {
+      if (await this.#isAnswered(round, step)) return;
+      const answer = await this.#told(() => work.answer(entry));
+      return this.#answer(round, step, this.#refusal ?? answer);
+    }
+    const refused = await this.#told(() => work.take(entry));
+    if (refused instanceof TandemError) this.#refusal = refused;
+  }
+
+  /** What the block says, or refuses to. Who has refused once in a round does nothing more. */
+  async #told<T>(say: () => Promise<T>): Promise<T | TandemError | null> {
+    return this.#options.turns.run(async () => {
+      if (this.#refusal !== null || this.#gone.signal.aborted) return null;
+      try {
+        return await say();
+      } catch (error) {
+        if (error instanceof TandemError && error.code !== "INTERNAL") return error;
+        throw error;
+      }
+    });
+  }
+
+  /** Nobody can have answered for a block that was never handed out before. */
+  async #isAnswered(round: number, step: number): Promise<boolean> {
+    if (this.deliveries <= 1) return false;
+    return (await this.#options.epoch.stored(sumOf(round, step, this.block, 0))) > 0;
+  }
+
+  /** Piece 0 comes last: where it is stored, the answer is whole. */
+  async #answer(round: number, step: number, answer: Answer | TandemError | null): Promise<void> {
+    if (answer === null) return; // it was dropped meanwhile
+    const common = { round, step, block: this.block };
+    if (answer instanceof TandemError) {
+      await this.#store({ ...common, piece: 0, pieces: 1, refusalCode: answer.code, refusal: answer.message });
+      return;
+    }
+    const pieces = [...cut(await answer.bytes())];
+    await Promise.all(pieces.slice(1).map((bytes, i) => this.#store({ ...common, piece: i + 1, bytes })));
+    await this.#store({ ...common, piece: 0, pieces: pieces.length, bytes: pieces[0] });
+  }
+
+  async #store(sum: Sum): Promise<void> {
+    const { epoch, messages, clock } = this.#options;
+    const { signal } = this.#gone;
+    const subject = sumOf(sum.round, sum.step, sum.block, sum.piece);
+    const sealed = messages.seal(CrewSumSchema, subject, sum);
+    while (!signal.aborted) {
+      try {
+        return await epoch.append(subject, sealed);
+      } catch (error) {
+        if (!(error instanceof TandemError) || error.code !== "ENGINE_FULL") throw error;
+      }
+      await sleep(clock, fullRetryMs, signal); // the party sees that it is full, and gives up in time
+    }
+  }
+}
+
+interface Sum {
+  readonly round: number;
+  readonly step: number;
+  readonly block: number;
+  readonly piece: number;
+  readonly pieces?: number;
+  readonly bytes?: Uint8Array;
+  readonly refusalCode?: string;
+  readonly refusal?: string;
+}

@@ -1,0 +1,160 @@
+/**
+ * An epoch at a worker: it takes blocks up to its share, holds them, and gives back what it has too many when a round
+ * begins. A block whose lease runs out goes to whoever asks next; the worker that lost it hears of that and drops it.
+ */
+import { TandemError } from "../base/error.ts";
+import { Exclusive } from "../base/scheduling/exclusive.ts";
+import { CrewHeldSchema, type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import type { BlockWork } from "../scheme/blocks/block.ts";
+import { type Clock, sleep } from "./clock.ts";
+import type { Epoch, Lease } from "./engine.ts";
+import { HeldBlock } from "./held-block.ts";
+import type { SealedMessages } from "./sealed-messages.ts";
+import { allHeld, holdQueue, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
+
+export interface ServedEpochOptions {
+  readonly worker: string;
+  readonly epoch: Epoch;
+  readonly messages: SealedMessages;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly make: (hold: CrewHold) => Promise<BlockWork>;
+  /** Blocks that this worker should hold, as far as is known now. */
+  readonly share: () => number;
+  /** A block that this worker cannot hold. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** How long one question for a block is open: its share may have changed then. */
+const askMs = 1000;
+const shareMs = 250;
+
+export class ServedEpoch {
+  readonly #options: ServedEpochOptions;
+  readonly #turns = new Exclusive();
+  readonly #held = new Map<number, HeldBlock>();
+  readonly #ended = new AbortController();
+  #isUnfit = false;
+
+  constructor(options: ServedEpochOptions) {
+    this.#options = options;
+  }
+
+  get blockCount(): number {
+    return this.#held.size;
+  }
+
+  get isOver(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  /** Until the epoch is over, or is left. */
+  async run(): Promise<void> {
+    const { signal } = this.#ended;
+    try {
+      await Promise.race([this.#takeBlocks(signal), this.#hearHolders(signal), this.#hearParty(signal)]);
+    } catch (error) {
+      if (!isEpochOver(error)) this.#options.onTrouble(error);
+    } finally {
+      this.leave(false);
+    }
+  }
+
+  /** @param givesBack others can have its blocks at once */
+  leave(givesBack: boolean): void {
+    this.#ended.abort();
+    for (const block of this.#held.values()) {
+      if (givesBack) block.giveBack();
+      else block.drop();
+    }
+    this.#held.clear();
+  }
+
+  /** Who has its share takes one more only after a lease: whoever has none may come, and what is free then is left. */
+  async #takeBlocks(signal: AbortSignal): Promise<void> {
+    const { epoch, clock, leaseMs, share } = this.#options;
+    let fullSince: number | null = null;
+    while (!signal.aborted) {
+      fullSince = this.#held.size < share() ? null : (fullSince ?? clock.now());
+      const mayTake = !this.#isUnfit && (fullSince === null || clock.now() - fullSince >= leaseMs);
+      if (!mayTake) {
+        await sleep(clock, shareMs, signal);
+        continue;
+      }
+      fullSince = null;
+      const lease = await this.#within(askMs, signal, (asking) => epoch.take(holdQueue, asking));
+      if (lease !== null) this.#hold(lease);
+    }
+  }
+
+  async #within<T>(ms: number, signal: AbortSignal, ask: (asking: AbortSignal) => Promise<T>): Promise<T> {
+    const asking = new AbortController();
+    const stop = (): void => asking.abort();
+    const cancel = this.#options.clock.after(ms, stop);
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      return await ask(asking.signal);
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #hold(lease: Lease): void {
+    const hold = this.#options.messages.open(CrewHoldSchema, holdQueue, lease.message);
+    if (hold === null || this.isOver) return; // its lease runs out
+    this.#held.get(hold.block)?.drop(); // this worker was away, and has it once more
+    const held = new HeldBlock({ ...this.#options, turns: this.#turns }, hold, lease);
+    this.#held.set(hold.block, held);
+    held.announce();
+    held.follow().catch((error: unknown) => this.#lose(held, error));
+  }
+
+  /** Others may be able to hold it: this worker takes no more. */
+  #lose(held: HeldBlock, error: unknown): void {
+    if (isEpochOver(error)) return this.leave(false);
+    this.#isUnfit = true;
+    if (this.#held.get(held.block) === held) this.#held.delete(held.block);
+    held.giveBack();
+    this.#options.onTrouble(error);
+  }
+
+  async #hearHolders(signal: AbortSignal): Promise<void> {
+    const { epoch, messages, worker } = this.#options;
+    for await (const { subject, message } of epoch.hear(allHeld, signal)) {
+      const other = messages.open(CrewHeldSchema, subject, message);
+      const own = this.#held.get(lastNumber(subject));
+      if (other === null || own === undefined || other.worker === worker) continue;
+      if (other.deliveries <= own.deliveries) continue;
+      own.drop();
+      this.#held.delete(own.block);
+    }
+  }
+
+  async #hearParty(signal: AbortSignal): Promise<void> {
+    const { epoch, messages } = this.#options;
+    const announce = async (): Promise<void> => {
+      for await (const { message } of epoch.hear(whoHolds, signal))
+        if (messages.open(CrewHeldSchema, whoHolds, message) !== null)
+          for (const block of this.#held.values()) block.announce();
+    };
+    const spread = async (): Promise<void> => {
+      for await (const { message } of epoch.hear(roundBegan, signal))
+        if (messages.open(CrewHeldSchema, roundBegan, message) !== null) this.#giveBackSurplus();
+    };
+    await Promise.race([announce(), spread()]);
+  }
+
+  #giveBackSurplus(): void {
+    const surplus = this.#held.size - Math.max(1, this.#options.share());
+    if (surplus <= 0) return;
+    for (const block of [...this.#held.values()].slice(-surplus)) {
+      this.#held.delete(block.block);
+      block.giveBack();
+    }
+  }
+}
+
+function isEpochOver(error: unknown): boolean {
+  return error instanceof TandemError && error.code === "ENGINE_LOST";
+}
