@@ -167,7 +167,7 @@ export class PaillierBlock implements BlockWork {
 
 /** Views what is aligned, and copies what is not. */
 function numbersFrom(bytes: Uint8Array): Uint32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }
 

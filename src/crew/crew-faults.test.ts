@@ -1,0 +1,255 @@
+/** What may happen to workers and engine: answers stay those of one process, or the attempt ends with a known error. */
+import { createHash } from "node:crypto";
+import { afterEach, expect, test } from "vitest";
+import { TestCrew, type TestWorker } from "../../test/support/crews.ts";
+import { expectError } from "../../test/support/expect-error.ts";
+import { TandemError } from "../base/error.ts";
+import { type Answer, type BlockData, type BlockWork, bytesAnswer, type Entry } from "../scheme/blocks/block.ts";
+import type { Blocks } from "../scheme/blocks/crew.ts";
+import { EmbeddedCrew } from "../scheme/blocks/embedded-crew.ts";
+import { sealOf } from "./seal.ts";
+
+/** Answers with a digest of all that it was told: whatever is lost, doubled or out of order shows. */
+class Echo implements BlockWork {
+  readonly #data: BlockData;
+  #told: string[] = [];
+
+  constructor(data: BlockData) {
+    this.#data = data;
+  }
+
+  begin(): void {
+    this.#told = [];
+  }
+
+  async take({ head, payload }: Entry): Promise<void> {
+    if (payload[0] === 255) throw new TandemError("CIPHERTEXT_RANGE", "a payload that begins with 255");
+    this.#told.push(digestOf(head), digestOf(payload));
+  }
+
+  async answer({ head }: Entry): Promise<Answer> {
+    const { terms, firstRow, columns } = this.#data;
+    const bins = columns.bins.map((column) => column.join(" "));
+    const said = digestOf(JSON.stringify([digestOf(terms), firstRow, bins, this.#told, digestOf(head)]));
+    // Longer than a message may be.
+    return bytesAnswer(Buffer.from(said.repeat(head.length > 1 ? 20_000 : 1)));
+  }
+}
+
+const digestOf = (value: string | Uint8Array): string => createHash("sha256").update(value).digest("hex");
+const schemeNamed = (): { block: (data: BlockData) => BlockWork } => ({ block: (data) => new Echo(data) });
+const rowCount = 30;
+const job = {
+  scheme: "echo",
+  terms: Uint8Array.of(1, 2, 3),
+  rowCount,
+  columns: {
+    bins: [3, 300].map((bins) => Uint16Array.from({ length: rowCount }, (_, i) => (i * i) % bins)),
+    binCounts: Uint32Array.of(3, 300),
+  },
+};
+const entry = (...payload: number[]): Entry => ({ head: Uint8Array.of(1), payload: Uint8Array.from(payload) });
+
+/** Two rounds of entries and questions. @param at is called in the middle of each */
+async function drive(blocks: Blocks, at: (place: string) => unknown = () => {}): Promise<string[]> {
+  const said: string[] = [];
+  const count = blocks.bounds.length - 1;
+  for (let round = 0; round < 2; round++) {
+    await blocks.begin();
+    for (let step = 0; step < 3; step++) {
+      for (let i = 0; i < 6; i++)
+        for (let block = 0; block < count; block++) await blocks.append(block, entry(i, step));
+      await at(`${round} loading ${step}`);
+      const asked = blocks.ask(Array.from({ length: count }, (_, block) => (block === step ? null : entry())));
+      asked.catch(() => {}); // seen below
+      await at(`${round} asking ${step}`);
+      const answers = await asked;
+      for (const answer of answers) said.push(answer === null ? "" : Buffer.from(await answer.bytes()).toString());
+    }
+  }
+  return said;
+}
+
+const expected = async (): Promise<string[]> => drive(await new EmbeddedCrew((data) => new Echo(data), 7).open(job));
+
+let crew: TestCrew;
+afterEach(() => crew.stop());
+
+function workers(count: number, options: ConstructorParameters<typeof TestCrew>[0] = { seed: "faults" }): TestWorker[] {
+  crew = new TestCrew(options);
+  return Array.from({ length: count }, (_, i) => crew.work(`w${i}`, { schemeNamed }));
+}
+
+test.each([1, 2, 3])("messages come twice and in any order: seed %i", async (seed) => {
+  const all = workers(3, { seed: `order ${seed}` });
+  const blocks = await crew.crew({ workersMin: 3 }).open(job);
+  expect(await drive(blocks)).toEqual(await expected());
+  await crew.until(() => all.every(({ worker }) => worker.blockCount > 0));
+  expect(all.map(({ worker }) => worker.blockCount).toSorted()).toEqual([1, 2, 2]);
+  await blocks.close();
+  await crew.until(() => all.every(({ worker }) => worker.blockCount === 0));
+  expect(crew.files.size).toBe(0);
+  expect(crew.engine.epoch?.isOver).toBe(true);
+});
+
+test.each(["0 loading 0", "0 asking 1", "1 loading 2", "1 asking 2"])("a worker is killed at %s", async (place) => {
+  const [first] = workers(2);
+  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  const said = await drive(blocks, async (at) => {
+    if (at === place) first.kill();
+  });
+  expect(said).toEqual(await expected());
+  expect(crew.moves).toBeGreaterThan(0);
+});
+
+test("a worker that is stopped for longer than its lease, and goes on, drops what others have taken", async () => {
+  const all = workers(2);
+  const [first] = all;
+  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  let thaw = (): void => {};
+  const said = await drive(blocks, async (at) => {
+    if (at === "0 loading 1") await crew.until(() => first.worker.blockCount > 0);
+    if (at === "0 loading 1") thaw = first.connection.freeze();
+    if (at === "1 loading 1") thaw();
+  });
+  expect(said).toEqual(await expected());
+  expect(crew.moves).toBeGreaterThan(0);
+  await crew.until(() => all.reduce((sum, { worker }) => sum + worker.blockCount, 0) === 5);
+});
+
+test("all workers go, and others come", async () => {
+  const all = workers(2);
+  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  const said = await drive(blocks, (at) => {
+    if (at !== "0 asking 1") return;
+    for (const worker of all) worker.kill();
+    crew.work("new", { schemeNamed });
+  });
+  expect(said).toEqual(await expected());
+});
+
+test("all workers go: WORKERS_MISSING after a while; and before a job there are too few", async () => {
+  const [only] = workers(1);
+  const blocks = await crew.crew().open(job);
+  await expectError(
+    () => drive(blocks, (at) => (at === "0 loading 1" ? only.kill() : null)),
+    "WORKERS_MISSING",
+    /nobody holds block/,
+  );
+  await blocks.close();
+  await expectError(() => crew.crew().open(job), "WORKERS_MISSING", /0 workers are there, 1 are wanted/);
+});
+
+test("a worker that is told to stop gives its blocks back at once", async () => {
+  const [first] = workers(2, {});
+  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  let before = 0;
+  const said = await drive(blocks, async (at) => {
+    if (at !== "1 loading 0") return;
+    await crew.until(() => first.worker.blockCount > 0);
+    before = crew.clock.now();
+    await first.stop();
+    await blocks.ask(Array.from({ length: 5 }, () => entry()));
+    expect(crew.clock.now() - before).toBeLessThan(1000); // the clock's own milliseconds: less than a lease
+  });
+  expect(said).toEqual(await expected());
+});
+
+test("the engine forgets everything: ENGINE_LOST, and the next attempt goes on with the same workers", async () => {
+  workers(2);
+  const party = crew.crew();
+  const blocks = await party.open(job);
+  await expectError(
+    () => drive(blocks, (at) => (at === "1 asking 0" ? crew.engine.forget() : null)),
+    "ENGINE_LOST",
+    /has lost/,
+  );
+  await blocks.close();
+  await expectError(() => blocks.append(0, entry(1)), "ENGINE_LOST");
+  expect(await drive(await party.open(job))).toEqual(await expected());
+});
+
+test("the engine loses what it had confirmed: ENGINE_LOST", async () => {
+  const [only] = workers(1, {});
+  const blocks = await crew.crew().open(job);
+  const lose = (at: string): void => {
+    if (at === "0 loading 1") only.kill();
+    if (at === "0 asking 1") crew.engine.epoch?.messages.splice(3, 1);
+  };
+  await expectError(() => drive(blocks, lose), "ENGINE_LOST", /has lost 1 of/);
+});
+
+test("a full engine makes the party wait; one that stays full ends the attempt: ENGINE_FULL", async () => {
+  workers(1, { bytesMax: 0 });
+  const blocks = await crew.crew().open(job);
+  const driven = drive(blocks);
+  const before = crew.clock.now();
+  await crew.until(() => crew.clock.now() > before + 5000);
+  crew.engine.limits.bytesMax = Infinity;
+  expect(await driven).toEqual(await expected());
+  crew.engine.limits.bytesMax = 0;
+  await expectError(() => drive(blocks), "ENGINE_FULL", /no room/);
+});
+
+test("what an older attempt has left is deleted, and its party notices", async () => {
+  workers(1);
+  const older = await crew.crew().open(job);
+  await older.begin();
+  const newer = await crew.crew().open(job);
+  expect(await drive(newer)).toEqual(await expected());
+  await expectError(() => drive(older), "ENGINE_LOST");
+  await older.close();
+  expect(crew.files.size).toBe(newer.bounds.length - 1);
+  expect(await drive(newer)).toEqual(await expected());
+});
+
+test("what a block refuses is told to whoever asks, in its words, until the next round", async () => {
+  workers(2);
+  const blocks = await crew.crew().open(job);
+  await blocks.begin();
+  await blocks.append(3, entry(255));
+  await blocks.append(3, entry(1));
+  const all = Array.from({ length: 5 }, () => entry());
+  for (let i = 0; i < 2; i++)
+    await expectError(() => blocks.ask(all), "CIPHERTEXT_RANGE", /^a payload that begins with 255$/);
+  await blocks.ask(all.map((question, block) => (block === 3 ? null : question)));
+  expect(await drive(blocks)).toEqual(await expected());
+});
+
+test("entries and answers that are longer than a message may be", async () => {
+  workers(1);
+  const embedded = await new EmbeddedCrew((data) => new Echo(data), 7).open(job);
+  const long = { head: Uint8Array.of(1, 1), payload: new Uint8Array(1_200_000).fill(9) };
+  const answersOf = async (blocks: Blocks): Promise<string> => {
+    await blocks.begin();
+    await blocks.append(0, long);
+    const [answer] = await blocks.ask([long, null, null, null, null]);
+    return Buffer.from((await answer?.bytes()) ?? []).toString();
+  };
+  const said = await answersOf(await crew.crew().open(job));
+  expect(said.length).toBeGreaterThan(1_000_000);
+  expect(said).toBe(await answersOf(embedded));
+});
+
+test("a worker of another version, or with another key, takes nothing and says why", async () => {
+  workers(0);
+  const other = crew.work("other", { schemeNamed, version: "2" });
+  const stranger = crew.work("stranger", {
+    schemeNamed,
+    sealOf: (epoch) => sealOf(new Uint8Array(32).fill(8), epoch),
+  });
+  await expectError(() => crew.crew().open(job), "WORKERS_MISSING", /another crew.key/);
+  const able = crew.work("able", { schemeNamed });
+  const blocks = await crew.crew().open(job);
+  expect(await drive(blocks)).toEqual(await expected());
+  expect(other.troubles).toContain("a worker has version 2 of Tandem, its party 1");
+  expect(stranger.troubles.join()).toMatch(/another crew.key/);
+  expect([other, stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 0, 5]);
+});
+
+test("bins that are not those that the party wrote: the worker takes no more, and the party hears why", async () => {
+  workers(1);
+  const blocks = await crew.crew({ patienceMs: 5000 }).open(job);
+  for (const path of crew.files.keys()) if (path.endsWith("/2.bins")) crew.files.set(path, "AAAA");
+  await expectError(() => drive(blocks), "WORKERS_MISSING", /are not those that its party wrote/);
+});

@@ -1,0 +1,129 @@
+/** A party's crew in one process: an engine in memory, workers that come and go, and time as fast as the loop turns. */
+import { SeededRandom } from "../../src/base/random.ts";
+import type { Storage } from "../../src/base/files/storage.ts";
+import { BlockFiles } from "../../src/crew/block-files.ts";
+import { type MemoryConnection, MemoryEngine } from "../../src/crew/memory-engine.ts";
+import type { CrewEvent } from "../../src/crew/remote-blocks.ts";
+import { RemoteCrew, type RemoteCrewOptions } from "../../src/crew/remote-crew.ts";
+import { type Seal, sealOf } from "../../src/crew/seal.ts";
+import { TickingClock } from "../../src/crew/ticking-clock.ts";
+import { Worker, type WorkerOptions } from "../../src/crew/worker.ts";
+import { schemeNamed } from "../../src/scheme/registry.ts";
+
+const leaseMs = 1000;
+
+export interface TestWorker {
+  readonly worker: Worker;
+  readonly connection: MemoryConnection;
+  readonly troubles: readonly string[];
+  /** Gives its blocks back. */
+  stop(): Promise<void>;
+  /** Without a word. */
+  kill(): void;
+}
+
+export interface TestCrewOptions {
+  /** Left out: nothing happens to messages. */
+  readonly seed?: string;
+  readonly bytesMax?: number;
+}
+
+export class TestCrew {
+  readonly clock = new TickingClock();
+  readonly engine: MemoryEngine;
+  readonly files = new Map<string, string>();
+  readonly events: CrewEvent[] = [];
+  readonly #workers: TestWorker[] = [];
+
+  constructor({ seed, bytesMax = Infinity }: TestCrewOptions = {}) {
+    const faults = seed === undefined ? {} : { faults: { random: new SeededRandom(seed), doubling: 0.2, delayMs: 6 } };
+    this.engine = new MemoryEngine({ clock: this.clock, leaseMs, boardMs: 3000, bytesMax, ...faults });
+  }
+
+  /** The party's side. */
+  crew(options: Partial<RemoteCrewOptions> = {}): RemoteCrew {
+    return new RemoteCrew({
+      engine: this.engine.connect(),
+      sealOf: testSeal,
+      files: this.#files(),
+      version: "1",
+      leaseMs,
+      blockRows: 7,
+      workersMin: 1,
+      patienceMs: 20_000,
+      clock: this.clock,
+      on: (event) => this.events.push(event),
+      ...options,
+    });
+  }
+
+  work(id: string, options: Partial<WorkerOptions> = {}): TestWorker {
+    const connection = this.engine.connect();
+    const troubles: string[] = [];
+    const worker = new Worker({
+      id,
+      engine: connection,
+      sealOf: testSeal,
+      files: this.#files(),
+      version: "1",
+      threads: 1,
+      schemeNamed,
+      clock: this.clock,
+      onTrouble: (trouble) => troubles.push(trouble),
+      ...options,
+    });
+    const signal = new AbortController();
+    const running = worker.run(signal.signal);
+    const end = (): Promise<void> => {
+      signal.abort();
+      return running;
+    };
+    const kill = (): void => {
+      connection.cut();
+      void end();
+    };
+    const test = { worker, connection, troubles, stop: end, kill };
+    this.#workers.push(test);
+    return test;
+  }
+
+  get moves(): number {
+    return this.events.filter((event) => event.kind === "block-held" && event.deliveries > 1).length;
+  }
+
+  /** Turns of the loop until something is so. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  stop(): void {
+    for (const { kill } of this.#workers) kill();
+  }
+
+  #files(): BlockFiles {
+    return new BlockFiles(storageIn(this.files), "crew");
+  }
+}
+
+export const testKey = new Uint8Array(32).fill(7);
+const testSeal = (epoch: string): Seal => sealOf(testKey, epoch);
+
+function storageIn(files: Map<string, string>): Storage {
+  return {
+    read: async (path) => files.get(path) ?? null,
+    write: async (path, contents) => {
+      files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
+    },
+    append: async (path, contents) => {
+      files.set(path, (files.get(path) ?? "") + contents);
+    },
+    remove: async (path) => {
+      files.delete(path);
+    },
+    removeFolder: async (path) => {
+      for (const file of files.keys()) if (file.startsWith(`${path}/`)) files.delete(file);
+    },
+    makeFolder: async () => {},
+    tidy: async () => {},
+  };
+}
