@@ -6,7 +6,7 @@
  * minutes to show. A host name that does not resolve shows within seconds in any case.
  */
 import { TandemError } from "../../base/error.ts";
-import { isPartyFault } from "../../transport/wire-error.ts";
+import { mayPass } from "./passing-trouble.ts";
 
 const firstDelayMs = 200;
 const delayMsMax = 10_000;
@@ -105,10 +105,8 @@ export class Patience {
     return isUnresolved(error) ? Math.min(firstContactMs, unresolvedMs) : firstContactMs;
   }
 
-  /** A party that is gone may come back; one that has a bug will have it again. */
   #isWorthWaiting(error: TandemError): boolean {
-    if (error.code === "PARTY_LOST") return !isPartyFault(error);
-    return error.code === "PARTY_BUSY" && this.#joined;
+    return mayPass(error) || (error.code === "PARTY_BUSY" && this.#joined);
   }
 }
 

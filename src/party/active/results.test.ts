@@ -23,5 +23,6 @@ test("others hear what kind of trouble there is, and no name of a file, a column
 });
 
 test("a party that is lost is waited for: nobody is told that it is over", async () => {
-  expect(await told(new TandemError("PARTY_LOST", "telecom is gone"))).toEqual([]);
+  for (const code of ["PARTY_LOST", "ENGINE_LOST", "ENGINE_FULL", "WORKERS_MISSING"] as const)
+    expect(await told(new TandemError(code, "telecom is gone"))).toEqual([]);
 });

@@ -15,6 +15,7 @@ import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Emit, LayoutSummary } from "../../record/events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveConfig } from "../config.ts";
+import { isCrewTrouble } from "./passing-trouble.ts";
 
 /** @throws TandemError LABEL_INVALID: a table of somebody else's */
 export function labelsOf(table: PartyTable): Float64Array {
@@ -35,11 +36,12 @@ export function trainingLabels(table: PartyTable): Float64Array {
 
 /**
  * Whoever is still there is told why, in general words: the message may name a file of this party's, or another party
- * that they do not know of. A lost party is waited for, and joined again on another connection.
+ * that they do not know of. A lost party is waited for, and joined again on another connection; one whose workers are
+ * lost likewise.
  */
 export async function tellFailure(role: Pick<ActiveRole, "finish">, error: unknown): Promise<void> {
   const code = error instanceof TandemError ? error.code : "INTERNAL";
-  if (code !== "PARTY_LOST") await role.finish(`${errorCodes[code]} (${code})`);
+  if (code !== "PARTY_LOST" && !isCrewTrouble(code)) await role.finish(`${errorCodes[code]} (${code})`);
 }
 
 export async function writePredictions(

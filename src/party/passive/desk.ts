@@ -14,6 +14,7 @@ import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import type { Emit } from "../../record/events.ts";
+import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OwnView } from "../../record/job-record.ts";
 import { writeAlignment } from "../../store/passive-checkpoint.ts";
 import type { Caller } from "../../transport/caller.ts";
@@ -45,6 +46,8 @@ export interface DeskOptions {
   readonly now?: (() => number) | undefined;
   /** Takes what only this party may look at. */
   readonly own?: (view: OwnView) => void;
+  /** Who holds the rows of its jobs; left out: this process. */
+  readonly crew?: Crew | undefined;
 }
 
 export class PassiveDesk implements PartyDesk {
@@ -52,6 +55,7 @@ export class PassiveDesk implements PartyDesk {
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
   readonly #own: (view: OwnView) => void;
+  readonly #crew: Crew | undefined;
   readonly #files: DeskFiles;
   /** What each partner may have, and has had. */
   readonly budgets: PartnerBudgets;
@@ -65,12 +69,13 @@ export class PassiveDesk implements PartyDesk {
     config: PassiveConfig,
     emit: Emit,
     onJobEnded: (end: PassiveEnd) => void,
-    { storage = diskStorage, own = () => {}, now = Date.now }: DeskOptions = {},
+    { storage = diskStorage, own = () => {}, now = Date.now, crew }: DeskOptions = {},
   ) {
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
     this.#own = own;
+    this.#crew = crew;
     this.#files = new DeskFiles(config, storage, emit);
     this.budgets = deskBudgets(this.#files, { emit, now, rowCount: () => this.#rowCount });
   }
@@ -190,6 +195,7 @@ export class PassiveDesk implements PartyDesk {
         checkpoints,
         peer: caller.name,
         spending,
+        crew: this.#crew,
         emit: this.#emit,
         own: this.#own,
       });

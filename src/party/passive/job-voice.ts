@@ -11,6 +11,7 @@ import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit, PassiveResult } from "../../record/events.ts";
 import type { OwnView } from "../../record/job-record.ts";
 import { configNames, warningOf } from "../../scheme/registry.ts";
+import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { agreedFacts } from "../disclosure-facts.ts";
@@ -32,6 +33,8 @@ export interface PassiveJobOptions {
   readonly peer: string;
   readonly spending: JobSpending;
   readonly evidence: PassiveEvidence;
+  /** Who holds the rows; left out: this process. */
+  readonly crew?: Crew | undefined;
   readonly emit: Emit;
   /** For this party's own eyes. */
   readonly own: (view: OwnView) => void;

@@ -25,10 +25,10 @@ export interface OpenedJob {
 }
 
 export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
-  const { config, agreed, rows, checkpoints, peer, spending, evidence, emit } = options;
+  const { config, agreed, rows, checkpoints, peer, spending, evidence, emit, crew } = options;
   const { name } = config;
   const { job } = agreed;
-  const scheme = schemeNamed(agreed.scheme).passive(config);
+  const scheme = schemeNamed(agreed.scheme).passive({ ...config, crew });
   const meter = new ProcessMeter();
   const digest = idsDigest(rows.training.ids);
   const model = modelId(agreed, rows.training.ids.length, digest);

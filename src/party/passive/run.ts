@@ -7,6 +7,7 @@ import { scoringRoutes } from "../../transport/scoring-service.ts";
 import { listenTls } from "../../transport/tls-listen.ts";
 import type { PassiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
+import type { Crew } from "../../scheme/blocks/crew.ts";
 import { readIdentity } from "../identity.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
 import { PassiveDesk } from "./desk.ts";
@@ -19,6 +20,8 @@ export interface PassiveRunOptions {
   readonly storage?: Storage;
   /** Milliseconds since the epoch: the machine's clock, unless it says otherwise. */
   readonly now?: () => number;
+  /** Who holds the rows of its jobs: this process, unless it says otherwise. */
+  readonly crew?: Crew | undefined;
 }
 
 /**
@@ -37,7 +40,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit, options: Pas
 async function serve(
   config: PassiveConfig,
   tell: Emit,
-  { stop, once = false, storage, now }: PassiveRunOptions,
+  { stop, once = false, storage, now, crew }: PassiveRunOptions,
 ): Promise<void> {
   const { name } = config;
   const records = new RecordKeeper(config.output.directory, tell);
@@ -47,6 +50,7 @@ async function serve(
   const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), {
     storage,
     now,
+    crew,
     own: (view) => records.own(view),
   });
   const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
