@@ -35,8 +35,11 @@ interface Axes {
 }
 
 export function learningChart(rounds: readonly RoundMetrics[], metric: string, marks: readonly Mark[]): Html {
-  const points = (of: (round: RoundMetrics) => number | undefined): Point[] =>
-    rounds.flatMap((round) => (of(round) === undefined ? [] : [[round.tree + 1, of(round) ?? 0] as const]));
+  const points = (of: (round: RoundMetrics) => number | null | undefined): Point[] =>
+    rounds.flatMap((round) => {
+      const value = of(round) ?? Number.NaN; // a metric that does not exist is null in a record
+      return Number.isNaN(value) ? [] : [[round.tree + 1, value] as const];
+    });
   const lines: Line[] = [{ name: "training", colour: blue, points: points(({ train }) => train[metric]) }];
   const validation = points((round) => round.validation?.[metric]);
   if (validation.length > 0) lines.push({ name: "validation", colour: orange, points: validation, dashed: true });

@@ -1,6 +1,7 @@
 /** A report's metrics and curves: how good the model is. */
 import { type Html, html } from "../base/text/html.ts";
 import type { OwnJobView } from "../record/own-view.ts";
+import { formatMetric } from "../base/text/format.ts";
 import { metricNamesOf, stoppingMarks } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
@@ -43,7 +44,7 @@ function metricsRows(names: readonly string[], of: MetricsPerPart, suffix: strin
     ["test rows", of.test],
   ] as const;
   return parts.flatMap(([name, metrics]) =>
-    metrics === null ? [] : [[name + suffix, ...names.map((metric) => metrics[metric]?.toFixed(5) ?? "")]],
+    metrics === null ? [] : [[name + suffix, ...names.map((metric) => formatMetric(metrics[metric], 5))]],
   );
 }
 

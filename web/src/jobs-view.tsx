@@ -1,6 +1,6 @@
 /** Past jobs in a list. Two of them can be compared. */
 import { signal } from "@preact/signals";
-import { formatSeconds } from "../../src/base/text/format.ts";
+import { formatMetric, formatSeconds } from "../../src/base/text/format.ts";
 import { Card, Nothing, Table } from "./card.tsx";
 import { href } from "./route.ts";
 import { jobs } from "./session.ts";
@@ -47,7 +47,7 @@ export function JobsView() {
               `${line.treesDone}/${line.treeCount}`,
               formatSeconds(line.seconds),
               ...metricNames.map((name) =>
-                name in line.metrics ? `${line.metrics[name].toFixed(4)}${line.tested ? "" : "*"}` : "",
+                name in line.metrics ? `${formatMetric(line.metrics[name])}${line.tested ? "" : "*"}` : "",
               ),
             ])}
           />

@@ -1,5 +1,6 @@
 /** Metrics after every tree: of the rows that are trained on, and of those held back where a job has them. */
 import { signal } from "@preact/signals";
+import { formatMetric } from "../../src/base/text/format.ts";
 import { metricNamesOf, stoppingMarks } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { Behind, Nothing, Table } from "./card.tsx";
@@ -53,7 +54,7 @@ export function LearningCurves({ view }: { readonly view: JobView }) {
         </label>
         {test !== undefined && (
           <span class="hint">
-            test {name} <strong>{test.toFixed(4)}</strong>
+            test {name} <strong>{formatMetric(test)}</strong>
           </span>
         )}
       </div>

@@ -1,5 +1,6 @@
 /** How well the finished model separates the people of the test rows. Only the active party sees this. */
 import type { ScoreCurves } from "../../src/gbdt/metric/score-curves.ts";
+import { formatMetric } from "../../src/base/text/format.ts";
 import { fractionsOf } from "../../src/record/job-facts.ts";
 import { Behind, Card, Figure, Nothing, Table } from "./card.tsx";
 import { Chart } from "./chart.tsx";
@@ -17,7 +18,7 @@ export function QualityView() {
         <section class="status" aria-label="Metrics on test rows">
           <div class="figures">
             {Object.entries(test).map(([name, value]) => (
-              <Figure key={name} value={value.toFixed(4)} label={`test ${name}`} />
+              <Figure key={name} value={formatMetric(value)} label={`test ${name}`} />
             ))}
             {view.data !== null && <Figure value={view.data.testRows.toLocaleString("en")} label="test rows" />}
           </div>

@@ -78,7 +78,7 @@ export function contributionTable(rows: readonly ContributionRow[]): string {
         ? "the active party alone"
         : `without ${without.join(", ")}`;
   const cells = (row: ContributionRow): string[] =>
-    names.flatMap((name) => [formatMetric(of(row)[name]), signed(of(row)[name] - of(rows[0])[name])]);
+    names.flatMap((name) => [formatMetric(of(row)[name]), signed(of(row)[name], of(rows[0])[name])]);
   return textTable([
     [`${shown} rows`, ...names.flatMap((name) => [name, "change"])],
     ...rows.map((row, i) => [title(row, i), ...cells(row)]),
@@ -94,13 +94,15 @@ export function aloneTable(metrics: JobSummary["metrics"], alone: JobSummary["me
     return [
       [set, ...names.map((name) => formatMetric(together[name]))],
       [`${set}, ${party} alone`, ...names.map((name) => formatMetric(own[name]))],
-      ["  added", ...names.map((name) => signed(together[name] - own[name]))],
+      ["  added", ...names.map((name) => signed(together[name], own[name]))],
     ];
   });
   return textTable([["", ...names], ...rows]);
 }
 
-function signed(change: number): string {
+/** From one value to another; nothing where there is no difference, or one of them is no number. */
+function signed(to: number | null, from: number | null): string {
+  const change = (to ?? Number.NaN) - (from ?? Number.NaN);
   return change === 0 || Number.isNaN(change) ? "" : `${change > 0 ? "+" : ""}${change.toFixed(4)}`;
 }
 

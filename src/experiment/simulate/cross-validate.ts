@@ -36,5 +36,7 @@ export async function crossValidate(
     });
   }
   const names = Object.keys(folds[0].test);
-  return { folds, test: Object.fromEntries(names.map((name) => [name, spread(folds.map(({ test }) => test[name]))])) };
+  // What is no number has come as null from another process.
+  const valuesOf = (name: string): number[] => folds.map(({ test }) => test[name] ?? Number.NaN);
+  return { folds, test: Object.fromEntries(names.map((name) => [name, spread(valuesOf(name))])) };
 }

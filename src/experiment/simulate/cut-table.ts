@@ -20,9 +20,21 @@ export interface Cut {
 }
 
 /** What these columns are called in the files that the companies get. */
-export const idName = "tandem_id";
-export const labelName = "tandem_label";
-export const weightName = "tandem_weight";
+export interface OwnNames {
+  readonly id: string;
+  readonly label: string;
+  readonly weight: string;
+}
+
+/** None of them is the name of a column of the user's. */
+export function ownNames({ names }: CsvTable): OwnNames {
+  const [id, label, weight] = ["tandem_id", "tandem_label", "tandem_weight"].map((name) => freeName(name, names));
+  return { id, label, weight };
+}
+
+function freeName(name: string, taken: readonly string[]): string {
+  return taken.includes(name) ? freeName(`${name}_`, taken) : name;
+}
 
 /** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if a column is used twice */
 export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
@@ -44,7 +56,11 @@ export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
   if (options.weight !== undefined) claim(options.weight, "--weight");
   const cut = (name: string, user: string, wanted: readonly string[]): Cut => {
     const columns = wanted.map((column) => claim(column, user));
-    return { name, columns, features: columns.map((index) => table.names[index] || `column_${index}`) };
+    return {
+      name,
+      columns,
+      features: columns.map((index) => table.names[index] || freeName(`column_${index}`, table.names)),
+    };
   };
   return [
     cut("active", "--active", options.active),
@@ -108,11 +124,11 @@ export function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOpti
 }
 
 /** A party's own file: ids, its raw cells, and for the active party labels and weights. */
-export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array): TextTable {
+export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array, own: OwnNames): TextTable {
   const { labels, weights, classes } = parsed;
   const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
   return {
-    names: [idName, ...cut.features, ...(labels === null ? [] : [labelName]), ...(weights ? [weightName] : [])],
+    names: [own.id, ...cut.features, ...(labels === null ? [] : [own.label]), ...(weights ? [own.weight] : [])],
     columns: [
       Array.from(rows, (row) => textAt(parsed.ids, row)),
       ...cut.columns.map((column) => pick(table.columns[column])),

@@ -2,6 +2,7 @@
  * A simulation made ready: everything that can be wrong with the input is found here, before a process starts, so that
  * an error names the user's own file and line.
  */
+import { TandemError } from "../../base/error.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { codecOfJob, layoutOfJob } from "../../party/job-grid.ts";
 import type { SchemeChoice } from "../../scheme/registry.ts";
@@ -12,7 +13,7 @@ import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { withValidation } from "./comparison.ts";
-import { constraintsOf, idName, labelName, textOf, weightName } from "./cut-table.ts";
+import { constraintsOf, ownNames, textOf } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
 import { keptModel } from "./kept-model.ts";
 import { checkOptions, type SimulateOptions, type SimulationParameters } from "./simulate-options.ts";
@@ -65,7 +66,8 @@ async function checkTraining(
     validationFraction: options.validationFraction,
     training,
   });
-  const task = new BoostingTask(training, active.labels ?? new Float64Array(0), active.weights ?? null, validation);
+  const labels = active.labels ?? new Float64Array(0);
+  const task = inFile(options.data, () => new BoostingTask(training, labels, active.weights ?? null, validation));
   // Refuses early stopping without a validation set, and metrics that do not fit.
   void new BoostingMonitor(training, task);
   const names = whole.cuts.map(({ name }) => name);
@@ -82,11 +84,22 @@ async function checkTraining(
   return { start, layout: layoutFor(options), layoutFor };
 }
 
+/** What is wrong with all training rows together has no line, but a file. */
+function inFile<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TandemError) || error.code === "USAGE") throw error;
+    throw new TandemError(error.code, `${path}, in the rows that are trained on: ${error.message}`, { cause: error });
+  }
+}
+
 function federationJob(
   options: SimulateOptions,
   parameters: SimulationParameters,
   { whole, tested, rows, validation }: SimulationTables,
 ): FederationJob {
+  const own = ownNames(whole.table);
   const party = (i: number): FederationParty => {
     const cut = whole.cuts[i];
     return {
@@ -94,23 +107,24 @@ function federationJob(
       features: cut.features,
       monotone: constraintsOf(cut, options),
       categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
-      train: textOf(whole.table, cut, whole.parties[i], rows.train),
-      test: textOf(tested.table, tested.cuts[i], tested.parties[i], rows.test),
+      train: textOf(whole.table, cut, whole.parties[i], rows.train, own),
+      test: textOf(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
       validation:
-        validation && textOf(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table)),
+        validation &&
+        textOf(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table), own),
     };
   };
   return {
     ...parameters,
     active: {
       ...party(0),
-      label: labelName,
+      label: own.label,
       positive: undefined,
       classes: whole.parties[0].classes ?? undefined,
-      weight: options.weight === undefined ? undefined : weightName,
+      weight: options.weight === undefined ? undefined : own.weight,
     },
     passives: whole.cuts.slice(1).map((_, i) => party(i + 1)),
-    id: idName,
+    id: own.id,
     missing: options.missing,
     scheme: options.scheme,
     keyBits: options.keyBits,

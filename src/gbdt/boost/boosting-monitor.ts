@@ -8,6 +8,7 @@ import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.t
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { Evaluation, fitsObjective, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
+import { requireDeciding } from "../metric/one-class.ts";
 
 /** The best round so far, by the metric that decides. */
 export interface BestRound {
@@ -24,7 +25,8 @@ export class BoostingMonitor {
 
   /**
    * @param before rounds that were seen before, where training goes on
-   * @throws TandemError USAGE for early stopping without a validation set, or a metric that does not fit
+   * @throws TandemError USAGE for early stopping without a validation set, or a metric that does not fit; LABEL_INVALID
+   * if the metric that decides does not exist there
    */
   constructor(
     parameters: TrainingParameters,
@@ -42,6 +44,11 @@ export class BoostingMonitor {
     this.#best = before.best;
     this.#parameters = parameters;
     this.#metrics = metricsFor(parameters);
+    if (parameters.early_stopping_rounds > 0 && task.validationRows !== null)
+      requireDeciding(
+        this.#metrics,
+        task.validationRows.map((row) => task.labels[row]),
+      );
   }
 
   /** A round has ended. @returns metrics of the validation rows, null without them */

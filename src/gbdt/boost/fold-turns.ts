@@ -8,6 +8,7 @@ import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
 import { endsLayer, layerOf, roundsOf } from "./layers.ts";
+import { requireDeciding } from "../metric/one-class.ts";
 import { isHigherBetter } from "../metric/eval-metric.ts";
 
 type Metrics = Readonly<Record<string, number>>;
@@ -81,6 +82,12 @@ export class FoldTurns {
     this.#parameters = parameters;
     this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows));
     this.#monitors = this.#tasks.map((task) => new BoostingMonitor({ ...parameters, early_stopping_rounds: 0 }, task));
+    if (parameters.early_stopping_rounds > 0)
+      for (const rows of folds)
+        requireDeciding(
+          metricsFor(parameters),
+          rows.map((row) => labels[row]),
+        );
     this.#margins = this.#tasks.map((task) => task.startMargins());
   }
 

@@ -141,6 +141,11 @@ function metricOf(name: MetricName): Metric {
   return metrics[name.split("@")[0]];
 }
 
+/** Whether it exists only where both classes do. */
+export function needsBothClasses(metric: MetricName): boolean {
+  return metricOf(metric).separates === true;
+}
+
 function numberAfter(name: MetricName): number | undefined {
   const at = name.split("@")[1];
   return at === undefined ? undefined : Number(at);

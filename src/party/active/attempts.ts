@@ -21,7 +21,15 @@ import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { maskedMark, writeActiveShare } from "../../store/share-files.ts";
 import type { ActiveCheckpoints } from "./checkpoints.ts";
-import { labelsOf, layoutSummary, makeSecret, tellFailure, trainingLabels, writePredictions } from "./results.ts";
+import {
+  labelsOf,
+  layoutSummary,
+  makeSecret,
+  tellFailure,
+  oneClassWords,
+  trainingLabels,
+  writePredictions,
+} from "./results.ts";
 import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
@@ -202,6 +210,7 @@ export class JobAttempts {
         featureCount: tables.train.features.length,
       },
     });
+    for (const words of oneClassWords(training, tables)) this.#emit({ type: "notice", party: name, words });
     this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
     for (const [tree, nodes] of (this.#start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
     return this.#prepared;

@@ -4,13 +4,16 @@
  */
 import { errorCodes, TandemError } from "../../base/error.ts";
 import { computedTexts } from "../../base/text/text-list.ts";
-import type { CodecParameters, SpeedParameters } from "../../base/parameters/parameters.ts";
+import type { CodecParameters, SpeedParameters, TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { predictionColumns } from "../../data/prediction-columns.ts";
 import { csvChunks } from "../../data/write-csv.ts";
+import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
+import { absenceWords } from "../../gbdt/metric/one-class.ts";
+import type { JobTables } from "./tables.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Emit, LayoutSummary } from "../../record/events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
@@ -32,6 +35,19 @@ export function trainingLabels(table: PartyTable): Float64Array {
       `the label is the same in all ${labels.length} training rows; there is nothing to learn`,
     );
   return labels;
+}
+
+/** What people are told of metrics that do not exist, since the rows that they are of have one class. */
+export function oneClassWords(
+  training: TrainingParameters,
+  { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">,
+): string[] {
+  const metrics = metricsFor(training);
+  const validation = validationRows && Float64Array.from(validationRows, (row) => labelsOf(train)[row]);
+  return [
+    validation && absenceWords(metrics, validation, "validation"),
+    test && absenceWords(metrics, labelsOf(test), "test"),
+  ].filter((words) => words !== null);
 }
 
 /**
