@@ -22,6 +22,7 @@ import { type ObjectiveName, objectiveFor } from "../src/gbdt/objective/objectiv
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf, type SplitNode, type SplitRule } from "../src/gbdt/tree/tree.ts";
+import { predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-agreement.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost/export.ts";
 import { xgboostFeatureNames } from "../src/store/xgboost/names.ts";
 import { xgboostText } from "../src/store/xgboost/text.ts";
@@ -33,7 +34,6 @@ import { askXgboost, pythonWithXgboost, type Scored, xgboostMajor } from "./supp
 
 const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.url));
 const directory = scratchDirectory();
-const tolerance = 1e-6;
 
 async function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Promise<Model> {
   const parameters = resolveParameters(trainingParameters, { max_bin: 16, ...training });
@@ -50,19 +50,6 @@ async function train(tables: readonly PartyTable[], training: Partial<TrainingPa
 
 const namesOf = (tables: readonly PartyTable[]): string[][] => tables.map(({ featureNames }) => featureNames);
 const columnsOf = (tables: readonly PartyTable[]): Float32Array[][] => tables.map(({ features }) => features);
-
-/**
- * The largest difference of predictions: absolute for probabilities; for a regression, where XGBoost's float32 sums are
- * as coarse as their largest term, relative to what is above 1.
- */
-function worstDifference(model: Model, ours: Float64Array, theirs: readonly number[]): number {
-  expect(theirs).toHaveLength(ours.length);
-  const scale = (value: number): number =>
-    model.objective === "binary:logistic" || model.objective === "multi:softprob"
-      ? 1
-      : Math.max(1, Math.abs(value), Math.abs(model.baseMargin));
-  return Math.max(...theirs.map((value, row) => Math.abs(value - ours[row]) / scale(ours[row])));
-}
 
 describe("golden files", () => {
   const parties = [["#1", "#2", "#3"], ["#4", "#5"], ["#6"]];
@@ -100,8 +87,8 @@ describe("golden files", () => {
       const golden = await readCsvTable(join(fixtures, "predictions.csv"));
       expect(golden.columns[0]).toEqual(rows[0].ids);
       const theirs = (column: string): number[] => golden.columns[columnIndex(golden, column)].map(Number);
-      expect(worstDifference(model, predictionsOf(model, margins), theirs(name))).toBeLessThan(tolerance);
-      expect(worstDifference(model, margins, theirs(`${name} margin`))).toBeLessThan(tolerance);
+      expect(worstDifference(predictionsOf(model, margins), theirs(name))).toBeLessThan(predictionTolerance);
+      expect(worstDifference(margins, theirs(`${name} margin`))).toBeLessThan(predictionTolerance);
     },
   );
 
@@ -574,12 +561,8 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       );
       expect(scored[i].leaves, `case ${i}`).toEqual(leaves);
       expect(
-        worstDifference(
-          model,
-          predictionsOf(model, predictMargins(model, rows, rowCount, names)),
-          scored[i].predictions,
-        ),
-      ).toBeLessThan(tolerance);
+        worstDifference(predictionsOf(model, predictMargins(model, rows, rowCount, names)), scored[i].predictions),
+      ).toBeLessThan(predictionTolerance);
     });
   });
 
@@ -608,11 +591,10 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       );
       expect(theirs.leaves, name).toEqual(leaves);
       const difference = worstDifference(
-        model,
         predictionsOf(model, predictMargins(model, rows, rowCount)),
         theirs.predictions,
       );
-      expect(difference, name).toBeLessThan(tolerance);
+      expect(difference, name).toBeLessThan(predictionTolerance);
       worst = Math.max(worst, difference);
     });
     console.log(

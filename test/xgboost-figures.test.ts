@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { codecParameters, resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { defaultsTable } from "../src/base/parameters/xgboost-defaults.ts";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../src/data/dataset.ts";
@@ -299,6 +300,26 @@ ${lines.join("\n")}
 
 Not compared, since XGBoost 1.7 has no such thing on a processor: \`sampling_method=goss\`,
 \`multi_strategy=multi_output_tree\`, \`local_rounds\`.
+
+## Defaults that differ
+
+All other parameters that XGBoost has too have its defaults. To train as XGBoost does, set its values.
+
+${defaultsTable()}
+
+## Other things, side by side
+
+| what | XGBoost | Tandem |
+|---|---|---|
+| predictions of an exported model | float32 sums | the same to 1e-6, relative to max(1, \\|prediction\\|) |
+| several \`eval_metric\` | all are evaluated, the last decides early stopping | the same |
+| metrics of rows of one class | \`auc\` is NaN, with a warning | \`auc\`, \`aucpr\`, \`ks\` are \`-\` or \`null\`, with a line |
+| early stopping by such a metric | stops after \`early_stopping_rounds\` | is refused |
+| a parameter of another objective | "not used", a warning | a line; \`num_class\` is refused |
+| labels that are names | numbers only; scikit-learn's wrapper takes 0 to K - 1 | numbered as \`LabelEncoder\` does it |
+| a column of numbers and text | pandas' \`category\` has to be set | categories by their text, with a line |
+| a CSV file without a header | \`f0\`, \`f1\`, ... | the same with \`--no-header\` |
+| LIBSVM | what is absent is missing; indices as they stand | the same |
 
 Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures.test.ts\`.
 `;

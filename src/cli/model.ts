@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
 import type { Consent } from "../store/consent-file.ts";
+import { agreementWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { confirm } from "./terminal/confirm.ts";
 import type { SplitCount } from "./terminal/model-summary.ts";
 import { type ShowFormat, showFormats } from "./show-format.ts";
@@ -145,7 +146,8 @@ async function exportTo({ config: configPath, model: job, consent: consents = []
     ({ party, statement: { date, purpose } }) => `  ${party}, ${date.slice(0, 10)}: ${peerText(purpose)}`,
   );
   process.stdout.write(
-    `Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features, for XGBoost. Consents:\n` +
+    `Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features. ` +
+      `${agreementWords}. Consents:\n` +
       `${lines.join("\n")}\n`,
   );
 }

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ContributionRow } from "../experiment/simulate/comparison.ts";
+import { agreementWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import {
   addDashboardOptions,
@@ -86,7 +87,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
         : `${readable(summary, result.difference, contribution)}\n`,
     );
     if (flags.predictions !== undefined) progress.line(`predictions: ${flags.predictions}`);
-    if (flags.export !== undefined) progress.line(`model: ${flags.export}`);
+    if (flags.export !== undefined) progress.line(`model: ${flags.export} (${agreementWords})`);
     if (keep !== undefined) {
       progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
       progress.line(`kept as ${keep.job}: --warm-start goes on from it, with the same --records`);

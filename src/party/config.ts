@@ -21,6 +21,7 @@ import {
   type TrainingParameters,
 } from "../base/parameters/parameters.ts";
 import { TandemError } from "../base/error.ts";
+import { unusedParameters } from "../base/parameters/objective-parameters.ts";
 import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { tableFormats } from "../data/table-reading.ts";
@@ -319,6 +320,7 @@ function trainingFrom(file: ConfigFile, given: Readonly<Record<string, unknown>>
   const training = file.parameters("training", trainingParameters, given);
   inField(file, ["training", "max_depth"], () => checkGrowth(training));
   inField(file, ["training", "num_parallel_tree"], () => checkForest(training));
+  inField(file, ["training"], () => unusedParameters(training));
   return training;
 }
 

@@ -9,6 +9,7 @@ import {
   type OwnJobView,
   type TreeView,
 } from "../record/own-view.ts";
+import { agreementWords } from "../gbdt/tree/xgboost-agreement.ts";
 import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";
 import { treePicture } from "./job-pictures.ts";
@@ -28,7 +29,8 @@ export function modelPart(view: JobView, own: OwnJobView): Html {
   return html`<h2>The model, as ${view.party} may see it</h2>
     ${knowsOthers ? perParty : ""}
     <h3>Importance per feature</h3>
-    ${importanceTable("feature", rows, importanceName)} ${ownSplits(trees)} ${firstTrees(view, trees)}`;
+    ${importanceTable("feature", rows, importanceName)} ${ownSplits(trees)} ${firstTrees(view, trees)}
+    <p class="soft">Where the whole model is exported, ${agreementWords}.</p>`;
 }
 
 function importanceTable(what: string, rows: readonly Importance[], name: (row: Importance) => string): Html {

@@ -8,6 +8,7 @@ import {
   speedParameters,
   trainingParameters,
 } from "./parameters.ts";
+import { defaultsTable } from "./xgboost-defaults.ts";
 
 const sections: readonly {
   readonly title: string;
@@ -18,8 +19,9 @@ const sections: readonly {
     title: "training",
     about:
       "What is learnt. Where XGBoost has the thing, name and meaning are XGBoost's. So are the defaults, but for\n" +
-      "these (XGBoost's in brackets): `objective` (reg:squarederror), `num_round` (10), `max_depth` (6),\n" +
-      "`max_bin` (256) and `seed` (0).",
+      `these:\n\n${defaultsTable()}\n\n` +
+      "A parameter that belongs to another objective is not used, and a line says so. `num_class` without an\n" +
+      "objective of several classes is refused.",
     table: trainingParameters,
   },
   {

@@ -1,16 +1,30 @@
 /** What the parser of the command line complains about, as one of our own errors: one line, with a code. */
 import type { Command, CommanderError } from "commander";
 import { TandemError } from "../../base/error.ts";
+import {
+  codecParameters,
+  privacyParameters,
+  speedParameters,
+  trainingParameters,
+} from "../../base/parameters/parameters.ts";
 
 /** Options whose value is a list of columns: after them a word too many is often one more column. */
 const columnOptions = ["--active", "--passive", "--categorical"];
+
+const configBlocks = {
+  training: trainingParameters,
+  codec: codecParameters,
+  privacy: privacyParameters,
+  speed: speedParameters,
+};
 
 /** Lets a command and its subcommands throw TandemError USAGE for what the parser refuses. */
 export function tellUsage(command: Command): Command {
   command.configureOutput({ outputError: () => {} }).exitOverride((error) => {
     // Help and version are no errors, and help that stands in for a command has been printed.
     if (error.exitCode === 0 || error.code === "commander.help") throw error;
-    throw new TandemError("USAGE", `${complaint(error, command)} Try '${pathOf(command)} --help'`, { cause: error });
+    const path = pathOf(meantCommand(error, command));
+    throw new TandemError("USAGE", `${complaint(error, command)} Try '${path} --help'`, { cause: error });
   });
   command.commands.forEach(tellUsage);
   return command;
@@ -19,7 +33,24 @@ export function tellUsage(command: Command): Command {
 /** A whole sentence, or a question. */
 function complaint(error: CommanderError, command: Command): string {
   const said = error.code === "commander.excessArguments" ? excess(command) : parserWords(error.message);
-  return /[.?]$/.test(said) ? said : `${said}.`;
+  const hint = error.code === "commander.unknownOption" ? optionHint(error, command) : "";
+  return `${/[.?]$/.test(said) ? said : `${said}.`}${hint}`;
+}
+
+/** What an unknown option may have been meant as: a field of the config, or one of the command behind it. */
+function optionHint(error: CommanderError, command: Command): string {
+  if (meantCommand(error, command) !== command) return " Options stand behind the name of the command.";
+  const name = /'--([\w-]+)/.exec(error.message)?.[1].replaceAll("-", "_") ?? "";
+  const hasConfig = command.options.some(({ long }) => long === "--config");
+  const block = Object.entries(configBlocks).find(([, table]) => Object.hasOwn(table, name));
+  const field = block?.[0] === name ? name : `${block?.[0]}.${name}`; // a preset is the block itself
+  return hasConfig && block !== undefined ? ` It stands in the config: ${field}.` : "";
+}
+
+/** An option in front of the command's name is the whole program's to the parser. */
+function meantCommand({ code }: CommanderError, command: Command): Command {
+  if (code !== "commander.unknownOption" || command.parent !== null) return command;
+  return command.commands.find((each) => process.argv.slice(3).includes(each.name())) ?? command;
 }
 
 function parserWords(message: string): string {

@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
+import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
 import { codecOfJob, layoutOfJob } from "../../party/job-grid.ts";
 import type { SchemeChoice } from "../../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
@@ -37,6 +38,7 @@ export interface PreparedSimulation extends SimulationParameters {
 /** @throws TandemError for everything that is wrong with the input, before anything runs */
 export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
   const given = await checkOptions(options);
+  for (const words of unusedParameters(given.training)) options.onEvent({ type: "notice", party: "active", words });
   const tables = await readSimulationTables(options, given.training);
   const [{ classes }] = tables.whole.parties;
   const parameters = { ...given, training: withClassCount(given.training, classes) };

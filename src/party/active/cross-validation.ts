@@ -8,6 +8,7 @@
  */
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
+import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
 import { osRandom } from "../../base/random.ts";
 import { foldRows } from "../../data/split.ts";
 import { type CrossValidationOutcome, FoldTurns } from "../../gbdt/boost/fold-turns.ts";
@@ -121,7 +122,9 @@ class CrossValidationAttempts {
       throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
     if (config.warm_start !== undefined)
       throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
-    const tables = await readActiveTables(config, (words) => emit({ type: "notice", party: config.name, words }));
+    const notice = (words: string): void => emit({ type: "notice", party: config.name, words });
+    unusedParameters(config.training).forEach(notice);
+    const tables = await readActiveTables(config, notice);
     const classed = withClassesOf(config, tables);
     return new CrossValidationAttempts(classed, options, tables, await makeSecret(config, emit), emit, world);
   }

@@ -6,6 +6,7 @@
 import { chosenScheme, configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
+import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -26,7 +27,7 @@ import { readStart } from "../model/start-model.ts";
 export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
   const release = await world.lock(join(given.output.directory, given.job));
   try {
-    const notices: string[] = [];
+    const notices = [...unusedParameters(given.training)];
     const tables = await readActiveTables(given, (words) => notices.push(words));
     const config = withClassesOf(given, tables);
     const checkpoints = await ActiveCheckpoints.open(config, tables, world.storage);

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { unusedParameters } from "./objective-parameters.ts";
+import { resolveParameters, trainingParameters } from "./parameters.ts";
+
+const unused = (given: Record<string, unknown>) => unusedParameters(resolveParameters(trainingParameters, given));
+
+test("what belongs to the objective, or has its default, is not spoken of", () => {
+  expect(unused({})).toEqual([]);
+  expect(unused({ scale_pos_weight: 3 })).toEqual([]);
+  expect(unused({ objective: "multi:softprob", num_class: 3, multi_strategy: "multi_output_tree" })).toEqual([]);
+  expect(unused({ objective: "reg:pseudohubererror", huber_slope: 2 })).toEqual([]);
+  expect(unused({ objective: "reg:squarederror", scale_pos_weight: 1, huber_slope: 1, num_class: 0 })).toEqual([]);
+  expect(unused({ sampling_method: "goss", top_rate: 0.3 })).toEqual([]);
+});
+
+test.each([
+  [{ huber_slope: 2 }, /huber_slope is not used with binary:logistic: it belongs to reg:pseudohubererror/],
+  [{ objective: "multi:softprob", num_class: 3, scale_pos_weight: 2 }, /scale_pos_weight is not used with multi:/],
+  [{ objective: "count:poisson", scale_pos_weight: 2 }, /scale_pos_weight is not used with count:poisson/],
+  [{ multi_strategy: "multi_output_tree" }, /multi_strategy is not used with binary:logistic/],
+  [{ top_rate: 0.3 }, /top_rate is not used .* goss/],
+])("%o is told, as XGBoost tells it", (given, words) => {
+  expect(unused(given)).toEqual([expect.stringMatching(words)]);
+});
+
+test.each([
+  [{ num_class: 2 }, /num_class does not fit binary:logistic.*multi:softprob/],
+  [{ objective: "reg:squarederror", num_class: 3 }, /num_class does not fit reg:squarederror/],
+  [{ objective: "reg:squarederror", scale_pos_weight: 2 }, /scale_pos_weight does not fit.*weights instead/],
+])("%o is refused: XGBoost would fail, or make another model", async (given, words) => {
+  await expectError(() => unused(given), "USAGE", words);
+});

@@ -1,0 +1,58 @@
+/**
+ * Parameters that mean something only beside others: an objective, or a way of sampling. XGBoost says of those that it
+ * has no use for that they are not used. So do we, and refuse those that would make another model there.
+ */
+import { TandemError } from "../error.ts";
+import { type TrainingParameters, trainingParameters } from "./training-parameters.ts";
+
+interface Applicability {
+  readonly name: keyof TrainingParameters;
+  readonly isUsed: (training: TrainingParameters) => boolean;
+  /** What it belongs to. */
+  readonly belongsTo: string;
+  /** Why it is refused, and what to do; left out or null: people are told that it is not used. */
+  readonly refusal?: (training: TrainingParameters) => string | null;
+}
+
+const isMulti = ({ objective }: TrainingParameters): boolean => objective.startsWith("multi:");
+
+const table: readonly Applicability[] = [
+  {
+    name: "num_class",
+    isUsed: isMulti,
+    belongsTo: "objectives of several classes",
+    refusal: () => "Leave it out, or train multi:softprob",
+  },
+  { name: "multi_strategy", isUsed: isMulti, belongsTo: "objectives of several classes" },
+  {
+    name: "huber_slope",
+    isUsed: ({ objective }) => objective === "reg:pseudohubererror",
+    belongsTo: "reg:pseudohubererror",
+  },
+  {
+    name: "scale_pos_weight",
+    isUsed: ({ objective }) => /^(binary:|reg:logistic)/.test(objective),
+    belongsTo: "objectives of two classes",
+    // XGBoost would weigh the rows whose label happens to be 1.
+    refusal: ({ objective }) => (objective === "reg:squarederror" ? "Give the rows weights instead" : null),
+  },
+  ...(["top_rate", "other_rate"] as const).map((name) => ({
+    name,
+    isUsed: ({ sampling_method: method }: TrainingParameters) => method === "goss",
+    belongsTo: "sampling_method goss",
+  })),
+];
+
+/** What was given and is not used, in words. @throws TandemError USAGE for what is refused */
+export function unusedParameters(training: TrainingParameters): readonly string[] {
+  const { objective } = training;
+  return table.flatMap(({ name, isUsed, belongsTo, refusal }) => {
+    if (training[name] === trainingParameters[name].default || isUsed(training)) return [];
+    const advice = refusal?.(training) ?? null;
+    if (advice === null) return [`parameter ${name} is not used with ${objective}: it belongs to ${belongsTo}`];
+    throw new TandemError(
+      "USAGE",
+      `parameter ${name} does not fit ${objective}: it belongs to ${belongsTo}. ${advice}`,
+    );
+  });
+}

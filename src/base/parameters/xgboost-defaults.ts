@@ -1,0 +1,33 @@
+/** Where a default of ours is not XGBoost's, and why: docs/parameters.md and docs/xgboost.md say it. */
+import { type TrainingParameters, trainingParameters } from "./training-parameters.ts";
+
+interface OtherDefault {
+  readonly name: keyof TrainingParameters;
+  readonly theirs: string;
+  readonly why: string;
+}
+
+const otherDefaults: readonly OtherDefault[] = [
+  { name: "objective", theirs: "reg:squarederror", why: "companies mostly score a yes or no" },
+  { name: "num_round", theirs: "10", why: "10 rounds of depth 3 are few" },
+  {
+    name: "max_depth",
+    theirs: "6",
+    why: "a level more is up to twice the sums to encrypt and send, and sums over fewer people tell more of each",
+  },
+  {
+    name: "max_bin",
+    theirs: "256",
+    why: "every bin is a sum that is encrypted, sent and seen: eight times the cost, and finer sums tell more",
+  },
+  { name: "base_score", theirs: "0.5; from 2.0 on estimated", why: "`auto` estimates it as XGBoost 2.0 does" },
+  { name: "seed", theirs: "0", why: "no reason: draws differ from XGBoost's with any seed" },
+];
+
+/** A Markdown table; to train as XGBoost does, set its values. */
+export function defaultsTable(): string {
+  const rows = otherDefaults.map(
+    ({ name, theirs, why }) => `| \`${name}\` | ${String(trainingParameters[name].default)} | ${theirs} | ${why} |`,
+  );
+  return ["| parameter | ours | XGBoost's | why |", "|---|---|---|---|", ...rows].join("\n");
+}
