@@ -9,6 +9,7 @@ import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import type { ActiveProgress } from "../src/protocol/active/role.ts";
 import { noProgress, type PassiveProgress } from "../src/protocol/passive/progress.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { expectError } from "./support/expect-error.ts";
 import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
 
@@ -65,6 +66,26 @@ test("leaves of residuals: a job that was broken off after a round ends in the s
   });
   expect(firstDifference(resumed.model, whole.model)).toBeNull();
   expect(resumed.margins).toEqual(whole.margins);
+});
+
+const offset = Float64Array.from(table.labels, (_, row) => Math.fround(Math.sin(row)));
+
+test("base_margin: margins start there, also of a warm start, with masked scores and in a later prediction", async () => {
+  const own = { ...table, labels: table.labels.map((label) => Math.max(0, Math.round(label / 3))) };
+  const validationRows = Uint32Array.of(2, 9, 30);
+  const job = { training: { objective: "count:poisson", num_round: 2, max_depth: 2 } as const, kernel, key };
+  const without = await trainFederated({ ...job, table: own });
+  const withIt = { ...own, columns: { base_margin: offset }, validationRows };
+  for (const defences of [{}, { masked_scoring: true }]) {
+    const first = { ...job, table: withIt, defences };
+    const start = await trainFederated(first);
+    expect(start.activeShare.takesBaseMargin).toBe(true);
+    expect(firstDifference(start.model, await trainInOnePlace(first))).toBeNull();
+    expect(firstDifference(start.model, without.model)).not.toBeNull();
+    const second = { ...first, start };
+    expect(firstDifference((await trainFederated(second)).model, await trainInOnePlace(second))).toBeNull();
+  }
+  await expectError(() => trainFederated({ ...job, table: withIt, start: without }), "USAGE", /without base_margin/);
 });
 
 describe("federated equals centralised", () => {

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { rowColumnNames, type RowColumns } from "../src/base/row-columns.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import { Evaluation, fitsObjective, type MetricName } from "../src/gbdt/metric/eval-metric.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
@@ -17,6 +18,9 @@ interface Golden {
   features: { name: string; values: number[] }[];
   labels: number[];
   weights?: number[];
+  base_margin?: number[];
+  label_upper_bound?: (number | null)[];
+  qid?: number[];
   trees: GoldenTree[];
   margins: number[];
   predictions: number[];
@@ -27,8 +31,14 @@ const goldens = JSON.parse(
   readFileSync(new URL("fixtures/xgboost/objectives.json", import.meta.url), "utf8"),
 ) as Record<string, Golden>;
 
-const columnOf = (numbers: number[] | undefined): Float64Array | null =>
-  numbers === undefined ? null : Float64Array.from(numbers);
+/** The columns that a case has; null stands for infinity. */
+const columnsOf = (golden: Golden): RowColumns =>
+  Object.fromEntries(
+    rowColumnNames.flatMap((name) => {
+      const numbers = golden[name];
+      return numbers === undefined ? [] : [[name, Float64Array.from(numbers, (value) => value ?? Infinity)]];
+    }),
+  );
 
 function expectNear(ours: ArrayLike<number>, theirs: readonly number[], what: string): void {
   expect(ours.length).toBe(theirs.length);
@@ -45,11 +55,13 @@ describe("objectives equal XGBoost 2.1.4's", () => {
     const parameters = resolveParameters(trainingParameters, golden.parameters);
     const columns = golden.features.map(({ values }) => Float32Array.from(values));
     const labels = Float64Array.from(golden.labels);
-    const weights = columnOf(golden.weights);
+    const weights = golden.weights === undefined ? null : Float64Array.from(golden.weights);
+    const rowColumns = columnsOf(golden);
     const model = await trainCentralised({
       parties: [golden.features.map((feature, j) => binFeature(feature.name, columns[j], parameters.max_bin))],
       labels,
       weights,
+      columns: rowColumns,
       parameters,
       quantise: quantiseFinely,
     });
@@ -59,11 +71,11 @@ describe("objectives equal XGBoost 2.1.4's", () => {
       const rows = rowsOfNodes(theirs, columns);
       compareTrees({ ours: model.trees[t], theirs, rows, columns, featureIndex: ({ feature }) => feature });
     });
-    const margins = predictMargins(model, [columns], labels.length);
+    const margins = predictMargins(model, [columns], labels.length, [], rowColumns.base_margin);
     expect(margins).toEqual(model.trainMargins);
     expectNear(margins, golden.margins, "margin");
     expectNear(predictionsOf(model, margins), golden.predictions, "prediction");
-    const evaluation = new Evaluation(parameters, margins, labels, weights);
+    const evaluation = new Evaluation(parameters, margins, labels, weights, rowColumns);
     for (const [metric, value] of Object.entries(golden.metrics)) {
       expect(fitsObjective(metric as MetricName, parameters), metric).toBe(true);
       expectNear([evaluation.value(metric as MetricName)], [value], metric);

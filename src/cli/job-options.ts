@@ -21,6 +21,9 @@ export interface JobFlags {
   readonly positive?: string;
   readonly classes?: string;
   readonly weight?: string;
+  readonly baseMargin?: string;
+  readonly labelUpperBound?: string;
+  readonly qid?: string;
   readonly active?: string;
   readonly passive?: string[];
   readonly testFraction?: string;
@@ -55,6 +58,12 @@ export function addJobOptions(command: Command, isRequired = true): Command {
     .option("--positive <value>", "the label's value that counts as 1; everything else is 0")
     .option("--classes <names>", "the label's values in their order (default: text is sorted, as LabelEncoder does it)")
     .option("--weight <column>", "instance weights, by name or position; the active party has them")
+    .option("--base-margin <column>", "where each row's margin starts, in place of --base-score; the active party's")
+    .option(
+      "--label-upper-bound <column>",
+      "survival:aft: the latest that the event can have been; --label the earliest",
+    )
+    .option("--qid <column>", "rank:*: the group that a row is ranked in, a whole number; the active party's")
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; repeat it for each party", collect)
     .option("--test-fraction <number>", `rows held back for testing (default: ${defaultTestFraction})`)
@@ -110,6 +119,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     positive: flags.positive,
     classes: flags.classes === undefined ? undefined : columnList(flags.classes).map((name) => name.trim()),
     weight: flags.weight,
+    rowColumns: { base_margin: flags.baseMargin, label_upper_bound: flags.labelUpperBound, qid: flags.qid },
     active: columnList(flags.active ?? ""),
     passives: (flags.passive ?? []).map(columnList),
     testFraction,

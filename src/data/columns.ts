@@ -233,14 +233,14 @@ export function numberIn(cell: string): number | undefined {
   return parseNumber(cell.trim());
 }
 
-function isMissing(cell: string): boolean {
+export function isMissing(cell: string): boolean {
   if (cell === "") return true;
   if (cell.length > 3) return false;
   const upper = cell.toUpperCase();
   return upper === "NA" || upper === "NAN";
 }
 
-function parseNumber(cell: string): number | undefined {
+export function parseNumber(cell: string): number | undefined {
   if (!numberSyntax.test(cell)) return undefined;
   const value = Number(cell);
   return Number.isFinite(value) ? value : undefined;
@@ -255,6 +255,6 @@ function where(table: CsvTable, row: number, index: number): string {
   return `${table.path}, ${table.lineNoun ?? "line"} ${table.lineOf(row)}, column ${columnTitle(table, index)}`;
 }
 
-function cellError(table: CsvTable, row: number, index: number, what: string): TandemError {
+export function cellError(table: CsvTable, row: number, index: number, what: string): TandemError {
   return new TandemError("CELL_UNPARSABLE", `${where(table, row, index)}: the cell ${what}`);
 }

@@ -1,5 +1,6 @@
 /** What one party trains on: its people, its own features and, at the active party, the labels. */
 import { assert } from "../base/assert.ts";
+import { columnsOfRows, type RowColumns } from "../base/row-columns.ts";
 import { selectTexts } from "../base/text/packed-texts.ts";
 import type { TextList } from "../base/text/text-list.ts";
 
@@ -26,6 +27,8 @@ export interface PartyTable {
   readonly classes?: readonly string[] | null;
   /** Null or left out where every instance counts once. */
   readonly weights?: Float64Array | null;
+  /** Of the active party; none where left out. */
+  readonly rowColumns?: RowColumns;
 }
 
 /** Per feature what its codes stand for; null of numbers. */
@@ -49,5 +52,6 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
     labels: labels === null ? null : Float64Array.from(rows, (row) => labels[row]),
     ...(table.classes ? { classes: table.classes } : {}),
     ...(weights ? { weights: Float64Array.from(rows, (row) => weights[row]) } : {}),
+    ...(table.rowColumns ? { rowColumns: columnsOfRows(table.rowColumns, rows) } : {}),
   };
 }

@@ -4,6 +4,7 @@
  * said to have used. It says nothing about a value.
  */
 import { createHash } from "node:crypto";
+import { mapColumns } from "../base/row-columns.ts";
 import { categoryNamesOf, type PartyTable } from "./dataset.ts";
 
 /** @returns lowercase hex */
@@ -26,6 +27,7 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
     if (table.labels !== null) hash.update(littleEndian(table.labels, 8));
     table.classes?.forEach(text);
     if (table.weights) hash.update(littleEndian(table.weights, 8));
+    mapColumns(table.rowColumns ?? {}, (column) => hash.update(littleEndian(column, 8)));
   }
   return hash.digest("hex");
 }
@@ -36,7 +38,8 @@ function headOf(table: PartyTable): string {
   const names = categoryNamesOf(table);
   const signs = featureNames.map((name, i) => (names[i] === null ? (monotone[name] ?? 0) : "c"));
   const sizes = `${ids.length}/${featureNames.length}`;
-  const extra = `${labels === null ? "" : "labels"}/${weights ? "weights" : ""}`;
+  const more = Object.keys(mapColumns(table.rowColumns ?? {}, () => "")).map((name) => `,${name}`);
+  const extra = `${labels === null ? "" : "labels"}/${weights ? "weights" : ""}${more.join("")}`;
   return `tandem/table/${sizes}/${extra}/${signs.join()}\n`;
 }
 

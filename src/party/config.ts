@@ -176,6 +176,9 @@ export const activeConfig = object({
     /** The labels' names in their order. */
     classes: listOf(text).min(2, "must name two or more").optional(),
     weight: text.optional(),
+    base_margin: text.optional(),
+    label_upper_bound: text.optional(),
+    qid: text.optional(),
     test_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     validation_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     seed: wholeNumber(0, 4294967295).optional(),

@@ -57,7 +57,13 @@ export function jobFacts(
   predictedRows: number,
 ): OwnFacts {
   const { training, privacy, hasStart } = job;
-  const task = new BoostingTask(training, train.labels ?? new Float64Array(0), train.weights ?? null, validationRows);
+  const task = new BoostingTask(
+    training,
+    train.labels ?? new Float64Array(0),
+    train.weights ?? null,
+    validationRows,
+    train.rowColumns,
+  );
   const gradients = task.gradients(task.startMargins());
   const asked = { ...job, defences: privacy };
   const codec = codecOfJob(asked, { instances: train.ids.length, validationRows });

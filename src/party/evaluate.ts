@@ -1,4 +1,5 @@
 /** Predictions and their metrics. */
+import { noColumns, type RowColumns } from "../base/row-columns.ts";
 import type { TrainingParameters } from "../base/parameters/parameters.ts";
 import { metricsFor } from "../gbdt/boost/boosting-monitor.ts";
 import { Evaluation } from "../gbdt/metric/eval-metric.ts";
@@ -16,7 +17,8 @@ export function evaluate(
   margins: Float64Array,
   labels: Float64Array,
   weights: Weights = null,
+  columns: RowColumns = noColumns,
 ): Metrics {
-  const evaluation = new Evaluation(parameters, margins, labels, weights);
+  const evaluation = new Evaluation(parameters, margins, labels, weights, columns);
   return Object.fromEntries(metricsFor(parameters).map((metric) => [metric, evaluation.value(metric)]));
 }

@@ -1,6 +1,7 @@
 /** Rows of several files of one party as one table: its training rows, then those of its test and validation files. */
 import { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
+import { mapColumns } from "../base/row-columns.ts";
 import { PackedTexts } from "../base/text/packed-texts.ts";
 import { computedTexts, textAt, type TextList } from "../base/text/text-list.ts";
 import { csvChunks } from "../data/write-csv.ts";
@@ -64,6 +65,14 @@ export function joinTables(tables: readonly PartyTable[]): PartyTable {
     labels: numbers(({ labels }) => labels),
     ...(first.classes ? { classes: first.classes } : {}), // every later file has the first one's
     weights: numbers(({ weights }) => weights),
+    ...(first.rowColumns
+      ? {
+          rowColumns: mapColumns(
+            first.rowColumns,
+            (_, name) => numbers(({ rowColumns }) => rowColumns?.[name]) ?? new Float64Array(0),
+          ),
+        }
+      : {}),
   };
 }
 

@@ -9,6 +9,7 @@ import type { CsvTable } from "../data/csv-table.ts";
 import { categoryNamesOf, type PartyTable, selectRows } from "../data/dataset.ts";
 import { featureColumns, type FeatureReading, type Notice } from "../data/feature-columns.ts";
 import { type LabelReading, readLabels, sortedClasses, withClassCount } from "../data/labels.ts";
+import { namedColumns, readRowColumns, type RowColumnChoice } from "../data/row-column.ts";
 import { readTable, type TableSource } from "../data/table-source.ts";
 import { objectiveFor } from "../gbdt/objective/objective.ts";
 import { binFeature, type BinnedFeature } from "../gbdt/split/binning.ts";
@@ -20,6 +21,7 @@ export interface LabelSpec extends LabelReading {
   readonly weight?: string | undefined;
   /** What the objective needs to know of its labels. */
   readonly training: TrainingParameters;
+  readonly columns?: RowColumnChoice;
 }
 
 /** A party's rows, one per id; `ids` belongs to them row by row. */
@@ -58,7 +60,9 @@ export async function readPartyTable(
   const names = featureNames(
     csv,
     data,
-    [label?.label, label?.weight].filter((column) => column !== undefined),
+    [label?.label, label?.weight, ...namedColumns(label?.columns ?? {}).map(([, column]) => column)].filter(
+      (column) => column !== undefined,
+    ),
   );
   const whole = partyTable(
     csv,
@@ -124,7 +128,7 @@ function featureNames(
       if (reserved.has(index))
         throw new TandemError(
           "COLUMN_SHARED",
-          `${csv.path}: column ${columnTitle(csv, index)} cannot be a feature: it is the id, the label or the weight`,
+          `${csv.path}: column ${columnTitle(csv, index)} cannot be a feature: it is the id, the label or the weight, or says how rows are learnt`,
         );
       reserved.add(index);
     }
@@ -139,11 +143,13 @@ function featureNames(
 }
 
 function partyTable(csv: CsvTable, reading: FeatureReading, label: LabelSpec | null): PartyTable {
+  const rowColumns = readRowColumns(csv, label?.columns ?? {});
   return {
     ids: idColumn(csv, undefined),
     ...featureColumns(csv, reading),
     ...(label === null ? { labels: null } : checkedLabels(csv, columnIndex(csv, label.label), label, reading.notice)),
     weights: label?.weight === undefined ? null : weightColumn(csv, columnIndex(csv, label.weight)),
+    ...(rowColumns === undefined ? {} : { rowColumns }),
   };
 }
 

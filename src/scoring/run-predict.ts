@@ -5,6 +5,7 @@ import { predictionColumns } from "../data/prediction-columns.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
 import { marginsOf } from "../gbdt/boost/boosting-monitor.ts";
+import { requireBaseMargin } from "../data/row-column.ts";
 import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
@@ -55,6 +56,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     // Its name and its first line say what it is, whatever the training file was.
     const data = { ...scoringData(config.data, scorer), format: undefined };
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
+    requireBaseMargins(options.input, rows, scorer);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const { predictions, unknown } = await scoreAll(scorer, rows, options);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
@@ -82,6 +84,18 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   } finally {
     scorer.close();
   }
+}
+
+/** @throws TandemError CELL_UNPARSABLE naming file, line and column of the first base margin that is missing */
+function requireBaseMargins(
+  input: string,
+  { table, fileLines, lineNoun }: FileTable,
+  { requiredColumn: required }: Pick<Scorer, "requiredColumn">,
+): void {
+  if (required === null) return;
+  table.features[required.place].forEach((margin, row) =>
+    requireBaseMargin(margin, `${input}, ${lineNoun} ${fileLines[row]}, column '${required.name}'`),
+  );
 }
 
 /** What a config says of the columns that a model asks about: the model knows which of them have categories. */

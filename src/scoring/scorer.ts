@@ -130,9 +130,14 @@ export class Scorer {
     });
   }
 
-  /** The active party's own features that the model asks about. */
+  /** The active party's own columns that the model asks about. */
   get features(): readonly string[] {
     return this.#model.features;
+  }
+
+  /** The column of base margins, where the model takes them: a person without one cannot be scored. */
+  get requiredColumn(): ScoringModel["requiredColumn"] {
+    return this.#model.requiredColumn;
   }
 
   /** Of each of these features the categories that the model asks about; null of numbers. */
@@ -243,6 +248,7 @@ export class Scorer {
       hasIds: true,
       message: { ids: [...ids], unknownAsMissing },
       ownGoesLeft: this.#model.ownOutcomes(columns),
+      baseMargins: this.#model.baseMargins(columns),
     };
     const { margins, known } = await this.#untilAnswered(timeoutMs, (attemptMs) =>
       this.#maskedQuestion(ids.length, attemptMs, (peers) => masked.sums(peers, rows)),

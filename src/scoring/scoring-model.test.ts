@@ -55,6 +55,23 @@ test("margins: each person's leaves, from own values and the other parties' bits
   expect(Array.from(margins)).toEqual([0.5 + 1 + 32, 0.5 + 2 + 32, 0.5 + 4 + 32, 0.5 + 8 + 16]);
 });
 
+test("a base margin is one more column of the active party's, and margins start there", async () => {
+  const offset = { ...model, takesBaseMargin: true as const };
+  await expectError(() => new ScoringModel(offset), "FILE_FORMAT", /does not name their column/);
+  const scoring = new ScoringModel({ ...offset, baseMarginColumn: "log_exposure" });
+  expect(scoring.features).toEqual(["age", "log_exposure"]);
+  expect(scoring.categoryNames).toEqual([null, null]);
+  expect(scoring.requiredColumn).toEqual({ place: 1, name: "log_exposure" });
+  const columns = [Float32Array.of(29, 30), Float32Array.of(-3, 7)];
+  const margins = scoring.margins(
+    { idCount: 2, columns, outcomes: [outcomes(2, 2, () => true), outcomes(1, 2, () => true), null] },
+    { first: 0, end: 2 },
+  );
+  expect([...margins]).toEqual([-3 + 1 + 16, 7 + 2 + 16]);
+  expect(new ScoringModel(model).requiredColumn).toBeNull();
+  expect(new ScoringModel(model).baseMargins(columns)).toBeUndefined();
+});
+
 test("margins of several outputs stand side by side, with trees that take turns or leaves with a weight each", () => {
   const bits = outcomes(2, 2, (_s, id) => id === 0);
   const two = { idCount: 2, columns: [], outcomes: [bits, null, null] };

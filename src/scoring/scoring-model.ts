@@ -8,6 +8,7 @@ import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import type { SplitRule } from "../gbdt/tree/tree.ts";
 import type { ActiveModel } from "../protocol/active/role.ts";
+import type { ActiveShare } from "../store/share-files.ts";
 import { checkBitmap, isSet } from "../wire/bitmap.ts";
 import { addMargins, ownOutcomes, type RowOutcomes } from "../protocol/active/federated-margins.ts";
 import { isOwnRule } from "../protocol/active/federated-tree.ts";
@@ -28,7 +29,7 @@ export interface BatchOutcomes {
 }
 
 export class ScoringModel {
-  /** The active party's own features that the trees ask about, in a fixed order. */
+  /** The active party's own columns that a score needs: features that the trees ask about, then the base margin. */
   readonly features: readonly string[];
   /**
    * In their order: of a categorical one the categories that the trees ask about, of others null. Columns have codes
@@ -42,7 +43,11 @@ export class ScoringModel {
   readonly #positions: readonly Int32Array[];
   readonly #splitCounts: readonly number[];
 
-  constructor(model: ActiveModel) {
+  /** The place of the base margins among the columns; -1 if the model takes none. */
+  readonly #baseMarginPlace: number;
+
+  /** @throws TandemError FILE_FORMAT for a model that takes base margins, and does not say which column has them */
+  constructor(model: ActiveModel & Pick<ActiveShare, "baseMarginColumn">) {
     this.#model = model;
     const features: string[] = [];
     const categories: (Set<string> | null)[] = [];
@@ -60,9 +65,27 @@ export class ScoringModel {
         return -1;
       }),
     );
+    this.#baseMarginPlace = -1;
+    if (model.takesBaseMargin === true) {
+      if (model.baseMarginColumn === undefined)
+        throw new TandemError("FILE_FORMAT", "the model takes base margins, and its share does not name their column");
+      this.#baseMarginPlace = features.push(model.baseMarginColumn) - 1;
+      categories.push(null);
+    }
     this.features = features;
     this.categoryNames = categories.map((names) => names && [...names].sort());
     this.#splitCounts = counts;
+  }
+
+  /** Where each row starts; undefined if all start alike. @param columns as of `margins` */
+  baseMargins(columns: readonly Float32Array[]): Float64Array | undefined {
+    return this.#baseMarginPlace === -1 ? undefined : Float64Array.from(columns[this.#baseMarginPlace]);
+  }
+
+  /** The column without which nobody can be scored; null if there is none. */
+  get requiredColumn(): { readonly place: number; readonly name: string } | null {
+    const place = this.#baseMarginPlace;
+    return place === -1 ? null : { place, name: this.features[place] };
   }
 
   /**
@@ -110,7 +133,8 @@ export class ScoringModel {
   /** Margins of the trees in a range, from the model's base on. */
   margins(batch: BatchOutcomes, { first, end }: { readonly first: number; readonly end: number }): Float64Array {
     const { baseMargin, outputCount = 1, trees } = this.#model;
-    const margins = new Float64Array(batch.idCount * outputCount).fill(baseMargin);
+    const margins =
+      this.baseMargins(batch.columns) ?? new Float64Array(batch.idCount * outputCount).fill(baseMargin);
     const remote = this.#remoteOutcomes(batch);
     addMargins({ trees: trees.slice(first, end), outputCount }, margins, {
       ...this.#ownValues(batch.columns),

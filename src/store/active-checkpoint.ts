@@ -40,7 +40,7 @@ export interface ActiveCheckpoint {
 /** A model that training goes on from: it may be gone when the job is taken up again. */
 export interface StartCheckpoint extends Pick<
   ActiveModel,
-  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "trees"
+  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "takesBaseMargin" | "trees"
 > {
   /** Its id. */
   readonly model: string;
@@ -63,6 +63,7 @@ const contents = z.strictObject({
       outputCount: z.number().int().optional(),
       parallelTrees: z.number().int().optional(),
       quantiles: z.array(z.number()).optional(),
+      takesBaseMargin: z.literal(true).optional(),
       trees: z.number().int().positive(),
     })
     .nullable(),

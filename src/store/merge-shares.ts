@@ -30,6 +30,7 @@ export function mergeShares(active: ActiveShare, passives: readonly PassiveShare
     baseMargin: active.baseMargin,
     ...(active.outputCount === undefined ? {} : { outputCount: active.outputCount }),
     ...(active.parallelTrees === undefined ? {} : { parallelTrees: active.parallelTrees }),
+    ...(active.takesBaseMargin === undefined ? {} : { takesBaseMargin: active.takesBaseMargin }),
     ...(active.quantiles === undefined ? {} : { quantiles: active.quantiles }),
     ...(active.classes === undefined ? {} : { classes: active.classes }),
     trees,

@@ -74,6 +74,8 @@ const activeShare = z
     parallelTrees: index.min(2).optional(),
     quantiles: z.array(z.number().gt(0).lt(1)).nonempty().optional(),
     classes: z.array(z.string()).optional(),
+    takesBaseMargin: z.literal(true).optional(),
+    baseMarginColumn: z.string().optional(),
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
   })
@@ -118,6 +120,13 @@ export function maskedMark(isMasked: boolean): Pick<ShareOrigin, "maskedScoring"
 export interface ActiveShare extends ShareOrigin, ActiveModel {
   /** As in Model. */
   readonly classes?: readonly string[] | undefined;
+  /** Of a model that takes base margins: the active party's column of them. */
+  readonly baseMarginColumn?: string | undefined;
+}
+
+/** What a share says of it. */
+export function baseMarginMark(column: string | undefined): Pick<ActiveShare, "baseMarginColumn"> {
+  return column === undefined ? {} : { baseMarginColumn: column };
 }
 
 export interface PassiveShare extends ShareOrigin {

@@ -1,4 +1,5 @@
 /** `tandem verify-job open`: reads a party's own data again, and writes down all that it had committed to. */
+import { mapColumns, noColumns } from "../base/row-columns.ts";
 import { create } from "@bufbuild/protobuf";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
@@ -47,13 +48,14 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
   const read = foldCount === 0 ? data : { ...data, validation_fraction: undefined };
   const { train, validationRows } = jobTables(tables, aligned, { training, data: read });
   const labels = trainingLabels(train);
-  const { weights = null } = train;
+  const { weights = null, rowColumns: columns = noColumns } = train;
   const features = binTable(train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
   const now = activeFacts({
     config: { ...config, codec },
     idsDigest: idsDigest(train.ids),
     labels,
     weights,
+    columns,
     validationRows,
     features,
     // These are the record's own: nothing else knows them.
@@ -75,6 +77,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     active: {
       labels: textOf(labels),
       weights: weights && textOf(weights),
+      columns: mapColumns(columns, textOf),
       validationRows: validationRows && textOf(validationRows),
       folds: folds.map(textOf),
       passives: passives.map(({ name }) => name),

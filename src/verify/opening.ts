@@ -4,6 +4,7 @@
  * both sides trust with it, and for nobody else (mode 0600).
  */
 import { z } from "zod";
+import { type RowColumns, rowColumnNames } from "../base/row-columns.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { treeEvidenceSchema, introductionSchema, openedSchema } from "../store/evidence-files.ts";
 import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
@@ -51,6 +52,8 @@ const openingSchema = z.strictObject({
     .strictObject({
       labels: z.base64(),
       weights: z.base64().nullable(),
+      /** Left out by earlier versions. */
+      columns: z.partialRecord(z.enum(rowColumnNames), z.base64()).default({}),
       validationRows: z.base64().nullable(),
       folds: z.array(z.base64()),
       passives: z.array(z.string()),
@@ -115,4 +118,9 @@ export function featureFrom(stored: StoredFeature): BinnedFeature {
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Uint16Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** The columns that say how rows are learnt, as numbers. */
+export function columnsFrom(stored: NonNullable<Opening["active"]>["columns"]): RowColumns {
+  return Object.fromEntries(Object.entries(stored).map(([name, text]) => [name, doublesFrom(text)]));
 }

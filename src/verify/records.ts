@@ -18,7 +18,7 @@ import { bytesFrom, doublesFrom, fromHex, rowsFrom, toHex } from "../store/store
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import type { Finding } from "./findings.ts";
 import { firstChange } from "./kept-evidence.ts";
-import { featureFrom, type Opening } from "./opening.ts";
+import { columnsFrom, featureFrom, type Opening } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 
 export async function checkRecord(opening: Opening): Promise<Finding[]> {
@@ -111,7 +111,7 @@ async function factsIn({ name, features: stored, active, opened: { facts } }: Op
     const instanceCount = features[0]?.bins.length ?? Number(facts["people"]);
     return passiveFacts({ name, idsDigest, instanceCount, features, ...secretsIn(facts) });
   }
-  const { labels, weights, validationRows, passives, scheme, keyBits } = active;
+  const { labels, weights, columns, validationRows, passives, scheme, keyBits } = active;
   return activeFacts({
     config: {
       name,
@@ -123,6 +123,7 @@ async function factsIn({ name, features: stored, active, opened: { facts } }: Op
     idsDigest,
     labels: doublesFrom(labels),
     weights: weights === null ? null : doublesFrom(weights),
+    columns: columnsFrom(columns),
     validationRows: validationRows === null ? null : rowsFrom(validationRows),
     features,
     samplingSecret: String(facts["sampling"]),

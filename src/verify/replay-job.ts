@@ -19,7 +19,7 @@ import { passiveService } from "../transport/passive-service.ts";
 import { PassiveTreeStoredSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import type { TreeVerdict } from "./findings.ts";
-import { featureFrom, type Opening } from "./opening.ts";
+import { columnsFrom, featureFrom, type Opening } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 import { parametersIn } from "./records.ts";
 import { ReplayedEvents } from "./replayed-events.ts";
@@ -148,8 +148,9 @@ class Replay {
     const scheme = this.#replay.active;
     const labels = doublesFrom(active.labels);
     const weights = active.weights === null ? null : doublesFrom(active.weights);
+    const columns = columnsFrom(active.columns);
     const folds =
-      active.folds.length === 0 ? null : new FoldTurns(training, labels, weights, active.folds.map(rowsFrom));
+      active.folds.length === 0 ? null : new FoldTurns(training, labels, weights, active.folds.map(rowsFrom), columns);
     const whole = folds === null ? training : roundsOfAll(training, folds.foldCount);
     const agreed = agreedParameters(job, whole, codec, scheme, null, privacy);
     const idsDigest = fromHex(String(opened.facts["ids"]));
@@ -179,6 +180,7 @@ class Replay {
       features: features.map(featureFrom),
       labels,
       weights,
+      columns,
       validationRows: active.validationRows === null ? null : rowsFrom(active.validationRows),
       ...(folds === null ? {} : { folds }),
       samplingSecret: String(opened.facts["sampling"]),

@@ -1,4 +1,5 @@
 /** Whole federated jobs in one process, and their centralised counterpart: what the oracle tests compare. */
+import type { RowColumns } from "../../src/base/row-columns.ts";
 import { osRandom } from "../../src/base/random.ts";
 import {
   codecParameters,
@@ -41,6 +42,8 @@ import { passiveService, type PassiveService } from "../../src/transport/passive
 export interface TestTable {
   readonly labels: Float64Array;
   readonly weights?: Float64Array;
+  /** What else says how rows are learnt. */
+  readonly columns?: RowColumns;
   /** Rows that are evaluated, but not learnt from. */
   readonly validationRows?: Uint32Array;
   /** Monotone constraints per party and column. */
@@ -146,7 +149,7 @@ export function trainInOnePlace(
     noise,
     noise !== null || job.scheme?.hidesMembers === true,
   );
-  const { labels, weights = null, validationRows = null } = job.table;
+  const { labels, weights = null, columns = {}, validationRows = null } = job.table;
   const start =
     job.start === undefined
       ? null
@@ -160,6 +163,7 @@ export function trainInOnePlace(
     parties: binTable(job.table, training),
     labels,
     weights,
+    columns,
     validationRows,
     parameters: training,
     quantise,
@@ -238,6 +242,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     features: binned[0],
     labels: table.labels,
     weights: table.weights ?? null,
+    columns: table.columns ?? {},
     validationRows: table.validationRows ?? null,
     ...job.activeStored,
     samplingSecret: samplingSecret(0),
@@ -274,6 +279,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     ids,
     features: table.parties[0],
     categoryNames: table.categories?.[0] ?? [],
+    baseMargins: table.columns?.base_margin,
   });
   await active.finish();
   const origin = { job: "test", model: modelId(agreed, ids.length, digest) };

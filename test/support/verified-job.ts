@@ -108,6 +108,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       idsDigest: digest,
       labels,
       weights,
+      columns: {},
       validationRows,
       features: binned[0],
       samplingSecret: samplingSecret(0),
@@ -241,6 +242,7 @@ function activePart(
   return {
     labels: textOf(labels),
     weights: weights === undefined ? null : textOf(weights),
+    columns: {},
     validationRows: validationRows === undefined ? null : textOf(validationRows),
     folds: [],
     passives: names.slice(1),

@@ -59,7 +59,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
   const { rows, validation } = withValidation(job);
   const codec = codecOfJob(job, { instances: rows[0].ids.length, validationRows: validation });
   const noise = noiseIn(training, codec, defences);
-  const [{ weights = null }] = rows;
+  const [{ weights = null, rowColumns = {} }] = rows;
   const labels = labelsOf(rows);
   const deciding = validation && otherRows(validation, labels.length);
   const features = rows.map((table) => binTable(table, binningOf(training), deciding));
@@ -84,6 +84,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     parties: features,
     labels,
     weights,
+    columns: rowColumns,
     validationRows: validation,
     parameters: training,
     quantise: quantiserOfJob({ ...job, codec }),
@@ -107,6 +108,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     job.test.map(({ features: columns }) => columns),
     testLabels.length,
     job.test.map(categoryNamesOf),
+    job.test[0].rowColumns?.base_margin,
   );
   return {
     labels,

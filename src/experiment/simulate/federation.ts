@@ -2,6 +2,7 @@
  * A whole federation on one machine: one directory, certificate and process per company, real TLS on loopback. This is
  * what `demo` and `simulate` run; a real deployment runs the same processes on different hosts.
  */
+import type { RowColumnChoice } from "../../data/row-column.ts";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -41,6 +42,7 @@ export interface FederationJob {
     /** What the labels are called, in their order; left out: they are numbers. */
     readonly classes?: readonly string[] | undefined;
     readonly weight?: string | undefined;
+    readonly rowColumns?: RowColumnChoice;
   };
   readonly passives: readonly FederationParty[];
   /** Name of the id column in every table. */
@@ -175,7 +177,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
 /** @param ports where the passive parties listen */
 function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonly number[]): ActiveConfigInput {
   const { training, codec, speed } = job;
-  const { name, label, positive, classes, weight } = job.active;
+  const { name, label, positive, classes, weight, rowColumns } = job.active;
   const { directory } = homes[0];
   return {
     name,
@@ -193,6 +195,7 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
       positive,
       classes: classes && [...classes],
       weight,
+      ...rowColumns,
       validation_fraction: job.validationFraction,
     },
     ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),

@@ -3,6 +3,7 @@
  * an error names the user's own file and line.
  */
 import { TandemError } from "../../base/error.ts";
+import { namedColumns } from "../../data/row-column.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
 import { codecOfJob, layoutOfJob } from "../../party/job-grid.ts";
@@ -69,7 +70,8 @@ async function checkTraining(
     training,
   });
   const labels = active.labels ?? new Float64Array(0);
-  const task = inFile(options.data, () => new BoostingTask(training, labels, active.weights ?? null, validation));
+  const { weights = null, rowColumns } = active;
+  const task = inFile(options.data, () => new BoostingTask(training, labels, weights, validation, rowColumns));
   // Refuses early stopping without a validation set, and metrics that do not fit.
   void new BoostingMonitor(training, task);
   const names = whole.cuts.map(({ name }) => name);
@@ -124,6 +126,9 @@ function federationJob(
       positive: undefined,
       classes: whole.parties[0].classes ?? undefined,
       weight: options.weight === undefined ? undefined : own.weight,
+      rowColumns: Object.fromEntries(
+        namedColumns(options.rowColumns ?? {}).map(([name]) => [name, own.rowColumn(name)]),
+      ),
     },
     passives: whole.cuts.slice(1).map((_, i) => party(i + 1)),
     id: own.id,

@@ -1,4 +1,5 @@
 /** What is asked of a simulation, and what can be refused before a table is read. */
+import type { RowColumnChoice } from "../../data/row-column.ts";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TandemError } from "../../base/error.ts";
@@ -32,6 +33,8 @@ export interface SimulateOptions {
   readonly classes?: readonly string[] | undefined;
   /** A column of instance weights, which the active party holds. */
   readonly weight?: string | undefined;
+  /** Columns that say how rows are learnt; the active party holds them too. */
+  readonly rowColumns?: RowColumnChoice;
   readonly active: readonly string[];
   readonly passives: readonly (readonly string[])[];
   readonly testFraction: number;

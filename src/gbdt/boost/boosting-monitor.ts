@@ -5,6 +5,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
+import { columnsOfRows } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { Evaluation, fitsObjective, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
@@ -92,12 +93,13 @@ export class BoostingMonitor {
   }
 
   async #evaluate(margins: Float64Array, rows: Uint32Array | null): Promise<Record<string, number>> {
-    const { labels, weights, outputCount } = this.#task;
+    const { labels, weights, columns, outputCount } = this.#task;
     const evaluation = new Evaluation(
       this.#parameters,
       rows === null ? margins : marginsOf(margins, rows, outputCount),
       rows === null ? labels : Float64Array.from(rows, (row) => labels[row]),
       weights === null || rows === null ? weights : Float64Array.from(rows, (row) => weights[row]),
+      columnsOfRows(columns, rows),
     );
     await evaluation.prepare(this.#metrics);
     const values: Record<string, number> = {};

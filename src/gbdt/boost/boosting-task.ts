@@ -3,9 +3,11 @@
  * trainers, in one place and federated, take their gradients here.
  */
 import { TandemError } from "../../base/error.ts";
+import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { type Objective, objectiveFor } from "../objective/objective.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
+import { checkColumns } from "../objective/objective-columns.ts";
 import { withQuantileLeaves } from "../tree/adaptive-leaves.ts";
 import type { GrownTree } from "../tree/grow.ts";
 
@@ -16,6 +18,7 @@ export class BoostingTask {
   readonly weights: Float64Array | null;
   /** Rows that are routed and evaluated, but not learnt from; ascending. Null: none. */
   readonly validationRows: Uint32Array | null;
+  readonly columns: RowColumns;
   /** The other rows; null: all. */
   readonly trainingRows: Uint32Array | null;
   /** Margins per instance. */
@@ -29,6 +32,7 @@ export class BoostingTask {
 
   /**
    * @param weights of the instances, null if all are 1
+   * @throws TandemError USAGE for columns that the objective does not take, or lacks
    * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first instance that cannot be used, never its value
    */
   constructor(
@@ -36,6 +40,7 @@ export class BoostingTask {
     labels: Float64Array,
     weights: Float64Array | null = null,
     validationRows: Uint32Array | null = null,
+    columns: RowColumns = noColumns,
   ) {
     this.objective = objectiveFor(parameters.objective);
     this.outputCount = this.objective.outputCount(parameters);
@@ -49,6 +54,8 @@ export class BoostingTask {
     this.treeOutputs =
       parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
+    checkColumns(this.objective, columns, this.outputCount);
+    this.columns = columns;
     this.labels = labels;
     this.weights = weights;
     this.#parameters = parameters;
@@ -63,9 +70,10 @@ export class BoostingTask {
     return this.objective.kind === "quantile" ? this.#parameters.quantile_alpha : null;
   }
 
-  /** Where the margins of all instances start. */
+  /** Where the margins of all instances start: each at its own base_margin, or all at base_score. */
   startMargins(): Float64Array {
-    return new Float64Array(this.labels.length * this.outputCount).fill(this.baseMargin());
+    const { base_margin: own } = this.columns;
+    return own?.slice() ?? new Float64Array(this.labels.length * this.outputCount).fill(this.baseMargin());
   }
 
   /** Where boosting starts. @throws TandemError USAGE if the objective cannot start from this base_score */
@@ -114,7 +122,7 @@ export class BoostingTask {
   }
 
   gradients(margins: Float64Array): RealGradients {
-    const values = this.objective.gradients(margins, this.labels, this.#parameters);
+    const values = this.objective.gradients(margins, this.labels, this.#parameters, this);
     const weights = this.#weights;
     if (weights !== null) for (const column of values) for (let i = 0; i < column.length; i++) column[i] *= weights[i];
     return { values, bounds: this.#bounds };

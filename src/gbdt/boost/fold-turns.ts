@@ -4,6 +4,7 @@
  * XGBoost's cv does: the mean over the folds of the last metric decides, for all folds together.
  */
 import { TandemError } from "../../base/error.ts";
+import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
@@ -77,10 +78,11 @@ export class FoldTurns {
     labels: Float64Array,
     weights: Float64Array | null,
     folds: readonly Uint32Array[],
+    columns: RowColumns = noColumns,
   ) {
     if (folds.length < 2) throw new TandemError("USAGE", "a cross-validation needs at least two folds");
     this.#parameters = parameters;
-    this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows));
+    this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows, columns));
     this.#monitors = this.#tasks.map((task) => new BoostingMonitor({ ...parameters, early_stopping_rounds: 0 }, task));
     if (parameters.early_stopping_rounds > 0)
       for (const rows of folds)

@@ -2,6 +2,7 @@
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { RowColumns } from "../../base/row-columns.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../split/binning.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
@@ -44,6 +45,8 @@ export interface CentralisedTraining {
   readonly labels: Float64Array;
   /** Null or left out: every instance counts once. */
   readonly weights?: Float64Array | null;
+  /** None where left out. */
+  readonly columns?: RowColumns;
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
   readonly parameters: TrainingParameters;
@@ -108,12 +111,14 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
-  const task = new BoostingTask(parameters, labels, weights, training.validationRows);
+  const task = new BoostingTask(parameters, labels, weights, training.validationRows, training.columns);
   const startLayers = roundsBefore(start?.model ?? null, task, parameters);
   const startRounds = roundsOf(startLayers, parameters);
   const monitor = new BoostingMonitor(parameters, task, { rounds: startLayers, best: null });
   const margins =
-    start === null ? task.startMargins() : predictMargins(start.model, start.columns, labels.length, start.names);
+    start === null
+      ? task.startMargins()
+      : predictMargins(start.model, start.columns, labels.length, start.names, task.columns.base_margin);
   checkSampling(parameters);
   checkGrowth(parameters);
   checkForest(parameters);
@@ -235,9 +240,17 @@ function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { 
   assert(!isNoisy || parties.every((_, i) => i === 0 || noiseSecrets?.[i] !== undefined), "noise needs its secrets");
 }
 
-/** A model says how many outputs it has where there are several, and which quantiles they are. */
-export function outputsOf({ outputCount, quantiles }: BoostingTask): Pick<Model, "outputCount" | "quantiles"> {
-  return { ...(outputCount === 1 ? {} : { outputCount }), ...(quantiles === null ? {} : { quantiles }) };
+/** A model says how many outputs it has where there are several, which quantiles they are, and if rows start apart. */
+export function outputsOf({
+  outputCount,
+  quantiles,
+  columns,
+}: BoostingTask): Pick<Model, "outputCount" | "quantiles" | "takesBaseMargin"> {
+  return {
+    ...(outputCount === 1 ? {} : { outputCount }),
+    ...(quantiles === null ? {} : { quantiles }),
+    ...(columns.base_margin === undefined ? {} : { takesBaseMargin: true }),
+  };
 }
 
 /**

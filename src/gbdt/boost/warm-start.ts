@@ -13,7 +13,7 @@ import type { Tree } from "../tree/tree.ts";
 /** What of a model both trainers need, whatever they know of its rules. */
 export interface StartModel<R> extends Pick<
   Model,
-  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles"
+  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "takesBaseMargin"
 > {
   readonly trees: readonly Tree<R>[];
 }
@@ -31,6 +31,9 @@ export function roundsBefore<R>(
   const { trees, outputCount = 1, parallelTrees = 1 } = start;
   if (start.objective !== parameters.objective)
     throw refusal(`objective is ${parameters.objective}, but the model was trained for ${start.objective}`);
+  const takesBaseMargin = start.takesBaseMargin === true;
+  if (takesBaseMargin !== (task.columns.base_margin !== undefined))
+    throw refusal(`the model was trained ${takesBaseMargin ? "with" : "without"} base_margin, and this job is not`);
   if (task.quantiles?.join(", ") !== start.quantiles?.join(", "))
     throw refusal(
       `quantile_alpha is ${task.quantiles?.join(", ")}, but the model was trained for ${start.quantiles?.join(", ")}`,

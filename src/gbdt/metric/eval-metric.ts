@@ -1,4 +1,5 @@
 /** Metrics by XGBoost's names, which objectives they have a meaning for, and those that fit an objective best. */
+import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { type LabelKind, type ObjectiveName, objectiveFor } from "../objective/objective.ts";
 import { outputCountOf, type OutputParameters } from "../objective/outputs.ts";
@@ -31,11 +32,19 @@ export class Evaluation {
   readonly labels: Float64Array;
   readonly weights: Weights;
   readonly parameters: MetricParameters;
+  readonly columns: RowColumns;
   readonly #margins: Float64Array;
   #predictions: Float64Array | null = null;
   #separation: Separation | null = null;
 
-  constructor(parameters: MetricParameters, margins: Float64Array, labels: Float64Array, weights: Weights = null) {
+  constructor(
+    parameters: MetricParameters,
+    margins: Float64Array,
+    labels: Float64Array,
+    weights: Weights = null,
+    columns: RowColumns = noColumns,
+  ) {
+    this.columns = columns;
     this.parameters = parameters;
     this.#margins = margins;
     this.labels = labels;

@@ -4,6 +4,7 @@
  */
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { Range } from "../../base/gradients/real-gradients.ts";
+import type { RowColumnName, RowColumns } from "../../base/row-columns.ts";
 import { gamma, poisson, tweedie } from "./log-link-objectives.ts";
 import { hinge, logistic, logitRaw, regLogistic } from "./logistic-objectives.ts";
 import { absoluteError, quantileError } from "./quantile-objectives.ts";
@@ -29,16 +30,30 @@ export type ObjectiveParameters = TrainingParameters;
  */
 export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean" | "quantile";
 
+/** What else is known of the rows. */
+export interface TaughtRows {
+  /** Those that are learnt from, ascending; null: all. */
+  readonly trainingRows: Uint32Array | null;
+  readonly columns: RowColumns;
+}
+
 export interface Objective {
   readonly name: ObjectiveName;
   readonly kind: LabelKind;
+  /** Columns that it needs, and no other objective takes. */
+  readonly takes?: readonly RowColumnName[];
   /** scale_pos_weight counts. */
   readonly weighsPositives?: true;
   /** Margins per instance. @throws TandemError USAGE */
   outputCount(parameters: ObjectiveParameters): number;
   bounds(parameters: ObjectiveParameters): GradientBounds;
   /** Per slot: g of the first output, its h, and so on. `margins` has the outputs of an instance side by side. */
-  gradients(margins: Float64Array, labels: Float64Array, parameters: ObjectiveParameters): Float64Array[];
+  gradients(
+    margins: Float64Array,
+    labels: Float64Array,
+    parameters: ObjectiveParameters,
+    rows?: TaughtRows,
+  ): Float64Array[];
   /** Leaves are these quantiles of residuals, one per output; left out: they follow from g and h. */
   leafQuantiles?(parameters: ObjectiveParameters): readonly number[];
   /** The margin of base_score auto; left out: one Newton step from 0. */

@@ -10,6 +10,8 @@ export interface Model {
   readonly outputCount?: number | undefined;
   /** Trees of an output that were grown side by side in each round; left out: one. */
   readonly parallelTrees?: number | undefined;
+  /** Every row's margin starts at a base_margin of its own, in place of the model's; left out: it does not. */
+  readonly takesBaseMargin?: true | undefined;
   /** Of reg:quantileerror: what each output is; left out of others. */
   readonly quantiles?: readonly number[] | undefined;
   /** What the outputs stand for, or of one output what 0 and 1 do; left out: classes have no names. */

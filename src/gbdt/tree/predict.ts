@@ -8,6 +8,7 @@ import { addLeaf, leafOf } from "./tree.ts";
 /**
  * @param parties each party's columns, indexed like SplitRule.owner and SplitRule.feature
  * @param names what the codes of each column stand for, where a party has columns of categories
+ * @param baseMargins where each row starts, of a model that was trained with such
  * @returns the margins of each row, its outputs side by side, summed in double in tree order, as training does
  */
 export function predictMargins(
@@ -15,10 +16,12 @@ export function predictMargins(
   parties: readonly (readonly Float32Array[])[],
   rowCount: number,
   names: readonly (readonly CategoryNames[])[] = [],
+  baseMargins?: Float64Array,
 ): Float64Array {
+  assert((model.takesBaseMargin === true) === (baseMargins !== undefined), "base margins go with a model of such");
   for (const column of parties.flat()) assert(column.length === rowCount, "columns of different length");
   const { outputCount = 1 } = model;
-  const margins = new Float64Array(rowCount * outputCount).fill(model.baseMargin);
+  const margins = baseMargins?.slice() ?? new Float64Array(rowCount * outputCount).fill(model.baseMargin);
   forEachLeaf(model, parties, rowCount, names, (tree, row, leaf) =>
     addLeaf(margins, row, outputCount, tree, model.trees[tree][leaf]),
   );

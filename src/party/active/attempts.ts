@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { tableDigest } from "../../data/table-digest.ts";
 import { categoryNamesOf } from "../../data/dataset.ts";
+import { noColumns } from "../../base/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
@@ -19,7 +20,7 @@ import { modelId } from "../../protocol/model-id.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
-import { maskedMark, writeActiveShare } from "../../store/share-files.ts";
+import { baseMarginMark, maskedMark, writeActiveShare } from "../../store/share-files.ts";
 import type { ActiveCheckpoints } from "./checkpoints.ts";
 import {
   labelsOf,
@@ -188,7 +189,7 @@ export class JobAttempts {
     const { validationRows } = tables;
     roundsBefore(
       this.#start,
-      new BoostingTask(training, labels, tables.train.weights ?? null, validationRows),
+      new BoostingTask(training, labels, tables.train.weights ?? null, validationRows, tables.train.rowColumns),
       training,
     );
     const features = binTable(
@@ -241,6 +242,7 @@ export class JobAttempts {
       features,
       labels,
       weights: tables.train.weights ?? null,
+      columns: tables.train.rowColumns ?? noColumns,
       validationRows: tables.validationRows,
       validationFile: this.#config.data.validation_path !== undefined,
       samplingSecret: begun.samplingSecret,
@@ -380,8 +382,10 @@ export class JobAttempts {
         ids: tables.test.ids,
         features: tables.test.features,
         categoryNames: categoryNamesOf(tables.test),
+        baseMargins: tables.test.rowColumns?.base_margin,
       });
-      testMetrics = evaluate(training, margins, labelsOf(tables.test), tables.test.weights);
+      const { weights, rowColumns } = tables.test;
+      testMetrics = evaluate(training, margins, labelsOf(tables.test), weights, rowColumns);
       const predictions = predictionsFrom(training.objective, margins, model.outputCount);
       await writePredictions(
         output.predictions ?? join(this.#checkpoints.folder, "predictions.csv"),
@@ -400,6 +404,7 @@ export class JobAttempts {
         job,
         model: this.#modelId(begun),
         ...maskedMark(this.#config.privacy.masked_scoring),
+        ...baseMarginMark(this.#config.data.base_margin),
         ...model,
         ...(tables.train.classes ? { classes: tables.train.classes } : {}),
       },

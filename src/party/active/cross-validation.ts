@@ -6,6 +6,7 @@
  * Connections that are lost are waited for as in training; a process that ends begins anew, since nobody waits for its
  * models.
  */
+import { noColumns } from "../../base/row-columns.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
@@ -241,7 +242,8 @@ class CrossValidationAttempts {
       features: binTable(train, binningOf(training)),
       labels,
       weights: train.weights ?? null,
-      folds: new FoldTurns(training, labels, train.weights ?? null, folds),
+      columns: train.rowColumns ?? noColumns,
+      folds: new FoldTurns(training, labels, train.weights ?? null, folds, train.rowColumns),
       samplingSecret: samplingSecretOf(this.#config),
       idsDigest: idsDigest(train.ids),
       rows,

@@ -1,4 +1,5 @@
 /** What the active party commits to before the first tree: all that decides what it will send. */
+import { mapColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { type Facts, factsOf, featuresDigest, numbersDigest } from "../../protocol/chain/commitment.ts";
 import { chosenScheme, configNames } from "../../scheme/registry.ts";
@@ -13,6 +14,7 @@ export interface CommittedJob {
   readonly idsDigest: Uint8Array;
   readonly labels: Float64Array;
   readonly weights: Float64Array | null;
+  readonly columns: RowColumns;
   readonly validationRows: Uint32Array | null;
   readonly features: readonly BinnedFeature[];
   readonly samplingSecret: string;
@@ -33,6 +35,7 @@ export function activeFacts(job: CommittedJob): Facts {
     people: job.labels.length,
     labels: numbersDigest(job.labels),
     weights: numbersDigest(job.weights),
+    ...mapColumns(job.columns, numbersDigest),
     validation: numbersDigest(job.validationRows),
     features: featuresDigest(job.features),
     sampling: job.samplingSecret,

@@ -1,5 +1,6 @@
 /** Opens the active party's record of a job for verifying it: what it commits to, and where its chains go on. */
 import type { Storage } from "../../base/files/storage.ts";
+import { noColumns } from "../../base/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";
@@ -38,6 +39,7 @@ export async function openActiveEvidence(job: VerifiedJob): Promise<ActiveEviden
       idsDigest: digest,
       labels,
       weights: tables.train.weights ?? null,
+      columns: tables.train.rowColumns ?? noColumns,
       validationRows: tables.validationRows,
       features,
       samplingSecret,

@@ -3,6 +3,7 @@
  * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
  * what a job was worth.
  */
+import { noColumns } from "../../base/row-columns.ts";
 import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
@@ -46,7 +47,7 @@ export interface PlainResult {
 
 export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const { training, validationRows } = job;
-  const [{ weights = null }] = job.train;
+  const [{ weights = null, rowColumns: columns = noColumns }] = job.train;
   const labels = labelsOf(job.train);
   const deciding = validationRows && otherRows(validationRows, labels.length);
   const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
@@ -59,6 +60,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     parties,
     labels,
     weights,
+    columns,
     validationRows,
     parameters: training,
     quantise,
@@ -67,7 +69,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     ...(job.defences && { defences: job.defences }),
     ...(job.noiseSecrets && { noiseSecrets: job.noiseSecrets }),
   });
-  const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows));
+  const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows, columns));
   const validation = await monitor.onValidation(trainMargins);
   return {
     model,
@@ -106,8 +108,9 @@ function testMetrics({ test, training }: PlainTraining, model: Model): ActiveRes
     test.map(({ features }) => features),
     labels.length,
     test.map(categoryNamesOf),
+    test[0].rowColumns?.base_margin,
   );
-  return evaluate(training, margins, labels, test[0].weights);
+  return evaluate(training, margins, labels, test[0].weights, test[0].rowColumns);
 }
 
 function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {

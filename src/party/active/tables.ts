@@ -45,7 +45,7 @@ export async function readActiveTables(
 ): Promise<ActiveTables> {
   const { label: column, positive, classes, weight } = data;
   const { objective } = training;
-  const label: LabelSpec = { label: column, positive, classes, weight, objective, training };
+  const label: LabelSpec = { label: column, positive, classes, weight, objective, training, columns: data };
   if (data.categorical.length > 0 && !training.enable_categorical)
     throw new TandemError(
       "USAGE",

@@ -41,6 +41,7 @@ export function startFrom(
     outputCount,
     parallelTrees,
     quantiles,
+    takesBaseMargin,
     classes,
     passiveNames,
     trees,
@@ -77,6 +78,7 @@ export function startFrom(
     ...(outputCount === undefined ? {} : { outputCount }),
     ...(parallelTrees === undefined ? {} : { parallelTrees }),
     ...(quantiles === undefined ? {} : { quantiles }),
+    ...(takesBaseMargin === undefined ? {} : { takesBaseMargin }),
     trees: trees.map((tree) =>
       tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) })),
     ),

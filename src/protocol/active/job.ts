@@ -1,4 +1,5 @@
 /** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
+import type { RowColumns } from "../../base/row-columns.ts";
 import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { TextList } from "../../base/text/text-list.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
@@ -29,6 +30,8 @@ export interface ActiveJob {
   readonly labels: Float64Array;
   /** Null or left out: every instance counts once. */
   readonly weights?: Float64Array | null;
+  /** None where left out. */
+  readonly columns?: RowColumns;
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
   /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
@@ -117,6 +120,7 @@ export interface ActiveModel {
   readonly outputCount?: number | undefined;
   readonly parallelTrees?: number | undefined;
   readonly quantiles?: readonly number[] | undefined;
+  readonly takesBaseMargin?: true | undefined;
   /** Names of the passive parties: rule.owner - 1 is the index here. */
   readonly passiveNames: readonly string[];
   readonly trees: readonly Tree<ActiveRule>[];
@@ -137,4 +141,6 @@ export interface PredictionRows {
   readonly features: readonly Float32Array[];
   /** Per column what its codes stand for; left out where no column has categories. */
   readonly categoryNames?: readonly CategoryNames[];
+  /** Where each row starts, of a model that was trained with such. */
+  readonly baseMargins?: Float64Array | undefined;
 }

@@ -19,6 +19,8 @@ export interface MaskedQuestion {
   readonly rowCount: number;
   /** Those of the test rows, in the pieces in which they are named; null: instances of the job, by a start model. */
   readonly ids: readonly (readonly string[])[] | null;
+  /** Where each row starts, of a model that was trained with such. */
+  readonly baseMargins?: Float64Array | undefined;
   readonly own: Pick<RowOutcomes, "ownValue" | "ownNames">;
 }
 
@@ -26,7 +28,7 @@ export async function maskedMargins(
   sessions: readonly PeerSession[],
   model: Pick<ActiveModel, "trees" | "outputCount" | "baseMargin">,
   answered: readonly Tree<ActiveRule>[],
-  { rowCount, ids, own }: MaskedQuestion,
+  { rowCount, ids, baseMargins, own }: MaskedQuestion,
 ): Promise<Float64Array> {
   const { outputCount = 1, trees, baseMargin } = model;
   const margins = new Float64Array(rowCount * outputCount);
@@ -48,6 +50,7 @@ export async function maskedMargins(
         rowCount: end - first,
         hasIds: false,
         message: { firstRow: first, rowCount: end - first },
+        baseMargins: baseMargins?.subarray(first, end),
         ownGoesLeft: (tree, node, row) => goesLeft(tree, node, first + row),
       },
     );

@@ -2,6 +2,7 @@
  * Margins by the trees of a model: each passive party is asked which way its splits send the rows, and the trees are
  * walked here.
  */
+import { assert } from "../../base/assert.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import { isSet } from "../../wire/bitmap.ts";
@@ -10,7 +11,7 @@ import { splitKey } from "../split-key.ts";
 import { addMargins } from "./federated-margins.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import { maskedMargins } from "./masked-margins.ts";
-import type { ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
+import type { ActiveJob, ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
 import type { PeerSession } from "./peer-session.ts";
 
 /** Rows of one question: the outcomes of a split for all of them are one message. */
@@ -34,12 +35,13 @@ export async function predictRows(
     return maskedMargins(sessions, model, answered, {
       rowCount: rows.ids.length,
       ids: named,
+      baseMargins: rows.baseMargins,
       own: {
         ownValue: (rule, row) => rows.features[rule.feature][row],
         ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
       },
     });
-  const margins = new Float64Array(rows.ids.length * outputCount).fill(model.baseMargin);
+  const margins = startingAt(model, rows.ids.length, rows.baseMargins);
   const splits = sessions.map((_, peer) => remoteSplits(answered, peer + 1));
   await Promise.all(sessions.map((session) => session.testRows(named)));
   for (let first = 0, end = 0; first < rows.ids.length; first = end) {
@@ -60,20 +62,23 @@ export async function predictRows(
 export async function marginsAfter(
   sessions: readonly PeerSession[],
   start: ActiveStart,
-  instanceCount: number,
+  { labels, columns: rowColumns }: Pick<ActiveJob, "labels" | "columns">,
   isMasked: boolean,
 ): Promise<Float64Array> {
+  const instanceCount = labels.length;
+  const baseMargins = rowColumns?.base_margin;
   const { outputCount = 1, trees, columns, categoryNames = [] } = start;
   if (isMasked)
     return maskedMargins(sessions, start, trees, {
       rowCount: instanceCount,
       ids: null,
+      baseMargins,
       own: {
         ownValue: (rule, row) => columns[rule.feature][row],
         ownNames: (rule) => categoryNames[rule.feature] ?? null,
       },
     });
-  const margins = new Float64Array(instanceCount * outputCount).fill(start.baseMargin);
+  const margins = startingAt(start, instanceCount, baseMargins);
   const outcomes = await Promise.all(
     sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))),
   );
@@ -86,6 +91,15 @@ export async function marginsAfter(
     await nextSlice();
   }
   return margins;
+}
+
+function startingAt(
+  { baseMargin, takesBaseMargin, outputCount = 1 }: Pick<ActiveModel, "baseMargin" | "takesBaseMargin" | "outputCount">,
+  rowCount: number,
+  baseMargins: Float64Array | undefined,
+): Float64Array {
+  assert((takesBaseMargin === true) === (baseMargins !== undefined), "base margins go with a model of such");
+  return baseMargins?.slice() ?? new Float64Array(rowCount * outputCount).fill(baseMargin);
 }
 
 /** Ids, as many at a time as one message can hold. */

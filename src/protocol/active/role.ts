@@ -131,9 +131,7 @@ export class ActiveRole {
     const trees = [...((progress ?? start)?.trees ?? [])];
     const margins =
       progress?.margins.slice() ??
-      (start === null
-        ? task.startMargins()
-        : await marginsAfter(this.#sessions, start, this.#job.labels.length, this.#isMasked));
+      (start === null ? task.startMargins() : await marginsAfter(this.#sessions, start, this.#job, this.#isMasked));
     let round = trees.length / task.treeOutputs.length;
     const layers = layerOf(round, training);
     const monitor = new BoostingMonitor(training, task, { rounds: layers, best: progress?.best ?? null });
@@ -221,8 +219,8 @@ export class ActiveRole {
   }
 
   #newTask(): BoostingTask {
-    const { training, labels, weights, validationRows } = this.#job;
-    return new BoostingTask(training, labels, weights, validationRows);
+    const { training, labels, weights, validationRows, columns } = this.#job;
+    return new BoostingTask(training, labels, weights, validationRows, columns);
   }
 
   /** @param rows that are summed in any tree; null: all */

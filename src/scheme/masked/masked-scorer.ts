@@ -34,6 +34,8 @@ export interface MaskedRows {
   readonly hasIds: boolean;
   readonly message: MessageInitShape<typeof MaskRowsSchema>;
   readonly ownGoesLeft: (tree: number, node: number, row: number) => boolean;
+  /** Where each row starts, of a model that was trained with such. */
+  readonly baseMargins?: Float64Array | undefined;
 }
 
 export interface MaskedSums {
@@ -117,7 +119,7 @@ export class MaskedScorer {
   async sums(peers: readonly MaskedPeer[], rows: MaskedRows): Promise<MaskedSums> {
     if (peers.length === 0) {
       const { constants } = this.#products.values(rows.rowCount, rows.ownGoesLeft);
-      return { margins: this.#margins(constants), known: [] };
+      return { margins: this.#margins(constants, rows.baseMargins), known: [] };
     }
     const lane = this.#lanes[this.#turn++ % this.#lanes.length];
     return lane.run(() => this.#withSession(peers, (session) => this.#batch(session, peers, rows)));
@@ -137,13 +139,14 @@ export class MaskedScorer {
       async (party, scheme) => (await step(session, peers, party, { batch, scheme })).scheme,
     );
     addResidues(sums, constants, this.#products.weights.limbs);
-    return { margins: this.#margins(sums), known: begun.map(({ known }) => known) };
+    return { margins: this.#margins(sums, rows.baseMargins), known: begun.map(({ known }) => known) };
   }
 
-  #margins(sums: Uint32Array): Float64Array {
+  /** @param baseMargins of rows with one output each */
+  #margins(sums: Uint32Array, baseMargins: Float64Array | undefined): Float64Array {
     const { weights } = this.#products;
     return Float64Array.from({ length: sums.length / weights.limbs }, (_, i) =>
-      weights.margin(this.#baseMargin, sums, i * weights.limbs),
+      weights.margin(baseMargins?.[i] ?? this.#baseMargin, sums, i * weights.limbs),
     );
   }
 

@@ -10,6 +10,7 @@ function endpoint(outputs: number[], naming: EndpointOptions["naming"]): Predict
     party: "bank",
     features: [],
     categoryNames: [],
+    requiredColumn: null,
     normalise: [],
     requestIdsMax: 10,
     unknownAsMissing: false,
@@ -39,4 +40,37 @@ test("otherwise numbers alone", async () => {
     model: "m",
     predictions: [{ id: "a", prediction: 0.75 }],
   });
+});
+
+test("a person without a base margin gets an error of his own, and nobody is asked about him", async () => {
+  const asked: Float32Array[][] = [];
+  const offset = new PredictEndpoint({
+    model: "5".repeat(64),
+    party: "bank",
+    features: ["income", "log_exposure"],
+    categoryNames: [null, null],
+    requiredColumn: { place: 1, name: "log_exposure" },
+    normalise: [],
+    requestIdsMax: 9,
+    unknownAsMissing: true,
+    ownRows: { current: () => Promise.reject(new Error("rows were given")) },
+    batcher: {
+      score: async ({ ids, columns }) => {
+        asked.push([...columns]);
+        return { predictions: new Float64Array(ids.length).fill(0.25), unknown: new Map() };
+      },
+    },
+    onRow() {},
+  });
+  const { predictions } = await offset.answer({
+    rows: [
+      { id: "a", features: { income: null, log_exposure: -0.5 } },
+      { id: "b", features: { income: 3, log_exposure: null } },
+    ],
+  });
+  expect(predictions).toEqual([
+    { id: "a", prediction: 0.25 },
+    { id: "b", error: { code: "CELL_UNPARSABLE", message: "'log_exposure', the base margin, is missing" } },
+  ]);
+  expect(asked).toEqual([[Float32Array.of(NaN), Float32Array.of(-0.5)]]);
 });

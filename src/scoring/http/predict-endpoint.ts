@@ -22,6 +22,8 @@ export interface EndpointOptions {
   readonly features: readonly string[];
   /** Of each of them the categories that the model asks about; null of numbers. */
   readonly categoryNames: readonly CategoryNames[];
+  /** The one of them without which nobody can be scored; null if there is none. */
+  readonly requiredColumn: { readonly place: number; readonly name: string } | null;
   readonly normalise: readonly Normalisation[];
   readonly requestIdsMax: number;
   /** Score people whom a party does not hold as if all their values there were missing. */
@@ -161,7 +163,14 @@ export class PredictEndpoint {
     if (/\p{Surrogate}/u.test(id))
       return { given, problem: { code: "ID_UNKNOWN", message: "the id is not Unicode text" } };
     const values = valuesOf(id);
-    return values instanceof Float32Array ? { given, id, values } : { given, problem: values };
+    if (!(values instanceof Float32Array)) return { given, problem: values };
+    const { requiredColumn: required } = this.#options;
+    if (required !== null && Number.isNaN(values[required.place]))
+      return {
+        given,
+        problem: { code: "CELL_UNPARSABLE", message: `'${required.name}', the base margin, is missing` },
+      };
+    return { given, id, values };
   }
 }
 

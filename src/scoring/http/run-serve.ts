@@ -71,6 +71,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     party: config.name,
     features: scorer.features,
     categoryNames: scorer.categoryNames,
+    requiredColumn: scorer.requiredColumn,
     normalise: config.data.normalise,
     requestIdsMax: parameters.request_ids,
     unknownAsMissing,

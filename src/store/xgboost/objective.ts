@@ -47,7 +47,13 @@ const marginTolerance = 1e-6;
  * XGBoost takes base_score as a prediction. Of a probability near 1 float32 keeps few digits: for 0.9999 the margin
  * would be 1e-3 off. Such a rest, and what lies beyond the representable, goes into the first tree's leaves.
  */
-export function startOf({ objective, baseMargin }: Model): Start {
+export function startOf(model: Model): Start {
+  const start = startFrom(model);
+  // Whoever predicts with base margins gives them to XGBoost too, which then ignores base_score.
+  return model.takesBaseMargin === true ? { ...start, rest: 0 } : start;
+}
+
+function startFrom({ objective, baseMargin }: Model): Start {
   switch (objective) {
     case "binary:logitraw":
     case "binary:hinge":

@@ -118,6 +118,7 @@ const http: FuzzFormat = {
       features: ["income", "region"],
       categoryNames: [null, ["north", "south"]],
       normalise: ["nfkc", "lowercase"],
+      requiredColumn: null,
       requestIdsMax: 100,
       unknownAsMissing: false,
       ownRows: { current: async () => index },
