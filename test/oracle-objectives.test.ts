@@ -44,6 +44,20 @@ const cases: readonly Case[] = [
     (label) => label,
     { validationRows: Uint32Array.of(1, 5, 7, 20, 33) },
   ],
+  [
+    { objective: "survival:cox" },
+    (label, row) => (row % 3 === 0 ? -1 : 1) * Math.round(Math.exp(label / 4) * 3 + 1), // with ties
+    { weights, validationRows: Uint32Array.of(0, 4, 9, 10, 33) },
+  ],
+  [
+    { objective: "survival:aft", aft_loss_distribution: "extreme" },
+    (label) => Math.exp(label / 4),
+    {
+      columns: {
+        label_upper_bound: table.labels.map((label, i) => (i % 4 === 0 ? Infinity : Math.exp(label / 4 + (i % 3)))),
+      },
+    },
+  ],
   [{ objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }, (label) => label, { weights }],
 ];
 
@@ -70,7 +84,7 @@ test("leaves of residuals: a job that was broken off after a round ends in the s
 
 const offset = Float64Array.from(table.labels, (_, row) => Math.fround(Math.sin(row)));
 
-test("base_margin: margins start there, also of a warm start, with masked scores and in a later prediction", async () => {
+test("base_margin: margins start there, also of a warm start, with masked scores and in predictions", async () => {
   const own = { ...table, labels: table.labels.map((label) => Math.max(0, Math.round(label / 3))) };
   const validationRows = Uint32Array.of(2, 9, 30);
   const job = { training: { objective: "count:poisson", num_round: 2, max_depth: 2 } as const, kernel, key };

@@ -362,13 +362,14 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
     regression,
   });
   const labels =
-    kind === "mean"
+    kind === "mean" || kind === "time"
       ? drawn.map((label) => Math.max(objective === "reg:gamma" ? 0.5 : 0, Math.round(label / 4)))
       : kind === "classes"
         ? drawn.map((label) => (label < -3 ? 0 : label < 3 ? 1 : 2))
         : kind === "fraction"
           ? drawn.map((label) => 1 / (1 + Math.exp(-label)))
           : drawn;
+  const columns = kind === "time" ? { label_upper_bound: drawn.map((_, row) => (row % 3 === 0 ? Infinity : 100)) } : {};
   const more =
     kind === "classes"
       ? ({ num_class: 3, multi_strategy: seed % 2 === 0 ? "multi_output_tree" : "one_output_per_tree" } as const)
@@ -378,9 +379,10 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
     featureNames: features.map((_, i) => oddNames[(owner * 2 + i + seed) % oddNames.length]),
     features: [...features],
     labels: owner === 0 ? labels : null,
+    ...(owner === 0 ? { rowColumns: columns } : {}),
   }));
   const base_score =
-    kind === "mean"
+    kind === "mean" || kind === "time" || kind === "hazard"
       ? [0.5, 1e-3, "auto" as const][seed % 3]
       : kind === "classes"
         ? 0.5

@@ -54,7 +54,7 @@ export class BoostingTask {
     this.treeOutputs =
       parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
-    checkColumns(this.objective, columns, this.outputCount);
+    checkColumns(this.objective, columns, labels, this.outputCount);
     this.columns = columns;
     this.labels = labels;
     this.weights = weights;

@@ -16,6 +16,7 @@ import {
   type Weights,
 } from "./metrics.ts";
 import { gammaDeviance, gammaNloglik, poissonNloglik, tweedieNloglik } from "./likelihood-metrics.ts";
+import { aftNloglik, coxNloglik, intervalAccuracy } from "./survival-metrics.ts";
 import { type Separation, separation, separationAside } from "./ranking-metrics.ts";
 
 /** Some have a number after an @. */
@@ -24,7 +25,12 @@ export type MetricName = TrainingParameters["eval_metric"][number];
 /** What of the parameters metrics look at. */
 export type MetricParameters = Pick<
   TrainingParameters,
-  "objective" | "huber_slope" | "tweedie_variance_power" | "quantile_alpha"
+  | "objective"
+  | "huber_slope"
+  | "tweedie_variance_power"
+  | "quantile_alpha"
+  | "aft_loss_distribution"
+  | "aft_loss_distribution_scale"
 >;
 
 /** Margins of some rows, seen by every metric; what several metrics need is computed once. */
@@ -136,6 +142,18 @@ const metrics: Readonly<Record<string, Metric>> = {
     of: ({ predictions, labels, weights, parameters }, at) =>
       tweedieNloglik(predictions, labels, weights, at ?? parameters.tweedie_variance_power),
   },
+  "cox-nloglik": { fits: ["hazard"], of: ({ predictions, labels }) => coxNloglik(predictions, labels) },
+  "aft-nloglik": {
+    fits: ["time"],
+    of: ({ predictions, labels, columns, weights, parameters }) =>
+      aftNloglik(predictions, labels, columns.label_upper_bound ?? labels, weights, parameters),
+  },
+  "interval-regression-accuracy": {
+    fits: ["time"],
+    higherIsBetter: true,
+    of: ({ predictions, labels, columns, weights }) =>
+      intervalAccuracy(predictions, labels, columns.label_upper_bound ?? labels, weights),
+  },
   mlogloss: {
     fits: ["classes"],
     of: ({ predictions, outputCount, labels, weights }) => mlogloss(predictions, outputCount, labels, weights),
@@ -184,6 +202,8 @@ const fitting: Readonly<Record<ObjectiveName, readonly MetricName[]>> = {
   "reg:gamma": ["rmse", "gamma-nloglik", "gamma-deviance"],
   "reg:tweedie": ["rmse", "tweedie-nloglik"],
   "count:poisson": ["rmse", "poisson-nloglik"],
+  "survival:cox": ["cox-nloglik"],
+  "survival:aft": ["interval-regression-accuracy", "aft-nloglik"],
   "multi:softprob": ["merror", "mlogloss"],
   "multi:softmax": ["merror", "mlogloss"],
 };

@@ -5,6 +5,8 @@
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { Range } from "../../base/gradients/real-gradients.ts";
 import type { RowColumnName, RowColumns } from "../../base/row-columns.ts";
+import { aft } from "./aft-objective.ts";
+import { cox } from "./cox-objective.ts";
 import { gamma, poisson, tweedie } from "./log-link-objectives.ts";
 import { hinge, logistic, logitRaw, regLogistic } from "./logistic-objectives.ts";
 import { absoluteError, quantileError } from "./quantile-objectives.ts";
@@ -26,9 +28,9 @@ export type ObjectiveParameters = TrainingParameters;
 
 /**
  * What a label is: one of two classes, one of several, a fraction from 0 to 1, any number, a number with a positive
- * mean, or a number whose quantiles are wanted.
+ * mean, a number whose quantiles are wanted, a time whose hazard is, or a time that is itself.
  */
-export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean" | "quantile";
+export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean" | "quantile" | "hazard" | "time";
 
 /** What else is known of the rows. */
 export interface TaughtRows {
@@ -68,6 +70,8 @@ export interface Objective {
   readonly separatesByPrediction?: true;
   /** @throws TandemError USAGE if the objective cannot start from this base_score */
   baseMargin(baseScore: number): number;
+  /** Of the columns that it takes. @throws TandemError LABEL_INVALID naming the first instance, never its value */
+  checkColumns?(columns: RowColumns, labels: Float64Array): void;
   /** @throws TandemError LABEL_INVALID naming the first instance whose label cannot be used, never its value */
   checkLabels(labels: Float64Array, parameters: ObjectiveParameters): void;
 }
@@ -84,6 +88,8 @@ const objectives: Readonly<Record<ObjectiveName, Objective>> = {
   "reg:quantileerror": quantileError,
   "reg:gamma": gamma,
   "reg:tweedie": tweedie,
+  "survival:cox": cox,
+  "survival:aft": aft,
   "multi:softprob": softprob,
   "multi:softmax": softmax,
 };

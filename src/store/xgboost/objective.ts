@@ -19,7 +19,12 @@ export function xgboostObjective({ objective, outputCount = 1, quantiles = [] }:
       return { name: objective, pseudo_huber_param: { huber_slope: "1" } };
     case "binary:hinge":
     case "reg:absoluteerror":
+    case "survival:cox":
       return { name: objective };
+    case "survival:aft": {
+      const spread = { aft_loss_distribution: "normal", aft_loss_distribution_scale: "1" };
+      return { name: objective, aft_loss_param: spread };
+    }
     case "reg:quantileerror":
       return { name: objective, quantile_loss_param: { quantile_alpha: `[${quantiles.join(",")}]` } };
     case "reg:tweedie":
@@ -72,6 +77,8 @@ function startFrom({ objective, baseMargin }: Model): Start {
     }
     case "reg:gamma":
     case "reg:tweedie":
+    case "survival:cox":
+    case "survival:aft":
     case "count:poisson": {
       const baseScore = Math.min(Math.max(Math.fround(Math.exp(baseMargin)), 2 ** -100), 2 ** 100);
       return { baseScore, rest: restOf(baseMargin - Math.fround(Math.log(baseScore))) };

@@ -1,0 +1,76 @@
+/**
+ * Cox's proportional hazards: labels are times, negative where nobody has seen the event by then (censored); as XGBoost,
+ * src/objective/regression_obj.cu. A prediction is a hazard relative to others, exp(margin).
+ *
+ * Everybody who is still at risk takes part in everybody's gradient, so it is taken over the rows that are learnt from
+ * and no others. Tied times are taken one after the other in the order of rows (Breslow's denominator), as in XGBoost.
+ *
+ * Bounds: none can be stated, since one person may carry the risk of many; see log-link-objectives.ts for what is done
+ * without.
+ */
+import { TandemError } from "../../base/error.ts";
+import { logarithm } from "./log-link-objectives.ts";
+import type { Objective } from "./objective.ts";
+import { requireFinite } from "./regression-objectives.ts";
+
+export const cox: Objective = {
+  name: "survival:cox",
+  kind: "hazard",
+  outputCount: () => 1,
+  bounds: () => ({ g: null, h: null }),
+  gradients(margins, labels, _parameters, { trainingRows = null } = { trainingRows: null, columns: {} }) {
+    const g = new Float64Array(margins.length);
+    const h = new Float64Array(margins.length);
+    const order = byTime(labels, trainingRows);
+    // Constant for all: taken off so that nothing overflows. What follows only has ratios.
+    const largest = order.reduce((most, row) => Math.max(most, margins[row]), -Infinity);
+    const atRisk = riskSums(order, labels, (row) => Math.exp(margins[row] - largest));
+    let inverse = 0;
+    let inverseSquare = 0;
+    order.forEach((row, place) => {
+      const hazard = Math.exp(margins[row] - largest);
+      const isEvent = labels[row] > 0;
+      if (isEvent) {
+        inverse += 1 / atRisk[place];
+        inverseSquare += 1 / atRisk[place] ** 2;
+      }
+      g[row] = hazard * inverse - (isEvent ? 1 : 0);
+      h[row] = Math.max(hazard * inverse - hazard ** 2 * inverseSquare, 0); // never negative, but for rounding
+    });
+    return [g, h];
+  },
+  predictions: (margins) => margins.map(Math.exp),
+  baseMargin: (baseScore) => logarithm(baseScore, "is a hazard", "survival:cox"),
+  checkLabels(labels) {
+    requireFinite(labels);
+    if (!labels.some((label) => label > 0))
+      throw new TandemError(
+        "LABEL_INVALID",
+        "no label is above 0: survival:cox needs times of events, and censored times as negative numbers",
+      );
+  },
+};
+
+/** Rows by the size of their times, whether seen or not; in their own order where these are equal. */
+export function byTime(labels: ArrayLike<number>, rows: Uint32Array | null): Uint32Array {
+  const all = rows?.slice() ?? Uint32Array.from({ length: labels.length }, (_, row) => row);
+  return all.sort((a, b) => Math.abs(labels[a]) - Math.abs(labels[b]) || a - b);
+}
+
+/** Per place of the order: the sum over all whose time is not earlier. */
+export function riskSums(
+  order: Uint32Array,
+  labels: ArrayLike<number>,
+  hazardOf: (row: number) => number,
+): Float64Array {
+  const sums = new Float64Array(order.length);
+  let sum = 0;
+  for (let place = order.length - 1, last = place; place >= 0; place--) {
+    sum += hazardOf(order[place]);
+    const time = Math.abs(labels[order[place]]);
+    if (place > 0 && Math.abs(labels[order[place - 1]]) === time) continue;
+    sums.fill(sum, place, last + 1); // tied times have the same people at risk
+    last = place - 1;
+  }
+  return sums;
+}
