@@ -63,6 +63,7 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
     "maskedScores",
     "nodePlaces",
     "nodesAsked",
+    "ownContributions",
     "startOutcomes",
     "validationRows",
   ]);
@@ -127,10 +128,12 @@ test("a passive party is told what its policy lets others have, and serves nobod
     "scoringOutcomes",
     "scoringHolds",
     "scoringDefaults",
+    "featureTags",
     "nodesAsked",
     "nodePlaces",
     "categoryWeights",
     "scoredIds",
+    "ownContributions",
   ]);
 });
 

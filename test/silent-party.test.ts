@@ -158,7 +158,14 @@ test("scores of a party that does not answer are not waited for either", async (
   const output = { directory: "scored" };
   await runActive(await activeConfig(bank, [{ company: shop, party: real }], "scored", { output }), () => {});
   const mute = await serving(
-    (router) => void router.service(Scoring, { score: never, maskOpen: never, maskStep: never }),
+    (router) =>
+      void router.service(Scoring, {
+        score: never,
+        maskOpen: never,
+        maskStep: never,
+        tags: never,
+        contributions: never,
+      }),
   );
   const config = await activeConfig(bank, [{ company: shop, party: mute }], "scored", { output });
   const options = {

@@ -14,6 +14,7 @@ import { slicedModel } from "../src/gbdt/tree/iterations.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";
 import { predictLeaves } from "../src/gbdt/tree/predict.ts";
 import { Scorer } from "../src/scoring/scorer.ts";
+import { ScoringModel } from "../src/scoring/scoring-model.ts";
 import type { OutputKind } from "../src/scoring/wanted.ts";
 import { xgboostModel } from "../src/store/xgboost/export.ts";
 import { xgboostText } from "../src/store/xgboost/text.ts";
@@ -174,6 +175,25 @@ function inOnePlace(name: string, [begin, end]: readonly [number, number]): numb
   return Array.from(predictLeaves(sliced, parties, labels.length, categories)).slice(0, scored * sliced.trees.length);
 }
 
+/** XGBoost's values as ours stand: own features that the model asks, a total per passive party, the bias. */
+function byOwner(name: string, contributions: readonly number[]): number[] {
+  const { parties } = cases[name].table;
+  const { activeShare } = sharesOf(of(name).model, parties.length - 1);
+  const own = new ScoringModel(activeShare).features.map((feature) => Number(feature.replace("p0f", "")));
+  const firsts = parties.map((_, party) => parties.slice(0, party).flat().length);
+  const width = parties.flat().length + 1;
+  const rows = Array.from({ length: contributions.length / width }, (_, i) =>
+    contributions.slice(i * width, (i + 1) * width),
+  );
+  return rows.flatMap((row) => [
+    ...own.map((feature) => row[feature]),
+    ...parties.slice(1).map((columns, i) => sumOf(row.slice(firsts[i + 1], firsts[i + 1] + columns.length))),
+    row[width - 1],
+  ]);
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
 /** XGBoost computes in float32. */
 function worst(mine: readonly number[], theirs: readonly number[]): number {
   expect(mine).toHaveLength(theirs.length);
@@ -184,13 +204,29 @@ async function compare(name: string, answers: readonly Answer[] | undefined): Pr
   const { ranges } = cases[name];
   expect(answers).toHaveLength(ranges.length);
   for (const [i, range] of ranges.entries()) {
-    const { margins, predictions, leaves } = (answers ?? [])[i];
+    const { margins, predictions, leaves, contributions } = (answers ?? [])[i];
     expect(worst(await ours(name, "margin", range), margins)).toBeLessThan(2e-6);
     expect(worst(await ours(name, "prediction", range), predictions)).toBeLessThan(2e-6);
     expect(await ours(name, "leaf", range)).toEqual(leaves);
+    const grouped = byOwner(name, contributions);
+    const values = await ours(name, "contributions", range);
+    expect(worst(values, grouped)).toBeLessThan(1e-5);
+    const { length: outputs } = margins;
+    const sums = margins.map((_, i) =>
+      sumOf(values.slice((i * values.length) / outputs, ((i + 1) * values.length) / outputs)),
+    );
+    expect(worst(sums, await ours(name, "margin", range))).toBeLessThan(1e-12);
     expect(inOnePlace(name, range)).toEqual(leaves);
   }
 }
+
+test("the models tell features of a passive party apart: its total as one feature is another", async () => {
+  const differs = async (name: string): Promise<boolean> => {
+    const [one, other] = [await ours(name, "contributions", all), await ours(name, "party_contributions", all)];
+    return worst(one, other) > 1e-3;
+  };
+  expect(await Promise.all(Object.keys(cases).map(differs))).toEqual(Object.keys(cases).map(() => true));
+});
 
 describe.each(Object.keys(cases))("%s: margins, predictions and leaves, of all rounds and of some", (name) => {
   test("as golden files have them", async () => {

@@ -14,6 +14,8 @@ interface PredictFlags {
   readonly unknown: UnknownRule;
   readonly outputMargin?: boolean;
   readonly predLeaf?: boolean;
+  readonly contributions?: boolean;
+  readonly partyContributions?: boolean;
   readonly iterationRange?: string;
   readonly json?: boolean;
 }
@@ -35,6 +37,8 @@ export function predictCommand(): Command {
     )
     .option("--output-margin", "margins instead of predictions: before the objective's transformation")
     .option("--pred-leaf", "of each tree the leaf, by its node id, instead of a prediction")
+    .option("--contributions", "SHAP values: of each own feature, a total per passive party, and the bias")
+    .option("--party-contributions", "the same with each passive party as one feature, which needs nobody's consent")
     .option("--iteration-range <a:b>", "use rounds a up to b only, which is left out; a:0 goes on to the last")
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: PredictFlags) => {
@@ -56,11 +60,17 @@ export function predictCommand(): Command {
 }
 
 /** @throws TandemError USAGE */
-function wantedBy({ outputMargin, predLeaf, iterationRange }: PredictFlags): Wanted {
-  if (outputMargin === true && predLeaf === true)
-    throw new TandemError("USAGE", "--output-margin and --pred-leaf exclude each other");
+function wantedBy({ outputMargin, predLeaf, contributions, partyContributions, iterationRange }: PredictFlags): Wanted {
+  const asked = [
+    { flag: "--output-margin", isAsked: outputMargin, kind: "margin" },
+    { flag: "--pred-leaf", isAsked: predLeaf, kind: "leaf" },
+    { flag: "--contributions", isAsked: contributions, kind: "contributions" },
+    { flag: "--party-contributions", isAsked: partyContributions, kind: "party_contributions" },
+  ] as const;
+  const [first, second] = asked.filter(({ isAsked }) => isAsked === true);
+  if (second !== undefined) throw new TandemError("USAGE", `${first.flag} and ${second.flag} exclude each other`);
   return {
-    kind: outputMargin === true ? "margin" : predLeaf === true ? "leaf" : "prediction",
+    kind: first?.kind ?? "prediction",
     iterations: iterationRange === undefined ? allIterations : iterationRangeFrom(iterationRange),
   };
 }

@@ -103,6 +103,8 @@ const policy = object({
   unpacked: z.boolean("must be true or false").default(false),
   max_resolution_bits: wholeNumber(4, 50).default(codecParameters.resolution_bits.default),
   scoring: z.boolean("must be true or false").default(true),
+  /** May the active party be told which of this party's splits of one tree share a feature? */
+  explanations: z.boolean("must be true or false").default(false),
   warm_start: z.boolean("must be true or false").default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
   /** What a job must bring at least. */
@@ -153,7 +155,13 @@ export const passiveConfig = object({
   active: listOf(object({ name: text, fingerprint })).min(1, "must name at least one active party"),
   data: object(dataFields),
   policy: policy.prefault({}),
-  output: object({ directory: text, transcript, verifiable }),
+  output: object({
+    directory: text,
+    transcript,
+    verifiable,
+    /** Keep what the own features add to people's scores, where the active party tells it. */
+    contributions: z.boolean("must be true or false").default(false),
+  }),
   log,
   threads,
   sampling_secret: samplingSecret,
@@ -198,6 +206,8 @@ export const activeConfig = object({
   output: object({ directory: text, predictions: text.optional(), transcript, verifiable }),
   /** Train the own columns alone as well, afterwards, and say what the others' have added. */
   compare_alone: z.boolean("must be true or false").default(false),
+  /** Tell passive parties that want it what their own features add to the scores of people who are explained. */
+  tell_contributions: z.boolean("must be true or false").default(false),
   /** How long to wait for parties that are gone before the job stops; the same command continues it. */
   patience_seconds: wholeNumber(0, 604_800).optional(),
   /** How long a party may work on one call. */

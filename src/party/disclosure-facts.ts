@@ -24,7 +24,7 @@ import {
 } from "../protocol/job-parameters.ts";
 import { tellsPlaces } from "../protocol/hidden-nodes.ts";
 import type { Scheme } from "../scheme/scheme.ts";
-import type { PassiveConfig, PolicyConfig } from "./config.ts";
+import type { PassiveConfig } from "./config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { codecOfJob, layoutOfJob } from "./job-grid.ts";
 import { tellingOf } from "../privacy/telling.ts";
@@ -111,7 +111,10 @@ function keyWords(choice: SchemeChoice): string {
 }
 
 /** The most that any job may reveal under a passive party's policy, whichever active party asks. */
-export function policyFacts({ name, active, policy }: PassiveConfig, table: PartyTable): readonly DisclosureFacts[] {
+export function policyFacts(
+  { name, active, policy, output }: PassiveConfig,
+  table: PartyTable,
+): readonly DisclosureFacts[] {
   const binsMax = trainingParameters.max_bin.max;
   const { keyBitsMin: keyBits } = schemeLimitsOf(policy);
   const keys = policy.schemes.map((scheme) => keyWords({ scheme, keyBits }));
@@ -122,7 +125,7 @@ export function policyFacts({ name, active, policy }: PassiveConfig, table: Part
   });
   // Names stay with the owner: this is printed, and never logged.
   const passiveParty = {
-    ...ownSide(features, policy, minimumsOf(policy)),
+    ...ownSide(features, { policy, output }, minimumsOf(policy)),
     smallCategories: smallCategoriesOf(features),
   };
   return active.map((caller) => ({
@@ -154,7 +157,7 @@ export function agreedFacts(
   parties: { readonly active: string; readonly passive: string },
   rows: { readonly instances: number; readonly validation: number },
   features: readonly BinnedFeature[],
-  policy: PolicyConfig,
+  config: OwnConfig,
 ): DisclosureFacts {
   const trees = treeCountOf(agreed) - firstTreeOf(agreed);
   return {
@@ -178,8 +181,8 @@ export function agreedFacts(
     thresholdsMax: agreed.maxThresholds,
     passiveParty: ownSide(
       features,
-      policy,
-      minimumsOfJob(minimumsOf(policy), defencesOf(agreed), peopleOf(rows.instances, rows.validation)),
+      config,
+      minimumsOfJob(minimumsOf(config.policy), defencesOf(agreed), peopleOf(rows.instances, rows.validation)),
     ),
   };
 }
@@ -212,17 +215,21 @@ const unknownJob = {
   predictedRows: null,
 } as const;
 
-function ownSide(features: readonly BinnedFeature[], policy: PolicyConfig, minimums: Minimums): PassiveFacts {
+type OwnConfig = Pick<PassiveConfig, "policy" | "output">;
+
+function ownSide(features: readonly BinnedFeature[], { policy, output }: OwnConfig, minimums: Minimums): PassiveFacts {
   return partySide(features, {
     minimums,
     scoringIdsMax: policy.scoring ? policy.max_scoring_ids : "refused",
+    explains: policy.explanations,
+    takesContributions: output.contributions,
   });
 }
 
 /** What the owner of these features knows. */
 export function partySide(
   features: readonly BinnedFeature[],
-  rest: Pick<PassiveFacts, "minimums" | "scoringIdsMax">,
+  rest: Pick<PassiveFacts, "minimums" | "scoringIdsMax" | "explains" | "takesContributions">,
 ): PassiveFacts {
   return {
     features: features.length,

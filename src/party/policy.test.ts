@@ -25,6 +25,7 @@ const policy: PolicyConfig = {
   lattice_minimums: "everywhere",
   codecs: ["batched"],
   unpacked: false,
+  explanations: false,
   max_resolution_bits: 24,
   max_outputs: 10,
   min_deciding_share: 0.5,

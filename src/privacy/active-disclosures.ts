@@ -176,6 +176,15 @@ export const activeDisclosures = {
     what: "where unknown ids are scored as missing, the default direction of each of its splits",
     extent: (facts) => (facts.maskedScoring ? null : scored(facts, "splits")),
   },
+  featureTags: {
+    learner: "active",
+    what: "where the party allows explanations, which of its splits of one tree share a feature",
+    extent: (facts) => {
+      const { maskedScoring, passiveParty } = facts;
+      const extent = maskedScoring === true || passiveParty.explains === false ? null : scored(facts, "splits");
+      return extent && { ...extent, note: `${extent.note}; once per model, without names, and nothing across trees` };
+    },
+  },
   consent: {
     learner: "active",
     what:

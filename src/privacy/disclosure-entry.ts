@@ -50,6 +50,8 @@ export interface DisclosureFacts {
   readonly thresholdsMax?: number;
   /** People that a category needs on average before sets are named; left out: only the active party knows. */
   readonly categoryPeopleMin?: number;
+  /** Whether the active party tells what a party's own features add to people's scores; left out: not known. */
+  readonly tellsContributions?: boolean;
   readonly passiveParty: PassiveFacts;
 }
 
@@ -70,6 +72,10 @@ export interface PassiveFacts {
   readonly smallCategories?: readonly string[];
   readonly minimums: Minimums | null;
   readonly scoringIdsMax: number | "refused" | null;
+  /** Scores may be explained; left out: not known. */
+  readonly explains?: boolean;
+  /** It takes what its own features add to people's scores; left out: not known. */
+  readonly takesContributions?: boolean;
 }
 
 /** How much of a disclosure a job can have, null where that cannot be known; and what else is to be said of it. */

@@ -9,6 +9,7 @@ import {
   type DisclosureFacts,
   type DisclosureName,
   disclosuresOf,
+  type PassiveFacts,
 } from "./disclosures.ts";
 import { leakageOf, leakageText } from "./leakage.ts";
 import { revealsTags } from "../../test/support/reveals-tags.ts";
@@ -106,11 +107,13 @@ test("every disclosure is either revealed or absent, and numbers follow from the
     "classes",
     "commonIds",
     "drawnTogether",
+    "featureTags",
     "maskedConditions",
     "maskedScores",
     "monotone",
     "nodePlaces",
     "nodesAsked",
+    "ownContributions",
     "predictedIds",
     "predictionOutcomes",
     "sampled",
@@ -326,6 +329,27 @@ test("masked scoring tells no outcome, whoever is scored when", () => {
   expect(names(true)).toEqual(
     expect.arrayContaining(["maskedScores", "maskedConditions", "scoringHolds", "scoredIds"]),
   );
+});
+
+test("explanations tell what both sides allow, and nothing where scoring is masked", () => {
+  const names = (party: Partial<PassiveFacts>, changes: Partial<DisclosureFacts> = {}): string[] =>
+    Object.keys(found({ ...plain, ...changes, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9, ...party } }));
+  const told = ["featureTags", "ownContributions"];
+  expect(names({})).toEqual(expect.arrayContaining(told)); // a party that nobody knows
+  expect(names({ explains: true }, { tellsContributions: false })).toContain("featureTags");
+  for (const [party, changes] of [
+    [{ explains: false }, {}],
+    [{}, { maskedScoring: true }],
+    [{ scoringIdsMax: "refused" }, {}],
+  ] as const)
+    expect(names(party, changes).filter((name) => told.includes(name))).toEqual([]);
+  for (const [party, changes] of [
+    [{ takesContributions: false }, {}],
+    [{}, { tellsContributions: false }],
+  ] as const)
+    expect(names(party, changes).filter((name) => told.includes(name))).toEqual(["featureTags"]);
+  const { featureTags } = found({ ...plain, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9 } });
+  expect(featureTags?.note).toMatch(/without names, and nothing across trees$/);
 });
 
 test("with all rounds local nothing of the trees is told", () => {

@@ -124,6 +124,15 @@ export const passiveDisclosures = {
     what: "the ids that are to be scored, and with which model",
     extent: (facts) => scored(facts, "ids"),
   },
+  ownContributions: {
+    learner: "passive",
+    what: "where both sides agree, what its own features add to the scores of people who are explained, tree by tree",
+    extent: (facts) => {
+      const { maskedScoring, tellsContributions, passiveParty } = facts;
+      const isOff = tellsContributions === false || passiveParty.takesContributions === false;
+      return isOff || maskedScoring === true || passiveParty.explains === false ? null : scored(facts, "people");
+    },
+  },
   alignedActiveCount: {
     learner: "passive",
     what: "the number of ids that the active party holds",

@@ -146,6 +146,15 @@ export type PartyEvent =
       readonly idCount: number;
       readonly unknownCount: number;
     }
+  /** Which splits share a feature was told, for explanations of scores. */
+  | {
+      readonly type: "explained";
+      readonly party: string;
+      readonly peer: string;
+      readonly job: string;
+      readonly model: string;
+      readonly splitCount: number;
+    }
   /** Somebody should look: another party does what honest ones hardly do, or a limit is nearly reached. */
   | { readonly type: "alarm"; readonly party: string; readonly peer: string; readonly words: string }
   /** Something of this party's own data or config that its owner should know, though nothing is wrong. */

@@ -84,6 +84,13 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
         `${unknownCount} ids were unknown`,
       { peer, job, model, requestCount, idCount, unknownCount },
     ),
+  explained: ({ peer, job, model, splitCount }) =>
+    info(`told ${peer} which of ${splitCount} splits of the model of job ${job} share a feature within a tree`, {
+      peer,
+      job,
+      model,
+      splitCount,
+    }),
   alarm: ({ peer, words }) => ({ level: "warn", words: `ALARM about ${peer}: ${words}`, facts: { peer, words } }),
   notice: ({ words }) => ({ ...info(words, { words }), level: "warn" }),
   "turned-away": ({ address, why }) => ({

@@ -46,6 +46,7 @@ export function isOfJob({ type }: PartyEvent): boolean {
     type !== "refused" &&
     type !== "turned-away" &&
     type !== "scored" &&
+    type !== "explained" &&
     type !== "stopping" &&
     type !== "stopped"
   );

@@ -5,7 +5,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { checkKind } from "../gbdt/split/split-test.ts";
-import type { ActiveScoring, PassiveOutcomesSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import type {
+  ActiveContributions,
+  ActiveScoring,
+  ActiveTags,
+  PassiveContributionsSchema,
+  PassiveOutcomesSchema,
+  PassiveTagsSchema,
+} from "../wire/generated/tandem/v1/scoring_pb.ts";
 import type {
   ActiveMaskOpen,
   ActiveMaskStep,
@@ -19,6 +26,7 @@ import {
   type SplitColumn,
   type SplitOutcomes,
   splitOutcomes,
+  unknownRow,
 } from "../protocol/passive/split-outcomes.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 import type { PassiveShare } from "../store/share-files.ts";
@@ -29,6 +37,7 @@ import type { DataCache } from "../party/data-cache.ts";
 import type { PartnerBudgets } from "../party/partner-budget.ts";
 import type { Emit } from "../record/events.ts";
 import { withOwnFiles } from "../party/own-files.ts";
+import { Explanations } from "./explanations.ts";
 import { CurrentRows, type RowIndex } from "./row-index.ts";
 import { ScoringMeter } from "./scoring-meter.ts";
 import { ShareLibrary } from "../party/model/share-library.ts";
@@ -48,12 +57,14 @@ export class PassiveScoring implements ScoringDesk {
   readonly #shares: ShareLibrary;
   readonly #rows: CurrentRows;
   readonly #sessions = new MaskedSessions();
+  readonly #explanations: Explanations;
   /** Shares with the columns that they ask about; made anew when the data has changed. */
   readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
 
   constructor(config: PassiveConfig, data: DataCache, emit: Emit, budgets: PartnerBudgets) {
     this.#config = config;
     this.#budgets = budgets;
+    this.#explanations = new Explanations(config, (event) => this.#meter.say(event));
     this.#meter = new ScoringMeter(config.name, emit);
     const onTrouble = (error: unknown): void => this.#meter.trouble(error);
     this.#shares = new ShareLibrary(config.output.directory, onTrouble);
@@ -113,6 +124,41 @@ export class PassiveScoring implements ScoringDesk {
         return { scheme: sums };
       }
     }
+  }
+
+  tags(request: ActiveTags, caller: Caller): Promise<MessageInitShape<typeof PassiveTagsSchema>> {
+    return this.#refusable(request.model, caller, async () => {
+      this.#checkVersion(request.protocolVersion);
+      this.#checkRequest([]);
+      this.#explanations.checkAllowed();
+      const share = await this.#share(request.model, caller);
+      const { job, model, splits } = share;
+      const tags = this.#explanations.tags(share);
+      this.#meter.say({
+        type: "explained",
+        party: this.#config.name,
+        peer: caller.name,
+        job,
+        model,
+        splitCount: splits.length,
+      });
+      return { protocolVersion, tags: [...tags], takesContributions: this.#config.output.contributions };
+    });
+  }
+
+  contributions(
+    request: ActiveContributions,
+    caller: Caller,
+  ): Promise<MessageInitShape<typeof PassiveContributionsSchema>> {
+    return this.#refusable(request.model, caller, async () => {
+      this.#checkVersion(request.protocolVersion);
+      this.#checkRequest(request.ids);
+      this.#explanations.checkTaken();
+      const share = await this.#share(request.model, caller);
+      const { rows } = await this.#readied(share);
+      await this.#explanations.take(request, share, (id) => rows.rowOf(id) !== unknownRow);
+      return { protocolVersion };
+    });
   }
 
   async #refusable<T>(model: string, caller: Caller, answer: () => Promise<T>): Promise<T> {

@@ -17,6 +17,8 @@ function shop(name: string, given: number[], failure: TandemError | null = null)
   return {
     name,
     score: () => Promise.reject(new Error("the model is masked")),
+    tags: () => Promise.reject(new Error("the model is masked")),
+    contributions: () => Promise.reject(new Error("the model is masked")),
     maskOpen: (_request, { timeoutMs }) => answer(create(PassiveMaskOpenedSchema), timeoutMs),
     maskStep: (_request, { timeoutMs }) => answer(create(PassiveMaskStepSchema), timeoutMs),
   };

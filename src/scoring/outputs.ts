@@ -1,11 +1,13 @@
-/** From the outcomes of everybody's splits to what was asked for: predictions, margins or leaves. */
+/** From the outcomes of everybody's splits to what was asked for: predictions, margins, leaves or SHAP values. */
 import type { ActiveShare } from "../store/share-files.ts";
 import { predictionCount } from "../gbdt/objective/objective.ts";
 import { treesIn } from "../gbdt/tree/iterations.ts";
 import { leafOf } from "../gbdt/tree/tree.ts";
 import { predictionsFrom } from "../party/evaluate.ts";
+import { Explainer } from "./explainer.ts";
+import type { FeatureTags } from "./feature-tags.ts";
 import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";
-import type { Wanted } from "./wanted.ts";
+import { isExplanation, type Wanted } from "./wanted.ts";
 
 export class Outputs {
   /** What each value of a row is called. */
@@ -13,6 +15,7 @@ export class Outputs {
   readonly #share: ActiveShare;
   readonly #model: ScoringModel;
   readonly #wanted: Wanted;
+  readonly #explainer: Explainer;
   readonly #trees: { readonly first: number; readonly end: number };
 
   /** @throws TandemError USAGE if the model has no such rounds */
@@ -20,6 +23,7 @@ export class Outputs {
     this.#share = share;
     this.#model = model;
     this.#wanted = wanted;
+    this.#explainer = new Explainer(share, model);
     this.#trees = treesIn(share, wanted.iterations);
     this.names = this.#valueNames();
   }
@@ -28,14 +32,27 @@ export class Outputs {
     return this.names.length;
   }
 
-  /** Per row, its values side by side. */
-  of(batch: BatchOutcomes): Float64Array {
+  /** What is needed besides outcomes: tags of every passive party's splits. */
+  get needsTags(): boolean {
+    return this.#wanted.kind === "contributions";
+  }
+
+  /** Whether passive parties may be told their part: SHAP values of the whole model. */
+  get mayBeTold(): boolean {
+    return this.needsTags && this.#trees.end - this.#trees.first === this.#share.trees.length;
+  }
+
+  /** Per row, its values side by side. @param tags per passive party, where they are needed */
+  async of(batch: BatchOutcomes, tags: readonly (FeatureTags | null)[]): Promise<Float64Array> {
     switch (this.#wanted.kind) {
       case "prediction":
       case "margin":
         return this.ofMargins(this.#model.margins(batch, this.#trees));
       case "leaf":
         return this.#leaves(batch);
+      case "contributions":
+      case "party_contributions":
+        return this.#explainer.values(batch, this.#trees, this.needsTags ? tags : []);
     }
   }
 
@@ -61,11 +78,17 @@ export class Outputs {
   #valueNames(): string[] {
     const { objective, outputCount = 1 } = this.#share;
     const { kind } = this.#wanted;
+    const perOutput = (name: string, k: number): string => (outputCount === 1 ? name : `${name}_${k}`);
+    const outputs = Array.from({ length: outputCount }, (_, k) => k);
+    if (isExplanation(this.#wanted)) {
+      const { columns } = this.#explainer;
+      return outputs.flatMap((k) => columns.map((name) => perOutput(name, k)));
+    }
     if (kind === "leaf") {
       const { first, end } = this.#trees;
       return Array.from({ length: end - first }, (_, i) => `leaf_${first + i}`);
     }
     const perRow = kind === "prediction" ? predictionCount(objective, outputCount) : outputCount;
-    return perRow === 1 ? [kind] : Array.from({ length: perRow }, (_, k) => `${kind}_${k}`);
+    return outputs.slice(0, perRow).map((k) => (perRow === 1 ? kind : perOutput(kind, k)));
   }
 }

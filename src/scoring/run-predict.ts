@@ -58,7 +58,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     requireBaseMargins(options.input, rows, scorer);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
-    const { predictions, unknown } = await scoreAll(scorer, rows, options);
+    const { predictions, unknown } = await scoreAll(scorer, rows, options, config.tell_contributions);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
     const { ids } = rows.table;
     const kept = Uint32Array.from({ length: ids.length }, (_, row) => row).filter(
@@ -111,7 +111,7 @@ export function scoringData(
   };
 }
 
-async function scoreAll(scorer: Scorer, { table }: DistinctTable, options: PredictOptions) {
+async function scoreAll(scorer: Scorer, { table }: DistinctTable, options: PredictOptions, tells: boolean) {
   const { unknown: rule, wanted = predictionWanted, onProgress } = options;
   const total = table.ids.length;
   const { perRow } = scorer.outputs(wanted);
@@ -129,6 +129,7 @@ async function scoreAll(scorer: Scorer, { table }: DistinctTable, options: Predi
       unknownAsMissing: rule === "missing",
       timeoutMs: batchTimeoutMs,
       wanted,
+      tellsContributions: tells,
     });
     predictions.set(scores.predictions, first * perRow);
     for (const [row, names] of scores.unknown) unknown.set(first + row, names);

@@ -43,6 +43,14 @@ class Shop implements ScoringPeer {
     throw new Error("the model is not masked");
   }
 
+  tags(): never {
+    throw new Error("nothing is explained");
+  }
+
+  contributions(): never {
+    throw new Error("nothing is told");
+  }
+
   async score(request: ScoringRequest) {
     this.asked.push(request);
     const failure = this.#failures.shift();

@@ -11,8 +11,11 @@ import { fewAtOnce } from "../base/scheduling/few-at-once.ts";
 import { type MaskedPeer, MaskedScorer } from "../scheme/masked/masked-scorer.ts";
 import { Products } from "../scheme/masked/products.ts";
 import { MaskedPartners } from "./masked-partners.ts";
+import { Explainer } from "./explainer.ts";
+import { checkTags, type FeatureTags } from "./feature-tags.ts";
 import { Outputs } from "./outputs.ts";
-import { ScoringModel } from "./scoring-model.ts";
+import { type BatchOutcomes, checkVersion, ScoringModel } from "./scoring-model.ts";
+import { ContributionTeller } from "./tell-contributions.ts";
 import { checkMasked, predictionWanted, type Wanted } from "./wanted.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
@@ -36,7 +39,8 @@ export interface ScoringRows {
 
 export interface Scores {
   /**
-   * Per row, in its order, what was asked for, its values side by side. NaN where a party does not hold the id, unless those count as missing.
+   * Per row, in its order, what was asked for, its values side by side. NaN where a party does not hold the id, unless
+   * those count as missing.
    */
   readonly predictions: Float64Array;
   /** Rows whose id is unknown to somebody, and to whom. */
@@ -49,6 +53,8 @@ export interface ScoringOptions {
   readonly timeoutMs: number;
   /** Predictions, unless something else is asked for. */
   readonly wanted?: Wanted;
+  /** Tell parties that want it what their own features add, where all rounds are explained. */
+  readonly tellsContributions?: boolean;
 }
 
 /** What whoever watches wants to know of each question to a party. */
@@ -70,6 +76,9 @@ interface Partner {
   readonly peer: ScoringPeer;
   readonly place: number;
   idsMax: number | null;
+  /** Asked for when somebody wants an explanation. */
+  tags: FeatureTags | null;
+  takesContributions: boolean;
 }
 
 /** Of a batch: what was asked for, and bitmaps of who is known, per partner. */
@@ -97,7 +106,7 @@ export class Scorer {
     this.#model = new ScoringModel(share);
     // Who has no split in the model knows nothing about anybody's score, and need not hear who is scored.
     this.#partners = peers
-      .map((peer, place) => ({ peer, place, idsMax: null }))
+      .map((peer, place) => ({ peer, place, idsMax: null, tags: null, takesContributions: false }))
       .filter(({ place }) => this.#model.splitCount(place) > 0);
     this.#masked =
       share.maskedScoring === true
@@ -145,6 +154,11 @@ export class Scorer {
     return this.#model.categoryNames;
   }
 
+  /** How SHAP values are called, of one class. */
+  get contributionNames(): readonly string[] {
+    return new Explainer(this.share, this.#model).columns;
+  }
+
   get partyNames(): readonly string[] {
     return this.#partners.map(({ peer }) => peer.name);
   }
@@ -174,6 +188,7 @@ export class Scorer {
     const left = (): ScoringOptions => ({ ...options, timeoutMs: deadline - performance.now() });
     const outputs = this.outputs(options.wanted);
     await this.#askLimits(left);
+    if (outputs.needsTags) await this.#askTags(left);
     const { perRow } = outputs;
     const predictions = new Float64Array(ids.length * perRow);
     const unknown = new Map<number, string[]>();
@@ -220,6 +235,46 @@ export class Scorer {
     );
   }
 
+  /** Once per process: a party says the same again whenever it is asked. */
+  async #askTags(left: () => ScoringOptions): Promise<void> {
+    await Promise.all(
+      this.#partners
+        .filter(({ tags }) => tags === null)
+        .map(async (partner) => {
+          const { name } = partner.peer;
+          const answer = await this.#untilAnswered(left().timeoutMs, (timeoutMs) =>
+            partner.peer.tags(this.share.model, { timeoutMs }),
+          );
+          checkVersion(name, answer.protocolVersion);
+          checkTags(name, answer.tags, this.#model.splitTrees(partner.place));
+          partner.tags = answer.tags;
+          partner.takesContributions = answer.takesContributions;
+        }),
+    );
+  }
+
+  /** Of somebody whom another party does not hold nothing is told, unless that counts as missing there. */
+  async #tell(
+    ids: readonly string[],
+    batch: BatchOutcomes,
+    known: readonly Uint8Array[],
+    { unknownAsMissing, timeoutMs }: ScoringOptions,
+  ): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    const teller = new ContributionTeller(this.share, this.#model);
+    const tags = this.share.passiveNames.map((_, place) => this.#tagsOf(place));
+    for (const [i, { peer, place, takesContributions }] of this.#partners.entries()) {
+      if (!takesContributions) continue;
+      const holders = unknownAsMissing ? [known[i]] : known;
+      const rows = ids.flatMap((_, row) => (holders.every((bitmap) => isSet(bitmap, row)) ? [row] : []));
+      await teller.tell(peer, place, tags, { ids, batch, rows }, () => deadline - performance.now());
+    }
+  }
+
+  #tagsOf(place: number): FeatureTags | null {
+    return this.#partners.find((partner) => partner.place === place)?.tags ?? null;
+  }
+
   async #plain(
     ids: readonly string[],
     columns: readonly Float32Array[],
@@ -232,8 +287,12 @@ export class Scorer {
         outcomes[partner.place] = await this.#ask(partner, ids, options);
       }),
     );
-    const values = outputs.of({ idCount: ids.length, columns, outcomes });
-    return { values, known: this.#partners.map(({ place }) => outcomes[place]?.known ?? new Uint8Array(0)) };
+    const tags = this.share.passiveNames.map((_, place) => this.#tagsOf(place));
+    const answered = { idCount: ids.length, columns, outcomes };
+    const values = await outputs.of(answered, tags);
+    const known = this.#partners.map(({ place }) => outcomes[place]?.known ?? new Uint8Array(0));
+    if (options.tellsContributions === true && outputs.mayBeTold) await this.#tell(ids, answered, known, options);
+    return { values, known };
   }
 
   async #maskedSums(

@@ -61,7 +61,7 @@ export class ScoringModel {
           this.#place.set(rule.feature, features.push(rule.featureName) - 1);
           categories.push(rule.categories === undefined ? null : new Set());
         }
-        for (const category of rule.categories ?? []) categories[this.#placeOf(rule)]?.add(category);
+        for (const category of rule.categories ?? []) categories[this.placeOf(rule)]?.add(category);
         return -1;
       }),
     );
@@ -80,6 +80,11 @@ export class ScoringModel {
   /** Where each row starts; undefined if all start alike. @param columns as of `margins` */
   baseMargins(columns: readonly Float32Array[]): Float64Array | undefined {
     return this.#baseMarginPlace === -1 ? undefined : Float64Array.from(columns[this.#baseMarginPlace]);
+  }
+
+  /** Those of `features` that trees ask about. */
+  get ownFeatures(): readonly string[] {
+    return this.#baseMarginPlace === -1 ? this.features : this.features.slice(0, this.#baseMarginPlace);
   }
 
   /** The column without which nobody can be scored; null if there is none. */
@@ -113,12 +118,7 @@ export class ScoringModel {
   checkOutcomes(party: number, outcomes: PassiveOutcomes, idCount: number): void {
     const name = this.#model.passiveNames[party];
     const expected = this.#splitCounts[party];
-    if (outcomes.protocolVersion !== protocolVersion) {
-      throw new TandemError(
-        "HANDSHAKE_MISMATCH",
-        `party ${name} speaks protocol version ${outcomes.protocolVersion}, we speak ${protocolVersion}`,
-      );
-    }
+    checkVersion(name, outcomes.protocolVersion);
     if (outcomes.splitCount !== expected) {
       throw new TandemError(
         "PROTOCOL_STATE",
@@ -161,8 +161,8 @@ export class ScoringModel {
 
   #ownValues(columns: readonly Float32Array[]): Pick<RowOutcomes, "ownValue" | "ownNames"> {
     return {
-      ownValue: (rule, row) => columns[this.#placeOf(rule)][row],
-      ownNames: (rule) => this.categoryNames[this.#placeOf(rule)],
+      ownValue: (rule, row) => columns[this.placeOf(rule)][row],
+      ownNames: (rule) => this.categoryNames[this.placeOf(rule)],
     };
   }
 
@@ -173,9 +173,33 @@ export class ScoringModel {
     };
   }
 
-  #placeOf({ feature }: SplitRule): number {
+  /** Of each of a party's splits the tree, in the order of its answers. */
+  splitTrees(party: number): number[] {
+    return this.#model.trees.flatMap((tree, index) =>
+      tree.flatMap((node) =>
+        node.kind === "split" && !isOwnRule(node.rule) && node.rule.owner === party + 1 ? [index] : [],
+      ),
+    );
+  }
+
+  /** The place of a passive party's split among all of that party's. */
+  positionOf(tree: number, node: number): number {
+    return this.#positions[tree][node];
+  }
+
+  /** The place of an own rule's feature in `features`. */
+  placeOf({ feature }: Pick<SplitRule, "feature">): number {
     return this.#place.get(feature) ?? -1;
   }
+}
+
+/** @throws TandemError HANDSHAKE_MISMATCH */
+export function checkVersion(party: string, theirs: number): void {
+  if (theirs !== protocolVersion)
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `party ${party} speaks protocol version ${theirs}, we speak ${protocolVersion}`,
+    );
 }
 
 /**

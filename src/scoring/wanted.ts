@@ -2,7 +2,11 @@
 import { TandemError } from "../base/error.ts";
 import { allIterations, type IterationRange } from "../gbdt/tree/iterations.ts";
 
-export const outputKinds = ["prediction", "margin", "leaf"] as const;
+/**
+ * `contributions` are SHAP values: of own features, and a total per passive party. In `party_contributions` a passive
+ * party counts as one feature, which needs nothing of it that a prediction does not need.
+ */
+export const outputKinds = ["prediction", "margin", "leaf", "contributions", "party_contributions"] as const;
 
 export type OutputKind = (typeof outputKinds)[number];
 
@@ -24,10 +28,20 @@ export function wantedKey({ kind, iterations: { begin, end } }: Wanted): string 
  * @throws TandemError USAGE
  */
 export function checkMasked({ kind, iterations: { begin, end } }: Wanted): void {
-  const what = kind === "leaf" ? "leaves" : begin > 0 || end > 0 ? "some of the rounds" : null;
+  const isSum = kind === "prediction" || kind === "margin";
+  const what = !isSum ? wordsOf(kind) : begin > 0 || end > 0 ? "some of the rounds" : null;
   if (what !== null)
     throw new TandemError(
       "USAGE",
-      `${what}: the model was trained with masked_scoring, which tells a person's whole score and no outcome of a split`,
+      `${what}: the model was trained with masked_scoring, ` +
+        "which tells a person's whole score and no outcome of a split",
     );
+}
+
+export function isExplanation({ kind }: Wanted): boolean {
+  return kind === "contributions" || kind === "party_contributions";
+}
+
+function wordsOf(kind: OutputKind): string {
+  return kind === "leaf" ? "leaves" : "contributions";
 }

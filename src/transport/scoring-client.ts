@@ -8,7 +8,10 @@ import { translatedClient } from "./translated-client.ts";
 
 /** @param onSilence called when a call ran out of time: a connection that leads nowhere looks like that */
 export function scoringPeerOver(name: string, transport: Transport, onSilence: () => void = () => {}): ScoringPeer {
-  const client = translatedClient(Scoring, name, transport, { opening: ["score", "maskOpen"], isNaming: true });
+  const client = translatedClient(Scoring, name, transport, {
+    opening: ["score", "maskOpen", "tags"],
+    isNaming: true,
+  });
   const within = async <T>(timeoutMs: number, call: (options: CallOptions) => Promise<T>): Promise<T> => {
     try {
       return await call({ timeoutMs: Math.max(1, Math.ceil(timeoutMs)) });
@@ -26,6 +29,9 @@ export function scoringPeerOver(name: string, transport: Transport, onSilence: (
       ),
     maskOpen: (request, { timeoutMs }) => within(timeoutMs, (options) => client.maskOpen(request, options)),
     maskStep: (request, { timeoutMs }) => within(timeoutMs, (options) => client.maskStep(request, options)),
+    tags: (model, { timeoutMs }) => within(timeoutMs, (options) => client.tags({ protocolVersion, model }, options)),
+    contributions: (request, { timeoutMs }) =>
+      within(timeoutMs, (options) => client.contributions({ ...request, protocolVersion }, options)),
   };
 }
 

@@ -1,7 +1,15 @@
 /** The service Scoring around a desk that decides who may ask what. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { type ActiveScoring, type PassiveOutcomesSchema, Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import {
+  type ActiveContributions,
+  type ActiveScoring,
+  type ActiveTags,
+  type PassiveContributionsSchema,
+  type PassiveOutcomesSchema,
+  type PassiveTagsSchema,
+  Scoring,
+} from "../wire/generated/tandem/v1/scoring_pb.ts";
 import type {
   ActiveMaskOpen,
   ActiveMaskStep,
@@ -16,6 +24,11 @@ export interface ScoringDesk {
   score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>>;
   maskOpen(request: ActiveMaskOpen, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskOpenedSchema>>;
   maskStep(request: ActiveMaskStep, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskStepSchema>>;
+  tags(request: ActiveTags, caller: Caller): Promise<MessageInitShape<typeof PassiveTagsSchema>>;
+  contributions(
+    request: ActiveContributions,
+    caller: Caller,
+  ): Promise<MessageInitShape<typeof PassiveContributionsSchema>>;
 }
 
 export function scoringRoutes(desk: ScoringDesk): (router: ConnectRouter) => void {
@@ -23,6 +36,8 @@ export function scoringRoutes(desk: ScoringDesk): (router: ConnectRouter) => voi
     score: (request, context) => desk.score(request, callerOf(context)),
     maskOpen: (request, context) => desk.maskOpen(request, callerOf(context)),
     maskStep: (request, context) => desk.maskStep(request, callerOf(context)),
+    tags: (request, context) => desk.tags(request, callerOf(context)),
+    contributions: (request, context) => desk.contributions(request, callerOf(context)),
   }));
   return (router) => void router.service(Scoring, handlers);
 }

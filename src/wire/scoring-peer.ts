@@ -6,7 +6,12 @@ import type {
   PassiveMaskOpened,
   PassiveMaskStep,
 } from "./generated/tandem/v1/masked_pb.ts";
-import type { PassiveOutcomes } from "./generated/tandem/v1/scoring_pb.ts";
+import type {
+  ActiveContributionsSchema,
+  PassiveContributions,
+  PassiveOutcomes,
+  PassiveTags,
+} from "./generated/tandem/v1/scoring_pb.ts";
 
 export interface ScoringRequest {
   readonly model: string;
@@ -25,4 +30,10 @@ export interface ScoringPeer {
   /** Masked scoring (masked.proto); the same holds. */
   maskOpen(request: MessageInitShape<typeof ActiveMaskOpenSchema>, options: Patience): Promise<PassiveMaskOpened>;
   maskStep(request: MessageInitShape<typeof ActiveMaskStepSchema>, options: Patience): Promise<PassiveMaskStep>;
+  /** Explanations; the same holds. */
+  tags(model: string, options: Patience): Promise<PassiveTags>;
+  contributions(
+    request: MessageInitShape<typeof ActiveContributionsSchema>,
+    options: Patience,
+  ): Promise<PassiveContributions>;
 }

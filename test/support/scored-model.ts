@@ -1,9 +1,18 @@
 /** A model, cut into shares, and passive parties that answer for theirs: scoring in one process, without a network. */
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Model } from "../../src/gbdt/tree/model.ts";
 import type { CategoryNames } from "../../src/gbdt/split/split-test.ts";
 import { bySplitOrder, splitOutcomes, unknownRow } from "../../src/protocol/passive/split-outcomes.ts";
-import { PassiveOutcomesSchema } from "../../src/wire/generated/tandem/v1/scoring_pb.ts";
+import { featureTags } from "../../src/scoring/feature-tags.ts";
+import {
+  type ActiveContributions,
+  ActiveContributionsSchema,
+  type PassiveContributions,
+  PassiveContributionsSchema,
+  PassiveOutcomesSchema,
+  type PassiveTags,
+  PassiveTagsSchema,
+} from "../../src/wire/generated/tandem/v1/scoring_pb.ts";
 import type { ScoringPeer, ScoringRequest } from "../../src/wire/scoring-peer.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
 import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
@@ -52,6 +61,9 @@ export function sharesOf(model: Model, passiveCount: number): Shares {
 export class TablePeer implements ScoringPeer {
   readonly name: string;
   readonly share: PassiveShare;
+  /** Takes what it is told of its own features. */
+  takes = false;
+  readonly told: ActiveContributions[] = [];
   readonly #columns: readonly Float32Array[];
   readonly #names: readonly CategoryNames[];
 
@@ -68,6 +80,16 @@ export class TablePeer implements ScoringPeer {
 
   maskStep(): never {
     throw new Error("the model is not masked");
+  }
+
+  async tags(): Promise<PassiveTags> {
+    const tags = [...featureTags(this.share.splits)];
+    return create(PassiveTagsSchema, { protocolVersion, tags, takesContributions: this.takes });
+  }
+
+  async contributions(request: MessageInitShape<typeof ActiveContributionsSchema>): Promise<PassiveContributions> {
+    this.told.push(create(ActiveContributionsSchema, request));
+    return create(PassiveContributionsSchema, { protocolVersion });
   }
 
   async score({ ids, unknownAsMissing }: ScoringRequest) {

@@ -149,6 +149,7 @@ export class Progress {
       case "job-ended":
       case "refused":
       case "scored":
+      case "explained":
       case "turned-away":
       case "stopping":
       case "stopped":

@@ -118,6 +118,8 @@ async function countingScorer(config: ActiveConfig, job: string) {
       count.bytes += idBytes(request.ids) + answer.left.length + answer.known.length;
       return answer;
     },
+    tags: (model, options) => peer.tags(model, options),
+    contributions: (request, options) => peer.contributions(request, options),
     maskOpen: (request, options) => peer.maskOpen(request, options),
     async maskStep(request, options) {
       const answer = await peer.maskStep(request, options);

@@ -8,7 +8,12 @@ import { join } from "node:path";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { readActiveShare } from "../../store/share-files.ts";
 import type { ActiveMaskOpen } from "../../wire/generated/tandem/v1/masked_pb.ts";
-import { ActiveScoringSchema, Scoring } from "../../wire/generated/tandem/v1/scoring_pb.ts";
+import {
+  ActiveContributionsSchema,
+  ActiveScoringSchema,
+  ActiveTagsSchema,
+  Scoring,
+} from "../../wire/generated/tandem/v1/scoring_pb.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { AttackedProcess } from "./attacked-process.ts";
 import { centralisedModel, isSameModel, storedModel } from "./exact-model.ts";
@@ -120,7 +125,7 @@ export class AttackedParty {
   async #scoring(job: HostileJob, said: readonly Said[]): Promise<Said[]> {
     const { model } = await readActiveShare(join(this.#folders(job)[0], "share.json"));
     const ids = makePeople().map(({ id }) => id);
-    const { score, maskOpen, maskStep } = Scoring.method;
+    const { score, maskOpen, maskStep, tags, contributions } = Scoring.method;
     const masked = said.flatMap(({ method, messages }): Said[] => {
       if (method.name === maskStep.name) return [{ method: maskStep, messages }];
       if (method.name !== maskOpen.name) return [];
@@ -128,6 +133,20 @@ export class AttackedParty {
     });
     return [
       { method: score, messages: [create(ActiveScoringSchema, { protocolVersion, model, ids: ids.slice(0, 9) })] },
+      { method: tags, messages: [create(ActiveTagsSchema, { protocolVersion, model })] },
+      {
+        method: contributions,
+        messages: [
+          create(ActiveContributionsSchema, {
+            protocolVersion,
+            model,
+            ids: ids.slice(0, 1),
+            outputCount: 1,
+            treesPerRound: 1,
+            values: new Uint8Array(64),
+          }),
+        ],
+      },
       ...masked,
     ];
   }

@@ -110,7 +110,7 @@ export async function writeShopConfig(
     tls,
     active: [{ name: bank.name, fingerprint: bank.fingerprint }],
     data: { path: "data.csv", id: "id", features: [...columnsOf.shop], categorical: hasCategories ? ["shop_c"] : [] },
-    output: { directory: "jobs" },
+    output: { directory: "jobs", contributions: true },
     sampling_secret: plantedSecrets[1],
     noise_secret: plantedSecrets[2],
     threads: 1,
@@ -121,6 +121,7 @@ export async function writeShopConfig(
       insecure_min_key_bits: 256,
       min_instances: 10,
       max_trees: 20,
+      explanations: true,
       // A campaign is thousands of jobs in a day.
       budget: { daily: { ids: 1e9, alignments: 1e9, jobs: 1e9, attempts: 1e9, histogram_requests: 1e9 } },
       ...changes.policy,

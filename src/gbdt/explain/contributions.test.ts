@@ -28,7 +28,8 @@ function randomTree(random: SeededRandom, depth: number, features: number, outpu
 }
 
 /** A feature's splits ask for different things: a row answers each node on its own. */
-const goesLeft = (tree: number, node: number, row: number): boolean => ((tree * 7 + node * 13 + row * 5) % 11) % 2 === 0;
+const goesLeft = (tree: number, node: number, row: number): boolean =>
+  ((tree * 7 + node * 13 + row * 5) % 11) % 2 === 0;
 
 /** By definition: all sets of features, and the tree's mean where a feature is not among them. */
 function byDefinition(tree: Tree<Rule>, index: number, row: number, features: number, output: number): number[] {
@@ -53,8 +54,8 @@ function byDefinition(tree: Tree<Rule>, index: number, row: number, features: nu
   return [...values, worth(0)];
 }
 
-function explained(trees: readonly Tree<Rule>[], features: number, rows: number, outputCount = 1, scale = 1) {
-  const values = contributionsOf(
+async function explained(trees: readonly Tree<Rule>[], features: number, rows: number, outputCount = 1, scale = 1) {
+  const values = await contributionsOf(
     {
       trees,
       outputCount,
@@ -81,13 +82,13 @@ const closeTo = (expected: readonly number[]): unknown[] =>
   expected.map((value) => expect.closeTo(value, 10) as unknown);
 
 describe("values are Shapley's, by definition", () => {
-  test("of trees of any shape, with features that stand on a path several times", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 1e6 }), fc.integer({ min: 0, max: 5 }), (seed, depth) => {
+  test("of trees of any shape, with features that stand on a path several times", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 1e6 }), fc.integer({ min: 0, max: 5 }), async (seed, depth) => {
         const random = new SeededRandom(`shap-${seed}`);
         const features = 1 + random.below(6);
         const tree = randomTree(random, depth, features);
-        const of = explained([tree], features, 4);
+        const of = await explained([tree], features, 4);
         for (let row = 0; row < 4; row++) {
           const expected = byDefinition(tree, 0, row, features, 0);
           expected[features] += row; // the base
@@ -98,16 +99,16 @@ describe("values are Shapley's, by definition", () => {
     );
   });
 
-  test("of paths with more players than a table has room for", () => {
+  test("of paths with more players than a table has room for", async () => {
     const random = new SeededRandom("shap-long");
     const tree = randomTree(random, 11, 12);
-    expect(explained([tree], 12, 1)(0)).toEqual(closeTo(byDefinition(tree, 0, 0, 12, 0)));
+    expect((await explained([tree], 12, 1))(0)).toEqual(closeTo(byDefinition(tree, 0, 0, 12, 0)));
   });
 
-  test("of several outputs, whose trees take turns or have a weight for each, scaled", () => {
+  test("of several outputs, whose trees take turns or have a weight for each, scaled", async () => {
     const random = new SeededRandom("shap-outputs");
     const turns = Array.from({ length: 4 }, () => randomTree(random, 3, 3));
-    const of = explained(turns, 3, 2, 2, 0.5);
+    const of = await explained(turns, 3, 2, 2, 0.5);
     for (const output of [0, 1]) {
       const parts = [output, output + 2].map((tree) => byDefinition(turns[tree], tree, 1, 3, 0));
       const expected = parts[0].map((value, i) => 0.5 * (value + parts[1][i]));
@@ -115,7 +116,7 @@ describe("values are Shapley's, by definition", () => {
       expect(of(1, output)).toEqual(closeTo(expected));
     }
     const vector = randomTree(random, 3, 3, 2);
-    const both = explained([vector], 3, 1, 2);
+    const both = await explained([vector], 3, 1, 2);
     const second = byDefinition(vector, 0, 0, 3, 1);
     second[3] += 10;
     expect(both(0, 1)).toEqual(closeTo(second));
@@ -132,7 +133,7 @@ function leafWeight(tree: Tree<Rule>, row: number): number {
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-test("values and bias are the margin: a chain of 70 features", () => {
+test("values and bias are the margin: a chain of 70 features", async () => {
   const random = new SeededRandom("shap-chain");
   const nodes: TreeNode<Rule>[] = [];
   for (let level = 0; level < 70; level++) {
@@ -141,26 +142,26 @@ test("values and bias are the margin: a chain of 70 features", () => {
     nodes[id + 1] = { kind: "leaf", weight: random.normal(), cover: cover * 0.1, count: 1 };
     nodes[id + 2] = { kind: "leaf", weight: random.normal(), cover: cover * 0.9, count: 1 };
   }
-  const of = explained([nodes], 70, 8);
+  const of = await explained([nodes], 70, 8);
   for (let row = 0; row < 8; row++) expect(total(of(row))).toBeCloseTo(row + leafWeight(nodes, row), 10);
 });
 
-test("values and bias are the margin: more rows than a block has", () => {
+test("values and bias are the margin: more rows than a block has", async () => {
   const tree = randomTree(new SeededRandom("shap-blocks"), 4, 4);
-  const of = explained([tree], 4, 8200);
+  const of = await explained([tree], 4, 8200);
   for (const row of [0, 4095, 4096, 8191, 8192, 8199])
     expect(total(of(row))).toBeCloseTo(row + leafWeight(tree, row), 9);
 });
 
-test("hessians of nothing: people count, and without people both sides alike", () => {
+test("hessians of nothing: people count, and without people both sides alike", async () => {
   const leaf = (weight: number, count: number) => ({ kind: "leaf", weight, cover: 0, count }) as const;
   const tree = (counts: readonly [number, number]): Tree<Rule> => [
     { kind: "split", left: 1, right: 2, gain: 0, cover: 0, count: 4, rule: { feature: 0 } },
     leaf(1, counts[0]),
     leaf(-1, counts[1]),
   ];
-  expect(explained([tree([3, 1])], 1, 1)(0)).toEqual(closeTo([0.5, 0.5]));
-  expect(explained([tree([0, 0])], 1, 1)(0)).toEqual(closeTo([1, 0]));
+  expect((await explained([tree([3, 1])], 1, 1))(0)).toEqual(closeTo([0.5, 0.5]));
+  expect((await explained([tree([0, 0])], 1, 1))(0)).toEqual(closeTo([1, 0]));
 });
 
 test("quadrature is exact up to twice its points", () => {

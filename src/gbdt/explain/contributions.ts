@@ -49,11 +49,11 @@ export interface Explanation<R> {
  * @param base the margin that a person starts from, per output; it goes into the bias
  * @returns per row, per output: the columns' values, then the bias
  */
-export function contributionsOf<R>(
+export async function contributionsOf<R>(
   explanation: Explanation<R>,
   rowCount: number,
   base: (row: number, output: number) => number,
-): Float64Array {
+): Promise<Float64Array> {
   const { trees, outputCount, columnCount, range, scaleOf = () => 1 } = explanation;
   const width = columnCount + 1;
   const values = new Float64Array(rowCount * outputCount * width);
@@ -65,7 +65,7 @@ export function contributionsOf<R>(
     const { players, columns } = explanation.playersOf(tree);
     assert(players.length === nodes.length, "every node has its player");
     const outputs = outputsOf(nodes, tree, outputCount, scaleOf(tree));
-    addTreeContributions(
+    await addTreeContributions(
       { tree: nodes, players, columns, outputs },
       (node, row) => explanation.goesLeft(tree, node, row),
       table,

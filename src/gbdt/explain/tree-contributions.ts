@@ -6,6 +6,7 @@
  * Paths of few players have few states, and what a state gives each of them is computed once per leaf. Longer paths are
  * computed per row. Work per row and leaf is at most quadratic in the players of its path.
  */
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { LeafNode, Tree } from "../tree/tree.ts";
 import { LeafShares } from "./leaf-shares.ts";
 
@@ -32,15 +33,18 @@ const blockRows = 4096;
 /** Players whose states fit a table: 256 states of 8 values. */
 const tabledPlayers = 8;
 
-export function addTreeContributions(
+/** Many rows take long: whoever does this has other things to do too, and gets his turns. */
+export async function addTreeContributions(
   explained: ExplainedTree,
   goesLeft: (node: number, row: number) => boolean,
   table: ContributionTable,
-): void {
+): Promise<void> {
   addBias(explained, table);
   const walk = new Walk(explained, goesLeft, table);
-  for (let first = 0; first < table.rowCount; first += blockRows)
+  for (let first = 0; first < table.rowCount; first += blockRows) {
     walk.block(first, Math.min(blockRows, table.rowCount - first));
+    if (isSliceOver()) await nextSlice();
+  }
 }
 
 /** The parts of a node's people that go left and right, as training saw them. */
@@ -82,6 +86,7 @@ class Walk {
   readonly #shares = new LeafShares();
   /** Words of 32 bits that a row's state takes. */
   readonly #words: number;
+  readonly #blockRows: number;
   /** Per depth, the rows' states there. */
   readonly #states: Uint32Array[] = [];
   /** Per depth, whether a row goes left at the node that is being looked at. */
@@ -100,6 +105,7 @@ class Walk {
     this.#explained = explained;
     this.#goesLeft = goesLeft;
     this.#table = table;
+    this.#blockRows = Math.min(blockRows, table.rowCount);
     this.#words = Math.max(1, Math.ceil(explained.columns.length / 32));
   }
 
@@ -135,7 +141,7 @@ class Walk {
   }
 
   #ask(node: number, depth: number): void {
-    const lefts = (this.#lefts[depth] ??= new Uint8Array(blockRows));
+    const lefts = (this.#lefts[depth] ??= new Uint8Array(this.#blockRows));
     const [goesLeft, first] = [this.#goesLeft, this.#firstRow];
     for (let row = 0; row < this.#rowCount; row++) lefts[row] = goesLeft(node, first + row) ? 1 : 0;
   }
@@ -200,7 +206,7 @@ class Walk {
   }
 
   #statesAt(depth: number): Uint32Array {
-    this.#states[depth] ??= new Uint32Array(blockRows * this.#words);
+    this.#states[depth] ??= new Uint32Array(this.#blockRows * this.#words);
     return this.#states[depth];
   }
 }

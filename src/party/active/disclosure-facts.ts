@@ -24,7 +24,8 @@ export function activeFacts(
   const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
   const passiveParty = config.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
   const alignment = config.align ? { activeIds, passiveIds: null } : null;
-  return config.passives.map(({ name }) => ({ ...own, active: config.name, passive: name, alignment, passiveParty }));
+  const ours = { ...own, active: config.name, alignment, passiveParty, tellsContributions: config.tell_contributions };
+  return config.passives.map(({ name }) => ({ ...ours, passive: name }));
 }
 
 /** All folds' trees are one job's; where nothing else is sampled, a tree's sample is all but a fold. */

@@ -104,7 +104,7 @@ export class JobVoice {
     const instances = rows.training.ids.length;
     const validation = instances - (decidingRows(rows)?.length ?? instances);
     const parties = { active: peer, passive: party };
-    const facts = agreedFacts(agreed, parties, { instances, validation }, features, config.policy);
+    const facts = agreedFacts(agreed, parties, { instances, validation }, features, config);
     emit({
       type: "job",
       party,

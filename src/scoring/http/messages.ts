@@ -38,7 +38,11 @@ const asked = {
   output: z
     .enum(outputKinds, `must be one of ${outputKinds.join(", ")}`)
     .optional()
-    .meta({ description: "prediction unless something else is named; leaf: node ids, one per tree" }),
+    .meta({
+      description:
+        "prediction unless something else is named; leaf: node ids, one per tree; contributions: SHAP values, in " +
+        "party_contributions with each passive party as one feature",
+    }),
   iteration_range: z
     .tuple([round, round], "must be two numbers of rounds")
     .optional()
@@ -74,6 +78,9 @@ const problem = z.strictObject({
   code: z.enum(Object.keys(errorCodes) as [keyof typeof errorCodes]),
   message: z.string(),
 });
+const contributions = z.record(z.string(), z.number()).meta({
+  description: "what each own feature adds to the margin, each passive party's features together, and the bias",
+});
 export const errorResponse = z.strictObject({ error: problem });
 export const predictResponse = z.strictObject({
   model: z.string().meta({ description: "the id of the model, the same at all parties" }),
@@ -88,6 +95,7 @@ export const predictResponse = z.strictObject({
           prediction: z.union([z.number(), z.array(z.number())]),
           class: z.string().optional().meta({ description: "the likeliest class, where classes have names" }),
         }),
+        z.strictObject({ id: z.string(), contributions: z.union([contributions, z.array(contributions)]) }),
         z.strictObject({ id: z.string(), error: problem }),
       ]),
     )

@@ -10,7 +10,7 @@ import type { CurrentRows } from "../row-index.ts";
 import { modelCode } from "../scoring-model.ts";
 import { unknownRow } from "../../protocol/passive/split-outcomes.ts";
 import { type PredictResponse, predictRequest, type Problem, requestMistake, wantedBy } from "./messages.ts";
-import type { Wanted } from "../wanted.ts";
+import { isExplanation, type Wanted } from "../wanted.ts";
 import type { MicroBatcher } from "./micro-batcher.ts";
 
 export interface EndpointOptions {
@@ -24,6 +24,8 @@ export interface EndpointOptions {
   readonly categoryNames: readonly CategoryNames[];
   /** The one of them without which nobody can be scored; null if there is none. */
   readonly requiredColumn: { readonly place: number; readonly name: string } | null;
+  /** How SHAP values are called, of one class. */
+  readonly contributionNames: readonly string[];
   readonly normalise: readonly Normalisation[];
   readonly requestIdsMax: number;
   /** Score people whom a party does not hold as if all their values there were missing. */
@@ -39,6 +41,8 @@ type Person = { readonly given: string } & (
   | { readonly id: string; readonly values: Float32Array }
   | { readonly problem: Problem }
 );
+
+type Contributions = Record<string, number>;
 
 interface Request {
   readonly people: readonly Person[];
@@ -71,7 +75,9 @@ export class PredictEndpoint {
       if (strangers !== undefined && !this.#options.unknownAsMissing)
         return this.#refused(person.given, unknownTo(strangers));
       this.#options.onRow("scored");
-      return { id: person.given, ...this.#prediction(scores?.predictions ?? new Float64Array(0), row, ids.length, wanted) };
+      const values = valuesOf(scores?.predictions ?? new Float64Array(0), row, ids.length);
+      if (isExplanation(wanted)) return { id: person.given, contributions: this.#contributions(values) };
+      return { id: person.given, ...this.#prediction(values, wanted) };
     });
     const { model } = this.#options;
     const naming = this.#naming(wanted);
@@ -79,24 +85,26 @@ export class PredictEndpoint {
   }
 
   /** A number, or one per class or tree; and the likeliest class where classes have names. */
-  #prediction(
-    predictions: Float64Array,
-    row: number,
-    rowCount: number,
-    wanted: Wanted,
-  ): { readonly prediction: number | number[]; readonly class?: string } {
-    const perRow = predictions.length / rowCount;
-    const outputs = predictions.subarray(row * perRow, (row + 1) * perRow);
+  #prediction(values: readonly number[], wanted: Wanted): { readonly prediction: number | number[]; class?: string } {
     const naming = this.#naming(wanted);
     return {
-      prediction: perRow === 1 ? outputs[0] : Array.from(outputs),
-      ...(naming ? { class: likeliestClass(naming.objective, outputs, naming.classes) } : {}),
+      prediction: values.length === 1 ? values[0] : [...values],
+      ...(naming ? { class: likeliestClass(naming.objective, Float64Array.from(values), naming.classes) } : {}),
     };
   }
 
   /** Margins and leaves stand for no class. */
   #naming({ kind }: Wanted): EndpointOptions["naming"] {
     return kind === "prediction" ? this.#options.naming : null;
+  }
+
+  /** Values by their names; of several classes one after the other. */
+  #contributions(values: readonly number[]): Contributions | Contributions[] {
+    const { contributionNames: names } = this.#options;
+    const all = Array.from({ length: values.length / names.length }, (_, k) =>
+      Object.fromEntries(names.map((name, i) => [name, values[k * names.length + i]])),
+    );
+    return all.length === 1 ? all[0] : all;
   }
 
   #refused(id: string, error: Problem): { id: string; error: Problem } {
@@ -176,4 +184,9 @@ export class PredictEndpoint {
 
 function unknownTo(parties: readonly string[]): Problem {
   return { code: "ID_UNKNOWN", message: `unknown to ${parties.join(" and ")}` };
+}
+
+function valuesOf(predictions: Float64Array, row: number, rowCount: number): number[] {
+  const perRow = predictions.length / rowCount;
+  return Array.from(predictions.subarray(row * perRow, (row + 1) * perRow));
 }

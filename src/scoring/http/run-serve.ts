@@ -72,6 +72,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     features: scorer.features,
     categoryNames: scorer.categoryNames,
     requiredColumn: scorer.requiredColumn,
+    contributionNames: scorer.contributionNames,
     normalise: config.data.normalise,
     requestIdsMax: parameters.request_ids,
     unknownAsMissing,

@@ -1,0 +1,193 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { create } from "@bufbuild/protobuf";
+import { expectError } from "../../test/support/expect-error.ts";
+import { type TestTable, trainInOnePlace } from "../../test/support/in-memory-job.ts";
+import { rowsOf, sharesOf, TablePeer } from "../../test/support/scored-model.ts";
+import { randomTable } from "../../test/support/tables.ts";
+import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
+import { contributionsOf, playersBy } from "../gbdt/explain/contributions.ts";
+import { valueGoesLeft } from "../gbdt/split/split-test.ts";
+import type { Model } from "../gbdt/tree/model.ts";
+import { PassiveTagsSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import { protocolVersion } from "../wire/version.ts";
+import { Scorer } from "./scorer.ts";
+import { ownContributions } from "./told-contributions.ts";
+import type { OutputKind } from "./wanted.ts";
+
+const all = { begin: 0, end: 0 };
+const table = randomTable("explained", { rows: 120, features: [2, 3, 2], missingFraction: 0.1 });
+let key: PrivateKey;
+let model: Model;
+
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+  model = await trainInOnePlace({ table, training: { num_round: 6, max_depth: 5 }, key });
+});
+
+function scored(given = model, of: TestTable = table) {
+  const { activeShare, passiveShares } = sharesOf(given, 2);
+  const peers = passiveShares.map((share, i) => new TablePeer(share, of, i + 1));
+  const scorer = new Scorer(activeShare, peers);
+  const score = async (kind: OutputKind, tells = false, iterations = all): Promise<Float64Array> => {
+    const options = {
+      unknownAsMissing: false,
+      timeoutMs: 10_000,
+      wanted: { kind, iterations },
+      tellsContributions: tells,
+    };
+    return (await scorer.score(rowsOf(scorer, of), options)).predictions;
+  };
+  return { scorer, peers, score };
+}
+
+/** Where one has all rules: a column per owner and feature. */
+function inOnePlace(
+  { trees, outputCount = 1, baseMargin }: Model,
+  { parties, labels }: TestTable,
+): Promise<Float64Array> {
+  const firsts = parties.map((_, party) => parties.slice(0, party).flat().length);
+  const playersOf = (tree: number) =>
+    playersBy(
+      trees[tree],
+      ({ owner, feature }) => `${owner}/${feature}`,
+      ({ owner, feature }) => firsts[owner] + feature,
+    );
+  const goesLeft = (tree: number, node: number, row: number): boolean => {
+    const at = trees[tree][node];
+    return at.kind === "split" && valueGoesLeft(at.rule, parties[at.rule.owner][at.rule.feature][row]);
+  };
+  const columnCount = parties.flat().length;
+  const range = { first: 0, end: trees.length };
+  return contributionsOf(
+    { trees, outputCount, columnCount, range, playersOf, goesLeft },
+    labels.length,
+    () => baseMargin,
+  );
+}
+
+const sums = (values: Float64Array, width: number): number[] =>
+  Array.from({ length: values.length / width }, (_, i) =>
+    values.subarray(i * width, (i + 1) * width).reduce((sum, value) => sum + value, 0),
+  );
+
+test("own features by name, a total per passive party and the bias, which sum up to the margin", async () => {
+  const { scorer, score } = scored();
+  const { names } = scorer.outputs({ kind: "contributions", iterations: all });
+  expect(names).toEqual([...scorer.features, "party:passive-1", "party:passive-2", "bias"]);
+  const margins = await score("margin");
+  for (const kind of ["contributions", "party_contributions"] as const)
+    sums(await score(kind), names.length).forEach((sum, row) => expect(sum).toBeCloseTo(margins[row], 12));
+});
+
+test("where margins start at base margins, the bias is a person's own, and they are no feature", async () => {
+  const { scorer: plain, peers } = scored();
+  const { activeShare } = sharesOf(model, 2);
+  const scorer = new Scorer({ ...activeShare, takesBaseMargin: true, baseMarginColumn: "offset" }, peers);
+  const rows = rowsOf(plain, table);
+  const offsets = Float32Array.from(rows.ids, (_, row) => row / 8);
+  const score = async (kind: OutputKind): Promise<Float64Array> => {
+    const options = { unknownAsMissing: false, timeoutMs: 10_000, wanted: { kind, iterations: all } };
+    return (await scorer.score({ ...rows, columns: [...rows.columns, offsets] }, options)).predictions;
+  };
+  const { names } = scorer.outputs({ kind: "contributions", iterations: all });
+  expect(names).toEqual(plain.outputs({ kind: "contributions", iterations: all }).names);
+  const [values, margins] = [await score("contributions"), await score("margin")];
+  sums(values, names.length).forEach((sum, row) => expect(sum).toBeCloseTo(margins[row], 12));
+  const biasOf = (row: number): number => values[(row + 1) * names.length - 1];
+  expect(biasOf(8) - biasOf(0)).toBeCloseTo(1, 12);
+});
+
+test("a party as one feature needs no tags, and gives other values where its features interact", async () => {
+  const { peers, score } = scored();
+  for (const peer of peers)
+    peer.tags = () => {
+      throw new Error("nobody asks for tags");
+    };
+  const values = await score("party_contributions");
+  const exact = await scored().score("contributions");
+  const largest = Math.max(...values.map((value, i) => Math.abs(value - exact[i])));
+  expect(largest).toBeGreaterThan(1e-4);
+  expect(largest).toBeLessThan(0.5);
+});
+
+test("tags are asked for once, when somebody wants an explanation", async () => {
+  const { peers, score } = scored();
+  let asked = 0;
+  const [peer] = peers;
+  const { tags } = peer;
+  peer.tags = () => (asked++, tags.call(peer));
+  await score("prediction");
+  expect(asked).toBe(0);
+  await score("contributions");
+  await score("contributions");
+  expect(asked).toBe(1);
+});
+
+describe("a party that cheats with tags", () => {
+  test("moves figures between parties, and never their sum", async () => {
+    const { scorer, peers, score } = scored();
+    const honest = await scored().score("contributions");
+    peers[0].tags = async () =>
+      create(PassiveTagsSchema, { protocolVersion, tags: peers[0].share.splits.map(() => 0) });
+    const values = await score("contributions");
+    expect(Array.from(values)).not.toEqual(Array.from(honest));
+    const width = scorer.contributionNames.length;
+    sums(values, width).forEach((sum, i) => expect(sum).toBeCloseTo(sums(honest, width)[i], 12));
+  });
+
+  test("is refused where it speaks of other splits, or in another way, or another version", async () => {
+    const { peers, score } = scored();
+    const count = peers[0].share.splits.length;
+    for (const tags of [
+      [],
+      Array.from({ length: count + 1 }, () => 0),
+      Array.from({ length: count }, (_, i) => i + 1),
+    ]) {
+      peers[0].tags = async () => create(PassiveTagsSchema, { protocolVersion, tags });
+      await expectError(() => score("contributions"), "PROTOCOL_STATE", /party passive-1 tells tags/);
+    }
+    peers[0].tags = async () => create(PassiveTagsSchema, { protocolVersion: 1 });
+    await expectError(() => score("contributions"), "HANDSHAKE_MISMATCH", /version 1/);
+  });
+});
+
+describe("what a party is told of its own features", () => {
+  test.each([
+    ["one output", {}],
+    ["trees that take turns", { objective: "multi:softprob", num_class: 3 }],
+    [
+      "leaves with a weight per class",
+      { objective: "multi:softprob", num_class: 3, multi_strategy: "multi_output_tree" },
+    ],
+  ] as const)("is what XGBoost would give each of them: %s", async (_, training) => {
+    const classes = { ...table, labels: table.labels.map((label, row) => ("num_class" in training ? row % 3 : label)) };
+    const given = await trainInOnePlace({ table: classes, training: { num_round: 3, max_depth: 4, ...training }, key });
+    const { peers, score } = scored(given, classes);
+    peers[0].takes = true;
+    await score("contributions", true);
+    expect(peers[1].told).toEqual([]);
+    const [{ ids, values, outputCount, treesPerRound }] = peers[0].told;
+    expect(ids).toHaveLength(120);
+    const told = ownContributions(peers[0].share.splits, { outputCount, treesPerRound }, values, ids.length);
+    const expected = await inOnePlace(given, classes);
+    const width = 8;
+    told.names.forEach((name, i) => {
+      const [, feature, output = "0"] = /^p1f(\d)(?:_(\d))?$/.exec(name) ?? [];
+      for (let row = 0; row < 120; row++)
+        expect(told.values[row * told.names.length + i]).toBeCloseTo(
+          expected[(row * outputCount + Number(output)) * width + 2 + Number(feature)],
+          12,
+        );
+    });
+  });
+
+  test("nothing where some of the rounds are explained, or nobody asked that it be told", async () => {
+    const { peers, score } = scored();
+    for (const peer of peers) peer.takes = true;
+    await score("contributions");
+    await score("contributions", true, { begin: 0, end: 2 });
+    await score("party_contributions", true);
+    await score("prediction", true);
+    expect(peers.flatMap(({ told }) => told)).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+/**
+ * SHAP values between parties: what each of the active party's own features adds to a person's margin, and what each
+ * passive party's features add together. Outcomes and covers are known; tags say which splits of a passive party are
+ * one player in a tree. Without tags a passive party is one player as a whole.
+ */
+import { contributionsOf, playersBy, type TreePlayers } from "../gbdt/explain/contributions.ts";
+import { isOwnRule } from "../protocol/active/federated-tree.ts";
+import type { ActiveShare } from "../store/share-files.ts";
+import type { FeatureTags } from "./feature-tags.ts";
+import type { ToldPlace } from "./told-contributions.ts";
+import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";
+
+interface TreeRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+export class Explainer {
+  readonly #share: ActiveShare;
+  readonly #model: ScoringModel;
+
+  constructor(share: ActiveShare, model: ScoringModel) {
+    this.#share = share;
+    this.#model = model;
+  }
+
+  /** What the values are called: own features by name, a total per passive party, the bias. No name stands twice. */
+  get columns(): string[] {
+    const names = new Set<string>();
+    const unique = (name: string): string => (names.has(name) ? unique(`${name}_`) : name);
+    for (const name of [...this.#model.ownFeatures, ...this.#share.passiveNames.map((party) => `party:${party}`), "bias"])
+      names.add(unique(name));
+    return [...names];
+  }
+
+  /** @param tags per passive party; null: it is one player. @returns per row and output a value per column */
+  values(batch: BatchOutcomes, range: TreeRange, tags: readonly (FeatureTags | null)[]): Promise<Float64Array> {
+    const { trees, outputCount = 1, baseMargin } = this.#share;
+    const goesLeft = this.#model.goesLeft(batch);
+    const starts = this.#model.baseMargins(batch.columns);
+    const columnCount = this.#model.ownFeatures.length + this.#share.passiveNames.length;
+    const playersOf = (tree: number): TreePlayers => this.#players(tree, tags);
+    return contributionsOf(
+      { trees, outputCount, columnCount, range, playersOf, goesLeft },
+      batch.idCount,
+      (row) => starts?.[row] ?? baseMargin,
+    );
+  }
+
+  /**
+   * What a passive party's splits add, per tree and tag: what that party may be told.
+   * @param rows those of the batch that count
+   * @returns per row a value per place
+   */
+  async tagValues(
+    batch: BatchOutcomes,
+    rows: ArrayLike<number>,
+    tags: readonly (FeatureTags | null)[],
+    party: number,
+    places: readonly ToldPlace[],
+  ): Promise<Float64Array> {
+    const { trees, outputCount = 1 } = this.#share;
+    const columnOf = new Map<string, number>();
+    for (const { tree, tag } of places) {
+      const key = `${tree}/${tag}`;
+      if (!columnOf.has(key)) columnOf.set(key, columnOf.size);
+    }
+    const columnCount = columnOf.size + 1; // the last one is everybody else's
+    const goesLeft = this.#model.goesLeft(batch);
+    const values = await contributionsOf(
+      {
+        trees,
+        outputCount,
+        columnCount,
+        range: { first: 0, end: trees.length },
+        playersOf: (tree) => {
+          const { players, columns: all } = this.#players(tree, tags);
+          const columns = new Int32Array(all.length).fill(columnOf.size);
+          trees[tree].forEach((at, node) => {
+            if (at.kind === "leaf" || isOwnRule(at.rule) || at.rule.owner !== party + 1) return;
+            const tag = tags[party]?.[this.#model.positionOf(tree, node)] ?? 0;
+            columns[players[node]] = columnOf.get(`${tree}/${tag}`) ?? columnOf.size;
+          });
+          return { players, columns };
+        },
+        goesLeft: (tree, node, row) => goesLeft(tree, node, rows[row]),
+      },
+      rows.length,
+      () => 0,
+    );
+    const picked = places.map(
+      ({ tree, tag, output }) => output * (columnCount + 1) + (columnOf.get(`${tree}/${tag}`) ?? 0),
+    );
+    const width = outputCount * (columnCount + 1);
+    return Float64Array.from(
+      { length: rows.length * places.length },
+      (_, i) => values[Math.floor(i / places.length) * width + picked[i % places.length]],
+    );
+  }
+
+  #players(tree: number, tags: readonly (FeatureTags | null)[]): TreePlayers {
+    return playersBy(
+      this.#share.trees[tree],
+      (rule, node) =>
+        isOwnRule(rule)
+          ? rule.feature
+          : `${rule.owner}/${tags[rule.owner - 1]?.[this.#model.positionOf(tree, node)] ?? 0}`,
+      (rule) => (isOwnRule(rule) ? this.#model.placeOf(rule) : this.#model.ownFeatures.length + rule.owner - 1),
+    );
+  }
+}

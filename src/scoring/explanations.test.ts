@@ -1,0 +1,132 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { scratchDirectory } from "../../test/support/command.ts";
+import { expectError } from "../../test/support/expect-error.ts";
+import { type PassiveConfig, passiveConfig } from "../party/config.ts";
+import type { PartyEvent } from "../record/events.ts";
+import type { PassiveShare } from "../store/share-files.ts";
+import { ActiveContributionsSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
+import { ContributionsFile, contributionsFileName } from "./contributions-file.ts";
+import { Explanations } from "./explanations.ts";
+import { toldBytes } from "./told-contributions.ts";
+
+const root = scratchDirectory();
+let folders = 0;
+const rule = { threshold: 1, defaultLeft: true };
+/** Two trees; the feature "a" is tag 0 in the first and tag 1 in the second. */
+const share: PassiveShare = {
+  name: "shop",
+  job: "spring",
+  model: "5".repeat(64),
+  active: "bank",
+  splits: [
+    { tree: 0, node: 0, feature: 0, featureName: "a", ...rule },
+    { tree: 1, node: 0, feature: 1, featureName: "b", ...rule },
+    { tree: 1, node: 2, feature: 0, featureName: "a", ...rule },
+  ],
+};
+
+function made(policy: Record<string, unknown>, contributions = false) {
+  const directory = join(root, `party-${folders++}`);
+  const events: PartyEvent[] = [];
+  const config = {
+    policy: { explanations: true, max_outputs: 3, privacy: { masked_scoring: false }, ...policy },
+    name: "shop",
+    output: { directory, contributions },
+  } as unknown as PassiveConfig;
+  const explanations = new Explanations(config, (event) => events.push(event));
+  const take = (changes: Record<string, unknown> = {}, of: PassiveShare = share): Promise<void> =>
+    explanations.take(
+      create(ActiveContributionsSchema, {
+        ids: ["c1", "c2"],
+        outputCount: 1,
+        treesPerRound: 1,
+        values: toldBytes(Float64Array.of(1, 2, 4, 8, 16, 32)),
+        ...changes,
+      }),
+      of,
+      (id) => id.startsWith("c"),
+    );
+  return { explanations, take, events, path: join(directory, "spring", contributionsFileName) };
+}
+
+test("explanations are off unless a config says otherwise", () => {
+  const shape = passiveConfig.shape;
+  expect(shape.policy.parse({}).explanations).toBe(false);
+  expect(shape.output.parse({ directory: "jobs" }).contributions).toBe(false);
+});
+
+describe("without consent", () => {
+  test("no tags are told, and no values are taken", async () => {
+    const { explanations } = made({ explanations: false }, true);
+    const words = /does not allow explanations \('explanations: true' in its policy would allow them\)/;
+    await expectError(() => explanations.checkAllowed(), "POLICY", words);
+    await expectError(() => explanations.checkTaken(), "POLICY", words);
+    await expectError(() => made({}).explanations.checkTaken(), "POLICY", /takes no contributions/);
+  });
+
+  test("nothing of a model with masked scoring, nor where the policy has it", async () => {
+    const masked = { ...share, maskedScoring: true } as const;
+    await expectError(() => made({}).explanations.tags(masked), "POLICY", /masked scoring only/);
+    await expectError(() => made({}, true).take({}, masked), "POLICY", /masked scoring only/);
+    const strict = made({ privacy: { masked_scoring: true } });
+    await expectError(() => strict.explanations.tags(share), "POLICY", /masked scoring only/);
+  });
+});
+
+test("tags are the same whenever they are asked for, and fit a message", async () => {
+  const { explanations } = made({});
+  expect(explanations.tags(share)).toEqual([0, 0, 1]);
+  expect(explanations.tags(share)).toEqual(explanations.tags(share));
+  const [split] = share.splits;
+  const many = { ...share, splits: Array.from({ length: (1 << 20) + 1 }, (_, node) => ({ ...split, node })) };
+  await expectError(() => explanations.tags(many), "PROTOCOL_STATE", /do not fit one message/);
+});
+
+describe("values of own features", () => {
+  test("are summed up over trees and written down, for this party's eyes only", async () => {
+    const { take, path } = made({}, true);
+    await Promise.all([take(), take({ ids: ["c3", 'c"4'] })]);
+    expect(readFileSync(path, "utf8")).toBe('id,a,b\nc1,5,2\nc2,40,16\nc3,5,2\n"c""4",40,16\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const turns = made({}, true);
+    await turns.take({ outputCount: 2, treesPerRound: 2 });
+    expect(readFileSync(turns.path, "utf8")).toBe("id,a_0,b_0,a_1,b_1\nc1,1,0,4,2\nc2,8,0,32,16\n");
+  });
+
+  test.each<[string, Record<string, unknown>, "PROTOCOL_STATE" | "POLICY", RegExp]>([
+    ["too few", { values: new Uint8Array(40) }, "PROTOCOL_STATE", /40 bytes for 2 people, where each has 3/],
+    ["too many", { values: new Uint8Array(56) }, "PROTOCOL_STATE", /56 bytes/],
+    ["no numbers", { values: toldBytes(new Float64Array(6).fill(NaN)) }, "PROTOCOL_STATE", /no numbers/],
+    ["no output", { outputCount: 0 }, "PROTOCOL_STATE", /no such outputs/],
+    ["too many outputs", { outputCount: 4_294_967_295 }, "POLICY", /at most 3 outputs/],
+    ["trees that do not take turns", { outputCount: 3, treesPerRound: 2 }, "PROTOCOL_STATE", /no such outputs/],
+    ["strangers", { ids: ["c1", "x"] }, "PROTOCOL_STATE", /does not hold/],
+    ["somebody twice", { ids: ["c1", "c1"] }, "PROTOCOL_STATE", /named twice/],
+  ])("are refused: %s", async (_, changes, code, words) => {
+    const { take, path } = made({}, true);
+    await expectError(() => take(changes), code, words);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("another model's file is not added to, and its owner alone hears why", async () => {
+    const { take, path, events } = made({}, true);
+    await take();
+    writeFileSync(path, "id,other\n");
+    const error = await expectError(() => take(), "FILE_FORMAT", /trouble with its own files/);
+    expect(error.message).not.toContain(path);
+    expect(events).toMatchObject([{ type: "error", message: expect.stringContaining("other columns") as string }]);
+  });
+
+  test("do not fill the disk", async () => {
+    const folder = join(root, "full");
+    const file = new ContributionsFile(40);
+    const told = { names: ["a"], values: Float64Array.of(1) };
+    await file.append(folder, ["c1"], told);
+    await file.append(folder, ["c2"], told);
+    await expectError(() => file.append(folder, ["c".repeat(40)], told), "POLICY", /is full/);
+    expect(readFileSync(join(folder, contributionsFileName), "utf8")).toBe("id,a\nc1,1\nc2,1\n");
+  });
+});

@@ -1,0 +1,55 @@
+/** The active half of telling a passive party what its own features add to people's scores. */
+import { treesPerRound } from "../gbdt/tree/iterations.ts";
+import type { ActiveShare } from "../store/share-files.ts";
+import type { ScoringPeer } from "../wire/scoring-peer.ts";
+import { messageBytesMax } from "../wire/version.ts";
+import { Explainer } from "./explainer.ts";
+import type { FeatureTags } from "./feature-tags.ts";
+import { checkVersion, type BatchOutcomes, type ScoringModel } from "./scoring-model.ts";
+import { toldBytes, toldPlaces } from "./told-contributions.ts";
+
+/** The ids have the other half of a message. */
+const valuesBytesMax = messageBytesMax / 2;
+const valueBytes = 8;
+
+export interface Told {
+  readonly ids: readonly string[];
+  readonly batch: BatchOutcomes;
+  /** The people of the batch whom the party holds. */
+  readonly rows: readonly number[];
+}
+
+export class ContributionTeller {
+  readonly #share: ActiveShare;
+  readonly #model: ScoringModel;
+
+  constructor(share: ActiveShare, model: ScoringModel) {
+    this.#share = share;
+    this.#model = model;
+  }
+
+  /**
+   * @param party its place in passiveNames
+   * @param tags of all passive parties
+   */
+  async tell(
+    peer: ScoringPeer,
+    party: number,
+    tags: readonly (FeatureTags | null)[],
+    { ids, batch, rows }: Told,
+    timeoutMs: () => number,
+  ): Promise<void> {
+    const { model, outputCount = 1 } = this.#share;
+    const shape = { outputCount, treesPerRound: treesPerRound(this.#share) };
+    const places = toldPlaces(tags[party] ?? [], this.#model.splitTrees(party), shape);
+    const explainer = new Explainer(this.#share, this.#model);
+    const most = Math.max(1, Math.min(1000, Math.floor(valuesBytesMax / (valueBytes * places.length))));
+    for (let first = 0; first < rows.length; first += most) {
+      const some = rows.slice(first, first + most);
+      const values = await explainer.tagValues(batch, some, tags, party, places);
+      const message = { model, ids: some.map((row) => ids[row]), ...shape, values: toldBytes(values) };
+      const answer = await peer.contributions(message, { timeoutMs: timeoutMs() });
+      checkVersion(peer.name, answer.protocolVersion);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What a passive party's own features add to people's margins, where both sides want it told. The active party knows
+ * values per tree and tag; which tags of several trees are one feature only the party itself knows, and sums them up.
+ *
+ * @reveals passive: where both sides agree, what its own features add to the scores of people who are explained,
+ *   tree by tree
+ */
+import { TandemError } from "../base/error.ts";
+import type { OwnSplit } from "../protocol/passive/role.ts";
+import { bySplitOrder } from "../protocol/passive/split-outcomes.ts";
+import { type FeatureTags, featureTags } from "./feature-tags.ts";
+
+/** A value that travels: of a tag in a tree, for one output. */
+export interface ToldPlace {
+  readonly tree: number;
+  readonly tag: number;
+  readonly output: number;
+}
+
+export interface OutputShape {
+  readonly outputCount: number;
+  /** As many as outputs, which take turns; or 1, whose leaves have a weight for each output. */
+  readonly treesPerRound: number;
+}
+
+const valueBytes = 8;
+
+/** The order in which a person's values travel; both sides know it. @param trees of each split, ascending */
+export function toldPlaces(tags: FeatureTags, trees: readonly number[], shape: OutputShape): ToldPlace[] {
+  const { outputCount, treesPerRound } = shape;
+  const places: ToldPlace[] = [];
+  let [tree, next] = [-1, 0];
+  tags.forEach((tag, split) => {
+    if (trees[split] !== tree) [tree, next] = [trees[split], 0];
+    if (tag < next) return;
+    next = tag + 1;
+    const outputs = treesPerRound === outputCount ? [tree % outputCount] : Array.from({ length: outputCount }).keys();
+    for (const output of outputs) places.push({ tree, tag, output });
+  });
+  return places;
+}
+
+/** Per row its values in the order of their places. */
+export function toldBytes(values: Float64Array): Uint8Array {
+  const bytes = new Uint8Array(values.length * valueBytes);
+  const view = new DataView(bytes.buffer);
+  values.forEach((value, i) => view.setFloat64(i * valueBytes, value, true));
+  return bytes;
+}
+
+export interface OwnContributions {
+  /** The party's features that the model asks about, once per output. */
+  readonly names: readonly string[];
+  /** Per row a value per name. */
+  readonly values: Float64Array;
+}
+
+/**
+ * Sums per own feature.
+ * @throws TandemError PROTOCOL_STATE if the values are not about exactly these splits and this many people
+ */
+export function ownContributions(
+  splits: readonly Pick<OwnSplit, "tree" | "node" | "featureName">[],
+  shape: OutputShape,
+  bytes: Uint8Array,
+  idCount: number,
+): OwnContributions {
+  const { outputCount, treesPerRound } = shape;
+  if (outputCount < 1 || (treesPerRound !== 1 && treesPerRound !== outputCount))
+    throw new TandemError("PROTOCOL_STATE", "contributions of a model that has no such outputs");
+  const ordered = splits.toSorted(bySplitOrder);
+  const tags = featureTags(ordered);
+  const trees = ordered.map(({ tree }) => tree);
+  const places = toldPlaces(tags, trees, shape);
+  if (bytes.length !== idCount * places.length * valueBytes)
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `contributions: ${bytes.length} bytes for ${idCount} people, where each has ${places.length} values`,
+    );
+  const features = [...new Set(ordered.map(({ featureName }) => featureName))].sort();
+  const featureOf = new Map(ordered.map(({ tree, featureName }, i) => [`${tree}/${tags[i]}`, featureName]));
+  const columns = places.map(
+    ({ tree, tag, output }) => output * features.length + features.indexOf(featureOf.get(`${tree}/${tag}`) ?? ""),
+  );
+  const width = features.length * outputCount;
+  const values = new Float64Array(idCount * width);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let row = 0, at = 0; row < idCount; row++)
+    for (const column of columns) {
+      const value = view.getFloat64(at, true);
+      if (!Number.isFinite(value)) throw new TandemError("PROTOCOL_STATE", "contributions that are no numbers");
+      values[row * width + column] += value;
+      at += valueBytes;
+    }
+  const names = Array.from({ length: outputCount }).flatMap((_, k) =>
+    features.map((feature) => (outputCount === 1 ? feature : `${feature}_${k}`)),
+  );
+  return { names, values };
+}

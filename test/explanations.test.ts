@@ -1,0 +1,114 @@
+/** SHAP values between real parties over TLS: by command, over HTTP, with consent and without. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
+import { startServer } from "../src/scoring/http/run-serve.ts";
+import { runPredict } from "../src/scoring/run-predict.ts";
+import type { OutputKind } from "../src/scoring/wanted.ts";
+import { scratchDirectory, tandem } from "./support/command.ts";
+import { startParty } from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+import { configFor, people, type TrainedWorld, TrainedWorlds, writeInput } from "./support/trained-world.ts";
+
+const worlds = new TrainedWorlds(scratchDirectory());
+const ids = people.slice(25, 60).map(({ id }) => id);
+const willing = { policy: { explanations: true }, output: { directory: "jobs", contributions: true } };
+
+type Row = Readonly<Record<string, number>>;
+
+function read(path: string): Map<string, Row> {
+  const [header, ...rows] = readFileSync(path, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => line.split(","));
+  return new Map(
+    rows.map(([id, ...cells]) => [id, Object.fromEntries(cells.map((cell, i) => [header[i + 1], Number(cell)]))]),
+  );
+}
+
+async function predict(world: TrainedWorld, kind: OutputKind): Promise<Map<string, Row>> {
+  const output = join(world.bank.folder, `${kind}.csv`);
+  const input = writeInput(world, "rows.csv", ids);
+  const wanted = { kind, iterations: { begin: 0, end: 0 } };
+  await runPredict(world.config, { model: "spring", input, output, unknown: "refuse", wanted, onProgress() {} });
+  return read(output);
+}
+
+const sum = (row: Row): number => Object.values(row).reduce((total, value) => total + value, 0);
+
+test("values sum up to margins, by file, command and HTTP; a party that wants its own gets them", async () => {
+  const trained = await worlds.restarted(2, willing);
+  const world = { ...trained, config: await configFor(trained, "spring", { tell_contributions: true }) };
+  const margins = await predict(world, "margin");
+  const values = await predict(world, "contributions");
+  expect(Object.keys(values.get(ids[0]) ?? {})).toEqual(["bank_0", "bank_1", "party:shop0", "party:shop1", "bias"]);
+  for (const id of ids) expect(sum(values.get(id) ?? {})).toBeCloseTo(margins.get(id)?.margin ?? Number.NaN, 10);
+
+  // The second shop has one column: its total is that column's value.
+  const [own, single] = world.shops.map(({ folder }) => read(join(folder, "jobs", "spring", "contributions.csv")));
+  for (const id of ids) {
+    expect(sum(own.get(id) ?? {})).toBeCloseTo(values.get(id)?.["party:shop0"] ?? Number.NaN, 12);
+    expect(single.get(id)?.shop1_4).toBeCloseTo(values.get(id)?.["party:shop1"] ?? Number.NaN, 12);
+  }
+  const told = world.parties[0].events.filter(({ type }) => type === "explained");
+  expect(told).toMatchObject([{ peer: "bank", job: "spring" }]);
+
+  const path = join(world.bank.folder, "by-command.csv");
+  const options = ["-c", world.configPath, "--model", "spring", "--input", join(world.bank.folder, "rows.csv")];
+  const { stderr, exitCode } = await tandem("predict", ...options, "--output", path, "--contributions", "--json");
+  expect([stderr, exitCode]).toEqual(["", 0]);
+  expect(read(path)).toEqual(values);
+
+  const parameters = resolveParameters(servingParameters, {});
+  const server = await startServer(
+    world.config,
+    {
+      model: "spring",
+      host: "127.0.0.1",
+      port: 0,
+      token: null,
+      insecureWithoutToken: false,
+      unknownAsMissing: false,
+      version: "0",
+      parameters,
+    },
+    () => {},
+  );
+  onTestFinished(() => server.close());
+  const post = async (body: object): Promise<{ status: number; body: unknown }> => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/predict`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  const [first] = ids;
+  expect((await post({ ids: [first], output: "contributions" })).body).toMatchObject({
+    predictions: [{ id: first, contributions: values.get(first) }],
+  });
+  expect((await post({ ids: [first], output: "margin" })).body).toMatchObject({
+    predictions: [{ id: first, prediction: margins.get(first)?.margin }],
+  });
+  const wrong = await post({ ids: [first], output: "margin", iteration_range: [0, 9] });
+  expect(wrong).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining("the model has 4") as string } },
+  });
+  expect((await post({ ids: [first], output: "shap" })).status).toBe(400);
+});
+
+test("a party that does not allow it tells no tags; as one feature it needs to tell nothing", async () => {
+  const world = await worlds.restarted(2);
+  await expectError(() => predict(world, "contributions"), "POLICY", /policy of shop\d does not allow explanations/);
+  const margins = await predict(world, "margin");
+  const values = await predict(world, "party_contributions");
+  for (const id of ids) expect(sum(values.get(id) ?? {})).toBeCloseTo(margins.get(id)?.margin ?? Number.NaN, 10);
+
+  // Whose consent is missing is named, and another party's model stays unknown.
+  const listen = { host: "127.0.0.1", port: world.parties[0].port };
+  await world.parties[0].stop();
+  await startParty(world.shops[0], [world.bank], { ...willing, output: { directory: "elsewhere" }, listen });
+  await expectError(() => predict(world, "contributions"), "MODEL_UNKNOWN", /shop0 has no share of this model/);
+});
