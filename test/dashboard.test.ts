@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepContributions } from "../src/scoring/mean-contributions.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { type RunningCommand, scratchDirectory, startTandem, tandem } from "./support/command.ts";
 import {
@@ -27,6 +28,17 @@ if (browserPath === null)
   console.warn(
     "no browser found (chromium, google-chrome, or TANDEM_BROWSER): the tests of the dashboard's page do not run",
   );
+
+/** What `tandem predict --contributions` leaves in the record. */
+const explained = {
+  people: 90,
+  outputs: 1,
+  isByParty: false,
+  means: [
+    { feature: "income", party: "bank", mean: 0.125 },
+    { feature: null, party: "telecom", mean: 0.5 },
+  ],
+};
 
 // Pictures need trees of several seconds: a page is drawn every three.
 const demoSize = pictures ? { rows: "50000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
@@ -130,10 +142,13 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     "the trees: own splits open, others' closed; a tree can be opened by keyboard",
     { timeout: 2 * minutes },
     async () => {
+      for (const job of readdirSync(join(records, "bank"))) keepContributions(join(records, "bank", job), explained);
       const watched = await openDashboard(browser, storedUrl);
       const { page } = watched;
       await openView(page, "trees");
       await page.locator("svg.tree").waitFor();
+      const moved = page.getByRole("region", { name: "What moves scores" }).locator("tbody tr");
+      expect(await moved.allTextContents()).toEqual(["all features of telecom0.5", "income0.125"]);
       await page.getByRole("button", { name: "Previous tree" }).focus();
       await page.keyboard.press("Enter");
       await page

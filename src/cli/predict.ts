@@ -4,6 +4,7 @@ import { TandemError } from "../base/error.ts";
 import { allIterations, iterationRangeFrom } from "../gbdt/tree/iterations.ts";
 import type { PredictResult, UnknownRule } from "../scoring/run-predict.ts";
 import type { Wanted } from "../scoring/wanted.ts";
+import { contributionBars, type ContributionSummary, contributionWords } from "../record/contribution-facts.ts";
 import { Progress } from "./terminal/progress.ts";
 
 interface PredictFlags {
@@ -75,11 +76,24 @@ function wantedBy({ outputMargin, predLeaf, contributions, partyContributions, i
   };
 }
 
-function readable({ job, model, rows, scored, unknown }: PredictResult, output: string): string {
+function readable({ job, model, rows, scored, unknown, contributions }: PredictResult, output: string): string {
   const strangers = Object.entries(unknown).map(
     ([name, count]) => `\n  ${count.toLocaleString("en")} people are unknown to ${name}`,
   );
   const people = `${scored.toLocaleString("en")} of ${rows.toLocaleString("en")} people`;
   const title = `${people} scored with the model of job ${job} (${model.slice(0, 12)})`;
-  return `\n  ${title}${strangers.join("")}\n  scores: ${output}`;
+  const moved = contributions === undefined ? "" : `\n\n${contributionLines(contributions)}\n`;
+  return `\n  ${title}${strangers.join("")}${moved}\n  ${contributions === undefined ? "scores" : "contributions"}: ${output}`;
+}
+
+const meansPrinted = 10;
+
+/** What moved scores, the most first. */
+function contributionLines(summary: ContributionSummary): string {
+  const bars = contributionBars(summary);
+  const shown = bars.slice(0, meansPrinted);
+  const wide = Math.max(...shown.map(({ name }) => name.length));
+  const lines = shown.map(({ name, words }) => `    ${name.padEnd(wide)}  ${words}`);
+  const more = bars.length > shown.length ? [`    and ${bars.length - shown.length} more`] : [];
+  return [`  ${contributionWords(summary)}`, ...lines, ...more].join("\n");
 }

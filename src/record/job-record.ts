@@ -14,6 +14,7 @@ import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import type { Tree } from "../gbdt/tree/tree.ts";
 import type { ActiveRule } from "../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive/role.ts";
+import type { ContributionSummary } from "./contribution-facts.ts";
 import type { PartyEvent } from "./events.ts";
 import type { Exposure } from "./exposure.ts";
 
@@ -28,7 +29,8 @@ export type OwnView =
   | { readonly kind: "tree"; readonly tree: number; readonly nodes: Tree<ActiveRule> }
   | { readonly kind: "own-splits"; readonly tree: number; readonly splits: readonly OwnSplit[] }
   | { readonly kind: "scores"; readonly rows: "test"; readonly curves: ScoreCurves }
-  | { readonly kind: "exposure"; readonly exposures: readonly Exposure[] };
+  | { readonly kind: "exposure"; readonly exposures: readonly Exposure[] }
+  | { readonly kind: "contributions"; readonly summary: ContributionSummary };
 
 /** Some hundred thousand events; a job of days stays below. */
 const sizeBytesMax = 64 << 20;

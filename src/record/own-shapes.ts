@@ -75,6 +75,13 @@ const exposure = objectOf(
   { hidesMembers: flag },
 );
 
+const contributions = objectOf({
+  people: count,
+  outputs: count,
+  isByParty: flag,
+  means: listOf(objectOf({ feature: orNull(text), party: text, mean: number })),
+});
+
 export const hasOwnShape = byField(
   "kind",
   {
@@ -96,6 +103,7 @@ export const hasOwnShape = byField(
       }),
     }),
     exposure: objectOf({ exposures: listOf(exposure) }),
+    contributions: objectOf({ summary: contributions }),
   },
   "allowed",
 );

@@ -6,6 +6,7 @@
  */
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
+import type { ContributionSummary } from "./contribution-facts.ts";
 import type { Exposure } from "./exposure.ts";
 import type { OwnView } from "./job-record.ts";
 import { hasOwnShape } from "./own-shapes.ts";
@@ -50,10 +51,12 @@ export interface OwnJobView {
   dataDigest: string | null;
   /** What the last audit of the job has found, one per pair of parties; empty: there was none. */
   exposures: readonly Exposure[];
+  /** What moved the scores of the people who were explained last; null: nobody was. */
+  contributions: ContributionSummary | null;
 }
 
 export function emptyOwn(): OwnJobView {
-  return { trees: new Map(), scores: null, dataDigest: null, exposures: [] };
+  return { trees: new Map(), scores: null, dataDigest: null, exposures: [], contributions: null };
 }
 
 export function isOwnView(value: unknown): value is OwnView {
@@ -86,6 +89,9 @@ export function addOwn(own: OwnJobView, view: OwnView, parties: readonly string[
       return;
     case "exposure":
       own.exposures = view.exposures;
+      return;
+    case "contributions":
+      own.contributions = view.summary;
       return;
   }
 }

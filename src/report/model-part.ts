@@ -11,6 +11,7 @@ import {
 } from "../record/own-view.ts";
 import { agreementWords } from "../gbdt/tree/xgboost-agreement.ts";
 import type { JobView } from "../record/job-view.ts";
+import { contributionPicture } from "./contribution-picture.ts";
 import { htmlTable } from "./html-table.ts";
 import { treePicture } from "./job-pictures.ts";
 import { condition } from "./tree-layout.ts";
@@ -29,7 +30,8 @@ export function modelPart(view: JobView, own: OwnJobView): Html {
   return html`<h2>The model, as ${view.party} may see it</h2>
     ${knowsOthers ? perParty : ""}
     <h3>Importance per feature</h3>
-    ${importanceTable("feature", rows, importanceName)} ${ownSplits(trees)} ${firstTrees(view, trees)}
+    ${importanceTable("feature", rows, importanceName)} ${contributions(view, own)} ${ownSplits(trees)}
+    ${firstTrees(view, trees)}
     <p class="soft">Where the whole model is exported, ${agreementWords}.</p>`;
 }
 
@@ -39,6 +41,12 @@ function importanceTable(what: string, rows: readonly Importance[], name: (row: 
     [what, title, "splits"],
     rows.map((row, i) => [name(row), `${(fractions[i] * 100).toFixed(1)}%`, row.splits]),
   );
+}
+
+function contributions(view: JobView, { contributions: summary }: OwnJobView): Html {
+  if (summary === null || summary.means.length === 0) return html``;
+  return html`<h3>What moves scores</h3>
+    ${contributionPicture(view, summary)}`;
 }
 
 function ownSplits(trees: readonly TreeView[]): Html {

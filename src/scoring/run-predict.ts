@@ -1,7 +1,9 @@
 /** `tandem predict`: scores of the people in a file, with a model that was trained before. */
+import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { computedTexts, textAt, type TextList, textsBetween } from "../base/text/text-list.ts";
 import { predictionColumns } from "../data/prediction-columns.ts";
+import type { ContributionSummary } from "../record/contribution-facts.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
 import { marginsOf } from "../gbdt/boost/boosting-monitor.ts";
@@ -11,7 +13,8 @@ import type { ActiveConfig, DataConfig } from "../party/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type DistinctTable, type FileTable, readPartyTable } from "../party/party-data.ts";
 import { Scorer } from "./scorer.ts";
-import { predictionWanted, type Wanted } from "./wanted.ts";
+import { keepContributions, meanContributions } from "./mean-contributions.ts";
+import { isExplanation, predictionWanted, type Wanted } from "./wanted.ts";
 
 export const unknownRules = ["refuse", "skip", "missing"] as const;
 /**
@@ -37,6 +40,8 @@ export interface PredictResult {
   readonly scored: number;
   /** Of the input's people, those whom each party does not hold. */
   readonly unknown: Readonly<Record<string, number>>;
+  /** Where scores were explained: what moved them. */
+  readonly contributions?: ContributionSummary;
 }
 
 /** People per batch; a party may answer fewer at once, and then there are more batches. */
@@ -74,12 +79,15 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
       mode: 0o600,
       atomic: true,
     });
+    const summary = explained(scorer, wanted, predictions, kept);
+    if (summary !== null) keepContributions(join(config.output.directory, share.job), summary);
     return {
       job: share.job,
       model: share.model,
       rows: rows.table.ids.length,
       scored: kept.length,
       unknown: countByParty(unknown),
+      ...(summary === null ? {} : { contributions: summary }),
     };
   } finally {
     scorer.close();
@@ -96,6 +104,18 @@ function requireBaseMargins(
   table.features[required.place].forEach((margin, row) =>
     requireBaseMargin(margin, `${input}, ${lineNoun} ${fileLines[row]}, column '${required.name}'`),
   );
+}
+
+/** Of some of the rounds nothing is kept: a record is about the whole model. */
+function explained(
+  { share, ownFeatures: features }: Scorer,
+  wanted: Wanted,
+  values: Float64Array,
+  rows: Uint32Array,
+): ContributionSummary | null {
+  const { kind, iterations } = wanted;
+  if (!isExplanation(wanted) || iterations.begin > 0 || iterations.end > 0 || rows.length === 0) return null;
+  return meanContributions(share, features, values, rows, kind === "party_contributions");
 }
 
 /** What a config says of the columns that a model asks about: the model knows which of them have categories. */

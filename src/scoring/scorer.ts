@@ -144,6 +144,11 @@ export class Scorer {
     return this.#model.features;
   }
 
+  /** Those of `features` that trees ask about. */
+  get ownFeatures(): readonly string[] {
+    return this.#model.ownFeatures;
+  }
+
   /** The column of base margins, where the model takes them: a person without one cannot be scored. */
   get requiredColumn(): ScoringModel["requiredColumn"] {
     return this.#model.requiredColumn;

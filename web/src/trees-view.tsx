@@ -2,6 +2,7 @@
 import { importance, importanceByParty, type TreeView } from "../../src/record/own-view.ts";
 import { modelTrees } from "../../src/record/job-facts.ts";
 import { Card, Nothing } from "./card.tsx";
+import { Contributions } from "./contribution-table.tsx";
 import { ImportanceTable } from "./importance-table.tsx";
 import { narrow } from "./narrow.ts";
 import { href, route } from "./route.ts";
@@ -37,6 +38,7 @@ export function TreesView() {
             <ImportanceTable view={view} rows={rows} own />
             <p class="note">A party sees the names of its own features only.</p>
           </Card>
+          {own.contributions !== null && <Contributions view={view} summary={own.contributions} />}
         </div>
       )}
     </>

@@ -103,6 +103,10 @@ const ownLines = [
     },
   },
   { kind: "exposure", exposures: [columnExposure, labelExposure] },
+  {
+    kind: "contributions",
+    summary: { people: 9, outputs: 1, isByParty: false, means: [{ feature: null, party: "shop", mean: 0.5 }] },
+  },
 ];
 
 const textOf = (lines: readonly unknown[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
