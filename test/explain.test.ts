@@ -63,7 +63,9 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
     "maskedScores",
     "nodePlaces",
     "nodesAsked",
+    "openGroups",
     "ownContributions",
+    "splitGroups",
     "startOutcomes",
     "validationRows",
   ]);

@@ -57,6 +57,8 @@ interface Case {
   readonly given: Readonly<Record<string, number | string>>;
   readonly weighted?: true;
   readonly monotone?: Readonly<Record<string, number>>;
+  /** Groups of features that may split below each other. */
+  readonly interactions?: readonly (readonly string[])[];
   /** Rounds of an earlier model that training goes on from. */
   readonly before?: number;
 }
@@ -92,6 +94,15 @@ const allCases: readonly Case[] = [
     given: {},
     monotone: { age: -1, NumberOfTimes90DaysLate: 1, DebtRatio: 1 },
   },
+  {
+    what: "interaction_constraints",
+    task: "default",
+    given: {},
+    interactions: [
+      ["age", "MonthlyIncome", "DebtRatio"],
+      ["age", "NumberOfTimes90DaysLate", "RevolvingUtilizationOfUnsecuredLines"],
+    ],
+  },
   { what: "lossguide, max_leaves", task: "default", given: { grow_policy: "lossguide", max_leaves: 12, max_depth: 6 } },
   { what: "max_depth 0", task: "default", given: { grow_policy: "lossguide", max_leaves: 24, max_depth: 0 } },
   {
@@ -116,6 +127,7 @@ const cases = isWhole
         "count:poisson",
         "multi:softprob, a tree per class",
         "monotone_constraints",
+        "interaction_constraints",
         "max_depth 0",
         "early stopping",
         "warm start",
@@ -188,6 +200,9 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
   const dressed = (table: PartyTable): PartyTable => ({
     ...(each.weighted ? withWeights(table) : table),
     ...(each.monotone ? { monotone: each.monotone } : {}),
+    ...(each.interactions
+      ? { interactions: Object.fromEntries(each.interactions.map((names, i) => [`g${i}`, names])) }
+      : {}),
   });
   const stops = "early_stopping_rounds" in each.given;
   const job = {
@@ -230,6 +245,13 @@ function theirs(rowsByTask: ReadonlyMap<string, Rows>): { value: number; rounds:
       parameters: {
         ...settings(each),
         ...constraints,
+        ...(each.interactions
+          ? {
+              interaction_constraints: JSON.stringify(
+                each.interactions.map((group) => group.map((name) => names.indexOf(name))),
+              ),
+            }
+          : {}),
         ...(each.before === undefined ? {} : { rounds_before: each.before }),
       },
     };

@@ -24,6 +24,7 @@ interface Golden {
   labels: number[];
   weights?: number[];
   monotone?: number[];
+  interactions?: number[][];
   trees: GoldenTree[];
   margins: number[];
 }
@@ -50,6 +51,8 @@ const cases = [
   "monotone-alpha",
   "depthwise-leaves",
   "forest",
+  "interactions",
+  "interactions-alone",
   "quantile-dense",
   "quantile-missing",
 ];
@@ -82,6 +85,7 @@ async function trainOurs(golden: Golden) {
       own.map((values, j) => ({
         ...binFeature(golden.features[firstOf[owner] + j].name, values, parameters.max_bin),
         monotone: golden.monotone?.[firstOf[owner] + j] ?? 0,
+        ...groupsOf(golden, firstOf[owner] + j),
       })),
     ),
     labels: Float64Array.from(golden.labels),
@@ -90,6 +94,11 @@ async function trainOurs(golden: Golden) {
     quantise: quantiseFinely,
   });
   return { model, columns, columnsOf, featureIndex: (rule: SplitRule) => firstOf[rule.owner] + rule.feature };
+}
+
+function groupsOf({ interactions }: Golden, feature: number): { readonly groups?: number } {
+  if (interactions === undefined) return {};
+  return { groups: interactions.reduce((bits, group, i) => bits | (group.includes(feature) ? 1 << i : 0), 0) };
 }
 
 describe("the plain trainer equals XGBoost 1.7.4", () => {

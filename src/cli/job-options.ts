@@ -12,6 +12,7 @@ import {
 } from "../base/parameters/parameters.ts";
 import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { schemeOption } from "./scheme-options.ts";
+import { parseInteractions } from "../experiment/simulate/interactions.ts";
 import type { SimulateOptions } from "../experiment/simulate/simulate-options.ts";
 
 export interface JobFlags {
@@ -34,6 +35,7 @@ export interface JobFlags {
   readonly header?: boolean;
   readonly missing?: string[];
   readonly monotoneConstraints?: string;
+  readonly interactionConstraints?: string;
   readonly categorical?: string;
   readonly scheme?: string;
   readonly keyBits?: string;
@@ -78,6 +80,10 @@ export function addJobOptions(command: Command, isRequired = true): Command {
     .option(
       "--monotone-constraints <list>",
       "features that must only raise (1) or only lower (-1) the prediction, such as 'income:1,age:-1'",
+    )
+    .option(
+      "--interaction-constraints <list>",
+      'features that may split below each other, as in XGBoost: \'[["age", "income"], ["balance", "limit"]]\'',
     )
     .option("--categorical <columns>", "with --enable-categorical: columns of numbers that stand for categories")
     .optionsGroup("Encryption:")
@@ -130,6 +136,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     header: flags.header,
     missing: flags.missing ?? [],
     monotone: constraints(flags.monotoneConstraints ?? ""),
+    interactions: parseInteractions(flags.interactionConstraints ?? ""),
     categorical: columnList(flags.categorical ?? ""),
     training: given(flags, trainingParameters),
     codec: given(flags, codecParameters),

@@ -21,6 +21,8 @@ export interface PartyTable {
   readonly categories?: Readonly<Record<string, Categories>>;
   /** Of features by name: 1 or -1 (XGBoost's monotone_constraints). */
   readonly monotone?: Readonly<Record<string, number>>;
+  /** Of groups by name: features that may split below each other (XGBoost's interaction_constraints). */
+  readonly interactions?: Readonly<Record<string, readonly string[]>>;
   /** Null at a passive party. */
   readonly labels: Float64Array | null;
   /** What labels stand for: they are places in this list. Null or left out: they are numbers. */
@@ -49,6 +51,7 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
     features: table.features.map((feature) => Float32Array.from(rows, (row) => feature[row])),
     ...(table.categories ? { categories: table.categories } : {}),
     ...(table.monotone ? { monotone: table.monotone } : {}),
+    ...(table.interactions ? { interactions: table.interactions } : {}),
     labels: labels === null ? null : Float64Array.from(rows, (row) => labels[row]),
     ...(table.classes ? { classes: table.classes } : {}),
     ...(weights ? { weights: Float64Array.from(rows, (row) => weights[row]) } : {}),

@@ -32,15 +32,17 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
   return hash.digest("hex");
 }
 
-/** How much of everything follows, which features have a monotone constraint, and which are categorical. */
+/** How much of everything follows, which features have a monotone constraint, are categorical, or interact. */
 function headOf(table: PartyTable): string {
-  const { ids, featureNames, labels, weights, monotone = {} } = table;
+  const { ids, featureNames, labels, weights, monotone = {}, interactions = {} } = table;
   const names = categoryNamesOf(table);
   const signs = featureNames.map((name, i) => (names[i] === null ? (monotone[name] ?? 0) : "c"));
   const sizes = `${ids.length}/${featureNames.length}`;
   const more = Object.keys(mapColumns(table.rowColumns ?? {}, () => "")).map((name) => `,${name}`);
   const extra = `${labels === null ? "" : "labels"}/${weights ? "weights" : ""}${more.join("")}`;
-  return `tandem/table/${sizes}/${extra}/${signs.join()}\n`;
+  const groups = Object.entries(interactions).map(([group, names]) => [group, ...names]);
+  const grouped = groups.length === 0 ? "" : `/${JSON.stringify(groups)}`;
+  return `tandem/table/${sizes}/${extra}/${signs.join()}${grouped}\n`;
 }
 
 /** The bytes of numbers in one order on every machine; every NaN is the same missing value. */

@@ -23,6 +23,8 @@ import {
 import { TandemError } from "../base/error.ts";
 import { unusedParameters } from "../base/parameters/objective-parameters.ts";
 import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
+import { groupCountMax } from "../gbdt/split/interactions.ts";
+import { groupSyntax } from "../protocol/interaction-groups.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { tableFormats } from "../data/table-reading.ts";
 import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
@@ -73,6 +75,13 @@ const dataFields = {
   categorical: listOf(text).default([]),
   monotone_constraints: z
     .record(text, z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0"))
+    .default({}),
+  interaction_constraints: z
+    .record(
+      z.string().regex(groupSyntax, "must be a name of up to 32 letters, digits, dashes and underscores"),
+      listOf(text),
+    )
+    .refine((groups) => Object.keys(groups).length <= groupCountMax, `must be at most ${groupCountMax} groups`)
     .default({}),
   normalise: listOf(oneOf(normalisationNames as [string, ...string[]] & typeof normalisationNames)).default([]),
   duplicates: oneOf(["refuse", "first", "last"]).default("refuse"),

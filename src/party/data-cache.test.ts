@@ -17,6 +17,7 @@ const data = (fields: Partial<DataConfig>): DataConfig => ({
   missing: [],
   categorical: [],
   monotone_constraints: {},
+  interaction_constraints: {},
   normalise: [],
   duplicates: "refuse",
   ...fields,

@@ -22,6 +22,7 @@ import {
   treeCountOf,
   treesPerRound,
 } from "../protocol/job-parameters.ts";
+import { groupNames } from "../protocol/interaction-groups.ts";
 import { tellsPlaces } from "../protocol/hidden-nodes.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { PassiveConfig } from "./config.ts";
@@ -51,6 +52,8 @@ export function jobFacts(
     readonly codec: CodecParameters;
     readonly privacy: Defences;
     readonly hasStart: boolean;
+    /** Interaction groups. */
+    readonly groups?: number;
   },
   train: PartyTable,
   validationRows: Uint32Array | null,
@@ -79,7 +82,12 @@ export function jobFacts(
     depth: training.max_depth,
     leaves: training.max_leaves,
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
-    ...membersOf([chosenScheme(job).scheme], tellsPlacesIn(training, privacy), privacy.hidden_outcomes),
+    ...membersOf(
+      [chosenScheme(job).scheme],
+      tellsPlacesIn(training, privacy) || (job.groups ?? 0) > 0,
+      privacy.hidden_outcomes,
+    ),
+    groups: job.groups ?? 0,
     key: keyWords(job),
     instances: train.ids.length,
     ciphertextsPerInstance: layout.plaintexts.length,
@@ -147,6 +155,7 @@ export function policyFacts(
     columnsAreSampled: null,
     thresholdsMax: policy.privacy.max_thresholds,
     answerNoise: policy.privacy.answer_noise,
+    groups: null,
     passiveParty,
   }));
 }
@@ -179,6 +188,7 @@ export function agreedFacts(
     columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
     answerNoise: agreed.answerNoise,
     thresholdsMax: agreed.maxThresholds,
+    groups: groupNames(agreed.interactionGroups).length,
     passiveParty: ownSide(
       features,
       config,

@@ -71,6 +71,7 @@ const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet
   # test_path: test.csv        # a second table to test on; at a passive party only if align is false
   categorical: []              # columns of numbers that stand for categories, as text does with enable_categorical
   # monotone_constraints: { income: 1, age: -1 }   # features that may only raise (1) or lower (-1) the prediction
+  # interaction_constraints: { a: [income, age] }  # features that may split below each other; groups all parties know
   normalise: []                # ids, the same at every party: nfkc, lowercase, digits, strip-leading-zeros
   duplicates: refuse           # of an id that stands on two lines: refuse, or keep the first or the last`;
 

@@ -61,6 +61,7 @@ export function joinTables(tables: readonly PartyTable[]): PartyTable {
     featureNames: first.featureNames,
     ...(first.categories ? { categories: first.categories } : {}), // of one book
     monotone: first.monotone ?? {},
+    interactions: first.interactions ?? {},
     features: first.features.map((_, i) => concatenated(tables.map(({ features }) => features[i]))),
     labels: numbers(({ labels }) => labels),
     ...(first.classes ? { classes: first.classes } : {}), // every later file has the first one's

@@ -15,6 +15,8 @@ import { objectiveFor } from "../gbdt/objective/objective.ts";
 import { binFeature, type BinnedFeature } from "../gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { DataConfig } from "./config.ts";
+import { groupBits } from "../protocol/interaction-groups.ts";
+import { checkGroupedFeatures } from "./interaction-groups.ts";
 
 export interface LabelSpec extends LabelReading {
   readonly label: string;
@@ -86,9 +88,10 @@ export async function readPartyTable(
     lineOf: (row) => csv.lineOf(row),
     lineNoun,
   });
-  const monotone = data.monotone_constraints;
+  const { monotone_constraints: monotone, interaction_constraints: interactions } = data;
   checkConstraints(csv.path, monotone, whole);
-  const kept = { ...selectRows(whole, ids.rows), monotone };
+  checkGroupedFeatures(csv.path, interactions, whole.featureNames);
+  const kept = { ...selectRows(whole, ids.rows), monotone, interactions };
   return {
     table: { ...kept, ids: [...ids.ids] },
     ids: ids.inOwnOrder(),
@@ -190,10 +193,14 @@ export interface BinningParameters {
   readonly enableCategorical: boolean;
   /** Features with fewer categories are split one category against the rest. */
   readonly maxCatToOnehot: number;
+  /** Names of the job's interaction groups; empty or left out: it has none. */
+  readonly interactionGroups?: string;
 }
 
-export function binningOf(training: TrainingParameters): BinningParameters {
+/** @param interactionGroups of the job (protocol/interaction-groups.ts) */
+export function binningOf(training: TrainingParameters, interactionGroups = ""): BinningParameters {
   return {
+    interactionGroups,
     maxBin: training.max_bin,
     enableCategorical: training.enable_categorical,
     maxCatToOnehot: oneHotBelow(training),
@@ -207,7 +214,7 @@ export function binningOf(training: TrainingParameters): BinningParameters {
  */
 export function binTable(
   table: PartyTable,
-  { maxBin, enableCategorical, maxCatToOnehot }: BinningParameters,
+  { maxBin, enableCategorical, maxCatToOnehot, interactionGroups = "" }: BinningParameters,
   training: Uint32Array | null = null,
 ): BinnedFeature[] {
   const categories = categoryNamesOf(table);
@@ -226,6 +233,13 @@ export function binTable(
         ? binFeature(name, values, maxBin, training)
         : binCategories(name, values, names, maxCatToOnehot, training);
     const monotone = table.monotone?.[name] ?? 0;
-    return monotone === 0 ? binned : { ...binned, monotone };
+    const groups = Object.entries(table.interactions ?? {}).flatMap(([group, all]) =>
+      all.includes(name) ? [group] : [],
+    );
+    return {
+      ...binned,
+      ...(monotone === 0 ? {} : { monotone }),
+      ...(interactionGroups === "" ? {} : { groups: groupBits(interactionGroups, groups) }),
+    };
   });
 }

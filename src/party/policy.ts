@@ -19,6 +19,7 @@ import { countSet } from "../wire/bitmap.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import type { PolicyConfig } from "./config.ts";
+import { impossibleGroups } from "./interaction-groups.ts";
 import { presetHint, weakerDefences } from "./privacy-policy.ts";
 
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */
@@ -76,6 +77,7 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
       `min_people_share: ${agreed.minPeopleShare} asked, it must be ${describeBounds(share)}`,
     agreed.answerNoise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
     ...impossibleLayout(agreed),
+    impossibleGroups(agreed.interactionGroups),
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
   ];
 }

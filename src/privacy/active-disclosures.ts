@@ -45,9 +45,10 @@ export const activeDisclosures = {
     learner: "active",
     what:
       "which candidates are withheld at a pair of nodes, and so that one of their sides, " +
-      "or one of the nodes, is small, that a neighbour is near, or that their feature has used its thresholds",
+      "or one of the nodes, is small, that a neighbour is near, that their feature has used its thresholds, " +
+      "or is in no open group",
     extent: (facts) => {
-      const reasons = [...smallGroups(facts), ...fewThresholds(facts)];
+      const reasons = [...smallGroups(facts), ...fewThresholds(facts), ...closedGroups(facts)];
       return reasons.length === 0 ? null : { atMost: null, unit: "candidates", note: reasons.join("; ") };
     },
   },
@@ -114,6 +115,18 @@ export const activeDisclosures = {
     what: "of features with monotone constraints, which candidates they are, and the sign where one splits",
     extent: ({ passiveParty: { constrainedFeatures: count } }) =>
       someFeatures(count, "only if the party names constraints"),
+  },
+  splitGroups: {
+    learner: "active",
+    what:
+      "with interaction groups, which of them it has features in, and for each split that it wins " +
+      "which of those that are open its feature is in",
+    extent: (facts) =>
+      present([facts.trees, facts.groups ?? (facts.groups === null ? 1 : 0)], {
+        atMost: product(facts.trees, splitsMax(facts)),
+        unit: "splits",
+        ...(facts.groups === null ? { note: "only in a job with interaction groups" } : {}),
+      }),
   },
   predictionOutcomes: {
     learner: "active",
@@ -228,6 +241,13 @@ function fewThresholds({ thresholdsMax = 0 }: DisclosureFacts): readonly string[
   if (thresholdsMax === 0) return [];
   const many = thresholdsMax === 1 ? "1 threshold" : `${formatCount(thresholdsMax)} different thresholds`;
   return [`at most ${many} of each feature in all trees`];
+}
+
+/** What is withheld below a split shows which candidates are in one group. */
+function closedGroups({ groups = 0 }: DisclosureFacts): readonly string[] {
+  if (groups === 0) return [];
+  const when = groups === null ? "in a job with interaction groups " : "";
+  return [`${when}below a split candidates of closed groups, which shows what belongs to a group`];
 }
 
 function whatSumsTell({ answerNoise, hidesMembers }: DisclosureFacts): string {

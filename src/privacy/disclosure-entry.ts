@@ -52,6 +52,8 @@ export interface DisclosureFacts {
   readonly categoryPeopleMin?: number;
   /** Whether the active party tells what a party's own features add to people's scores; left out: not known. */
   readonly tellsContributions?: boolean;
+  /** Interaction groups of the job; null: there may be some. 0 or left out: none. */
+  readonly groups?: number | null;
   readonly passiveParty: PassiveFacts;
 }
 

@@ -42,6 +42,11 @@ export const ledgerEntries = {
     what: "for each split that a passive party wins, which side each person of the node falls on",
     unit: "people of the job, where outcomes of the node's people only can be read",
   },
+  splitGroups: {
+    learner: "active",
+    what: "for each split that it wins which of those that are open its feature is in",
+    unit: "splits",
+  },
   predictionOutcomes: {
     learner: "active",
     what: "the outcome of each of the party's splits",
@@ -53,6 +58,11 @@ export const ledgerEntries = {
     learner: "passive",
     what: "which instances are in each node that is split",
     unit: "instances of nodes",
+  },
+  openGroups: {
+    learner: "passive",
+    what: "which of the interaction groups that it has features in are open",
+    unit: "nodes below a root",
   },
   wins: { learner: "passive", what: "which of its candidates win, and where some tied", unit: "splits won" },
   predictedIds: { learner: "passive", what: "the ids that are to be predicted", unit: "ids" },
@@ -70,10 +80,12 @@ export function emptyLedger(): Ledger {
     drawnTogether: 0,
     splitOutcomes: 0,
     outcomeTransfers: 0,
+    splitGroups: 0,
     predictionOutcomes: 0,
     maskedScores: 0,
     encryptedGradients: 0,
     memberships: 0,
+    openGroups: 0,
     wins: 0,
     predictedIds: 0,
   };

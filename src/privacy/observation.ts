@@ -51,6 +51,8 @@ export type PassiveObservation =
   /** Who is in a node, where outcomes are hidden: nobody but the active party can read it. */
   | (Seen & { readonly kind: "choices"; readonly tree: number; readonly node: number })
   | (Seen & { readonly kind: "outcome keys" })
+  /** Which interaction groups are open at a node. */
+  | (Seen & { readonly kind: "open groups"; readonly tree: number; readonly node: number })
   | (Seen & { readonly kind: "predicted ids"; readonly idCount: number });
 
 /** What the active party sees of a passive one. */
@@ -93,6 +95,8 @@ export type ActiveObservation =
       readonly rowCount: number;
       readonly leftMembers: Uint8Array;
     })
+  /** Which interaction groups the feature that splits is in. */
+  | (Seen & { readonly kind: "split groups"; readonly tree: number; readonly node: number })
   | (Seen & { readonly kind: "scores"; readonly rowCount: number });
 
 export type Observation =
@@ -157,6 +161,16 @@ export function winSeen(
   const sets = named.case === "set" ? [named.value] : [];
   const numbers = sets.reduce((sum, { categories }) => sum + (categories?.length ?? 0), candidates.length);
   return { learner: "passive", kind: "win", tree, node, candidates, sets, bytes: numbers * numberBytes };
+}
+
+/** In a job with interaction groups, of every node below the root. */
+export function openGroupsSeen({ tree, node }: { readonly tree: number; readonly node: number }): Observation {
+  return { learner: "passive", kind: "open groups", tree, node, bytes: numberBytes };
+}
+
+/** The same of every split. */
+export function splitGroupsSeen({ tree, node }: { readonly tree: number; readonly node: number }): Observation {
+  return { learner: "active", kind: "split groups", tree, node, bytes: numberBytes };
 }
 
 export function idsSeen(ids: readonly string[]): Observation {

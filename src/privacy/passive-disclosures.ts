@@ -54,6 +54,21 @@ export const passiveDisclosures = {
         note: "the shape of trees, without people: what is offered depends on it",
       }),
   },
+  openGroups: {
+    learner: "passive",
+    what:
+      "the names of all interaction groups, and at each node that it is asked about which of the interaction groups " +
+      "that it has features in are open",
+    extent: (facts) =>
+      present([facts.trees, facts.groups ?? (facts.groups === null ? 1 : 0)], {
+        atMost: product(facts.trees, nodesAsked(facts)),
+        unit: "nodes",
+        note: [
+          ...(facts.groups === null ? ["only in a job with interaction groups"] : []),
+          "whoever split above has features in these groups; it is not asked where none of its own are open",
+        ].join("; "),
+      }),
+  },
   directions: {
     learner: "passive",
     what: "which instances go left and right at every split whose children are split further",

@@ -74,6 +74,12 @@ function enter(ledger: Ledger, observation: Observation): void {
       if (observation.transfers > 0) ledger.outcomeTransfers += observation.transfers;
       else ledger.splitOutcomes += observation.instanceCount;
       break;
+    case "open groups":
+      ledger.openGroups++;
+      break;
+    case "split groups":
+      ledger.splitGroups++;
+      break;
     case "choices":
     case "outcome keys":
       break; // they tell nothing

@@ -89,6 +89,7 @@ export function agreedParameters(
   scheme: { readonly name: string; readonly parameters: SchemeParameters },
   start: AgreedStart | null = null,
   defences: Defences = resolveParameters(privacyParameters, {}),
+  interactionGroups = "",
 ): AgreedParameters {
   const startTrees = start?.trees.length ?? 0;
   const numRound = startTrees / treesPerRound(training) + roundsOf(training.num_round, training);
@@ -120,6 +121,7 @@ export function agreedParameters(
     outputs: outputCountOf(training),
     padding: codec.padding,
     slotBits: codec.layout === "auto" ? 0 : codec.r,
+    interactionGroups,
   };
 }
 

@@ -32,6 +32,7 @@ const agreed: AgreedParameters = {
   outputs: 1,
   padding: 2,
   slotBits: 0,
+  interactionGroups: "",
 };
 const digest = idsDigest(["a", "b"]);
 
@@ -45,6 +46,7 @@ test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
     "colsampleBytree=1",
     "enableCategorical=false",
     "hiddenOutcomes=false",
+    'interactionGroups=""',
     'job="spring"',
     "keyBits=2048",
     "localRounds=0",

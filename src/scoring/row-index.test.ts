@@ -16,6 +16,7 @@ const data: DataConfig = {
   missing: [],
   categorical: [],
   monotone_constraints: {},
+  interaction_constraints: {},
   normalise: ["lowercase"],
   duplicates: "refuse",
 };

@@ -128,6 +128,7 @@ export function scoringData(
     features: [...features],
     categorical: features.filter((_, i) => categoryNames[i] !== null),
     monotone_constraints: {},
+    interaction_constraints: {},
   };
 }
 

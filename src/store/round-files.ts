@@ -19,7 +19,9 @@ const answerFile = z.strictObject({
   beginning: z.string(),
   tree: index,
   node: index,
-  parting: z.strictObject({ parent: index, node: index, sibling: index, members: z.string() }).nullable(),
+  parting: z
+    .strictObject({ parent: index, node: index, sibling: index, members: z.string(), open: index.optional() })
+    .nullable(),
   /** Messages of the wire, base64. */
   messages: z.array(z.base64()),
 });

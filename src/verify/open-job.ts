@@ -11,6 +11,7 @@ import { trainingLabels } from "../party/active/results.ts";
 import { jobTables, readActiveTables, withClassesOf } from "../party/active/tables.ts";
 import { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "../party/config.ts";
 import { ConfigFile } from "../party/config-file.ts";
+import { groupsOfTables } from "../party/interaction-groups.ts";
 import { binningOf, binTable } from "../party/party-data.ts";
 import { DeskFiles } from "../party/passive/desk-files.ts";
 import { decidingRows, jobRows } from "../party/passive/job-rows.ts";
@@ -49,7 +50,9 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
   const { train, validationRows } = jobTables(tables, aligned, { training, data: read });
   const labels = trainingLabels(train);
   const { weights = null, rowColumns: columns = noColumns } = train;
-  const features = binTable(train, binningOf(training), validationRows && otherRows(validationRows, labels.length));
+  const interactionGroups = groupsOfTables([train]);
+  const deciding = validationRows && otherRows(validationRows, labels.length);
+  const features = binTable(train, binningOf(training, interactionGroups), deciding);
   const now = activeFacts({
     config: { ...config, codec },
     idsDigest: idsDigest(train.ids),
@@ -89,6 +92,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
       },
       scheme,
       keyBits,
+      ...(interactionGroups === "" ? {} : { interactionGroups }),
     },
   };
 }
@@ -121,6 +125,7 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
       maxBin: Number(agreed["maxBin"]),
       enableCategorical: agreed["enableCategorical"] === true,
       maxCatToOnehot: Number(agreed["maxCatToOnehot"]),
+      interactionGroups: String(agreed["interactionGroups"] ?? ""),
     },
     decidingRows(rows),
   );

@@ -24,6 +24,7 @@ const featureSchema = z.strictObject({
   binCount: index,
   hasMissing: z.boolean(),
   monotone: z.number(),
+  groups: index.optional(),
   /** Uint16. */
   bins: z.base64(),
 });
@@ -60,6 +61,7 @@ const openingSchema = z.strictObject({
       parameters: z.strictObject({ training: values, codec: values, speed: values, privacy: values }),
       scheme: z.string(),
       keyBits: index,
+      interactionGroups: z.string().optional(),
     })
     .optional(),
 });
@@ -87,7 +89,7 @@ export async function readOpening(path: string): Promise<Opening> {
 }
 
 export function storedFeature(feature: BinnedFeature): StoredFeature {
-  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone = 0, bins } = feature;
+  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone = 0, groups, bins } = feature;
   return {
     name,
     thresholds: textOf(bytesOf(thresholds)),
@@ -97,12 +99,13 @@ export function storedFeature(feature: BinnedFeature): StoredFeature {
     binCount,
     hasMissing,
     monotone,
+    ...(groups === undefined ? {} : { groups }),
     bins: textOf(bytesOf(bins)),
   };
 }
 
 export function featureFrom(stored: StoredFeature): BinnedFeature {
-  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone, bins } = stored;
+  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone, groups, bins } = stored;
   return {
     name,
     thresholds: new Float32Array(bytesFrom(thresholds).buffer),
@@ -112,6 +115,7 @@ export function featureFrom(stored: StoredFeature): BinnedFeature {
     binCount,
     hasMissing,
     monotone,
+    ...(groups === undefined ? {} : { groups }),
     bins: new Uint16Array(bytesFrom(bins).buffer),
   };
 }

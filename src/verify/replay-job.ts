@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { FoldTurns } from "../gbdt/boost/fold-turns.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { chainedPeer } from "../protocol/active/chained-peer.ts";
-import { ActiveRole, roundsOfAll } from "../protocol/active/role.ts";
+import { ActiveRole } from "../protocol/active/role.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { decodeEntries } from "../protocol/chain/entries.ts";
 import { PassiveRole } from "../protocol/passive/role.ts";
@@ -151,8 +151,8 @@ class Replay {
     const columns = columnsFrom(active.columns);
     const folds =
       active.folds.length === 0 ? null : new FoldTurns(training, labels, weights, active.folds.map(rowsFrom), columns);
-    const whole = folds === null ? training : roundsOfAll(training, folds.foldCount);
-    const agreed = agreedParameters(job, whole, codec, scheme, null, privacy);
+    const whole = folds?.whole ?? training;
+    const agreed = agreedParameters(job, whole, codec, scheme, null, privacy, active.interactionGroups);
     const idsDigest = fromHex(String(opened.facts["ids"]));
     const peers = this.#passives.map((passive) => {
       const own = new PassiveRole({
@@ -183,6 +183,7 @@ class Replay {
       columns,
       validationRows: active.validationRows === null ? null : rowsFrom(active.validationRows),
       ...(folds === null ? {} : { folds }),
+      interactionGroups: active.interactionGroups ?? "",
       samplingSecret: String(opened.facts["sampling"]),
       idsDigest,
       scheme,

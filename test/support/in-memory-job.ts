@@ -26,6 +26,7 @@ import type { ActiveRule } from "../../src/protocol/active/federated-tree.ts";
 import { type ActiveJob, type ActiveObserver, ActiveRole } from "../../src/protocol/active/role.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
+import { groupBits, groupText } from "../../src/protocol/interaction-groups.ts";
 import { agreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
 import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
@@ -48,6 +49,8 @@ export interface TestTable {
   readonly validationRows?: Uint32Array;
   /** Monotone constraints per party and column. */
   readonly monotone?: readonly (readonly number[])[];
+  /** Interaction groups per party and column, by letters; left out: the job has none. */
+  readonly groups?: readonly (readonly string[])[];
   /** Per party and column what its values stand for if they are codes of categories; null of numbers. */
   readonly categories?: readonly (readonly CategoryNames[])[];
   /** Columns per party; index 0 is the active party. */
@@ -129,9 +132,16 @@ export function binTable(table: TestTable, parameters: TrainingParameters): Binn
         names === null
           ? binFeature(name, column, parameters.max_bin, training)
           : binCategories(name, column, names, oneHotBelow(parameters), training);
-      return { ...binned, monotone: table.monotone?.[party][i] ?? 0 };
+      const text = groupsOfTable(table);
+      const groups = text === "" ? {} : { groups: groupBits(text, table.groups?.[party][i] ?? "") };
+      return { ...binned, monotone: table.monotone?.[party][i] ?? 0, ...groups };
     }),
   );
+}
+
+/** The names of a table's interaction groups. */
+export function groupsOfTable({ groups = [] }: TestTable): string {
+  return groupText(groups.flat().join(""));
 }
 
 export function trainInOnePlace(
@@ -196,7 +206,15 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed })
     : new PaillierActive(kernel, key, 1, speed);
   const { start } = job;
-  const agreed = agreedParameters("test", training, codec, scheme, start?.activeShare ?? null, defences);
+  const agreed = agreedParameters(
+    "test",
+    training,
+    codec,
+    scheme,
+    start?.activeShare ?? null,
+    defences,
+    groupsOfTable(table),
+  );
 
   const roles = binned.slice(1).map((features, i) => {
     const passiveScheme = job.passiveScheme?.() ?? job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
@@ -246,6 +264,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     validationRows: table.validationRows ?? null,
     ...job.activeStored,
     samplingSecret: samplingSecret(0),
+    interactionGroups: groupsOfTable(table),
     idsDigest: digest,
     scheme,
     start:

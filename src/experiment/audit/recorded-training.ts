@@ -9,6 +9,7 @@ import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/ranking-metrics.ts";
 import { objectiveFor } from "../../gbdt/objective/objective.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
+import { groupsOfTables } from "../../party/interaction-groups.ts";
 import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/party-data.ts";
@@ -62,7 +63,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
   const [{ weights = null, rowColumns = {} }] = rows;
   const labels = labelsOf(rows);
   const deciding = validation && otherRows(validation, labels.length);
-  const features = rows.map((table) => binTable(table, binningOf(training), deciding));
+  const features = rows.map((table) => binTable(table, binningOf(training, groupsOfTables(rows)), deciding));
   const everybody = Uint32Array.from(labels, (_, i) => i);
   const summed = deciding ?? everybody;
   const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, hidesMembers }) => {

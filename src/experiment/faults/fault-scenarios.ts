@@ -15,6 +15,8 @@ import { ScenarioTables, type TableTerms } from "./scenario-tables.ts";
 const earlierJob = "earlier";
 const passiveNames = ["shop", "telecom"];
 const data = { id: "id", features: "all" };
+/** Interaction groups of the passive parties' columns; shop1 stands alone. */
+const ownGroups = [{ near: ["shop2"] }, { near: ["telecom2"], far: ["telecom1", "telecom2"] }];
 
 interface Terms extends TableTerms {
   readonly validationFraction?: number;
@@ -22,6 +24,8 @@ interface Terms extends TableTerms {
   readonly minimums?: { readonly min_instances_per_node: number; readonly min_instances_per_candidate: number };
   /** Of the last passive party's first column. */
   readonly monotone?: -1 | 1;
+  /** Features interact in groups only. */
+  readonly groups?: true;
   readonly codec?: object;
   /** Default: paillier. */
   readonly scheme?: string;
@@ -111,7 +115,14 @@ const allTerms: readonly Terms[] = [
     codec: { codec: "unbatched" },
     training: { ...small, objective: "multi:softprob", num_class: 3, multi_strategy: "multi_output_tree" },
   },
-  { name: "monotone, in the paper's slots", rowCount: 120, monotone: 1, codec: { layout: "paper" }, training: small },
+  {
+    name: "constraints, in the paper's slots",
+    rowCount: 120,
+    monotone: 1,
+    groups: true,
+    codec: { layout: "paper" },
+    training: small,
+  },
   { name: "aligned", rowCount: 60, align: true, training: small },
   { name: "noise in answers", rowCount: 120, answerNoise: 0.5, training: { ...small, colsample_bylevel: 0.8 } },
   {
@@ -124,7 +135,7 @@ const allTerms: readonly Terms[] = [
 ];
 
 const hidden: readonly Terms[] = [
-  { name: "hidden members", scheme: "lattice", rowCount: 200, training: small },
+  { name: "hidden members, interactions", scheme: "lattice", rowCount: 200, groups: true, training: small },
   {
     name: "hidden members, forests of several classes",
     scheme: "lattice",
@@ -190,6 +201,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
     validationFraction,
     minimums,
     monotone,
+    groups,
     codec = {},
     training,
     before,
@@ -209,6 +221,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
       ...data,
       ...(await tables.writeActive()),
       label: "label",
+      interaction_constraints: groups ? { near: ["a"], far: ["a"] } : {},
       test_fraction: 0.2,
       ...(validationFraction === undefined ? {} : { validation_fraction: validationFraction }),
     },
@@ -229,6 +242,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
           ...data,
           ...(await tables.writePassive(name, i)),
           monotone_constraints: isConstrained ? { [`${name}1`]: monotone } : {},
+          interaction_constraints: groups ? ownGroups[i] : {},
         },
         policy: {
           schemes: [scheme],

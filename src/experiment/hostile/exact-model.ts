@@ -27,6 +27,7 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
       features: [...columnsOf.shop],
       categorical: isCategorical ? ["shop_c"] : [],
       monotone_constraints: {},
+      interaction_constraints: {},
     },
     null,
   );

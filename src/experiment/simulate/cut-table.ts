@@ -12,6 +12,7 @@ import type { LabelReading } from "../../data/labels.ts";
 import { namedColumns, readRowColumns, rowColumnText } from "../../data/row-column.ts";
 import { checkedLabels } from "../../party/party-data.ts";
 import type { TextTable } from "./federation.ts";
+import { interactionsOf } from "./interactions.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
 /** Where a party's columns stand in the user's table. */
@@ -118,6 +119,7 @@ export function parseTables(
       categorical: reading.categorical.filter((name) => cut.features.includes(name)),
     }),
     monotone: constraintsOf(cut, options),
+    interactions: interactionsOf(options.interactions ?? {}, cut.features, i === 0),
     labels: i === 0 ? labels : null,
     ...(i === 0 && classes !== null ? { classes } : {}),
     weights: i === 0 ? weights : null,

@@ -27,6 +27,8 @@ export interface FederationParty {
   readonly name: string;
   readonly features: readonly string[];
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** Groups of its own features that interact. */
+  readonly interactions?: Readonly<Record<string, readonly string[]>>;
   /** Features that are categorical, whatever their cells look like. */
   readonly categorical?: readonly string[];
   readonly train: TextTable;
@@ -285,6 +287,9 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
     features: [...party.features],
     missing: [...job.missing],
     monotone_constraints: party.monotone ?? {},
+    interaction_constraints: Object.fromEntries(
+      Object.entries(party.interactions ?? {}).map(([group, names]) => [group, [...names]]),
+    ),
     categorical: [...(party.categorical ?? [])],
   };
 }

@@ -17,6 +17,7 @@ import type { Model } from "../../gbdt/tree/model.ts";
 import { withValidation } from "./comparison.ts";
 import { constraintsOf, ownNames, textOf } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
+import { interactionsOf } from "./interactions.ts";
 import { keptModel } from "./kept-model.ts";
 import { checkOptions, type SimulateOptions, type SimulationParameters } from "./simulate-options.ts";
 import { allRows, readSimulationTables, type SimulationTables } from "./simulation-tables.ts";
@@ -110,6 +111,7 @@ function federationJob(
       name: cut.name,
       features: cut.features,
       monotone: constraintsOf(cut, options),
+      interactions: interactionsOf(options.interactions ?? {}, cut.features, i === 0),
       categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
       train: textOf(whole.table, cut, whole.parties[i], rows.train, own),
       test: textOf(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),

@@ -51,6 +51,8 @@ export interface SimulateOptions {
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** By group: columns that may split below each other. */
+  readonly interactions?: Readonly<Record<string, readonly string[]>>;
   /** Columns that are categorical, whatever their cells look like. */
   readonly categorical?: readonly string[];
   readonly training: Readonly<Record<string, number | string | boolean>>;

@@ -10,6 +10,7 @@ import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { readTable } from "../../data/table-source.ts";
 import type { Notice } from "../../data/feature-columns.ts";
 import { foldRows, type RowSplit, splitRows } from "../../data/split.ts";
+import { checkGroupedFeatures } from "../../party/interaction-groups.ts";
 import { checkConstraints } from "../../party/party-data.ts";
 import { categoricalColumns, type CategoryReading, type Cut, cutColumns, parseTables } from "./cut-table.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
@@ -50,8 +51,10 @@ export async function readSimulationTables(
   };
   const parties = parseTables(table, cuts, options, training, reading);
   const whole: CutTable = { table, cuts, parties };
+  const featureNames = parties.flatMap((party) => party.featureNames);
+  checkGroupedFeatures(table.path, options.interactions ?? {}, featureNames);
   checkConstraints(table.path, options.monotone ?? {}, {
-    featureNames: parties.flatMap(({ featureNames }) => featureNames),
+    featureNames,
     categories: categoriesOf(parties),
   });
   // What is categorical in the first table is so in the others, whatever their cells look like.

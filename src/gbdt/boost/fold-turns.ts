@@ -35,12 +35,28 @@ export interface Turn {
   readonly firstTree: number;
   /** Nothing follows, whatever early stopping thinks. */
   readonly isLast: boolean;
+  /** What this model is trained with. */
+  readonly training: TrainingParameters;
   readonly task: BoostingTask;
   readonly monitor: BoostingMonitor;
   /** A copy: a turn that fails has not happened. */
   readonly margins: Float64Array;
   /** Those that the fold's layer began with. */
   readonly layerMargins: Float64Array;
+}
+
+/** Models that grow by turns in one job. */
+export interface Turns {
+  /** What the job is agreed on with: rounds of all models together, and within its limits what each is trained with. */
+  readonly whole: TrainingParameters;
+  /** The first model's task: where every attempt begins. */
+  readonly firstTask: BoostingTask;
+  /** Trees of all models that are finished. */
+  readonly treesDone: number;
+  readonly isOver: boolean;
+  next(): Turn;
+  /** The turn's trees are stored wherever they must be. */
+  finish(turn: Turn): Promise<void>;
 }
 
 export interface CrossValidationOutcome {
@@ -59,7 +75,7 @@ export interface CrossValidationOutcome {
   }[];
 }
 
-export class FoldTurns {
+export class FoldTurns implements Turns {
   readonly #parameters: TrainingParameters;
   readonly #tasks: readonly BoostingTask[];
   readonly #monitors: readonly BoostingMonitor[];
@@ -91,6 +107,10 @@ export class FoldTurns {
           rows.map((row) => labels[row]),
         );
     this.#margins = this.#tasks.map((task) => task.startMargins());
+  }
+
+  get whole(): TrainingParameters {
+    return roundsOfAll(this.#parameters, this.foldCount);
   }
 
   get foldCount(): number {
@@ -126,6 +146,17 @@ export class FoldTurns {
     );
   }
 
+  /** Whether every fold has had so many rounds, or will have no more. */
+  hasHad(rounds: number): boolean {
+    const isBetween = this.#layersDone % this.foldCount === 0 && this.#ofLayer === null;
+    return this.isOver || (isBetween && this.roundsDone >= rounds);
+  }
+
+  /** Nothing more will be grown: what it has come to stays. */
+  forgetMargins(): void {
+    this.#margins.fill(new Float64Array(0));
+  }
+
   next(): Turn {
     const fold = this.#layersDone % this.foldCount;
     const round = roundsOf(this.roundsDone, this.#parameters) + (this.#ofLayer?.rounds ?? 0);
@@ -135,6 +166,7 @@ export class FoldTurns {
       fold,
       firstTree: this.treesDone,
       isLast: isLastLayer && endsLayer(round, this.#parameters),
+      training: this.#parameters,
       task: this.#tasks[fold],
       monitor: this.#monitors[fold],
       margins: (this.#ofLayer?.margins ?? this.#margins[fold]).slice(),
@@ -188,6 +220,12 @@ export class FoldTurns {
     });
     return best;
   }
+}
+
+/** All folds' rounds, as passive parties count them. */
+export function roundsOfAll(training: TrainingParameters, folds: number): TrainingParameters {
+  const { num_round: rounds, local_rounds: local } = training;
+  return { ...training, num_round: rounds * folds, local_rounds: Math.min(local, rounds) * folds };
 }
 
 function overFolds(folds: readonly FoldMetrics[]): CrossValidationOutcome["history"][number] {

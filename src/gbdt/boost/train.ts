@@ -35,6 +35,8 @@ export interface SharedJob {
   readonly people: number;
   /** Models that grow by turns; one where left out. */
   readonly folds?: number;
+  /** What all models keep within, where each has parameters of its own; left out: their own. */
+  readonly whole?: TrainingParameters;
   /** Per party what its splits have used; null where that is not limited, as of the active party. */
   readonly used: readonly (UsedThresholds | null)[];
 }
@@ -225,7 +227,8 @@ function serialOf(
   const layersAlone = Math.min(parameters.local_rounds, parameters.num_round) * (job?.folds ?? 1);
   const alone = roundsOf(layersAlone, parameters);
   const rounds = Math.floor(tree / treeOutputs.length) + 1 - Math.max(startRounds, alone);
-  return rounds * treeOutputs.length * nodesAskedMax(growParametersOf(parameters), columnRatesOf(parameters));
+  const size = job?.whole ?? parameters;
+  return rounds * treeOutputs.length * nodesAskedMax(growParametersOf(size), columnRatesOf(size));
 }
 
 /** Defences are passive parties' only. */

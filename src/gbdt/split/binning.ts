@@ -27,6 +27,8 @@ export interface BinnedFeature {
   readonly hasMissing: boolean;
   /** 1: a larger value must not lower the prediction; -1: must not raise it; 0 or left out: no constraint. */
   readonly monotone?: number;
+  /** Interaction groups that the feature is in, as bits (interactions.ts); left out: the job has none. */
+  readonly groups?: number;
   /**
    * Per instance; `binCount` where the value is missing, `binCount` + 1 where it lies above all thresholds and so goes
    * right at every split, or is a category that is none of the feature's and so goes left. The latter two happen only

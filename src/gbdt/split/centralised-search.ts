@@ -6,6 +6,7 @@ import { type Candidate, partition } from "./candidate.ts";
 import type { ColumnSampler } from "../boost/column-sampling.ts";
 import type { TreeGain } from "./gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../tree/grow.ts";
+import { interactionsBelow, mayInteract } from "./interactions.ts";
 import { type NodeHistogram, NodeHistograms, partsOf } from "./node-histograms.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
 import { ruleOf, type SplitRule } from "../tree/tree.ts";
@@ -110,8 +111,12 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   async children(pairs: readonly NodePair[]): Promise<(OwnedSplit | null)[]> {
     const found: (OwnedSplit | null)[] = [];
     for (const { parent, left, right } of pairs) {
-      for (const known of [...this.#offered, ...this.#noise])
-        known?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
+      // A party none of whose features may split them is not asked about them.
+      this.#parties.forEach(({ features }, owner) => {
+        if (!features.some(({ groups }, i) => mayInteract(left.interactions, owner, i, groups))) return;
+        for (const known of [this.#offered[owner], this.#noise[owner]])
+          known?.split(parent.id, { id: left.id, members: left.sampled }, { id: right.id, members: right.sampled });
+      });
       this.#watch?.children(parent.id, left.id, right.id);
       const byParty = await Promise.all(
         this.#parties.map((party, i) => {
@@ -140,6 +145,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
       return {
         rule,
         monotone: feature.monotone ?? 0,
+        below: interactionsBelow(node.interactions, found.owner, found.feature, feature.groups),
         ...sides,
       };
     });
@@ -153,13 +159,16 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   #bestOf(node: GrowingNode, histograms: readonly NodeHistogram[]): OwnedSplit | null {
     this.#watch?.searched(
       node,
-      (owner, feature, candidate) => this.#offered[owner]?.has(node.id, feature, candidate) ?? true,
+      (owner, feature, candidate) =>
+        mayInteract(node.interactions, owner, feature, this.#parties[owner].features[feature].groups) &&
+        (this.#offered[owner]?.has(node.id, feature, candidate) ?? true),
     );
     let best: OwnedSplit | null = null;
     const columnCount = this.#gradients.columns.length;
     this.#parties.forEach(({ features }, owner) => {
       const offered = this.#offered[owner];
       for (const [index, histogram] of partsOf(histograms[owner], features, columnCount)) {
+        if (!mayInteract(node.interactions, owner, index, features[index].groups)) continue;
         const isOffered =
           offered === null ? null : (candidate: Candidate): boolean => offered.has(node.id, index, candidate);
         const split = bestSplitOf(

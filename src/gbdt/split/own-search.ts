@@ -6,6 +6,7 @@ import type { GrowingNode, NodePair } from "../tree/grow.ts";
 import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import type { TreeGain } from "./gain.ts";
+import { mayInteract } from "./interactions.ts";
 import { type NodeHistogram, NodeHistograms, partsOf } from "./node-histograms.ts";
 
 export interface OwnTree {
@@ -48,10 +49,11 @@ export class OwnSearch {
   }
 
   /** Ties: the lowest feature. */
-  async #best({ totals, bounds }: GrowingNode, histogram: NodeHistogram): Promise<PartySplit | null> {
+  async #best({ totals, bounds, interactions }: GrowingNode, histogram: NodeHistogram): Promise<PartySplit | null> {
     const { features, gradients } = this.#tree;
     let best: PartySplit | null = null;
     for (const [index, part] of partsOf(histogram, features, gradients.columns.length)) {
+      if (!mayInteract(interactions, 0, index, features[index].groups)) continue;
       if (isSliceOver()) await nextSlice();
       best = betterSplit(best, bestSplitOf(features[index], index, part, totals, this.#gain, bounds));
     }

@@ -16,6 +16,7 @@ import {
   unbounded,
   type WeightBounds,
 } from "../split/gain.ts";
+import type { Interactions } from "../split/interactions.ts";
 import { nodeTotals, subtractRows } from "../split/histogram.ts";
 import type { Tree, TreeNode } from "./tree.ts";
 
@@ -59,6 +60,8 @@ export class GrowingNode {
   /** Those of them that the tree learns from; the others only learn where they belong. */
   readonly sampled: Uint32Array;
   readonly bounds: WeightBounds;
+  /** What may split it. */
+  readonly interactions: Interactions | null;
   readonly #sumUp: () => Float64Array;
   #totals: Float64Array | null = null;
 
@@ -71,12 +74,14 @@ export class GrowingNode {
     gradients: QuantisedGradients,
     bounds: WeightBounds = unbounded,
     sumUp: () => Float64Array = () => nodeTotals(gradients, sampled),
+    interactions: Interactions | null = null,
   ) {
     this.id = id;
     this.depth = depth;
     this.instances = instances;
     this.sampled = sampled;
     this.bounds = bounds;
+    this.interactions = interactions;
     this.#sumUp = sumUp;
   }
 
@@ -102,6 +107,8 @@ export interface SplitOutcome<R> {
   readonly rule: R;
   /** The monotone constraint of the feature that splits: 1, -1, or 0 for none. */
   readonly monotone: number;
+  /** What may split below it. */
+  readonly below: Interactions | null;
   /** The node's instances, in their order. */
   readonly left: Uint32Array;
   readonly right: Uint32Array;
@@ -173,7 +180,7 @@ export async function growTree<R, F extends FoundSplit>(
     if (chosen.length === 0) break;
     const outcomes = await search.split(chosen);
     const pairs = chosen.map(({ node, found }, i): NodePair => {
-      const { rule, left, right } = outcomes[i];
+      const { rule, left, right, below } = outcomes[i];
       nodes[node.id] = {
         kind: "split",
         left: nextId,
@@ -189,8 +196,8 @@ export async function growTree<R, F extends FoundSplit>(
       const depth = node.depth + 1;
       return {
         parent: node,
-        left: new GrowingNode(nextId++, depth, left, sampled[0], gradients, leftBounds, leftTotals),
-        right: new GrowingNode(nextId++, depth, right, sampled[1], gradients, rightBounds, rightTotals),
+        left: new GrowingNode(nextId++, depth, left, sampled[0], gradients, leftBounds, leftTotals, below),
+        right: new GrowingNode(nextId++, depth, right, sampled[1], gradients, rightBounds, rightTotals, below),
       };
     });
     leafCount += chosen.length;

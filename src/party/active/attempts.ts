@@ -37,6 +37,7 @@ import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
 import { withCodecOfJob } from "./job-codec.ts";
 import type { ActiveConfig } from "../config.ts";
+import { groupsOfTables } from "../interaction-groups.ts";
 import { evaluate, predictionsFrom } from "../evaluate.ts";
 import type { Emit } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
@@ -194,7 +195,7 @@ export class JobAttempts {
     );
     const features = binTable(
       tables.train,
-      binningOf(training),
+      binningOf(training, groupsOfTables([tables.train])),
       validationRows && otherRows(validationRows, labels.length),
     );
     const grid = { instances: labels.length, validationRows, start: this.#start };
@@ -245,6 +246,7 @@ export class JobAttempts {
       columns: tables.train.rowColumns ?? noColumns,
       validationRows: tables.validationRows,
       validationFile: this.#config.data.validation_path !== undefined,
+      interactionGroups: groupsOfTables([tables.train]),
       samplingSecret: begun.samplingSecret,
       idsDigest: digest,
       rows: tables.rows,
@@ -341,9 +343,11 @@ export class JobAttempts {
   }
 
   #modelId(begun: ActiveCheckpoint): string {
-    const { labels, digest, config } = this.#prepared ?? this.#prepare(begun);
+    const { tables, labels, digest, config } = this.#prepared ?? this.#prepare(begun);
     const { job, training, codec, privacy } = config;
-    const agreed = agreedParameters(job, training, codec, this.#schemeOf(begun.secret), this.#start, privacy);
+    const scheme = this.#schemeOf(begun.secret);
+    const groups = groupsOfTables([tables.train]);
+    const agreed = agreedParameters(job, training, codec, scheme, this.#start, privacy, groups);
     return modelId(agreed, labels.length, digest);
   }
 

@@ -1,39 +1,12 @@
 /**
- * `tandem cv` between companies: one alignment, one key and one pool of obfuscators, bins cut once from all rows that
- * take part, and then every fold's model by turns in one job. To a passive party it is a job like any other, under the
- * same policy.
- *
- * Connections that are lost are waited for as in training; a process that ends begins anew, since nobody waits for its
- * models.
+ * `tandem cv` between companies: every fold's model by turns in one job (turn-attempts.ts).
  */
-import { noColumns } from "../../base/row-columns.ts";
 import { join } from "node:path";
-import { TandemError } from "../../base/error.ts";
-import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
-import { osRandom } from "../../base/random.ts";
-import { foldRows } from "../../data/split.ts";
-import { type CrossValidationOutcome, FoldTurns } from "../../gbdt/boost/fold-turns.ts";
-import { roundsOf } from "../../gbdt/boost/layers.ts";
-import { ActiveRole, roundsOfAll } from "../../protocol/active/role.ts";
-import { idsDigest } from "../../protocol/ids.ts";
-import { chosenScheme } from "../../scheme/registry.ts";
-import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
-import type { PartyTable } from "../../data/dataset.ts";
-import { firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
-import { chainedPeer } from "../../protocol/active/chained-peer.ts";
-import type { PassivePeer } from "../../wire/peer.ts";
-import type { ActiveEvidence } from "./job-evidence.ts";
-import { openActiveEvidence } from "./open-evidence.ts";
-import { layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
-import { alignTables, jobTables, readActiveTables, rowsOf, withClassesOf } from "./tables.ts";
-import { type ActiveWorld, type ConnectedPeer, realWorld } from "./world.ts";
-import type { ActiveConfig } from "../config.ts";
+import { type CrossValidationOutcome, FoldTurns, roundsOfAll } from "../../gbdt/boost/fold-turns.ts";
 import type { Emit } from "../../record/events.ts";
-import { binningOf, binTable } from "../party-data.ts";
-import { withCodecOfJob } from "./job-codec.ts";
-import { Patience } from "./patience.ts";
-import { connectWatched } from "./watched-peers.ts";
-import { samplingSecretOf } from "../sampling-secret.ts";
+import type { ActiveConfig } from "../config.ts";
+import { runTurns } from "./turn-attempts.ts";
+import { type ActiveWorld, realWorld } from "./world.ts";
 
 export interface CrossValidationOptions {
   readonly folds: number;
@@ -48,232 +21,41 @@ export interface CrossValidationResult extends CrossValidationOutcome {
   readonly instances: number;
 }
 
-const jobIdBytes = 16;
-
 /** @throws TandemError as training does */
 export async function runCrossValidation(
   config: ActiveConfig,
-  options: CrossValidationOptions,
+  { folds, onRound }: CrossValidationOptions,
   emit: Emit,
   world: ActiveWorld = realWorld,
 ): Promise<CrossValidationResult> {
   const folder = join(config.output.directory, config.job);
   const release = await world.lock(folder);
   try {
-    const attempts = await CrossValidationAttempts.open(config, options, emit, world);
-    const outcome = await attempts.untilOver();
+    let told = 0;
+    const { turns, instances } = await runTurns(
+      config,
+      (training) => ({
+        folds,
+        noun: "a cross-validation",
+        training,
+        whole: roundsOfAll(training, folds),
+        turns: ({ labels, weights, columns }, rows) =>
+          new FoldTurns(training, labels, weights, rows, columns),
+        onTurn: ({ roundsDone, latest }) => {
+          if (roundsDone === told || latest === null) return;
+          told = roundsDone;
+          onRound?.(roundsDone - 1, latest);
+        },
+      }),
+      emit,
+      world,
+    );
     const path = join(folder, "cross-validation.json");
     await world.storage.makeFolder(folder);
-    const result = { job: config.job, path, ...outcome };
+    const result = { job: config.job, path, ...turns.outcome(), instances };
     await world.storage.write(path, `${JSON.stringify(result)}\n`);
     return result;
   } finally {
     await release();
-  }
-}
-
-/** What is the same in every attempt once the rows are known. */
-type Prepared = Omit<ConstructorParameters<typeof ActiveRole>[0], "peers" | "observer">;
-interface PreparedFolds extends Prepared {
-  /** The config, with what the scheme can do of the resolution that it asks for. */
-  readonly config: ActiveConfig;
-  readonly folds: FoldTurns;
-  readonly train: PartyTable;
-  readonly aligned: Uint32Array | null;
-  readonly jobId: Uint8Array;
-  readonly samplingSecret: string;
-}
-
-class CrossValidationAttempts {
-  readonly #config: ActiveConfig;
-  readonly #options: CrossValidationOptions;
-  readonly #tables: Awaited<ReturnType<typeof readActiveTables>>;
-  readonly #secret: SchemeSecret;
-  readonly #scheme: ActiveScheme;
-  readonly #emit: Emit;
-  readonly #world: ActiveWorld;
-  #prepared: PreparedFolds | null = null;
-  #evidence: ActiveEvidence | null = null;
-
-  private constructor(
-    config: ActiveConfig,
-    options: CrossValidationOptions,
-    tables: Awaited<ReturnType<typeof readActiveTables>>,
-    secret: SchemeSecret,
-    emit: Emit,
-    world: ActiveWorld,
-  ) {
-    this.#config = config;
-    this.#options = options;
-    this.#tables = tables;
-    this.#secret = secret;
-    const repeatable = config.output.verifiable;
-    this.#scheme = chosenScheme(config).scheme.active(secret, { ...config, repeatable });
-    this.#emit = emit;
-    this.#world = world;
-  }
-
-  static async open(
-    config: ActiveConfig,
-    options: CrossValidationOptions,
-    emit: Emit,
-    world: ActiveWorld,
-  ): Promise<CrossValidationAttempts> {
-    if (config.data.validation_path !== undefined)
-      throw new TandemError("USAGE", "a cross-validation holds each fold back in turn; leave data.validation_path out");
-    if (config.warm_start !== undefined)
-      throw new TandemError("USAGE", "a cross-validation begins every fold's model anew; leave warm_start out");
-    const notice = (words: string): void => emit({ type: "notice", party: config.name, words });
-    unusedParameters(config.training).forEach(notice);
-    const tables = await readActiveTables(config, notice);
-    const classed = withClassesOf(config, tables);
-    return new CrossValidationAttempts(classed, options, tables, await makeSecret(config, emit), emit, world);
-  }
-
-  async untilOver(): Promise<CrossValidationOutcome & { readonly instances: number }> {
-    const { name, job, patience_seconds: seconds, firstContactSeconds } = this.#config;
-    const { now, sleep, jitter } = this.#world;
-    const patience = new Patience(
-      {
-        patienceMs: seconds * 1000,
-        firstContactMs: firstContactSeconds * 1000,
-        now,
-        sleep,
-        jitter,
-        advice: "the cross-validation begins anew with the same command",
-        onWait: ({ code, message }, delayMs, leftMs) =>
-          this.#emit({ type: "waiting", party: name, job, delayMs, leftMs, code, message }),
-      },
-      false,
-    );
-    try {
-      for (;;) {
-        try {
-          return await this.#attempt(patience);
-        } catch (error) {
-          await patience.afterFailure(error);
-        }
-      }
-    } finally {
-      this.#scheme.close();
-    }
-  }
-
-  async #attempt(patience: Patience): Promise<CrossValidationOutcome & { readonly instances: number }> {
-    patience.knocking();
-    const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
-    try {
-      const prepared = (this.#prepared ??= await this.#prepare(peers, patience));
-      const chained = await this.#chained(prepared, peers);
-      const role = new ActiveRole({ ...prepared, peers: chained, observer: this.#observer(prepared, patience) });
-      try {
-        await role.join();
-        patience.joined();
-        await role.crossValidate(prepared.folds);
-        await role.finish();
-      } catch (error) {
-        await tellFailure(role, error);
-        throw error;
-      }
-      return { ...prepared.folds.outcome(), instances: prepared.labels.length };
-    } finally {
-      for (const peer of peers) peer.close();
-    }
-  }
-
-  /** The passive parties, with a chain of digests around each. */
-  async #chained(prepared: PreparedFolds, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
-    const { training, output, job } = this.#config;
-    const { folds, train, labels, features, jobId, samplingSecret, aligned } = prepared;
-    const layersAlone = Math.min(training.local_rounds, training.num_round) * folds.foldCount;
-    const localRounds = roundsOf(layersAlone, training);
-    const firstTree = firstTreeOf({ localRounds, treesPerRound: treesPerRound(training), startTrees: 0 });
-    this.#evidence ??= await openActiveEvidence({
-      config: prepared.config,
-      prepared: { tables: { train, validationRows: null }, labels, features, digest: prepared.idsDigest },
-      begun: { jobId, samplingSecret, secret: this.#secret, aligned, start: null },
-      firstTree,
-      folds: folds.foldCount,
-      folder: join(output.directory, job),
-      storage: this.#world.storage,
-    });
-    const record = await this.#evidence.attempt(Math.max(folds.treesDone, firstTree));
-    return peers.map((peer) => chainedPeer(peer, record(peer.name)));
-  }
-
-  /** Test rows stay out of it altogether; a validation set is what each fold is to its model. */
-  async #prepare(peers: readonly ConnectedPeer[], patience: Patience): Promise<PreparedFolds> {
-    const { name, job, training, speed, privacy, data, align } = this.#config;
-    const emit: Emit = (event) => {
-      if (event.type === "alignment-progress") patience.answered();
-      this.#emit(event);
-    };
-    const aligned = align
-      ? await alignTables(
-          rowsOf(this.#tables).ids,
-          peers.map((peer) => peer.alignment(job, false)),
-          this.#config,
-          emit,
-        )
-      : null;
-    if (aligned !== null) patience.progressed();
-    const { train, rows } = jobTables(this.#tables, aligned?.rows ?? null, {
-      training,
-      data: { ...data, validation_fraction: undefined },
-    });
-    const labels = trainingLabels(train);
-    const folds = Array.from(
-      { length: this.#options.folds },
-      (_, fold) => foldRows(labels.length, this.#options.folds, fold, data.seed ?? training.seed).test,
-    );
-    const grid = { instances: labels.length, validationRows: null, training: roundsOfAll(training, folds.length) };
-    const config = withCodecOfJob(this.#config, grid, emit);
-    return {
-      config,
-      train,
-      aligned: aligned?.rows ?? null,
-      name,
-      job,
-      training,
-      codec: config.codec,
-      defences: privacy,
-      subtraction: speed.subtraction,
-      skipBin: speed.skip_bin,
-      features: binTable(train, binningOf(training)),
-      labels,
-      weights: train.weights ?? null,
-      columns: train.rowColumns ?? noColumns,
-      folds: new FoldTurns(training, labels, train.weights ?? null, folds, train.rowColumns),
-      samplingSecret: samplingSecretOf(this.#config),
-      idsDigest: idsDigest(train.ids),
-      rows,
-      scheme: this.#scheme,
-      jobId: osRandom.fill(new Uint8Array(jobIdBytes)),
-      now: this.#world.now,
-    };
-  }
-
-  #observer(
-    { folds, config }: PreparedFolds,
-    patience: Patience,
-  ): ConstructorParameters<typeof ActiveRole>[0]["observer"] {
-    const { name } = this.#config;
-    let told = folds.roundsDone;
-    return {
-      joined: (peer, featureCount) => this.#emit({ type: "joined", party: name, peer, featureCount }),
-      layoutProven: (layout) =>
-        this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, config, this.#scheme.proof) }),
-      treeBegan: () => {},
-      alarm: (peer, tree, _node, what) =>
-        this.#emit({ type: "alarm", party: name, peer, words: `in tree ${tree + 1}: ${what}` }),
-      treeFinished: async () => {
-        await this.#evidence?.store(this.#scheme.recipe ?? null);
-        patience.progressed();
-        const { latest, roundsDone } = folds;
-        if (roundsDone === told || latest === null) return;
-        told = roundsDone;
-        this.#options.onRound?.(roundsDone - 1, latest);
-      },
-    };
   }
 }

@@ -16,7 +16,8 @@ export function activeFacts(
 ): readonly DisclosureFacts[] {
   const config = withClassesOf(given, tables);
   const { train, test, validationRows } = jobTables(tables, null, config);
-  const job = { ...config, hasStart: config.warm_start !== undefined };
+  const groups = Object.keys(config.data.interaction_constraints).length;
+  const job = { ...config, hasStart: config.warm_start !== undefined, groups };
   const own =
     folds === null
       ? jobFacts(job, train, validationRows, test?.ids.length ?? 0)

@@ -14,6 +14,7 @@ import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import type { JobTables } from "./tables.ts";
 import { evaluate } from "../evaluate.ts";
+import { groupsOfTables } from "../interaction-groups.ts";
 import { quantiserOfJob } from "../job-grid.ts";
 import type { ActiveResult } from "../../record/events.ts";
 import { binningOf, binTable } from "../party-data.ts";
@@ -50,7 +51,8 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const [{ weights = null, rowColumns: columns = noColumns }] = job.train;
   const labels = labelsOf(job.train);
   const deciding = validationRows && otherRows(validationRows, labels.length);
-  const parties = job.train.map((table) => binTable(table, binningOf(training), deciding));
+  const binning = binningOf(training, groupsOfTables(job.train));
+  const parties = job.train.map((table) => binTable(table, binning, deciding));
   const quantise = quantiserOfJob(job);
   const start = job.start
     ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }

@@ -24,6 +24,7 @@ import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignm
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassiveConfig } from "../config.ts";
 import type { DataCache } from "../data-cache.ts";
+import { checkOwnGroups } from "../interaction-groups.ts";
 import { alignedCsv } from "../joined-tables.ts";
 import { binTable } from "../party-data.ts";
 import { agreedByPolicy, checkValidationFile } from "../policy.ts";
@@ -163,6 +164,7 @@ export class PassiveDesk implements PartyDesk {
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
       const agreed = agreedByPolicy(hello, policy, name);
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
+      checkOwnGroups(this.#config.data.interaction_constraints, agreed.interactionGroups, name);
       const { job } = agreed;
       const aligned = before.kind === "aligned" && before.caller === caller ? before : null;
       const rows = await jobRows(this.#files, { hello, job, active: caller.name, aligned });

@@ -5,9 +5,14 @@
  * A party that cannot count who is in a node says how many there must be at least. It is asked about neither child of a
  * pair of which one has fewer, nor about anything below them: who has a parent's sums and one child's has the other's.
  *
- * @reveals passive: which nodes are parents and siblings, where members are hidden
+ * Where features interact in groups only, a party is asked about the nodes that some feature of its own may split, and
+ * told which of its groups are open there.
+ *
+ * @reveals passive: which nodes are parents and siblings, where members are hidden; the names of all interaction groups,
+ *   and at each node that it is asked about which of the interaction groups that it has features in are open
  */
 import { bitmapFrom } from "../../wire/bitmap.ts";
+import type { Interactions } from "../../gbdt/split/interactions.ts";
 import type { GrowingNode, NodePair } from "../../gbdt/tree/grow.ts";
 import type { ActiveHidden, GradientChunk } from "../../scheme/scheme.ts";
 import { Broadcast } from "./broadcast.ts";
@@ -45,11 +50,12 @@ export class AskedNodes {
 
   /** Learns of the children of split nodes, before they are asked about. */
   open(pairs: readonly NodePair[]): void {
-    this.#task.sessions.forEach(({ nodeMinimum }, session) => {
+    this.#task.sessions.forEach(({ nodeMinimum, groups }, session) => {
       const closed = this.#closed[session];
       for (const { parent, left, right } of pairs) {
         const isSmall = nodeMinimum > 1 && Math.min(left.sampled.length, right.sampled.length) < nodeMinimum;
-        if (isSmall || closed.has(parent.id)) closed.add(left.id).add(right.id);
+        const isOpen = maySplit(left.interactions, session + 1, groups);
+        if (isSmall || !isOpen || closed.has(parent.id)) closed.add(left.id).add(right.id);
       }
     });
   }
@@ -67,8 +73,10 @@ export class AskedNodes {
       if (open.length === 0) continue;
       const request = hidden === null ? toldRequest(asked) : hiddenRequest(asked, this.#task.tellsPlaces);
       const sealed = hidden && this.#seal(hidden, asked.node);
-      for (const session of open)
-        requests[session].push(sealed === null ? request : { ...request, sealed: sealed.reader() });
+      for (const session of open) {
+        const own = withOpen(request, asked.node.interactions, sessions[session].groups);
+        requests[session].push(sealed === null ? own : { ...own, sealed: sealed.reader() });
+      }
     }
     return requests;
   }
@@ -77,6 +85,18 @@ export class AskedNodes {
     const { tree, outputs, gradients } = this.#task;
     return new Broadcast(hidden.seal({ tree, node, outputs, sampled, gradients }), chunksAhead);
   }
+}
+
+/** Whether some feature of a party may split a node. */
+function maySplit(interactions: Interactions | null, owner: number, groups: number): boolean {
+  if (interactions === null) return true;
+  return interactions.alone === null ? (interactions.open & groups) !== 0 : interactions.alone.owner === owner;
+}
+
+/** A party hears of its own groups only. */
+function withOpen(request: NodeRequest, interactions: Interactions | null, groups: number): NodeRequest {
+  if (interactions === null || request.origin === null) return request;
+  return { ...request, origin: { ...request.origin, open: interactions.open & groups } };
 }
 
 function toldRequest({ node, pair }: AskedNode): NodeRequest {

@@ -27,6 +27,7 @@ import {
   messageDigest,
   NodeDigest,
   OrderDigests,
+  roundDigest,
   termsDigest,
 } from "../chain/message-digests.ts";
 import type { PairChain } from "../chain/pair-chain.ts";
@@ -95,9 +96,9 @@ class ChainedPeer {
       const gradients = new GradientDigest();
       let tree = chain.tree;
       for await (const chunk of chunks) {
-        const { sequence = 0, sampled = new Uint8Array(0), scheme = new Uint8Array(0) } = chunk;
+        const { sequence = 0, scheme = new Uint8Array(0) } = chunk;
         tree = chunk.tree ?? 0;
-        if (sequence === 0) chain.note(tree, "sample", 0, digestOf(sampled));
+        if (sequence === 0) chain.note(tree, "sample", 0, roundDigest(chunk));
         gradients.add(scheme);
         yield chunk;
       }

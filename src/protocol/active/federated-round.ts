@@ -28,7 +28,7 @@ import type { PeerSession } from "./peer-session.ts";
 const chunksAhead = 4;
 
 /** Which round it is, and where its layer began. */
-export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins">;
+export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins" | "training">;
 
 export class FederatedRound {
   readonly #job: ActiveJob;
@@ -69,12 +69,12 @@ export class FederatedRound {
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
    */
   async grow(
-    { round, firstTree, isLast, layerMargins }: RoundTurn,
+    { round, firstTree, isLast, layerMargins, training }: RoundTurn,
     monitor: BoostingMonitor,
     margins: Float64Array,
     keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
   ): Promise<RoundMetrics | null> {
-    const { observer, training } = this.#job;
+    const { observer, training: agreed } = this.#job;
     this.#growing = firstTree;
     observer.treeBegan(firstTree);
     const { sample, ...real } = sampleRows(
@@ -87,11 +87,12 @@ export class FederatedRound {
     await nextSlice();
     const gradients = quantise(layout, real.values);
     await nextSlice();
-    const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast);
+    const columnRate = training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree;
+    const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast, columnRate);
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
-    const isSameRoot =
-      this.#job.scheme.hidden === null && sampler.takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
+    const takesAll = sampler.takesAll && agreed.colsample_bytree === 1;
+    const isSameRoot = this.#job.scheme.hidden === null && takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
     const sharedRoot: CandidateRows[] | null = isSameRoot ? [] : null;
     const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
     const trees: Tree<ActiveRule>[] = [];
@@ -101,7 +102,7 @@ export class FederatedRound {
       this.#growing = tree;
       if (i > 0) observer.treeBegan(tree);
       const grown = this.#task.withOwnLeaves(
-        await this.#growTree({ ...shared, tree, outputs }),
+        await this.#growTree({ ...shared, tree, outputs, parameters: growParametersOf(training) }),
         outputs,
         margins,
         sample,
@@ -129,13 +130,14 @@ export class FederatedRound {
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
     moreFollow: boolean,
+    columnRate: number,
   ): readonly Promise<void>[] {
     const { scheme } = this.#job;
     const made = timed(scheme.gradients(layout, gradients, sample), this.#encrypting);
     const chunks = new Broadcast(made, chunksAhead);
     const readers = this.#sessions.map(() => chunks.reader());
     const sampled = scheme.hidden === null ? rowBitmap(sample, gradients.instanceCount) : new Uint8Array(0);
-    const taken = this.#sessions.map((session, i) => session.sendGradients(firstTree, sampled, readers[i]));
+    const taken = this.#sessions.map((session, i) => session.sendGradients(firstTree, sampled, readers[i], columnRate));
     if (taken.length > 0 && moreFollow) {
       const expect = (): void => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount);
       void Promise.allSettled(taken).then(expect);
@@ -146,20 +148,28 @@ export class FederatedRound {
   async #growTree(
     own: Pick<
       TreeTask,
-      "tree" | "outputs" | "sampler" | "gradients" | "sample" | "layout" | "sharedRoot" | "gradientsTaken"
+      | "tree"
+      | "outputs"
+      | "parameters"
+      | "sampler"
+      | "gradients"
+      | "sample"
+      | "layout"
+      | "sharedRoot"
+      | "gradientsTaken"
     >,
   ): Promise<GrownTree<ActiveRule>> {
-    const { features, training, subtraction, observer, scheme, defences } = this.#job;
+    const { features, training, subtraction, observer, scheme, defences, interactionGroups = "" } = this.#job;
     const alarmed = new Set<string>();
     const grown = await growFederatedTree({
       ...own,
       features,
-      parameters: growParametersOf(training),
       subtraction,
       sessions: this.#sessions,
       hidden: scheme.hidden,
-      tellsPlaces: !own.sampler.isFixedPerTree || (defences?.max_thresholds ?? 0) > 0,
+      tellsPlaces: !own.sampler.isFixedPerTree || (defences?.max_thresholds ?? 0) > 0 || interactionGroups !== "",
       isConstrained: this.#isConstrained,
+      isGrouped: interactionGroups !== "",
       categoryPeopleMin: training.min_category_people,
       onAlarm: (party, ...what) => {
         if (alarmed.has(party)) return; // one of a tree is enough

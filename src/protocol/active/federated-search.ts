@@ -13,6 +13,7 @@ import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.t
 import { betterSplit, type PartySplit } from "../../gbdt/split/best-split.ts";
 import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
 import type { TreeGain } from "../../gbdt/split/gain.ts";
+import { interactionsBelow } from "../../gbdt/split/interactions.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../../gbdt/tree/grow.ts";
 import { ruleOf } from "../../gbdt/tree/tree.ts";
 import { OwnSearch } from "../../gbdt/split/own-search.ts";
@@ -132,13 +133,17 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
         return {
           rule: ruleOf(0, found.feature, feature, found.candidate),
           monotone: feature.monotone ?? 0,
+          below: interactionsBelow(node.interactions, 0, found.feature, feature.groups),
           ...partitionByBin(feature, found.candidate, node.instances),
         };
       }
       const answer = answers[found.peer].get(node.id);
       assert(answer !== undefined, "every decision is answered");
       const { inside, outside } = partition(node.instances, answer.leftMembers);
-      return { rule: { owner: found.peer + 1 }, monotone: answer.monotone, left: inside, right: outside };
+      const owner = found.peer + 1;
+      const groups = this.#task.isGrouped ? answer.groups : undefined;
+      const below = interactionsBelow(node.interactions, owner, -1, groups);
+      return { rule: { owner }, monotone: answer.monotone, below, left: inside, right: outside };
     });
   }
 

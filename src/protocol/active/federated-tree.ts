@@ -51,6 +51,8 @@ export interface TreeTask {
   readonly tellsPlaces: boolean;
   /** Some party has monotone constraints. */
   readonly isConstrained: boolean;
+  /** Features interact in groups only. */
+  readonly isGrouped: boolean;
   /** People that a category must have on average, at the root, for sets of them to be named. */
   readonly categoryPeopleMin: number;
   readonly onAlarm: OnAlarm;

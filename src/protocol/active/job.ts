@@ -4,7 +4,7 @@ import type { CodecParameters, Defences, TrainingParameters } from "../../base/p
 import type { TextList } from "../../base/text/text-list.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
-import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
+import type { Turns } from "../../gbdt/boost/fold-turns.ts";
 import type { StartModel } from "../../gbdt/boost/warm-start.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
@@ -35,7 +35,7 @@ export interface ActiveJob {
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
   /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
-  readonly folds?: FoldTurns;
+  readonly folds?: Turns;
   /** The validation rows are from files of their own, which all parties have. */
   readonly validationFile?: boolean;
   /** What it draws its columns with, where they are sampled. */
@@ -48,6 +48,8 @@ export interface ActiveJob {
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
   readonly observer: ActiveObserver;
+  /** Names of the groups that features interact in (protocol/interaction-groups.ts); empty or left out: none. */
+  readonly interactionGroups?: string;
   /** The model that training goes on from; null or left out: none. */
   readonly start?: ActiveStart | null;
   /** What earlier attempts at this job have left; nothing, unless it says otherwise. */

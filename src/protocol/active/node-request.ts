@@ -3,16 +3,25 @@
  * node's own gradients, chunk by chunk.
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { membersSeen, sealedNodeSeen } from "../../privacy/observation.ts";
+import { membersSeen, openGroupsSeen, sealedNodeSeen } from "../../privacy/observation.ts";
 import type { Tally } from "../../privacy/tally.ts";
 import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
 import { type ActiveNode, ActiveNodeSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+
+/** Where a node stands. */
+export interface NodeOrigin {
+  readonly parent: number;
+  readonly sibling: number;
+  readonly members: Uint8Array;
+  /** Interaction groups that are open there, of those that the party has features in; left out: the job has none. */
+  readonly open?: number;
+}
 
 /** A node whose candidate sums are wanted. */
 export interface NodeRequest {
   readonly node: number;
   /** Null for the root. */
-  readonly origin: { readonly parent: number; readonly sibling: number; readonly members: Uint8Array } | null;
+  readonly origin: NodeOrigin | null;
   readonly instanceCount: number;
   /** Those that are summed. */
   readonly sampledCount: number;
@@ -30,6 +39,7 @@ export async function* nodeMessages(
   tally: Tally,
 ): AsyncGenerator<ActiveNode> {
   for (const { node, origin, instanceCount, sealed } of requests) {
+    if (origin?.open !== undefined) tally.see(openGroupsSeen({ tree, node }));
     if (sealed !== undefined) {
       yield* sealedMessages(tree, { node, origin, sealed }, scheme, tally);
       continue;

@@ -14,7 +14,7 @@ import { OrderAnswers } from "./order-answers.ts";
 import { OutcomeTransfers } from "./outcome-transfers.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { nodeMessages, type NodeRequest } from "./node-request.ts";
-import { bitmapOfNode, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
+import { areGroupsPossible, bitmapOfNode, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
 import {
   candidatesSeen,
   gradientsSeen,
@@ -24,6 +24,7 @@ import {
   outcomeSeen,
   predictionSeen,
   scoresSeen,
+  splitGroupsSeen,
   sumsSeen,
   transferredSeen,
   winSeen,
@@ -38,6 +39,7 @@ import {
   type PassiveHello,
   type PassiveSplit,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { allGroups } from "../interaction-groups.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
 import type { MaskedPeer } from "../../scheme/masked/masked-scorer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
@@ -45,6 +47,8 @@ import type { OnPhase, Phase } from "../phase.ts";
 import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
 import { splitKey } from "../split-key.ts";
 import { candidateCountMax, protocolVersion } from "../../wire/version.ts";
+
+const laterChunk = { sampled: new Uint8Array(0), colsampleBytree: 0 };
 
 export class PeerSession {
   /** What either end has seen of the other. */
@@ -61,6 +65,8 @@ export class PeerSession {
   #candidateCountMax = 0;
   #greeting: Uint8Array = new Uint8Array(0);
   #nodeMinimum = 0;
+  #groupsOfJob = 0;
+  #groups = 0;
   #traits: PartyTraits = { candidateCount: 0, isMonotone: false, takesAllColumns: true, takesCategories: false };
   /** How often nodes of the current tree were asked for. */
   #level = 0;
@@ -103,6 +109,7 @@ export class PeerSession {
       );
     }
     const { enableCategorical = false, maxBin = 0, hiddenOutcomes = false, ...rates } = hello.parameters ?? {};
+    this.#groupsOfJob = allGroups(hello.parameters?.interactionGroups ?? "");
     if (hiddenOutcomes && this.#scheme.hidden !== null) this.#transfers = new OutcomeTransfers(this.#peer, this.tally);
     const binsMax = Math.max(maxBin, enableCategorical ? categoryCountMax : 0);
     this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * binsMax);
@@ -132,12 +139,20 @@ export class PeerSession {
     const { candidateCount, monotone: isMonotone } = ready;
     this.#traits = { ...this.#traits, candidateCount, isMonotone };
     this.#nodeMinimum = ready.nodeMinimum;
+    if ((ready.groups & ~this.#groupsOfJob) !== 0)
+      throw this.#deviates("interaction groups that the job does not have");
+    this.#groups = ready.groups;
     this.tally.see(candidatesSeen(candidateCount));
   }
 
   /** Fewer people than these may be in neither of two nodes that the party is asked about; it cannot count them. */
   get nodeMinimum(): number {
     return this.#nodeMinimum;
+  }
+
+  /** Interaction groups that the party has features in, as bits; known after set-up. */
+  get groups(): number {
+    return this.#groups;
   }
 
   /** Takes what the party's answers are opened with. */
@@ -160,14 +175,23 @@ export class PeerSession {
     return this.#traits.isMonotone;
   }
 
-  /** @param sampled bitmap of the instances that the round learns from; empty: all */
-  async sendGradients(tree: number, sampled: Uint8Array, chunks: AsyncIterable<GradientChunk>): Promise<void> {
+  /**
+   * @param sampled bitmap of the instances that the round learns from; empty: all
+   * @param columnRate of the round, where it is not the one that was agreed on; otherwise 0
+   */
+  async sendGradients(
+    tree: number,
+    sampled: Uint8Array,
+    chunks: AsyncIterable<GradientChunk>,
+    columnRate = 0,
+  ): Promise<void> {
     const { tally } = this;
     const { counts } = this.#scheme;
     async function* messages(): AsyncGenerator<Omit<ActiveGradients, "$typeName" | "$unknown">> {
       let sequence = 0;
       for await (const { message: scheme, ciphertexts } of chunks) {
-        const chunk = { tree, sequence, scheme, sampled: sequence === 0 ? sampled : new Uint8Array(0) };
+        const first = sequence === 0 ? { sampled, colsampleBytree: columnRate } : laterChunk;
+        const chunk = { tree, sequence, scheme, ...first };
         sequence++;
         counts.gradientCiphertexts += ciphertexts;
         tally.see(gradientsSeen(chunk, ciphertexts));
@@ -259,6 +283,8 @@ export class PeerSession {
             Math.abs(split.monotone) > (this.#traits.isMonotone ? 1 : 0)
           )
             throw this.#deviates("a split that was not asked for");
+          if (!areGroupsPossible(decision, split.groups, this.#groups))
+            throw this.#deviates("a split of a feature that may not split this node: it is in no group that is open");
           const size = everybody ?? decision.instances.length;
           checkBitmap(split.leftMembers, size);
           const leftMembers =
@@ -269,7 +295,8 @@ export class PeerSession {
               ? outcomeSeen(split, size)
               : transferredSeen(split, size, { instanceCount: decision.instances.length, leftMembers }),
           );
-          answers.set(split.node, { leftMembers, monotone: split.monotone });
+          if (this.#groupsOfJob !== 0) this.tally.see(splitGroupsSeen(split));
+          answers.set(split.node, { leftMembers, monotone: split.monotone, groups: split.groups });
         }
       })(),
     );

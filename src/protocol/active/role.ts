@@ -6,11 +6,10 @@
  * A round is stored after every passive party has stored all of its trees: they are level with the active party or up
  * to a round ahead, never behind. A round that is redone has the same gradients, hence the same decisions.
  */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
-import type { FoldTurns } from "../../gbdt/boost/fold-turns.ts";
+import type { Turns } from "../../gbdt/boost/fold-turns.ts";
 import { beginsLayer, endsLayer, layerOf, parallelOf, roundsOf } from "../../gbdt/boost/layers.ts";
 import { checkSampling, sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { checkConstraints, checkForest, checkGrowth, checkOrderedLeaves, outputsOf } from "../../gbdt/boost/train.ts";
@@ -146,7 +145,7 @@ export class ActiveRole {
     this.#job.observer.layoutProven(layout);
     while (!isOver()) {
       this.#evaluated = await this.#round(
-        { round, firstTree: trees.length, isLast: round + 1 === roundCount, layerMargins },
+        { round, firstTree: trees.length, isLast: round + 1 === roundCount, layerMargins, training },
         task,
         monitor,
         margins,
@@ -173,11 +172,11 @@ export class ActiveRole {
   }
 
   /**
-   * Grows every fold's model by turns. To a passive party this is one job: trees one after the other, each with the
-   * sample of its fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins without
+   * Grows every model by turns, of each fold one. To a passive party this is one job: trees one after the other, each
+   * with the sample of its fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins without
    * being asked for.
    */
-  async crossValidate(folds: FoldTurns): Promise<void> {
+  async crossValidate(folds: Turns): Promise<void> {
     const { training, features, observer } = this.#job;
     checkSampling(training);
     checkConstraints(training, features);
@@ -213,9 +212,8 @@ export class ActiveRole {
   }
 
   get #agreed(): AgreedParameters {
-    const { job, training, folds, codec, scheme, start = null, defences } = this.#job;
-    const rounds = folds === undefined ? training : roundsOfAll(training, folds.foldCount);
-    return agreedParameters(job, rounds, codec, scheme, start, defences);
+    const { job, training, folds, codec, scheme, start = null, defences, interactionGroups } = this.#job;
+    return agreedParameters(job, folds?.whole ?? training, codec, scheme, start, defences, interactionGroups);
   }
 
   #newTask(): BoostingTask {
@@ -253,7 +251,7 @@ export class ActiveRole {
     margins: Float64Array,
     keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
   ): Promise<RoundMetrics | null> {
-    const { training } = this.#job;
+    const { training } = turn;
     const sessions = layerOf(turn.round, training) < training.local_rounds ? [] : this.#sessions;
     const isConstrained =
       this.#job.features.some(({ monotone = 0 }) => monotone !== 0) ||
@@ -263,10 +261,4 @@ export class ActiveRole {
     for (const phase of ["encrypt", "aggregate", "decrypt"] as const) this.phases[phase] += round.spent[phase];
     return evaluated;
   }
-}
-
-/** All folds' rounds, as passive parties count them. */
-export function roundsOfAll(training: TrainingParameters, folds: number): TrainingParameters {
-  const { num_round: rounds, local_rounds: local } = training;
-  return { ...training, num_round: rounds * folds, local_rounds: Math.min(local, rounds) * folds };
 }

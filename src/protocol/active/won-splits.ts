@@ -52,6 +52,7 @@ export async function splitsOf(
     return {
       node: node.id,
       instances: node.instances,
+      interactions: node.interactions,
       named: tied[first],
       constraints: hasNoise ? constraintsOfTied(tied, rows, node.totals, limbsOf(gradients)) : 0,
       addsUp: (leftMembers: Uint8Array) => addsUp(node, leftMembers, tied[first], gradients, draws, hidden && outputs),

@@ -36,8 +36,19 @@ export function numbersDigest(values: Float64Array | Uint32Array | null): string
 /** Names, cuts, categories and constraints of features, and everybody's bins. */
 export function featuresDigest(features: readonly BinnedFeature[]): string {
   const hash = createHash("sha256");
-  for (const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone = 0, bins } of features) {
-    const head = { name, categories, oneHot, lowest, binCount, hasMissing, monotone, people: bins.length };
+  for (const {
+    name,
+    thresholds,
+    categories,
+    oneHot,
+    lowest,
+    binCount,
+    hasMissing,
+    monotone = 0,
+    groups,
+    bins,
+  } of features) {
+    const head = { name, categories, oneHot, lowest, binCount, hasMissing, monotone, groups, people: bins.length };
     hash.update(`${JSON.stringify(head)}\n`);
     for (const { buffer, byteOffset, byteLength } of [thresholds, bins])
       hash.update(new Uint8Array(buffer, byteOffset, byteLength));

@@ -2,6 +2,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import {
+  type ActiveGradientsSchema,
   ActiveHelloSchema,
   ActiveHiddenSplitsSchema,
   ActiveNodeSchema,
@@ -28,6 +29,15 @@ export function termsDigest(hello: MessageInitShape<typeof ActiveHelloSchema>): 
 }
 
 const none = new Uint8Array(0);
+
+/** Who is sampled in a round, and of how many columns trees are drawn, where that is not as agreed. */
+export function roundDigest({
+  sampled = none,
+  colsampleBytree: rate = 0,
+}: Pick<MessageInitShape<typeof ActiveGradientsSchema>, "sampled" | "colsampleBytree">): Uint8Array {
+  const rates = rate === 0 ? none : new Uint8Array(Float64Array.of(rate).buffer);
+  return digestOf(Buffer.concat([sampled, rates]));
+}
 
 /** One after the other, each by its own digest. */
 class Parts {

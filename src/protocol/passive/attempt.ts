@@ -57,6 +57,11 @@ export class Attempt {
     return Math.max(this.answered.trees, firstTreeOf(this.job.agreed));
   }
 
+  /** Features interact in groups only. */
+  get isGrouped(): boolean {
+    return this.job.agreed.interactionGroups !== "";
+  }
+
   get isMonotone(): boolean {
     return this.job.features.some(({ monotone = 0 }) => monotone !== 0);
   }

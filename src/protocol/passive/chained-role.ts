@@ -27,11 +27,11 @@ import { protocolVersion } from "../../wire/version.ts";
 import {
   AnswerDigest,
   ChoicesDigest,
-  digestOf,
   GradientDigest,
   messageDigest,
   NodeDigest,
   OrderDigests,
+  roundDigest,
   termsDigest,
 } from "../chain/message-digests.ts";
 import type { OpenChain, PassivePairRecord } from "../chain/record.ts";
@@ -132,7 +132,7 @@ class ChainedRole {
   #noteGradients(first: ActiveGradients | null, copy: object, digest: GradientDigest): void {
     if (first === null || this.#taking?.copy !== copy) return;
     const { chain } = this.#opened;
-    chain.note(first.tree, "sample", 0, digestOf(first.sampled));
+    chain.note(first.tree, "sample", 0, roundDigest(first));
     chain.note(first.tree, "gradients", 0, digest.digest());
   }
 

@@ -12,6 +12,8 @@ import type { DecidedSplit } from "./answered-splits.ts";
 export interface SplitAnswer extends DecidedSplit {
   readonly members: Uint32Array;
   readonly monotone: number;
+  /** Interaction groups of its feature that are open at the node. */
+  readonly groups: number;
 }
 
 /**
@@ -32,5 +34,6 @@ export function decideSplit(
   const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };
   const goesLeft = leftBins(feature, chosen);
   const leftMembers = bitmapFrom(members.length, (i) => goesLeft[feature.bins[members[i]]] === 1);
-  return { split, members, leftMembers, monotone: feature.monotone ?? 0 };
+  const groups = nodes.openGroups(node, chosen.feature);
+  return { split, members, leftMembers, monotone: feature.monotone ?? 0, groups };
 }

@@ -1,14 +1,17 @@
 /** Digests by which a passive party knows a question again: equal exactly if what was asked is. */
 import { createHash } from "node:crypto";
-import type { ActiveSetUp } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { ActiveGradients, ActiveSetUp } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export function membersDigest(members: Uint32Array): string {
   return digest("members", new Uint8Array(members.buffer, members.byteOffset, members.byteLength));
 }
 
-/** @param sampled bitmap over all instances; empty: all */
-export function sampleDigest(sampled: Uint8Array): string {
-  return digest("sample", sampled);
+/** What a round is begun with: who is sampled, and a rate of columns of its own. */
+export function sampleDigest({
+  sampled,
+  colsampleBytree: rate,
+}: Pick<ActiveGradients, "sampled" | "colsampleBytree">): string {
+  return digest(rate === 0 ? "sample" : `sample/${rate}`, sampled);
 }
 
 /** @param lasting what the scheme keeps from attempt to attempt: of Paillier the key */

@@ -61,9 +61,17 @@ export class RoundGradients {
     if (progress.current.testRows !== null)
       throw new TandemError("PROTOCOL_STATE", "predictions were asked for: the training of this job is over");
     checkChunk(first, course.tree + 1, 0);
+    this.#checkColumns(first.colsampleBytree);
     const { round } = progress.current;
-    if (round?.tree === first.tree && round.sample !== sampleDigest(first.sampled))
+    if (round?.tree === first.tree && round.sample !== sampleDigest(first))
       throw new TandemError("PROTOCOL_STATE", `the round of tree ${first.tree} was begun with another sample`);
+  }
+
+  /** Fewer columns than were agreed on would show which candidates are drawn together. */
+  #checkColumns(rate: number): void {
+    const { colsampleBytree: agreed } = this.#attempt.job.agreed;
+    if (rate === 0 || (rate >= agreed && rate <= 1 && rate !== agreed)) return;
+    throw new TandemError("PROTOCOL_STATE", `colsample_bytree of a round is ${rate}, where ${agreed} was agreed on`);
   }
 
   /** If it fails, the round has not begun. */
@@ -91,11 +99,11 @@ export class RoundGradients {
   }
 
   async #openTold(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
-    const { tree, sampled } = first;
+    const { tree } = first;
     this.#beginTree(first);
     await this.#attempt.job.admitRound?.(tree);
     const chunks = await this.#load(first, rest);
-    await this.#begin({ tree, sample: sampleDigest(sampled), chunks });
+    await this.#begin({ tree, sample: sampleDigest(first), chunks });
   }
 
   /** There is nothing to load, and what is stored of the round is stored at once. */
@@ -108,9 +116,9 @@ export class RoundGradients {
     await told.begin(first.tree);
   }
 
-  #beginTree({ tree, sampled }: ActiveGradients): void {
+  #beginTree({ tree, sampled, colsampleBytree: columnRate }: ActiveGradients): void {
     const { trees, limit, splits, job } = this.#attempt;
-    const nodes = trees.begin(tree, sampled, limit.beginTree(tree, splits));
+    const nodes = trees.begin(tree, sampled, limit.beginTree(tree, splits), columnRate);
     this.#checkSampleSize(nodes.sample.count);
     job.scheme.beginRound(nodes);
   }
@@ -130,9 +138,10 @@ export class RoundGradients {
    * Before a node of the round is answered all of them are counted, also if the round is redone: a job's secrets wear
    * off with every answer. With noise a round that is redone gets other noise, and may be split otherwise.
    */
-  async #reserveNodes({ tree, sampled }: ActiveGradients): Promise<void> {
+  async #reserveNodes(first: ActiveGradients): Promise<void> {
+    const { tree } = first;
     const { progress, job, trees, setUpDigest: setUp } = this.#attempt;
-    const round = { tree, sample: sampleDigest(sampled), chunks: null };
+    const round = { tree, sample: sampleDigest(first), chunks: null };
     const most = nodesOfJob(job.agreed);
     await progress.update(({ nodesReserved, splits, trees: finished }) => {
       const reserved = nodesReserved + trees.nodesAskedMax * job.agreed.treesPerRound;
@@ -161,7 +170,8 @@ export class RoundGradients {
     for (let next: IteratorResult<ActiveGradients> = { value: first }; next.done !== true; next = await rest.next()) {
       const chunk = next.value;
       checkChunk(chunk, tree, count);
-      if (count > 0 && chunk.sampled.length > 0) throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
+      if (count > 0 && (chunk.sampled.length > 0 || chunk.colsampleBytree !== 0))
+        throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
       if (count > 0 && isHidden)
         throw new TandemError("PROTOCOL_STATE", "gradients of a round, where nodes have their own");
       if (kept === null) await this.#takeChunk(chunk); // what the scheme refuses is not stored

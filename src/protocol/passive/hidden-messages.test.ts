@@ -130,6 +130,7 @@ describe("a node that is told wrongly is refused, and the next one is answered a
       parent: 0,
       sibling: 2,
       members: new Uint8Array(2),
+      open: 0,
     } as const;
     for (const change of [
       { members: origin },

@@ -9,7 +9,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { choicesSeen, outcomeKeysSeen, transferredSeen } from "../../privacy/observation.ts";
+import { choicesSeen, outcomeKeysSeen, splitGroupsSeen, transferredSeen } from "../../privacy/observation.ts";
 import { PassiveOutcomes, pieceCount } from "../../scheme/outcomes/passive-outcomes.ts";
 import type {
   ActiveHiddenSplits,
@@ -54,7 +54,7 @@ export class HiddenSplits {
       const first = await nextOf(pieces);
       if (first.request === undefined) throw new TandemError("PROTOCOL_STATE", "choices without a decision");
       const answers = await this.#decide(first.request);
-      for (const [i, { split, leftMembers, monotone }] of answers.entries()) {
+      for (const [i, { split, leftMembers, monotone, groups }] of answers.entries()) {
         const { tree, node } = split;
         const masked = this.#outcomes.mask(first.firstBatch + i, leftMembers, instanceCount);
         let bytes = 0;
@@ -65,9 +65,10 @@ export class HiddenSplits {
           masked.add(scheme);
           if (isSliceOver()) await nextSlice();
         }
-        const answer = { tree, node, leftMembers: masked.masked(), monotone };
+        const answer = { tree, node, leftMembers: masked.masked(), monotone, groups };
         tally.see(choicesSeen(tree, node, bytes));
         tally.see(transferredSeen(answer, instanceCount, null));
+        if (this.#attempt.isGrouped) tally.see(splitGroupsSeen(answer));
         yield answer;
       }
       if ((await pieces.next()).done !== true) throw new TandemError("PROTOCOL_STATE", "choices for no decision");

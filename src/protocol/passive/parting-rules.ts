@@ -106,6 +106,7 @@ function isChild({ node, sibling }: Parting, child: number): boolean {
 function isSame(before: Parting, parted: Parted): boolean {
   const { parent, node, sibling } = parted;
   if (before.parent !== parent || !isChild(before, node) || !isChild(before, sibling)) return false;
+  if ((before.open ?? 0) !== parted.open) return false;
   return membersDigest(membersOf(before.node, parted)) === before.members;
 }
 

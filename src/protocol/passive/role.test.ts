@@ -167,6 +167,7 @@ describe("the handshake", () => {
     outputs: 3,
     padding: 3,
     slotBits: 30,
+    interactionGroups: "a",
   };
   test("the list below is every field that is agreed on", () =>
     expect(Object.keys(flatParameters(drive(key).job.agreed)).sort()).toEqual(Object.keys(others).sort()));

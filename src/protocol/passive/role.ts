@@ -9,7 +9,8 @@
  *
  * @reveals active: number of features and of split candidates; for each split that a passive party wins, which side
  *   each person of the node falls on, or everybody of the job where members are hidden; of features with monotone
- *   constraints, which candidates they are, and the sign where one splits
+ *   constraints, which candidates they are, and the sign where one splits; with interaction groups, which of them it
+ *   has features in, and for each split that it wins which of those that are open its feature is in
  */
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -35,6 +36,7 @@ import {
 import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { totalBinCount } from "../../gbdt/split/binning.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
+import { groupsOf } from "../../gbdt/split/interactions.ts";
 import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
 import { candidatesSeen, hintsSeen } from "../../privacy/observation.ts";
@@ -150,7 +152,7 @@ export class PassiveRole {
     if (before !== null && before !== digest)
       throw new TandemError("PROTOCOL_STATE", "this job was begun with another set-up: its key stays the same");
     this.#attempt.setUp(trees, digest);
-    const answer = { candidateCount, monotone: isMonotone, nodeMinimum };
+    const answer = { candidateCount, monotone: isMonotone, nodeMinimum, groups: groupsOf(this.#job.features) };
     this.#setUp = { message: setUp, answer };
     course.phase = "ready";
     tally.see(candidatesSeen(candidateCount));

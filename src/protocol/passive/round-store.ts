@@ -10,6 +10,8 @@ export interface Parting {
   readonly sibling: number;
   /** Digest of the people in the node. */
   readonly members: string;
+  /** Interaction groups that were said to be open; left out: the job has none. */
+  readonly open?: number | undefined;
 }
 
 /** One node's candidate sums, as they were sent. */

@@ -3,7 +3,16 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
-import { membersSeen, orderSeen, outcomeSeen, sealedNodeSeen, sumsSeen, winSeen } from "../../privacy/observation.ts";
+import {
+  membersSeen,
+  openGroupsSeen,
+  orderSeen,
+  outcomeSeen,
+  sealedNodeSeen,
+  splitGroupsSeen,
+  sumsSeen,
+  winSeen,
+} from "../../privacy/observation.ts";
 import type {
   ActiveNode,
   ActiveOrder,
@@ -122,15 +131,17 @@ export class TreeAnswers {
 
   /** Who is in the node is known from here on, where it is told. */
   #place(request: ActiveNode): Parting | null {
-    const { tally, rules, trees, isHidden } = this.#attempt;
+    const { tally, rules, trees, isHidden, isGrouped } = this.#attempt;
     const { node, members: origin } = request;
     const { current } = trees;
     current.place(node, origin, (parted) => rules.checkParting(parted));
+    if (isGrouped && node > 0) tally.see(openGroupsSeen(request));
     if (isHidden) return null;
     const members = current.members(node);
     tally.see(membersSeen(request, origin, members.length));
     if (origin === undefined || origin.isRoot) return null;
-    return { parent: origin.parent, node, sibling: origin.sibling, members: membersDigest(members) };
+    const open = isGrouped ? { open: origin.open } : {};
+    return { parent: origin.parent, node, sibling: origin.sibling, members: membersDigest(members), ...open };
   }
 
   /** Asked for where some of its candidates tie: which of them is not said. */
@@ -157,9 +168,10 @@ export class TreeAnswers {
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
     const { tally, hidesOutcomes } = this.#attempt;
     if (hidesOutcomes) throw new TandemError("PROTOCOL_STATE", "outcomes are hidden in this job");
-    for (const { split, members, leftMembers, monotone } of await this.decide(request)) {
-      const answer = { tree: split.tree, node: split.node, leftMembers, monotone };
+    for (const { split, members, leftMembers, monotone, groups } of await this.decide(request)) {
+      const answer = { tree: split.tree, node: split.node, leftMembers, monotone, groups };
       tally.see(outcomeSeen(answer, members.length));
+      if (this.#attempt.isGrouped) tally.see(splitGroupsSeen(answer));
       yield answer;
     }
   }
@@ -175,8 +187,10 @@ export class TreeAnswers {
       const own = decided.map(({ split }) => split);
       rules.checkSplits(own.map(({ node }) => node));
       limit.check(own);
+      for (const { node, feature } of own) current.checkSplit(node, feature);
       await answered.keep(isHidden ? decided.map((each) => ({ ...each, members: null })) : decided);
       limit.answered(own);
+      for (const { node, feature } of own) current.splits(node, feature);
       return decided;
     });
     for (const decision of decisions) tally.see(winSeen(tree, decision));

@@ -29,7 +29,12 @@ export class PassiveTrees {
   /** Fewer people than these are in no node that may be asked about; who cannot count them tells others. */
   readonly nodeMinimum: number;
   readonly #job: TreeJob;
+  /** Which columns are drawn, by the rate of a round. */
+  readonly #samplerOf: (byTree: number) => ColumnSampler;
   readonly #treesPerRound: number;
+  readonly #agreedSampler: ColumnSampler;
+  /** Of the round under way. */
+  #sampler: ColumnSampler;
   #current: TreeNodes | null = null;
 
   /**
@@ -60,7 +65,8 @@ export class PassiveTrees {
         ? mostFrequentBins(features, instances)
         : new Int32Array(features.length).fill(-1);
     const rates = { byTree: agreed.colsampleBytree, byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode };
-    const sampler = new ColumnSampler(rates, agreed.seed, samplingSecret);
+    this.#samplerOf = (byTree) => new ColumnSampler({ ...rates, byTree }, agreed.seed, samplingSecret);
+    const sampler = (this.#sampler = this.#agreedSampler = this.#samplerOf(rates.byTree));
     const minimums = minimumsOfJob(job.minimums, defencesOf(agreed), rows.length);
     this.nodeMinimum = isHidden ? minimums.perNode : 0;
     const noise = noiseOf(job);
@@ -82,9 +88,11 @@ export class PassiveTrees {
    * The first tree of a round.
    * @param sampled bitmap of the instances that the round learns from; empty: all
    * @param used thresholds of splits before; null: they are not limited
+   * @param columnRate of the round; 0: as agreed
    */
-  begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null): TreeNodes {
+  begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null, columnRate = 0): TreeNodes {
     const { features, instances } = this.#job;
+    this.#sampler = columnRate === 0 ? this.#agreedSampler : this.#samplerOf(columnRate);
     return this.#start(tree, new TreeSample(features, instances.length, sampled), used);
   }
 
@@ -93,12 +101,13 @@ export class PassiveTrees {
     const before = this.current;
     const nodes = this.#start(tree, before.sample, used);
     // Trees of a round share their root, unless it is offered anew.
-    nodes.isRootAsked = before.isRootAsked && used === null && this.#job.sampler?.takesAll !== false;
+    nodes.isRootAsked = before.isRootAsked && used === null && this.#agreedSampler.takesAll;
     return nodes;
   }
 
   #start(tree: number, sample: TreeSample, used: UsedThresholds | null): TreeNodes {
-    this.#current = new TreeNodes(this.#job, tree, Math.floor(tree / this.#treesPerRound), sample, used);
+    const job = { ...this.#job, sampler: this.#sampler };
+    this.#current = new TreeNodes(job, tree, Math.floor(tree / this.#treesPerRound), sample, used);
     return this.#current;
   }
 }

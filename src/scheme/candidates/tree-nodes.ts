@@ -6,7 +6,7 @@
  * only so many (gbdt/split/offered-candidates.ts).
  *
  * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the
- * nodes, is small, that a neighbour is near, or that their feature has used its thresholds
+ * nodes, is small, that a neighbour is near, that their feature has used its thresholds, or is in no open group
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -20,6 +20,7 @@ import {
 } from "../../gbdt/split/offered-candidates.ts";
 import { type NoiseNames, type PartyNoise, type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import { groupsOf, type Interactions, mayInteract } from "../../gbdt/split/interactions.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import { partition } from "../../wire/bitmap.ts";
 import type { CategorySet, NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -29,6 +30,7 @@ import { groupedCount, setFrom } from "./category-group.ts";
 import { orderOf } from "./candidate-order.ts";
 import type { NodeTask } from "./node-task.ts";
 import type { HiddenMembers } from "./hidden-members.ts";
+import { openBelow } from "./open-groups.ts";
 import { firstWithSameSums } from "./same-sums.ts";
 import type { TreeSample } from "./tree-sample.ts";
 
@@ -60,6 +62,8 @@ export interface Parted {
   readonly inside: Uint32Array;
   /** In the sibling. */
   readonly outside: Uint32Array;
+  /** Interaction groups that are open in both. */
+  readonly open: number;
 }
 
 interface PlacedNode {
@@ -70,6 +74,8 @@ interface PlacedNode {
   readonly parent: number;
   /** Its children are known. */
   isParent: boolean;
+  /** What may split it. */
+  readonly interactions: Interactions | null;
 }
 
 export class TreeNodes {
@@ -82,6 +88,10 @@ export class TreeNodes {
   /** What is offered at which node; null where nothing is withheld. */
   readonly #offered: OfferedCandidates | null;
   readonly #noise: TreeNoise | null;
+  /** Interaction groups of the features; null: the job has none. */
+  readonly #groups: number | null;
+  /** By node the feature that this party has split it by. */
+  readonly #splitBy = new Map<number, number>();
 
   /**
    * @param round the trees of a round share their secret order, so that they can share what is known of the root
@@ -93,12 +103,14 @@ export class TreeNodes {
     // Where members are hidden a candidate has the same place in all trees: its answers are opened by what was told of
     // it once.
     this.#candidates = new TreeCandidates(job, tree, job.hidden ? 0 : round);
-    this.#nodes = new Map([[0, { members: job.instances, depth: 0, parent: -1, isParent: false }]]);
+    const root: PlacedNode = { members: job.instances, depth: 0, parent: -1, isParent: false, interactions: null };
+    this.#nodes = new Map([[0, root]]);
+    this.#groups = job.features.some(({ groups }) => groups !== undefined) ? groupsOf(job.features) : null;
     const { minimums, features } = job;
     const withholds = (!areOff(minimums) && !job.hidden) || used !== null;
-    const root = (): CountedNode => ({ id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) });
+    const counted = (): CountedNode => ({ id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) });
     this.#offered = withholds
-      ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, root(), used)
+      ? new OfferedCandidates(job.hidden ? noMinimums : minimums, features, sample.bins, counted(), used)
       : null;
     this.#noise = job.noise
       ? new TreeNoise(job.noise, job.features, round, this.#summed(0, job.instances), namesOf(job, tree))
@@ -123,16 +135,18 @@ export class TreeNodes {
     this.#checkNumbers(parent, node, sibling);
     const above = this.#placed(parent);
     const { inside, outside } = partition(above.members, message.members);
+    const interactions = this.#below(parent, above, message.open);
     if (above.isParent || this.#nodes.has(node) || this.#nodes.has(sibling)) {
-      this.#checkSame(parent, node, sibling, inside);
+      this.#checkSame(parent, node, sibling, inside, interactions);
       return;
     }
     // Children of the last level are leaves: nobody may ask for them.
     if (this.#job.maxDepth > 0 && above.depth + 1 >= this.#job.maxDepth)
       throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} are deeper than a tree of this job`);
-    admit({ parent, node, sibling, inside, outside });
-    this.#nodes.set(node, { members: inside, depth: above.depth + 1, parent, isParent: false });
-    this.#nodes.set(sibling, { members: outside, depth: above.depth + 1, parent, isParent: false });
+    admit({ parent, node, sibling, inside, outside, open: message.open });
+    const place = { depth: above.depth + 1, parent, interactions };
+    this.#nodes.set(node, { members: inside, isParent: false, ...place });
+    this.#nodes.set(sibling, { members: outside, isParent: false, ...place });
     above.isParent = true;
     this.#offered?.split(parent, this.#counted(node, inside), this.#counted(sibling, outside));
     this.#noise?.split(parent, this.#summed(node, inside), this.#summed(sibling, outside));
@@ -148,15 +162,44 @@ export class TreeNodes {
     const { parent, sibling } = message;
     this.#checkNumbers(parent, node, sibling);
     const above = this.#placed(parent);
+    const interactions = this.#below(parent, above, message.open);
+    const { instances } = this.#job;
     if (above.isParent || this.#nodes.has(node) || this.#nodes.has(sibling)) {
-      this.#checkSame(parent, node, sibling, this.#job.instances);
+      this.#checkSame(parent, node, sibling, instances, interactions);
       return;
     }
     for (const child of [node, sibling])
-      this.#nodes.set(child, { members: this.#job.instances, depth: above.depth + 1, parent, isParent: false });
+      this.#nodes.set(child, { members: instances, depth: above.depth + 1, parent, isParent: false, interactions });
     above.isParent = true;
     const nobody = new Uint32Array(0);
     this.#offered?.split(parent, { id: node, members: nobody }, { id: sibling, members: nobody });
+  }
+
+  #below(parent: number, { interactions }: PlacedNode, told: number): Interactions | null {
+    if (this.#groups === null) {
+      if (told !== 0) throw new TandemError("PROTOCOL_STATE", "open groups in a job without groups");
+      return null;
+    }
+    const feature = this.#splitBy.get(parent);
+    const splitBy = feature === undefined ? null : { feature, groups: this.#job.features[feature].groups ?? 0 };
+    return openBelow(interactions, told, this.#groups, splitBy);
+  }
+
+  /** The groups of a feature that are open at a node; 0 in a job without groups. */
+  openGroups(node: number, feature: number): number {
+    const { interactions } = this.#placed(node);
+    return (this.#job.features[feature].groups ?? 0) & (interactions === null ? -1 : interactions.open);
+  }
+
+  /** @throws TandemError PROTOCOL_STATE where groups were said to be open below a node, and not by this feature's split */
+  checkSplit(node: number, feature: number): void {
+    if (this.#groups !== null && this.#placed(node).isParent && this.#splitBy.get(node) !== feature)
+      throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by this split`);
+  }
+
+  /** This party's feature splits a node: that decides which groups are open below. */
+  splits(node: number, feature: number): void {
+    this.#splitBy.set(node, feature);
   }
 
   #checkNumbers(parent: number, node: number, sibling: number): void {
@@ -205,7 +248,8 @@ export class TreeNodes {
   /** Per candidate, in the node's order, 1 if it is withheld. */
   #withheld(node: number, set: CandidateSet): Uint8Array {
     const withheld = new Uint8Array(set.byPosition.length);
-    if (this.#offered === null && !this.#job.hidden?.offered) return withheld;
+    const isFree = this.#placed(node).interactions === null;
+    if (this.#offered === null && !this.#job.hidden?.offered && isFree) return withheld;
     return withheld.map((_, position) => (this.#isOffered(node, candidateIn(set, position)) ? 0 : 1));
   }
 
@@ -300,9 +344,16 @@ export class TreeNodes {
     return treeSizeMax(this.#job).nodes;
   }
 
-  #checkSame(parent: number, node: number, sibling: number, members: Uint32Array): void {
+  #checkSame(
+    parent: number,
+    node: number,
+    sibling: number,
+    members: Uint32Array,
+    interactions: Interactions | null,
+  ): void {
     const areChildren = [node, sibling].every((child) => this.#nodes.get(child)?.parent === parent);
-    if (areChildren && areEqual(this.members(node), members)) return;
+    const isOpenAlike = this.#nodes.get(node)?.interactions?.open === interactions?.open;
+    if (areChildren && isOpenAlike && areEqual(this.members(node), members)) return;
     throw new TandemError(
       "PROTOCOL_STATE",
       `nodes ${node} and ${sibling} are not the children of node ${parent} that they were`,
@@ -312,7 +363,8 @@ export class TreeNodes {
   #isOffered(node: number, candidate: PlannedCandidate): boolean {
     const { feature } = candidate;
     const ever = this.#job.hidden?.offered?.[feature][candidateIndex(this.#job.features[feature], candidate)] !== 0;
-    return ever && this.#offered?.has(node, feature, candidate) !== false;
+    const isOpen = mayInteract(this.#placed(node).interactions, 0, feature, this.#job.features[feature].groups);
+    return ever && isOpen && this.#offered?.has(node, feature, candidate) !== false;
   }
 
   #counted(id: number, instances: Uint32Array): CountedNode {
@@ -326,7 +378,7 @@ export class TreeNodes {
   #placed(node: number): PlacedNode {
     const { hidden, instances } = this.#job;
     const isAnywhere = hidden && !hidden.tellsPlaces && node < this.#nodeCountMax;
-    if (isAnywhere) return { members: instances, depth: 0, parent: -1, isParent: false };
+    if (isAnywhere) return { members: instances, depth: 0, parent: -1, isParent: false, interactions: null };
     const placed = this.#nodes.get(node);
     if (placed === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
     return placed;

@@ -1,0 +1,57 @@
+/**
+ * Interaction groups of a party's own features, by the names that all parties of a job use. The active party's config
+ * says which groups a job has; a passive party gives its own features to them.
+ */
+import { TandemError } from "../base/error.ts";
+import { suggestion } from "../base/text/nearest-name.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { groupCountMax } from "../gbdt/split/interactions.ts";
+import { groupNames, groupText, isGroupText } from "../protocol/interaction-groups.ts";
+
+type Grouped = Pick<PartyTable, "interactions">;
+
+/** The names of all groups that some tables have features in, as parties agree on them. */
+export function groupsOfTables(tables: readonly Grouped[]): string {
+  return groupText(tables.flatMap(({ interactions = {} }) => Object.keys(interactions)));
+}
+
+/** @throws TandemError COLUMN_UNKNOWN for a group of what is no feature */
+export function checkGroupedFeatures(
+  path: string,
+  groups: Readonly<Record<string, readonly string[]>>,
+  featureNames: readonly string[],
+): void {
+  for (const [group, names] of Object.entries(groups)) {
+    const unknown = names.find((name) => !featureNames.includes(name));
+    if (unknown === undefined) continue;
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `${path}: interaction_constraints names '${unknown}' in group '${group}', which is no feature` +
+        suggestion(unknown, featureNames),
+    );
+  }
+}
+
+/** What no job can have. */
+export function impossibleGroups(text: string): string | false {
+  if (isGroupText(text)) return false;
+  return (
+    `interaction_groups: up to ${groupCountMax} names of up to 32 letters, digits, dashes and underscores are needed, ` +
+    "each once and ascending"
+  );
+}
+
+/**
+ * A party whose features interact in groups takes no job that would let them interact otherwise.
+ * @throws TandemError POLICY; it does not say what the party's own groups are called
+ */
+export function checkOwnGroups(own: Readonly<Record<string, unknown>>, ofJob: string, name: string): void {
+  const names = groupNames(ofJob);
+  if (Object.keys(own).every((group) => names.includes(group))) return;
+  const asked = names.length === 0 ? "no groups" : `the groups ${names.join(", ")}`;
+  throw new TandemError(
+    "POLICY",
+    `the policy of ${name} does not allow this job: interaction_constraints: ${asked} asked, ` +
+      `but ${name} has features in a group of another name. The active party's config must name all groups`,
+  );
+}
