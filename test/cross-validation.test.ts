@@ -23,11 +23,19 @@ import { foldRows, splitRows } from "../src/data/split.ts";
 import { binFeature, type BinnedFeature } from "../src/gbdt/split/binning.ts";
 import { BoostingMonitor } from "../src/gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
-import { type CrossValidationOutcome, FoldTurns } from "../src/gbdt/boost/fold-turns.ts";
+import { type CrossValidationOutcome, FoldTurns, type Turns } from "../src/gbdt/boost/fold-turns.ts";
 import { type Minimums, noMinimums } from "../src/gbdt/split/offered-candidates.ts";
 import { UsedThresholds } from "../src/gbdt/split/used-thresholds.ts";
 import { centralisedRounds, type TrainedModel } from "../src/gbdt/boost/train.ts";
+import { tuneOutcome } from "../src/gbdt/tune/outcome.ts";
+import { spaceFromText } from "../src/gbdt/tune/parse-space.ts";
+import { scheduleOf } from "../src/gbdt/tune/schedule.ts";
+import { drawTrials } from "../src/gbdt/tune/search-space.ts";
+import { TrialTurns } from "../src/gbdt/tune/trial-turns.ts";
+import { growTrials } from "../src/gbdt/tune/tune-in-one-place.ts";
 import type { Tree } from "../src/gbdt/tree/tree.ts";
+import type { TunePrice } from "../src/cli/terminal/tune-text.ts";
+import type { TuningResult } from "../src/party/active/tuning.ts";
 import type { Leakage } from "../src/privacy/leakage.ts";
 import { ActiveRole } from "../src/protocol/active/role.ts";
 import { type ActiveRule, isOwnRule } from "../src/protocol/active/federated-tree.ts";
@@ -76,20 +84,19 @@ const defencesOf = ({ defences = {} }: FoldJob): Defences => resolveParameters(p
 /** One attempt at it; the passive parties begin where the one before has left them. */
 async function attempt(
   job: FoldJob,
-  turns: FoldTurns,
+  turns: Turns,
   stored: (PassiveProgress | undefined)[],
   trees: Tree<ActiveRule>[],
   { treesMax = Infinity, splitsMax = Infinity } = {},
 ): Promise<void> {
-  const { table, training, folds } = job;
+  const { table, training } = job;
   const kernel = selectKernel();
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const scheme =
     job.scheme === undefined
       ? new PaillierActive(kernel, key, 1, speed)
       : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed });
-  const rounds = { num_round: training.num_round * folds.length, local_rounds: training.local_rounds * folds.length };
-  const agreed = agreedParameters("cv", { ...training, ...rounds }, codec, scheme, null, defencesOf(job));
+  const agreed = agreedParameters("cv", turns.whole, codec, scheme, null, defencesOf(job));
   const roles = job.binned.slice(1).map((features, i) => {
     const progress = stored[i];
     return new PassiveRole({
@@ -353,6 +360,71 @@ describe("every fold's model is the centralised one, node for node and margin fo
   );
 });
 
+describe("a search over parameters in one job finds what a search in one place finds, also after lost connections", () => {
+  const searched: Partial<TrainingParameters> = { num_round: 4, max_depth: 2, early_stopping_rounds: 2 };
+  test.each<[string, Partial<TrainingParameters>, Partial<Defences>, Scheme | undefined]>([
+    ["halving, forests", { ...searched, num_round: 2, num_parallel_tree: 2 }, {}, undefined],
+    ["halving", searched, {}, lattice],
+    ["noise, few thresholds", { num_round: 2 }, { answer_noise: 0.3, max_thresholds: 3 }, undefined],
+    ["noise", { num_round: 2 }, { answer_noise: 0.3 }, lattice],
+  ])("%s", async (_what, training, defences, scheme) => {
+    const rows = table;
+    const job = { ...jobOf(training, rows, 2), defences, ...(scheme === undefined ? {} : { scheme }) };
+    const space = spaceFromText(
+      "eta=0.1..0.6 max_depth=1..4 subsample=0.6|1 colsample_bytree=0.4..1 lambda=0.1..5:log",
+    );
+    const trials = drawTrials(job.training, space, 4);
+    const schedule = scheduleOf("halving", trials.length, job.training.num_round);
+    const newTurns = (): TrialTurns => new TrialTurns(trials, schedule, rows.labels, null, job.folds);
+    const turns = newTurns();
+    const wide = { ...job, training: { ...turns.whole, num_round: job.training.num_round } };
+    const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
+    if (defences.answer_noise === undefined)
+      for (const limits of [{ splitsMax: 1 }, { treesMax: 5 }, { splitsMax: 3 }])
+        await expect(attempt(wide, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
+    await attempt(wide, turns, stored, trees);
+
+    const inOnePlace = newTurns();
+    const noise = noiseIn(turns.whole, codec, defencesOf(job));
+    const hidesMembers = scheme?.hidesMembers ?? false;
+    const bits = scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
+    await growTrials(inOnePlace, {
+      parties: job.binned,
+      labels: rows.labels,
+      quantise: quantiserFor(codec, bits, noise, noise !== null || hidesMembers),
+      hidesMembers,
+      samplingSecrets: job.binned.map((_, party) => secretOf(party)),
+      defences: defencesOf(job),
+      noiseSecrets: job.binned.map((_, party) => noiseSecret(party)),
+      folds: job.folds,
+    });
+    expect(turns.ranking).toEqual(inOnePlace.ranking);
+    expect(turns.treesDone).toBe(inOnePlace.treesDone);
+    const { trials: ranked, searched: names } = tuneOutcome(turns, trials, space, schedule, job.folds.length);
+    expect(ranked.map(({ rungs }) => rungs)).toEqual([2, 1, 1, 1]);
+    expect(names).toEqual(["eta", "max_depth", "subsample", "colsample_bytree", "lambda"]);
+    const owners = new Set(trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule.owner] : [])));
+    expect(owners.size, "every party has splits, or little was tested").toBe(3);
+  });
+
+  test("an active party that draws fewer columns than were agreed on, or another number when it redoes a round", async () => {
+    const job = jobOf({ num_round: 1, colsample_bytree: 0.6 }, table, 2);
+    const turnsWith = (...rates: number[]): TrialTurns => {
+      const trials = rates.map((rate) => ({ ...job.training, colsample_bytree: rate }));
+      return new TrialTurns(trials, scheduleOf("random", rates.length, 1), table.labels, null, job.folds);
+    };
+    const narrow = turnsWith(0.6, 0.3);
+    const lying = Object.assign(narrow, { whole: { ...narrow.whole, colsample_bytree: 0.6 } });
+    await expect(attempt(job, lying, [], [])).rejects.toThrow(
+      /colsample_bytree of a round is 0.3, where 0.6 was agreed/,
+    );
+    const stored: (PassiveProgress | undefined)[] = [];
+    const first = turnsWith(0.8, 0.6);
+    await expect(attempt(job, first, stored, [], { splitsMax: 0 })).rejects.toThrow("breaks the connection");
+    await expect(attempt(job, turnsWith(0.7, 0.6), stored, [])).rejects.toThrow(/was begun with another sample/);
+  });
+});
+
 test("between parties: one alignment, one job, folds as in one place; the policy counts all trees", async () => {
   const world = await new TrainedWorlds(scratchDirectory()).train(2);
   await configFor(world, "grid", { sampling_secret: secretOf(0) });
@@ -416,6 +488,28 @@ test("between parties: one alignment, one job, folds as in one place; the policy
     expect(folds).toEqual(await Promise.all(expected));
   };
   await expectFolds(job, result.folds);
+
+  // A search is one alignment and one job too, and says first what it costs.
+  const tuning = ["tune", ...command.slice(1, 3), "--trials", "3", "--folds", "2", "--yes"];
+  const found = await tandem(...tuning, "--json", "--explain-leakage");
+  expect(found.exitCode, found.stderr).toBe(0);
+  const [toldFirst, tuned] = found.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { leakage: Leakage } & TuningResult & { report: string; price: TunePrice });
+  expect(tuned.price).toMatchObject({ trees: 12, treesOfOne: 4, parties: ["shop0", "shop1"] });
+  expect(toldFirst.leakage.of).toMatch(/a search of 3 trials of 2 folds/);
+  for (const { events } of world.parties) {
+    const ofSearch = events.filter((event) => "job" in event && event.job === tuned.job);
+    expect(ofSearch.filter(({ type }) => type === "aligned")).toHaveLength(1);
+    expect(ofSearch.filter(({ type }) => type === "passive-tree")).toHaveLength(12);
+    expect(ofSearch.at(-1)).toMatchObject({ type: "job-ended", failure: null });
+  }
+  expect(tuned.trials).toHaveLength(3);
+  expect(tuned.instances).toBe(rows.length);
+  expect(readFileSync(tuned.report, "utf8")).toContain("What mattered");
+  const wrong = await tandem(...tuning, "--num-round", "3");
+  expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining("does not go with --config")]);
 
   const defences = { max_thresholds: 2, min_people_share: 0.03 };
   await configFor(world, "few", { sampling_secret: secretOf(0), privacy: defences });

@@ -13,6 +13,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     demo: async () => (await import("./demo.ts")).demoCommand(),
     simulate: async () => (await import("./simulate.ts")).simulateCommand(),
     cv: async () => (await import("./cv.ts")).cvCommand(),
+    tune: async () => (await import("./tune.ts")).tuneCommand(),
     estimate: async () => (await import("./estimate.ts")).estimateCommand(),
     audit: async () => (await import("./audit.ts")).auditCommand(),
   },

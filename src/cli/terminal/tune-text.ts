@@ -1,0 +1,81 @@
+/** What `tandem tune` prints: its price, how it goes, and what it has found. */
+import { formatCount } from "../../base/text/format.ts";
+import type { TuneOutcome } from "../../gbdt/tune/outcome.ts";
+import type { TrialTurns } from "../../gbdt/tune/trial-turns.ts";
+import { textTable } from "./text-table.ts";
+
+/** Trials that the terminal shows; the report has all. */
+const shownMax = 10;
+
+export interface TunePrice {
+  readonly trials: number;
+  readonly folds: number;
+  readonly trees: number;
+  /** Of one training with these parameters. */
+  readonly treesOfOne: number;
+  /** Nodes that a passive party is asked about, at most. */
+  readonly nodes: number;
+  /** 0: no limit. */
+  readonly thresholds: number;
+  readonly parties: readonly string[];
+}
+
+/** What it costs in disclosures, before anything starts. */
+export function priceText({ trials, folds, trees, treesOfOne, nodes, thresholds, parties }: TunePrice): string {
+  const times = Math.round(trees / treesOfOne);
+  const limit =
+    thresholds === 0
+      ? "as many thresholds of their features as win"
+      : `${formatCount(thresholds)} thresholds of each feature, over all trials`;
+  return [
+    `  ${formatCount(trials)} trials of ${folds} folds: up to ${formatCount(trees)} trees with ${parties.join(", ")}`,
+    `  their price is about that of ${formatCount(Math.max(1, times))} trainings of ${formatCount(treesOfOne)} trees:`,
+    `  each passive party answers about up to ${formatCount(nodes)} nodes, and tells outcomes of the splits that it wins,`,
+    `  of ${limit}`,
+    `  its policy must allow max_trees ${trees}; --explain-leakage lists what is revealed`,
+  ].join("\n");
+}
+
+/** One line per trial that has ended a rung. */
+export function trialLines(say: (line: string) => void, rungs: number): (turns: TrialTurns) => void {
+  const told = new Map<number, number>();
+  return (turns) => {
+    for (const state of turns.ranking) {
+      const { trial, rung, outcome } = state;
+      if (told.get(trial) === rung) continue;
+      told.set(trial, rung);
+      const name = trial === 0 ? "as given" : `trial ${trial}`;
+      const after = `${turns.metric} ${turns.scoreOf(state).toFixed(4)} after ${outcome.rounds} rounds`;
+      say(`rung ${rung + 1}/${rungs}  ${name}: ${after}`);
+    }
+  };
+}
+
+export function tuneText({ trials, searched, metric, best, matters, schedule }: TuneOutcome): string {
+  const rows = trials
+    .slice(0, shownMax)
+    .map(({ trial, parameters, score, bestRound, rounds, rungs }) => [
+      trial === 0 ? "as given" : String(trial),
+      score.mean.toFixed(4),
+      score.deviation.toFixed(4),
+      `${bestRound}/${rounds}`,
+      `${rungs}/${schedule.length}`,
+      ...searched.map((name) => String(parameters[name] ?? "")),
+    ]);
+  const more = trials.length > shownMax ? [`  and ${trials.length - shownMax} more in the report`] : [];
+  const mattered = matters
+    .filter(({ share }) => share >= 0.01)
+    .map(({ parameter, share }) => `${parameter} ${Math.round(100 * share)} %`);
+  return [
+    "",
+    textTable([["trial", metric, "deviation", "round", "rungs", ...searched], ...rows]),
+    ...more,
+    "",
+    `  what mattered: ${mattered.length === 0 ? "nothing that chance does not explain" : mattered.join(", ")}`,
+    "",
+    "  for the config:",
+    "  training:",
+    ...Object.entries(best).map(([name, value]) => `    ${name}: ${value}`),
+    "",
+  ].join("\n");
+}

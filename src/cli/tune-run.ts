@@ -1,0 +1,156 @@
+/** What `tandem tune` does: loaded when it is asked for. */
+import { access, constants, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { parse } from "yaml";
+import { TandemError } from "../base/error.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
+import { resolveParameters, trainingParameters, type TrainingParameters } from "../base/parameters/parameters.ts";
+import { tuneInOnePlace } from "../experiment/simulate/tune.ts";
+import { spaceFrom, spaceFromText } from "../gbdt/tune/parse-space.ts";
+import { scheduleOf } from "../gbdt/tune/schedule.ts";
+import { defaultSpace, drawTrials } from "../gbdt/tune/search-space.ts";
+import { newJobName } from "../party/active/checkpoints.ts";
+import { activeFacts } from "../party/active/disclosure-facts.ts";
+import { readActiveTables } from "../party/active/tables.ts";
+import { tunePrice } from "../party/active/tune-price.ts";
+import { runTuning, type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
+import { readActiveConfig } from "../party/config.ts";
+import { tuneReport } from "../report/tune-report.ts";
+import { type JobFlags, jobFrom } from "./job-options.ts";
+import { explainFirst } from "./leakage.ts";
+import { confirm } from "./terminal/confirm.ts";
+import { Progress } from "./terminal/progress.ts";
+import { priceText, trialLines, type TunePrice, tuneText } from "./terminal/tune-text.ts";
+import type { TuneFlags } from "./tune.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+const trialsMax = 1000;
+const foldsMax = 100;
+/** Options that go with --config; the others are a table's. */
+const withConfig = "config trials folds method search space report yes json quiet explainLeakage dryRun".split(" ");
+
+/** @throws TandemError USAGE */
+async function searchFrom(flags: TuneFlags, training: TrainingParameters): Promise<Search> {
+  if (flags.search !== undefined && flags.space !== undefined)
+    throw new TandemError("USAGE", "--search and --space exclude each other");
+  if (flags.report !== undefined) await requireFolder(flags.report);
+  const folds = wholeNumber("--folds", flags.folds, 2, foldsMax);
+  const count = wholeNumber("--trials", flags.trials, 2, trialsMax);
+  const space =
+    flags.search !== undefined
+      ? spaceFromText(flags.search)
+      : flags.space !== undefined
+        ? spaceFrom(await parsedFile(flags.space))
+        : defaultSpace(training);
+  const trials = drawTrials(training, space, count);
+  return { trials, space, folds, schedule: scheduleOf(flags.method, count, training.num_round) };
+}
+
+/** Before the search, not after it. */
+async function requireFolder(path: string): Promise<void> {
+  try {
+    await access(dirname(path), constants.W_OK);
+  } catch (cause) {
+    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder is missing, or not ours`, {
+      cause,
+    });
+  }
+}
+
+async function parsedFile(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    throw new TandemError("FILE_UNREADABLE", `${path}: the search space cannot be read`, { cause });
+  }
+  try {
+    return parse(text) as unknown;
+  } catch (cause) {
+    throw new TandemError("FILE_FORMAT", `${path}: the search space is neither YAML nor JSON`, { cause });
+  }
+}
+
+export async function onOneTable(flags: TuneFlags): Promise<void> {
+  if (flags.data === undefined || flags.label === undefined)
+    throw new TandemError(
+      "USAGE",
+      "tune needs --config for a job between companies, or --data and --label for a table",
+    );
+  for (const name of ["testFraction", "testData", "validationFraction", "validationData"] as const)
+    if (flags[name] !== undefined)
+      throw new TandemError("USAGE", "tune tests on its folds: leave test and validation rows out");
+  if (flags.explainLeakage === true || flags.dryRun === true)
+    throw new TandemError("USAGE", "--explain-leakage and --dry-run need --config: on one table nothing is revealed");
+  const progress = Progress.onStandardError(flags, "active");
+  const options = { ...jobFrom(flags as TuneFlags & JobFlags), check: false, onEvent: () => {} };
+  const search = await searchFrom(flags, resolveParameters(trainingParameters, options.training));
+  const say = trialLines((line) => progress.line(line), search.schedule.length);
+  const result = await tuneInOnePlace(options, () => search, say).finally(() => progress.close());
+  await tell(
+    flags,
+    { job: "tuning", ...result },
+    "with all columns in one place",
+    flags.report ?? "tuning.html",
+    progress,
+  );
+}
+
+export async function betweenCompanies(flags: TuneFlags, path: string, command: Command): Promise<void> {
+  const other = command.options.find(
+    (option) =>
+      !withConfig.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  if (other !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `${other.long ?? other.flags} does not go with --config: the config says what is trained`,
+    );
+  // A name of its own every time: it neither continues a job nor stands in the way of one.
+  const config = {
+    ...(await readActiveConfig(path, () => "tune")),
+    job: newJobName(new Date()).replace("job", "tune"),
+  };
+  const search = await searchFrom(flags, config.training);
+  const facts = async () => {
+    const whole = wholeSearch(search);
+    const training = { ...whole, num_round: whole.num_round / search.folds };
+    return activeFacts({ ...config, training }, await readActiveTables(config), search.folds);
+  };
+  const what = `job ${config.job}, a search of ${search.trials.length} trials of ${search.folds} folds,`;
+  const progress = Progress.onStandardError(flags, config.name);
+  const price = tunePrice(config, search);
+  if (flags.quiet !== true && flags.json !== true) process.stderr.write(`${priceText(price)}\n`);
+  if (!(await explainFirst(flags, what, facts))) return;
+  await askFirst(flags);
+  const onTurn = trialLines((line) => progress.line(line), search.schedule.length);
+  const result = await runTuning(config, { ...search, onTurn }, (event) => progress.handle(event)).finally(() =>
+    progress.close(),
+  );
+  const folder = join(config.output.directory, config.job);
+  const where = `between ${[config.name, ...config.passives.map(({ name }) => name)].join(", ")} in one job`;
+  await tell(flags, result, where, flags.report ?? join(folder, "tuning.html"), progress, price);
+}
+
+/** Whoever sits at a terminal is asked: the price is paid by others too. */
+async function askFirst({ yes, json }: TuneFlags): Promise<void> {
+  if (yes === true || json === true || !process.stdin.isTTY || !process.stderr.isTTY) return;
+  if (await confirm("Start? Type yes:", { input: process.stdin, output: process.stderr })) return;
+  throw new TandemError("USAGE", "nothing was started: the answer was not yes");
+}
+
+async function tell(
+  flags: TuneFlags,
+  result: TuningResult,
+  where: string,
+  path: string,
+  progress: Progress,
+  price?: TunePrice,
+): Promise<void> {
+  await writeFileAtomically(path, tuneReport({ ...result, where }, new Date()), 0o600);
+  process.stdout.write(
+    flags.json === true ? `${JSON.stringify({ ...result, price, report: path })}\n` : tuneText(result),
+  );
+  progress.line(`report: ${path}`);
+}

@@ -1,0 +1,105 @@
+/** What a search has found: its trials, the best first, and which parameters mattered. */
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import { type Spread, spread } from "../boost/fold-turns.ts";
+import { isHigherBetter } from "../metric/eval-metric.ts";
+import type { Rung } from "./schedule.ts";
+import { searchable, type Searched, type SearchSpace } from "./search-space.ts";
+import type { TrialTurns } from "./trial-turns.ts";
+
+export interface TrialOutcome {
+  /** Its number; 0 is what was given. */
+  readonly trial: number;
+  /** What was searched. */
+  readonly parameters: Readonly<Partial<Record<Searched, number>>>;
+  /** Rungs that it took part in, and rounds that it was given. */
+  readonly rungs: number;
+  readonly rounds: number;
+  /** The round that counts, from 1. */
+  readonly bestRound: number;
+  /** The deciding metric over the folds, held out, after that round. */
+  readonly score: Spread;
+  /** All metrics likewise. */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** The deciding metric after the first rung, which all trials have had. */
+  readonly early: number;
+}
+
+export interface TuneOutcome {
+  readonly metric: string;
+  readonly isHigherBetter: boolean;
+  readonly folds: number;
+  readonly schedule: readonly Rung[];
+  readonly searched: readonly Searched[];
+  /** The best first. */
+  readonly trials: readonly TrialOutcome[];
+  /** Per parameter the share of what trials differ by, after the first rung, that goes with it; the largest first. */
+  readonly matters: readonly { readonly parameter: Searched; readonly share: number }[];
+  /** The best trial's parameters that differ from what was given, and its rounds. */
+  readonly best: Readonly<Partial<Record<Searched | "num_round", number>>>;
+}
+
+export function tuneOutcome(
+  turns: TrialTurns,
+  trials: readonly TrainingParameters[],
+  space: SearchSpace,
+  schedule: readonly Rung[],
+  folds: number,
+): TuneOutcome {
+  const searched = searchable.filter((name) => space[name] !== undefined);
+  const ranked = turns.ranking.map(({ trial, rung, outcome }): TrialOutcome => {
+    const { history, bestRound, rounds } = outcome;
+    const held = history[bestRound].test;
+    return {
+      trial,
+      parameters: Object.fromEntries(searched.map((name) => [name, trials[trial][name]])),
+      rungs: rung + 1,
+      rounds,
+      bestRound: bestRound + 1,
+      score: held[turns.metric],
+      metrics: Object.fromEntries(Object.entries(held).map(([name, { mean }]) => [name, mean])),
+      early: history[Math.min(schedule[0].rounds, rounds) - 1].test[turns.metric].mean,
+    };
+  });
+  const [first] = ranked;
+  const changed = searched.filter((name) => first.parameters[name] !== trials[0][name]);
+  return {
+    metric: turns.metric,
+    isHigherBetter: isHigherBetter(turns.metric),
+    folds,
+    schedule,
+    searched,
+    trials: ranked,
+    matters: searched
+      .map((parameter) => ({ parameter, share: shareOf(ranked, parameter) }))
+      .sort((a, b) => b.share - a.share),
+    best: {
+      ...Object.fromEntries(changed.map((name) => [name, first.parameters[name]])),
+      num_round: first.bestRound,
+    },
+  };
+}
+
+/**
+ * How much of the variance of early scores lies between the lower, the middle and the upper third of a parameter's
+ * values, without what chance alone puts there (epsilon squared). 0 to 1.
+ */
+export function shareOf(trials: readonly Pick<TrialOutcome, "parameters" | "early">[], name: Searched): number {
+  const known = trials.flatMap(({ parameters, early }) => {
+    const value = parameters[name];
+    return value === undefined || !Number.isFinite(early) ? [] : [{ value, early }];
+  });
+  const sorted = known.sort((a, b) => a.value - b.value);
+  const thirds = new Map<number, number[]>();
+  // Equal values stay together.
+  const third = (value: number): number =>
+    Math.floor((3 * sorted.findIndex((other) => other.value === value)) / sorted.length);
+  for (const { value, early } of sorted) thirds.set(third(value), [...(thirds.get(third(value)) ?? []), early]);
+  const groups = [...thirds.values()];
+  const within = sorted.length - groups.length;
+  if (groups.length < 2 || within < 1) return 0;
+  const mean = spread(sorted.map(({ early }) => early)).mean;
+  const total = sorted.reduce((sum, { early }) => sum + (early - mean) ** 2, 0);
+  const between = groups.reduce((sum, group) => sum + group.length * (spread(group).mean - mean) ** 2, 0);
+  if (total === 0) return 0;
+  return Math.max(0, (between - ((groups.length - 1) * (total - between)) / within) / total);
+}

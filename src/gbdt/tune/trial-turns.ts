@@ -1,0 +1,149 @@
+/**
+ * A search over parameters by cross-validation, all trials in one job: a model per trial and fold, which grow by turns.
+ * After each rung of the schedule the trials are compared by the mean of the deciding metric over the folds, and the
+ * better ones go on. To whoever serves the job it is a row of trees, as a cross-validation is.
+ */
+import { TandemError } from "../../base/error.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import { noColumns, type RowColumns } from "../../base/row-columns.ts";
+import { metricsFor } from "../boost/boosting-monitor.ts";
+import type { BoostingTask } from "../boost/boosting-task.ts";
+import { type CrossValidationOutcome, FoldTurns, type Turn, type Turns } from "../boost/fold-turns.ts";
+import { isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
+import { type Rung, roundsIn } from "./schedule.ts";
+
+/** A trial that has had some rounds. */
+export interface TrialState {
+  readonly trial: number;
+  /** The last rung that it took part in. */
+  readonly rung: number;
+  readonly outcome: CrossValidationOutcome;
+}
+
+export class TrialTurns implements Turns {
+  readonly whole: TrainingParameters;
+  /** The metric that decides. */
+  readonly metric: MetricName;
+  readonly #trials: readonly FoldTurns[];
+  readonly #schedule: readonly Rung[];
+  /** Per trial the last rung that it has ended. */
+  readonly #ended: number[];
+  #rung = 0;
+  /** Trials of the rung, by their numbers, ascending. */
+  #running: readonly number[];
+
+  /**
+   * @param trials the parameters of each: they differ in what search-space.ts allows
+   * @param folds the rows of each
+   * @throws TandemError USAGE, LABEL_INVALID or WEIGHT_INVALID
+   */
+  constructor(
+    trials: readonly TrainingParameters[],
+    schedule: readonly Rung[],
+    labels: Float64Array,
+    weights: Float64Array | null,
+    folds: readonly Uint32Array[],
+    columns: RowColumns = noColumns,
+  ) {
+    if (trials[0].local_rounds > 0)
+      throw new TandemError("USAGE", "a search grows every trial's trees with everybody: leave local_rounds out");
+    this.#trials = trials.map((parameters) => new FoldTurns(parameters, labels, weights, folds, columns));
+    this.#schedule = schedule;
+    this.#ended = trials.map(() => -1);
+    this.#running = [...trials.keys()];
+    this.whole = wholeOf(trials, roundsIn(schedule) * folds.length);
+    const names = metricsFor(trials[0]);
+    this.metric = names[names.length - 1];
+  }
+
+  get firstTask(): BoostingTask {
+    return this.#trials[0].firstTask;
+  }
+
+  get treesDone(): number {
+    return this.#trials.reduce((sum, { treesDone }) => sum + treesDone, 0);
+  }
+
+  get isOver(): boolean {
+    return this.#rung === this.#schedule.length;
+  }
+
+  /** The trial whose turn it is; null: none's. */
+  get current(): number | null {
+    return this.#running.find((trial) => !this.#hasEndedRung(trial)) ?? null;
+  }
+
+  isRunning(trial: number): boolean {
+    return this.#running.includes(trial);
+  }
+
+  /** Rungs that have ended. */
+  get rungsDone(): number {
+    return this.#rung;
+  }
+
+  next(): Turn & { readonly trial: number } {
+    const trial = this.current ?? 0;
+    const turn = this.#trials[trial].next();
+    const isLastRung = this.#rung === this.#schedule.length - 1;
+    const isLast = turn.isLast && isLastRung && trial === this.#running[this.#running.length - 1];
+    return { ...turn, firstTree: this.treesDone, isLast, trial };
+  }
+
+  async finish(turn: Turn & { readonly trial?: number }): Promise<void> {
+    const trial = turn.trial ?? this.current ?? 0;
+    await this.#trials[trial].finish(turn);
+    if (this.#hasEndedRung(trial)) this.#ended[trial] = this.#rung;
+    if (this.current === null) this.#nextRung();
+  }
+
+  /** Of all trials that have ended a rung, the best first; those that came further stand before others. */
+  get ranking(): readonly TrialState[] {
+    const states = this.#trials.flatMap((turns, trial): TrialState[] =>
+      this.#ended[trial] < 0 ? [] : [{ trial, rung: this.#ended[trial], outcome: turns.outcome() }],
+    );
+    return states.sort((a, b) => b.rung - a.rung || this.#compare(a, b));
+  }
+
+  /** The mean of the deciding metric over the folds, after the round that counts. */
+  scoreOf({ outcome }: Pick<TrialState, "outcome">): number {
+    return outcome.history[outcome.bestRound].test[this.metric].mean;
+  }
+
+  #compare(a: TrialState, b: TrialState): number {
+    const [first, second] = [this.scoreOf(a), this.scoreOf(b)];
+    const order = isHigherBetter(this.metric) ? second - first : first - second;
+    return Number.isNaN(order) || order === 0 ? a.trial - b.trial : order;
+  }
+
+  #hasEndedRung(trial: number): boolean {
+    return this.#ended[trial] === this.#rung || this.#trials[trial].hasHad(this.#schedule[this.#rung]?.rounds ?? 0);
+  }
+
+  #nextRung(): void {
+    const rung = this.#rung++;
+    if (this.isOver) return;
+    const ranked = this.ranking.filter((state) => state.rung === rung).map(({ trial }) => trial);
+    const kept = ranked.slice(0, this.#schedule[this.#rung].trials);
+    for (const trial of ranked.slice(kept.length)) this.#trials[trial].forgetMargins();
+    this.#running = kept.sort((a, b) => a - b);
+    // A trial that early stopping has ended has nothing more to do.
+    for (const trial of this.#running) if (this.#hasEndedRung(trial)) this.#ended[trial] = this.#rung;
+    if (this.current === null) this.#nextRung();
+  }
+}
+
+/** What all trials keep within: the deepest trees, the most leaves and the fewest columns of any. */
+export function wholeOf(trials: readonly TrainingParameters[], rounds: number): TrainingParameters {
+  const most = (of: "max_depth" | "max_leaves"): number => {
+    const limits = trials.map((trial) => trial[of]);
+    return limits.includes(0) ? 0 : Math.max(...limits); // 0 is no limit
+  };
+  return {
+    ...trials[0],
+    num_round: rounds,
+    max_depth: most("max_depth"),
+    max_leaves: most("max_leaves"),
+    colsample_bytree: Math.min(...trials.map(({ colsample_bytree: rate }) => rate)),
+  };
+}

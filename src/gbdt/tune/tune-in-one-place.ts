@@ -1,0 +1,71 @@
+/** A search over parameters with all data in one place: the same trees as between companies, and no encryption. */
+import { beginsLayer, endsLayer } from "../boost/layers.ts";
+import { centralisedRounds, type CentralisedTraining } from "../boost/train.ts";
+import { UsedThresholds } from "../split/used-thresholds.ts";
+import type { TrialTurns } from "./trial-turns.ts";
+
+export interface OnePlaceSearch extends Pick<
+  CentralisedTraining,
+  | "parties"
+  | "labels"
+  | "weights"
+  | "columns"
+  | "quantise"
+  | "samplingSecrets"
+  | "minimums"
+  | "defences"
+  | "hidesMembers"
+  | "noiseSecrets"
+> {
+  /** The rows of each fold. */
+  readonly folds: readonly Uint32Array[];
+  /** After each turn. */
+  readonly onTurn?: (turns: TrialTurns) => void;
+}
+
+/** A trial's model of one fold, while it may go on. */
+interface GrowingModel {
+  readonly layers: AsyncGenerator<void, unknown>;
+  /** Its trees so far, and the number of the next among all trees of the job. */
+  trees: number;
+  firstTree: number;
+  margins: Float64Array;
+}
+
+export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training }: OnePlaceSearch): Promise<void> {
+  const models = new Map<number, GrowingModel[]>();
+  const limit = training.defences?.max_thresholds ?? 0;
+  const used = training.parties.map((_, party) => (party === 0 || limit === 0 ? null : new UsedThresholds(limit)));
+  const job = { people: training.labels.length, folds: folds.length, used, whole: turns.whole };
+  while (!turns.isOver) {
+    const turn = turns.next();
+    const ofTrial = models.get(turn.trial) ?? [];
+    models.set(turn.trial, ofTrial);
+    const model = (ofTrial[turn.fold] ??= begun((own) => ({
+      ...training,
+      parameters: { ...turn.training, early_stopping_rounds: 0 },
+      validationRows: folds[turn.fold],
+      job,
+      treeNumber: (tree) => own.firstTree + tree - own.trees,
+      onTree: (_tree, _index, margins) => (own.margins = margins),
+    })));
+    if (beginsLayer(turn.round, turn.training)) {
+      model.firstTree = turn.firstTree;
+      await model.layers.next();
+    }
+    if (endsLayer(turn.round, turn.training)) {
+      turn.margins.set(model.margins);
+      model.trees += turn.task.treeOutputs.length * turn.training.num_parallel_tree;
+    }
+    await turns.finish(turn);
+    for (const trial of models.keys()) if (!turns.isRunning(trial)) models.delete(trial);
+    onTurn?.(turns);
+  }
+}
+
+function begun(training: (own: GrowingModel) => CentralisedTraining): GrowingModel {
+  const own: { -readonly [K in keyof GrowingModel]?: GrowingModel[K] } = { trees: 0, firstTree: 0 };
+  own.margins = new Float64Array(0);
+  own.layers = centralisedRounds(training(own as GrowingModel));
+  return own as GrowingModel;
+}

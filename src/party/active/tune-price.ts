@@ -1,0 +1,21 @@
+/** What a search asks of passive parties, counted before it starts. */
+import { columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
+import { growParametersOf } from "../../gbdt/boost/train.ts";
+import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
+import { treesPerLayer } from "../../protocol/job-parameters.ts";
+import type { ActiveConfig } from "../config.ts";
+import { type Search, wholeSearch } from "./tuning.ts";
+
+export function tunePrice({ training, passives, privacy }: ActiveConfig, search: Search) {
+  const whole = wholeSearch(search);
+  const trees = whole.num_round * treesPerLayer(whole);
+  return {
+    trials: search.trials.length,
+    folds: search.folds,
+    trees,
+    treesOfOne: training.num_round * treesPerLayer(training),
+    nodes: trees * nodesAskedMax(growParametersOf(whole), columnRatesOf(whole)),
+    thresholds: privacy.max_thresholds,
+    parties: passives.map(({ name }) => name),
+  };
+}

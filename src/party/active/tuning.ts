@@ -1,0 +1,68 @@
+/**
+ * `tandem tune` between companies: a search over parameters by cross-validation, all trials by turns in one job, after
+ * one alignment (turn-attempts.ts). Its models are nobody's: nothing of them is kept but how well they did.
+ */
+import { join } from "node:path";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import { type TuneOutcome, tuneOutcome } from "../../gbdt/tune/outcome.ts";
+import { type Rung, roundsIn } from "../../gbdt/tune/schedule.ts";
+import type { SearchSpace } from "../../gbdt/tune/search-space.ts";
+import { TrialTurns, wholeOf } from "../../gbdt/tune/trial-turns.ts";
+import type { Emit } from "../../record/events.ts";
+import type { ActiveConfig } from "../config.ts";
+import { runTurns } from "./turn-attempts.ts";
+import { type ActiveWorld, realWorld } from "./world.ts";
+
+export interface Search {
+  readonly trials: readonly TrainingParameters[];
+  readonly space: SearchSpace;
+  readonly schedule: readonly Rung[];
+  readonly folds: number;
+}
+
+export interface TuningResult extends TuneOutcome {
+  readonly job: string;
+  readonly instances: number;
+}
+
+/** What the job of a search is agreed on with: all rounds of all trials and folds, and what all trials keep within. */
+export function wholeSearch({ trials, schedule, folds }: Search): TrainingParameters {
+  return wholeOf(trials, roundsIn(schedule) * folds);
+}
+
+/** @throws TandemError as training does */
+export async function runTuning(
+  config: ActiveConfig,
+  search: Search & { readonly onTurn?: (turns: TrialTurns) => void },
+  emit: Emit,
+  world: ActiveWorld = realWorld,
+): Promise<TuningResult> {
+  const { space, schedule, folds, onTurn } = search;
+  const folder = join(config.output.directory, config.job);
+  const release = await world.lock(folder);
+  try {
+    let { trials } = search;
+    const { turns, instances } = await runTurns(
+      // Nobody verifies models that are thrown away.
+      { ...config, output: { ...config.output, verifiable: false } },
+      ({ num_class }) => {
+        trials = search.trials.map((trial) => ({ ...trial, num_class }));
+        const whole = wholeSearch({ ...search, trials });
+        return {
+          folds,
+          noun: "a search",
+          training: whole,
+          whole,
+          turns: ({ labels, weights, columns }, rows) =>
+            new TrialTurns(trials, schedule, labels, weights, rows, columns),
+          ...(onTurn === undefined ? {} : { onTurn }),
+        };
+      },
+      emit,
+      world,
+    );
+    return { job: config.job, instances, ...tuneOutcome(turns, trials, space, schedule, folds) };
+  } finally {
+    await release();
+  }
+}
