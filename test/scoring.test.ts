@@ -7,12 +7,17 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
+import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
+import { refreshTrees } from "../src/gbdt/boost/refresh.ts";
+import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
+import { leafOf, type Tree } from "../src/gbdt/tree/tree.ts";
 import { logTo } from "../src/record/log.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
+import { runRefresh } from "../src/scoring/run-refresh.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
-import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
+import { type ActiveShare, readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -47,7 +52,14 @@ async function predict(
 }
 
 /** Every company's shares and columns in one place: what nobody has, and what scores must equal. */
-async function onePlaceScores({ bank, shops }: TrainedWorld, ids: readonly string[]): Promise<Map<string, string>> {
+async function onePlaceScores(world: TrainedWorld, ids: readonly string[]): Promise<Map<string, string>> {
+  const { model, columns } = await onePlace(world, ids);
+  const scores = predictionsOf(model, predictMargins(model, columns, ids.length));
+  const { outputCount = 1 } = model;
+  return new Map(ids.map((id, i) => [id, scores.subarray(i * outputCount, (i + 1) * outputCount).join(",")]));
+}
+
+async function onePlace({ bank, shops }: TrainedWorld, ids: readonly string[]) {
   const share = (company: Company): string => join(company.folder, "jobs", "spring", "share.json");
   const model = mergeShares(
     await readActiveShare(share(bank)),
@@ -63,9 +75,7 @@ async function onePlaceScores({ bank, shops }: TrainedWorld, ids: readonly strin
       return features.map((feature) => Float32Array.from(ids, (id) => feature[rowOf.get(id) ?? -1] ?? Number.NaN));
     }),
   );
-  const scores = predictionsOf(model, predictMargins(model, columns, ids.length));
-  const { outputCount = 1 } = model;
-  return new Map(ids.map((id, i) => [id, scores.subarray(i * outputCount, (i + 1) * outputCount).join(",")]));
+  return { model, columns };
 }
 
 const common = people.slice(25, 200).map(({ id }) => id);
@@ -326,4 +336,50 @@ test("the passive party's log tells who asked about how many, and about nobody i
     logTo({ level: "debug", terminal: false, write: (more) => (text += more), now: () => new Date(0) })(event);
   expect(text).toContain('"event":"scored"');
   expect(text).not.toMatch(/zq\d/);
+});
+
+test("refreshed leaves are those of one place, the splits stay, and the refreshed model scores", async () => {
+  const world = await worlds.restarted(1);
+  const { bank } = world;
+  const labelOf = new Map(people.map(({ id, label }) => [id, label]));
+  const ids = common.slice(0, 90);
+  const strangers = people.slice(0, 3).map(({ id }) => id);
+  const input = join(bank.folder, "later.csv");
+  const [head, ...lines] = readFileSync(writeInput(world, "later-input.csv", [...strangers, ...ids]), "utf8")
+    .trim()
+    .split("\n");
+  const labelled = lines.map((line) => `${line},${labelOf.get(line.split(",")[2]) ?? ""}`);
+  writeFileSync(input, `${[`${head},outcome`, ...labelled].join("\n")}\n`);
+  const options = { model: "spring", input, job: "autumn", refreshLeaf: true, onProgress: () => {} };
+  await expectError(() => runRefresh(world.config, { ...options, unknown: "refuse" }), "ID_UNKNOWN", /3 of its 93 ids/);
+  const result = await runRefresh(world.config, { ...options, unknown: "skip" });
+  expect(result).toMatchObject({ rows: 93, used: 90, unknown: { shop0: 3 }, from: "spring" });
+  expect(result.metrics.after).not.toEqual(result.metrics.before);
+
+  const { model, columns } = await onePlace(world, ids);
+  const labels = Float64Array.from(ids, (id) => (labelOf.get(id) === "defaulter" ? 1 : 0));
+  const task = new BoostingTask(world.config.training, labels);
+  const leavesOf = (tree: number): Uint32Array =>
+    Uint32Array.from(ids, (_, row) =>
+      leafOf(model.trees[tree], (rule) => valueGoesLeft(rule, columns[rule.owner][rule.feature][row])),
+    );
+  const { trees } = refreshTrees(model, task, world.config.training, leavesOf);
+  const [before, after] = await Promise.all(
+    ["spring", "autumn"].map((job) => readActiveShare(join(bank.folder, "jobs", job, "share.json"))),
+  );
+  const withoutRules = (all: readonly Tree<unknown>[]): unknown =>
+    all.map((tree) => tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: null })));
+  expect(withoutRules(after.trees)).toEqual(withoutRules(trees));
+  expect(after.model).toBe(before.model);
+  const rulesOf = (all: ActiveShare): unknown => all.trees.flat().map((node) => node.kind === "split" && node.rule);
+  expect(rulesOf(after)).toEqual(rulesOf(before));
+  const { scores } = await predict(world, input, { model: "autumn", unknown: "skip" });
+  const margins = predictMargins({ ...model, trees }, columns, ids.length);
+  expect([...scores.values()]).toEqual([...predictionsOf(model, margins)].map(String));
+
+  await expectError(
+    () => runRefresh(world.config, { ...options, unknown: "skip" }),
+    "USAGE",
+    /holds a model already; give the refreshed one another name/,
+  );
 });

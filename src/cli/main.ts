@@ -27,6 +27,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   "Use a model:": {
     predict: async () => (await import("./predict.ts")).predictCommand(),
     serve: async () => (await import("./serve.ts")).serveCommand(),
+    refresh: async () => (await import("./refresh.ts")).refreshCommand(),
     model: async () => (await import("./model.ts")).modelCommand(),
   },
   "Look at jobs:": {

@@ -12,7 +12,7 @@ import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type DistinctTable, type FileTable, readPartyTable } from "../party/party-data.ts";
-import { Scorer } from "./scorer.ts";
+import { Scorer, type ScoringOptions, type ScoringRows } from "./scorer.ts";
 import { keepContributions, meanContributions } from "./mean-contributions.ts";
 import { isExplanation, predictionWanted, type Wanted } from "./wanted.ts";
 
@@ -132,11 +132,30 @@ export function scoringData(
   };
 }
 
-async function scoreAll(scorer: Scorer, { table }: DistinctTable, options: PredictOptions, tells: boolean) {
-  const { unknown: rule, wanted = predictionWanted, onProgress } = options;
-  const total = table.ids.length;
+async function scoreAll(scorer: Scorer, rows: DistinctTable, options: PredictOptions, tells: boolean) {
+  const { wanted = predictionWanted } = options;
   const { perRow } = scorer.outputs(wanted);
-  const predictions = new Float64Array(total * perRow);
+  const predictions = new Float64Array(rows.table.ids.length * perRow);
+  const unknown = await askAll(scorer, rows, options, async (batch, first, asked) => {
+    const scores = await scorer.score(batch, { ...asked, wanted, tellsContributions: tells });
+    predictions.set(scores.predictions, first * perRow);
+    return scores.unknown;
+  });
+  return { predictions, unknown };
+}
+
+/**
+ * Asks about all rows of a table, batch by batch.
+ * @param ask about a batch that begins at a row; says who of it is unknown to whom
+ * @returns by row who does not know the person
+ */
+export async function askAll(
+  scorer: Scorer,
+  { table }: DistinctTable,
+  { unknown: rule, onProgress }: Pick<PredictOptions, "unknown" | "onProgress">,
+  ask: (batch: ScoringRows, first: number, options: ScoringOptions) => Promise<ReadonlyMap<number, readonly string[]>>,
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const total = table.ids.length;
   const unknown = new Map<number, readonly string[]>();
   const names = categoryNamesOf(table);
   const columns = table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i]));
@@ -146,21 +165,15 @@ async function scoreAll(scorer: Scorer, { table }: DistinctTable, options: Predi
       ids: textsBetween(table.ids, first, end),
       columns: columns.map((column) => column.subarray(first, end)),
     };
-    const scores = await scorer.score(batch, {
-      unknownAsMissing: rule === "missing",
-      timeoutMs: batchTimeoutMs,
-      wanted,
-      tellsContributions: tells,
-    });
-    predictions.set(scores.predictions, first * perRow);
-    for (const [row, names] of scores.unknown) unknown.set(first + row, names);
+    const asked = { unknownAsMissing: rule === "missing", timeoutMs: batchTimeoutMs };
+    for (const [row, names] of await ask(batch, first, asked)) unknown.set(first + row, names);
     onProgress(end, total);
   }
-  return { predictions, unknown };
+  return unknown;
 }
 
 /** Names parties and lines, never an id. */
-function unknownRefusal(
+export function unknownRefusal(
   input: string,
   { fileLines, lineNoun }: FileTable,
   unknown: ReadonlyMap<number, readonly string[]>,
@@ -175,7 +188,7 @@ function unknownRefusal(
   );
 }
 
-function countByParty(unknown: ReadonlyMap<number, readonly string[]>): Record<string, number> {
+export function countByParty(unknown: ReadonlyMap<number, readonly string[]>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of [...unknown.values()].flat()) counts[name] = (counts[name] ?? 0) + 1;
   return counts;

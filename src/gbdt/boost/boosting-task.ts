@@ -70,10 +70,13 @@ export class BoostingTask {
     return this.objective.kind === "quantile" ? this.#parameters.quantile_alpha : null;
   }
 
-  /** Where the margins of all instances start: each at its own base_margin, or all at base_score. */
-  startMargins(): Float64Array {
+  /**
+   * Where the margins of all instances start: each at its own base_margin, or all at base_score.
+   * @param base of a model that there is already
+   */
+  startMargins(base?: number): Float64Array {
     const { base_margin: own } = this.columns;
-    return own?.slice() ?? new Float64Array(this.labels.length * this.outputCount).fill(this.baseMargin());
+    return own?.slice() ?? new Float64Array(this.labels.length * this.outputCount).fill(base ?? this.baseMargin());
   }
 
   /** Where boosting starts. @throws TandemError USAGE if the objective cannot start from this base_score */

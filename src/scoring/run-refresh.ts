@@ -1,0 +1,150 @@
+/**
+ * `tandem refresh`: new leaves for a trained model, from people whose labels have come since. Passive parties say where
+ * these people go, as they do in scoring; the rest is the active party's own. Their splits stay, and so does the
+ * model's id: only the active party's share has leaves.
+ */
+import { join } from "node:path";
+import { TandemError } from "../base/error.ts";
+import type { Storage } from "../base/files/storage.ts";
+import { diskStorage } from "../base/files/storage.ts";
+import { jobSyntax } from "../base/job-name.ts";
+import type { TrainingParameters } from "../base/parameters/parameters.ts";
+import { selectRows } from "../data/dataset.ts";
+import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
+import { objectiveFor } from "../gbdt/objective/objective.ts";
+import { refreshTrees } from "../gbdt/boost/refresh.ts";
+import { allIterations } from "../gbdt/tree/iterations.ts";
+import { addLeafWeights } from "../gbdt/boost/train.ts";
+import type { ActiveConfig } from "../party/config.ts";
+import { evaluate } from "../party/evaluate.ts";
+import { findActiveShare } from "../party/model/find-share.ts";
+import { type LabelSpec, readPartyTable } from "../party/party-data.ts";
+import type { Metrics } from "../record/events.ts";
+import { type ActiveShare, writeActiveShare } from "../store/share-files.ts";
+import { askAll, countByParty, scoringData, type UnknownRule, unknownRefusal } from "./run-predict.ts";
+import { Scorer } from "./scorer.ts";
+import type { Wanted } from "./wanted.ts";
+
+export interface RefreshOptions {
+  /** A job's name, or the folder of one. */
+  readonly model: string;
+  readonly input: string;
+  /** The refreshed model's name among jobs. */
+  readonly job: string;
+  readonly unknown: UnknownRule;
+  /** False: statistics only, leaves stay (XGBoost's refresh_leaf=0). */
+  readonly refreshLeaf: boolean;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface RefreshResult {
+  readonly job: string;
+  readonly from: string;
+  readonly model: string;
+  readonly rows: number;
+  readonly used: number;
+  readonly unknown: Readonly<Record<string, number>>;
+  /** On these people: with the leaves of before, and with the new ones, which know them. */
+  readonly metrics: { readonly before: Metrics; readonly after: Metrics };
+  readonly path: string;
+}
+
+const firstTimeoutMs = 10_000;
+const leavesWanted: Wanted = { kind: "leaf", iterations: allIterations };
+
+/** @throws TandemError; nothing is written then */
+export async function runRefresh(
+  config: ActiveConfig,
+  options: RefreshOptions,
+  storage: Storage = diskStorage,
+): Promise<RefreshResult> {
+  const share = await findActiveShare(options.model, config);
+  const path = await newSharePath(config, options.job, storage);
+  if (share.maskedScoring === true)
+    throw new TandemError(
+      "USAGE",
+      `the model of job ${share.job} was trained with masked_scoring: parties tell scores, and not where people end. ` +
+        "Its leaves cannot be refreshed",
+    );
+  const training = parametersOf(config.training, share);
+  if (objectiveFor(share.objective).leafQuantiles !== undefined)
+    throw new TandemError("USAGE", `leaves of ${share.objective} are quantiles of residuals, which no sums refresh`);
+  const scorer = await Scorer.connect(config, share);
+  try {
+    const { data } = config;
+    const label: LabelSpec = {
+      label: data.label,
+      positive: data.positive,
+      weight: data.weight,
+      objective: share.objective,
+      training,
+      trained: { classes: share.classes ?? null },
+      columns: { ...data, base_margin: share.baseMarginColumn },
+    };
+    const rows = await readPartyTable({ path: options.input }, scoringData(data, scorer), label, {
+      text: "as trained",
+    });
+    for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
+    const leaves = share.trees.map(() => new Uint32Array(rows.table.ids.length));
+    const unknown = await askAll(scorer, rows, options, async (batch, first, asked) => {
+      const { predictions: found, unknown: strangers } = await scorer.score(batch, { ...asked, wanted: leavesWanted });
+      leaves.forEach((ofTree, tree) => {
+        for (let row = 0; row < batch.ids.length; row++) ofTree[first + row] = found[row * leaves.length + tree];
+      });
+      return strangers;
+    });
+    if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
+    const used = Uint32Array.from({ length: rows.table.ids.length }, (_, row) => row).filter(
+      (row) => options.unknown === "missing" || !unknown.has(row),
+    );
+    const { labels, weights = null, rowColumns } = selectRows(rows.table, used);
+    const task = new BoostingTask(training, labels ?? new Float64Array(0), weights, null, rowColumns);
+    const leavesOf = (tree: number): Uint32Array => used.map((row) => leaves[tree][row]);
+    const { trees, margins } = refreshTrees(share, task, training, leavesOf, options.refreshLeaf);
+    const measured = (of: Float64Array): Metrics => evaluate(training, of, task.labels, weights);
+    const metrics = { before: measured(marginsOf(share, task, leavesOf)), after: measured(margins) };
+    await storage.makeFolder(join(config.output.directory, options.job));
+    await writeActiveShare(path, { ...share, job: options.job, trees }, storage);
+    return {
+      job: options.job,
+      from: share.job,
+      model: share.model,
+      rows: rows.table.ids.length,
+      used: used.length,
+      unknown: countByParty(unknown),
+      metrics,
+      path,
+    };
+  } finally {
+    scorer.close();
+  }
+}
+
+/** The config's, but for what the model was trained for. */
+export function parametersOf(training: TrainingParameters, share: ActiveShare): TrainingParameters {
+  const { objective, outputCount = 1, parallelTrees = 1, trees } = share;
+  const isVector = trees.flat().some((node) => node.kind === "leaf" && node.weights !== undefined);
+  return {
+    ...training,
+    objective,
+    num_class: outputCount === 1 ? 0 : outputCount,
+    multi_strategy: isVector ? "multi_output_tree" : "one_output_per_tree",
+    num_parallel_tree: parallelTrees,
+  };
+}
+
+/** With the leaves of before. */
+function marginsOf(share: ActiveShare, task: BoostingTask, leavesOf: (tree: number) => Uint32Array): Float64Array {
+  const margins = task.startMargins(share.baseMargin);
+  share.trees.forEach((tree, index) => addLeafWeights(margins, task.outputCount, index, tree, leavesOf(index)));
+  return margins;
+}
+
+async function newSharePath({ output }: ActiveConfig, job: string, storage: Storage): Promise<string> {
+  if (!jobSyntax.test(job))
+    throw new TandemError("USAGE", "--job takes up to 64 letters, digits, dots, dashes and underscores");
+  const path = join(output.directory, job, "share.json");
+  if ((await storage.read(path)) !== null)
+    throw new TandemError("USAGE", `${path} holds a model already; give the refreshed one another name with --job`);
+  return path;
+}
