@@ -87,6 +87,11 @@ function failing(name: string, isFull: () => boolean): Storage {
         throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written (ENOSPC)`);
       return diskStorage.write(path, contents);
     },
+    append: (path, contents) => {
+      if (path.endsWith(name) && isFull())
+        throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written (ENOSPC)`);
+      return diskStorage.append(path, contents);
+    },
   };
 }
 

@@ -2,6 +2,8 @@
  * The active party's checkpoint (mode 0600): all that a restart needs to continue a job as if nothing had happened. It
  * holds the secret of the job's scheme and is removed when the job has ended well. Obfuscators are never in it.
  *
+ * Most rounds are lines that are added to its end (round-lines.ts); now and then it is written anew.
+ *
  * `identity` is what must not change while a job is under way, field by field.
  */
 import { join } from "node:path";
@@ -11,7 +13,8 @@ import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters/parameters.ts";
 import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
-import { readSealed, type SealedKind, writeSealedText } from "./sealed-file.ts";
+import { bestSchema, roundLineKind, withRounds } from "./round-lines.ts";
+import { readSealedAndLines, type SealedKind, writeSealedText } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
 import { bytesFrom, doublesFrom, rowsFrom, textOf } from "./stored-numbers.ts";
@@ -72,8 +75,7 @@ const contents = z.strictObject({
   margins: z.base64(),
   /** Those that the layer under way began with, where some of its rounds have ended and others have not. */
   layer: z.base64().optional(),
-  /** The best round on the validation rows; its value, one float64, in base64. */
-  best: z.strictObject({ round: z.number().int().nonnegative(), value: z.base64() }).nullable(),
+  best: bestSchema,
 });
 
 const kind: SealedKind<z.infer<typeof contents>> = {
@@ -124,9 +126,9 @@ export async function readActiveCheckpoint(
   storage: Storage,
 ): Promise<ActiveCheckpoint | null> {
   const path = checkpointPath(folder);
-  const stored = await readSealed(path, kind, storage);
+  const stored = await readSealedAndLines(path, kind, roundLineKind, storage);
   if (stored === null) return null;
-  const { identity, run, key, sampling, resolution, aligned, start, trees, margins, layer, best } = stored;
+  const { identity, run, key, sampling, resolution, aligned, start, trees, margins, layer, best } = stored.head;
   return {
     identity,
     jobId: bytesFrom(run),
@@ -138,12 +140,17 @@ export async function readActiveCheckpoint(
     progress:
       margins === ""
         ? null
-        : {
-            trees,
-            margins: doublesFrom(margins),
-            ...(layer === undefined ? {} : { layerMargins: doublesFrom(layer) }),
-            best: best && { round: best.round, value: doublesFrom(best.value)[0] },
-          },
+        : withRounds(
+            {
+              trees,
+              margins: doublesFrom(margins),
+              ...(layer === undefined ? {} : { layerMargins: doublesFrom(layer) }),
+              best: best && { round: best.round, value: doublesFrom(best.value)[0] },
+            },
+            run,
+            stored.lines,
+            path,
+          ),
   };
 }
 

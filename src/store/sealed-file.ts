@@ -56,6 +56,16 @@ export async function appendSealed<T>(
   await storage.append(path, `\n${contents.map((one) => sealed(kind, one)).join("")}`);
 }
 
+/** appendSealed of one line whose contents are text already. */
+export async function appendSealedText<T>(
+  path: string,
+  kind: SealedKind<T>,
+  text: string,
+  storage: Storage,
+): Promise<void> {
+  await storage.append(path, `\n${sealedText(kind, text)}`);
+}
+
 /**
  * All lines that were written whole: one that was interrupted has no end, and nobody was told of it.
  * @returns null where there is no such file
@@ -69,6 +79,25 @@ export async function readSealedLines<T>(
   if (text === null) return null;
   const lines = text.split("\n").map((line) => `${line}\n`);
   return lines.filter((line) => envelopeSyntax.test(line)).map((line) => unsealed(path, line, kind));
+}
+
+/**
+ * A file of one kind to whose end lines of another were added, one at a time (appendSealedText). One that was
+ * interrupted does not end in a line's end of its own, and nobody was told of it.
+ * @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or the kinds' codes naming the file
+ */
+export async function readSealedAndLines<T, L>(
+  path: string,
+  kind: SealedKind<T>,
+  lineKind: SealedKind<L>,
+  storage: Storage,
+): Promise<{ readonly head: T; readonly lines: readonly L[] } | null> {
+  const text = await storage.read(path);
+  if (text === null) return null;
+  const end = text.indexOf("\n") + 1;
+  const head = unsealed(path, text.slice(0, end), kind);
+  const added = text.slice(end).matchAll(/\n([^\n]+\n)(?=\n|$)/g);
+  return { head, lines: [...added].map(([, line]) => unsealed(path, line, lineKind)) };
 }
 
 function sealed<T>(kind: SealedKind<T>, contents: T): string {

@@ -1,6 +1,6 @@
 /** Arrays of numbers as text, exactly: base64 of their bytes, little-endian as on every machine that Node runs on. */
 
-export function textOf(values: Uint8Array | Uint32Array | Float64Array): string {
+export function textOf(values: Uint8Array | Uint16Array | Uint32Array | Float64Array): string {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString("base64");
 }
 

@@ -292,12 +292,16 @@ class Simulation implements PassiveSurroundings {
   }
 }
 
-/** How many trees a stored file has: a number, or a list of them. */
+/** How many trees a stored file has: a number, or lists of them in one line or more. */
 function treesIn(text: string | undefined, field: string): number | null {
   if (text === undefined) return null;
-  const contents = Object.values(JSON.parse(text) as Record<string, unknown>).find(
-    (value) => typeof value === "object" && value !== null && field in value,
-  ) as Record<string, unknown>;
-  const trees = contents[field];
-  return Array.isArray(trees) ? trees.length : Number(trees);
+  let count = 0;
+  for (const line of text.split("\n").filter((each) => each !== "")) {
+    const contents = Object.values(JSON.parse(line) as Record<string, unknown>).find(
+      (value) => typeof value === "object" && value !== null && field in value,
+    ) as Record<string, unknown>;
+    const trees = contents[field];
+    count += Array.isArray(trees) ? trees.length : Number(trees);
+  }
+  return count;
 }

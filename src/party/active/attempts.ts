@@ -259,9 +259,9 @@ export class JobAttempts {
         categoryNames: categoryNamesOf(tables.train),
       },
       ...(begun.progress === null ? {} : { progress: begun.progress }),
-      store: async (progress) => {
+      store: async (progress, round) => {
         await this.#evidence?.store(this.#schemeOf(begun.secret).recipe ?? null);
-        await this.#checkpoints.store(begun, progress);
+        await this.#checkpoints.store(begun, progress, round);
         patience.progressed();
       },
       observer: {

@@ -6,7 +6,7 @@ import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { chosenScheme, configNames, schemeNamed } from "../../scheme/registry.ts";
 import { tableDigest } from "../../data/table-digest.ts";
-import type { ActiveProgress } from "../../protocol/active/role.ts";
+import type { ActiveProgress, StoredRound } from "../../protocol/active/role.ts";
 import {
   type ActiveCheckpoint,
   checkpointPath,
@@ -16,16 +16,25 @@ import {
   readActiveCheckpoint,
   writeActiveCheckpoint,
 } from "../../store/active-checkpoint.ts";
+import { addRoundLine, lineBytes } from "../../store/round-lines.ts";
 import type { ActiveTables } from "./tables.ts";
 import type { ActiveConfig } from "../config.ts";
 
 const jobIdBytes = 16;
+/** A checkpoint is written anew when the rounds that were added have so many times the bytes of its margins, */
+const addedTimesMax = 4;
+/** or so many: it is read as one text. */
+const addedBytesMax = 64 << 20;
 
 export class ActiveCheckpoints {
   readonly folder: string;
   readonly #identity: JobIdentity;
   readonly #storage: Storage;
   #checkpoint: ActiveCheckpoint | null;
+  /** Of rounds that were added to the file since it was written whole; at first it has no margins to add to. */
+  #addedBytes = Infinity;
+  /** What held margins that nobody needs any more. */
+  #spare: Float64Array | null = null;
 
   private constructor(folder: string, identity: JobIdentity, storage: Storage, checkpoint: ActiveCheckpoint | null) {
     this.folder = folder;
@@ -65,9 +74,27 @@ export class ActiveCheckpoints {
     return this.#keep({ identity: this.#identity, jobId, ...job, progress: null });
   }
 
-  async store(begun: ActiveCheckpoint, { trees, margins, layerMargins, best }: ActiveProgress): Promise<void> {
-    const progress = { trees: [...trees], margins: margins.slice(), layerMargins: layerMargins?.slice(), best };
-    await this.#keep({ ...begun, progress });
+  /** The round is added to the file's end, or all of it is written anew: always while a layer of rounds is under way. */
+  async store(
+    begun: ActiveCheckpoint,
+    { trees, margins, layerMargins, best }: ActiveProgress,
+    round: StoredRound,
+  ): Promise<void> {
+    const copy = this.#spare?.length === margins.length ? this.#spare : new Float64Array(margins.length);
+    copy.set(margins);
+    const underWay = layerMargins === undefined ? {} : { layerMargins: layerMargins.slice() };
+    const checkpoint = { ...begun, progress: { trees: [...trees], margins: copy, ...underWay, best } };
+    const before = this.#checkpoint?.progress?.margins ?? null;
+    const isFull = this.#addedBytes >= Math.min(addedTimesMax * margins.byteLength, addedBytesMax);
+    const isWhole = isFull || layerMargins !== undefined;
+    const added = isWhole ? 0 : this.#addedBytes;
+    // A write that fails may have been done all the same: after it the file is written whole.
+    this.#addedBytes = Infinity;
+    if (isWhole) await this.#keep(checkpoint);
+    else await addRoundLine(checkpointPath(this.folder), begun.jobId, checkpoint.progress, round, this.#storage);
+    this.#checkpoint = checkpoint;
+    this.#spare = before;
+    this.#addedBytes = added + (isWhole ? 0 : lineBytes(round));
   }
 
   /** Everything is where it belongs: the job is over, and its secret with it. */

@@ -21,7 +21,7 @@ import { bitmapFrom } from "../../wire/bitmap.ts";
 import { Broadcast } from "./broadcast.ts";
 import { BusyClock } from "./busy-clock.ts";
 import { type ActiveRule, growFederatedTree, type TreeTask } from "./federated-tree.ts";
-import type { ActiveJob, PhaseTimesMs, RoundMetrics } from "./job.ts";
+import type { ActiveJob, PhaseTimesMs, RoundMetrics, StoredRound } from "./job.ts";
 import type { PeerSession } from "./peer-session.ts";
 
 /** Chunks of gradients that may wait for a slow party. */
@@ -72,7 +72,7 @@ export class FederatedRound {
     { round, firstTree, isLast, layerMargins, training }: RoundTurn,
     monitor: BoostingMonitor,
     margins: Float64Array,
-    keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
+    keep: (round: StoredRound) => Promise<void>,
   ): Promise<RoundMetrics | null> {
     const { observer, training: agreed } = this.#job;
     this.#growing = firstTree;
@@ -96,6 +96,7 @@ export class FederatedRound {
     const sharedRoot: CandidateRows[] | null = isSameRoot ? [] : null;
     const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
     const trees: Tree<ActiveRule>[] = [];
+    const leaves: Uint32Array[] = [];
     let evaluated: RoundMetrics | null = null;
     for (const [i, outputs] of this.#task.treeOutputs.entries()) {
       const tree = firstTree + i;
@@ -109,11 +110,12 @@ export class FederatedRound {
       );
       addLeafWeights(margins, this.#task.outputCount, tree, grown.tree, grown.leaves);
       trees.push(grown.tree);
+      leaves.push(grown.leaves);
       await nextSlice();
       const isLastOfRound = i + 1 === this.#task.treeOutputs.length;
       const isLastOfLayer = isLastOfRound && endsLayer(round, training);
       const validation = isLastOfLayer ? await monitor.afterRound(margins) : null;
-      if (isLastOfRound) await keep(trees);
+      if (isLastOfRound) await keep({ trees, leaves });
       await nextSlice();
       const evaluate = async (): Promise<RoundMetrics> =>
         (evaluated = { train: await monitor.onTraining(margins), validation });

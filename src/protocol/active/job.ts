@@ -54,8 +54,8 @@ export interface ActiveJob {
   readonly start?: ActiveStart | null;
   /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
   readonly progress?: ActiveProgress;
-  /** Makes progress outlive this process; settles when it does. */
-  readonly store?: (progress: ActiveProgress) => Promise<void>;
+  /** Makes progress outlive this process; settles when it does. @param round what its last round was */
+  readonly store?: (progress: ActiveProgress, round: StoredRound) => Promise<void>;
   /** 16 random bytes that tell this job from others of the same name. */
   readonly jobId?: Uint8Array;
   /** Milliseconds that never run backwards. */
@@ -84,6 +84,12 @@ export interface ActiveProgress {
   /** Those that the layer under way began with; left out: none is, or it is its first round. */
   readonly layerMargins?: Float64Array | undefined;
   readonly best: BestRound | null;
+}
+
+/** The trees of a round, and at which node of each every instance ends: the margins before it are all else it takes. */
+export interface StoredRound {
+  readonly trees: readonly Tree<ActiveRule>[];
+  readonly leaves: readonly Uint32Array[];
 }
 
 /** What the party around this role wants to know. No gradient, label or threshold passes through here. */

@@ -22,7 +22,7 @@ import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes
 import { agreedParameters, type AgreedParameters, noiseIn } from "../job-parameters.ts";
 import { FederatedRound, layoutFor, rowBitmap, type RoundTurn } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
-import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics } from "./job.ts";
+import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics, StoredRound } from "./job.ts";
 import { PeerSession } from "./peer-session.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
 
@@ -35,6 +35,7 @@ export type {
   PhaseTimesMs,
   PredictionRows,
   RoundMetrics,
+  StoredRound,
 } from "./job.ts";
 
 export class ActiveRole {
@@ -134,7 +135,7 @@ export class ActiveRole {
     let round = trees.length / task.treeOutputs.length;
     const layers = layerOf(round, training);
     const monitor = new BoostingMonitor(training, task, { rounds: layers, best: progress?.best ?? null });
-    let layerMargins = (progress?.layerMargins ?? margins).slice();
+    const layerMargins = (progress?.layerMargins ?? margins).slice();
     // Of the beginning: every attempt sets up the same.
     const layout = layoutFor(
       this.#job,
@@ -150,10 +151,10 @@ export class ActiveRole {
         monitor,
         margins,
         async (ofRound) => {
-          trees.push(...ofRound);
-          if (endsLayer(round, training)) layerMargins = margins.slice();
+          trees.push(...ofRound.trees);
+          if (endsLayer(round, training)) layerMargins.set(margins);
           const underWay = endsLayer(round, training) ? {} : { layerMargins };
-          await store?.({ trees, margins, best: monitor.best, ...underWay });
+          await store?.({ trees, margins, best: monitor.best, ...underWay }, ofRound);
         },
       );
       round++;
@@ -249,7 +250,7 @@ export class ActiveRole {
     task: BoostingTask,
     monitor: BoostingMonitor,
     margins: Float64Array,
-    keep: (trees: readonly Tree<ActiveRule>[]) => Promise<void>,
+    keep: (round: StoredRound) => Promise<void>,
   ): Promise<RoundMetrics | null> {
     const { training } = turn;
     const sessions = layerOf(turn.round, training) < training.local_rounds ? [] : this.#sessions;
