@@ -129,6 +129,9 @@ export interface GrownTree<R> {
   readonly leaves: Uint32Array;
 }
 
+/** Node ids begin with the root's. */
+export const rootId = 0;
+
 interface Searched<F> {
   readonly node: GrowingNode;
   readonly found: F | null;
@@ -167,13 +170,13 @@ export async function growTree<R, F extends FoundSplit>(
     else addLeaf(node);
   };
 
-  let nextId = 1;
+  let nextId = rootId + 1;
   let leafCount = 1;
   const leavesLeft = (): number => (maxLeaves === 0 ? Infinity : maxLeaves - leafCount);
   const everybody = new Uint32Array(leaves.length);
   for (let i = 0; i < everybody.length; i++) everybody[i] = i;
   const sampledOf = samplePicker(sample, gradients.instanceCount);
-  const root = new GrowingNode(0, 0, everybody, sampledOf(everybody), gradients);
+  const root = new GrowingNode(rootId, 0, everybody, sampledOf(everybody), gradients);
   enqueue({ node: root, found: await search.root(root) });
   for (;;) {
     const chosen = takeNext(queue, parameters.growPolicy, leavesLeft());

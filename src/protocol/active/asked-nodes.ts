@@ -13,7 +13,7 @@
  */
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { Interactions } from "../../gbdt/split/interactions.ts";
-import type { GrowingNode, NodePair } from "../../gbdt/tree/grow.ts";
+import { type GrowingNode, type NodePair, rootId } from "../../gbdt/tree/grow.ts";
 import type { ActiveHidden, GradientChunk } from "../../scheme/scheme.ts";
 import { Broadcast } from "./broadcast.ts";
 import type { TreeTask } from "./federated-tree.ts";
@@ -29,7 +29,10 @@ export interface AskedNode {
   readonly pair: NodePair | null;
 }
 
-type AskingTask = Pick<TreeTask, "tree" | "outputs" | "gradients" | "sessions" | "hidden" | "tellsPlaces">;
+type AskingTask = Pick<
+  TreeTask,
+  "tree" | "outputs" | "gradients" | "sessions" | "hidden" | "tellsPlaces" | "sealedRoot"
+>;
 
 export class AskedNodes {
   readonly #task: AskingTask;
@@ -82,7 +85,8 @@ export class AskedNodes {
   }
 
   #seal(hidden: ActiveHidden, { id: node, sampled }: GrowingNode): Broadcast<GradientChunk> {
-    const { tree, outputs, gradients } = this.#task;
+    const { tree, outputs, gradients, sealedRoot } = this.#task;
+    if (node === rootId && sealedRoot !== null) return sealedRoot;
     return new Broadcast(hidden.seal({ tree, node, outputs, sampled, gradients }), chunksAhead);
   }
 }

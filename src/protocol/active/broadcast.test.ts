@@ -120,3 +120,25 @@ test("when every reader has left, the source is asked for nothing more", async (
   await ticks(10);
   expect(source.produced).toBeLessThanOrEqual(3);
 });
+
+describe("ahead of its readers", () => {
+  test("a source makes as much as fits the window, and every reader sees all of it", async () => {
+    const source = new Source(9);
+    const broadcast = new Broadcast(source, 3).ahead();
+    await ticks(5);
+    expect(source.produced).toBe(3);
+    const readers = [broadcast.reader(), broadcast.reader()];
+    await ticks(5);
+    expect(source.produced).toBe(3);
+    const all = await Promise.all(readers.map((reader, i) => read(reader, () => i)));
+    expect(all).toEqual(Array(2).fill([0, 1, 2, 3, 4, 5, 6, 7, 8]));
+  });
+
+  test("a source that breaks is heard by whoever reads, and by nobody else", async () => {
+    const rejections = watchRejections();
+    const broadcast = new Broadcast(new Source(9, 1), 3).ahead();
+    await ticks(5);
+    await expect(read(broadcast.reader(), () => 0)).rejects.toThrow("the source broke");
+    await rejections.expectNone();
+  });
+});

@@ -20,9 +20,16 @@ export class Broadcast<T> {
     this.#window = window;
   }
 
+  /** Makes the first items before anybody reads. */
+  ahead(): this {
+    void this.#pump();
+    return this;
+  }
+
   /** Readers must all be made before the first of them is read. */
   reader(): AsyncIterable<T> {
     const index = this.#positions.push(0) - 1;
+    this.#changed();
     return { [Symbol.asyncIterator]: () => this.#read(index) };
   }
 
@@ -50,7 +57,7 @@ export class Broadcast<T> {
     try {
       while (!this.#ended) {
         this.#forget();
-        const slowest = Math.min(...this.#positions);
+        const slowest = this.#positions.length === 0 ? 0 : Math.min(...this.#positions);
         if (slowest === Infinity) break;
         if (this.#firstHeld + this.#items.length - slowest >= this.#window) {
           await this.#change();
@@ -70,6 +77,7 @@ export class Broadcast<T> {
 
   /** Drops what every reader has passed. */
   #forget(): void {
+    if (this.#positions.length === 0) return;
     const slowest = Math.min(...this.#positions, this.#firstHeld + this.#items.length);
     this.#items = this.#items.slice(slowest - this.#firstHeld);
     this.#firstHeld = slowest;

@@ -13,7 +13,7 @@ import type { Turn } from "../../gbdt/boost/fold-turns.ts";
 import { endsLayer } from "../../gbdt/boost/layers.ts";
 import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
-import type { GrownTree } from "../../gbdt/tree/grow.ts";
+import { type GrownTree, rootId } from "../../gbdt/tree/grow.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import type { GradientChunk } from "../../scheme/scheme.ts";
@@ -65,18 +65,21 @@ export class FederatedRound {
   }
 
   /**
+   * While the passive parties end its last tree, and while it is stored, whoever comes next may compute.
    * @param margins move on with every tree; gradients are those of the layer's beginning
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
+   * @param before settles when the round before this one is stored: nobody hears of this one earlier
+   * @returns when the round is grown; `ended` settles when it is stored
    */
   async grow(
     { round, firstTree, isLast, layerMargins, training }: RoundTurn,
     monitor: BoostingMonitor,
     margins: Float64Array,
     keep: (round: StoredRound) => Promise<void>,
-  ): Promise<RoundMetrics | null> {
+    before: Promise<unknown>,
+  ): Promise<{ readonly ended: Promise<RoundMetrics | null> }> {
     const { observer, training: agreed } = this.#job;
     this.#growing = firstTree;
-    observer.treeBegan(firstTree);
     const { sample, ...real } = sampleRows(
       training,
       round,
@@ -87,6 +90,9 @@ export class FederatedRound {
     await nextSlice();
     const gradients = quantise(layout, real.values);
     await nextSlice();
+    const sealedRoot = this.#sealRoot(firstTree, gradients, sample);
+    await before;
+    observer.treeBegan(firstTree);
     const columnRate = training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree;
     const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast, columnRate);
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
@@ -95,34 +101,61 @@ export class FederatedRound {
     const isSameRoot = this.#job.scheme.hidden === null && takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
     const sharedRoot: CandidateRows[] | null = isSameRoot ? [] : null;
     const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
-    const trees: Tree<ActiveRule>[] = [];
-    const leaves: Uint32Array[] = [];
+    const [trees, leaves]: [Tree<ActiveRule>[], Uint32Array[]] = [[], []];
+    const { treeOutputs, outputCount } = this.#task;
     let evaluated: RoundMetrics | null = null;
-    for (const [i, outputs] of this.#task.treeOutputs.entries()) {
-      const tree = firstTree + i;
-      this.#growing = tree;
-      if (i > 0) observer.treeBegan(tree);
-      const grown = this.#task.withOwnLeaves(
-        await this.#growTree({ ...shared, tree, outputs, parameters: growParametersOf(training) }),
-        outputs,
-        margins,
-        sample,
-      );
-      addLeafWeights(margins, this.#task.outputCount, tree, grown.tree, grown.leaves);
-      trees.push(grown.tree);
-      leaves.push(grown.leaves);
-      await nextSlice();
-      const isLastOfRound = i + 1 === this.#task.treeOutputs.length;
-      const isLastOfLayer = isLastOfRound && endsLayer(round, training);
-      const validation = isLastOfLayer ? await monitor.afterRound(margins) : null;
-      if (isLastOfRound) await keep({ trees, leaves });
-      await nextSlice();
+    const finish = async (
+      tree: number,
+      grown: GrownTree<ActiveRule>,
+      validation: RoundMetrics["validation"],
+    ): Promise<void> => {
       const evaluate = async (): Promise<RoundMetrics> =>
         (evaluated = { train: await monitor.onTraining(margins), validation });
       await observer.treeFinished(tree, margins, evaluate, grown.tree);
       await nextSlice();
+    };
+    for (const [i, outputs] of treeOutputs.entries()) {
+      const tree = firstTree + i;
+      this.#growing = tree;
+      if (i > 0) observer.treeBegan(tree);
+      const own = { tree, outputs, parameters: growParametersOf(training), sealedRoot: i === 0 ? sealedRoot : null };
+      const found = await this.#growTree({ ...shared, ...own });
+      const told = this.#finishTree(tree);
+      const grown = this.#task.withOwnLeaves(found, outputs, margins, sample);
+      addLeafWeights(margins, outputCount, tree, grown.tree, grown.leaves);
+      trees.push(grown.tree);
+      leaves.push(grown.leaves);
+      await nextSlice();
+      if (i + 1 === treeOutputs.length) {
+        const validation = endsLayer(round, training) ? await monitor.afterRound(margins) : null;
+        const ending = async (): Promise<RoundMetrics | null> => {
+          await told;
+          await keep({ trees, leaves });
+          await finish(tree, grown, validation);
+          return evaluated;
+        };
+        return { ended: heard(ending()) };
+      }
+      await told;
+      await finish(tree, grown, null);
     }
-    return evaluated;
+    return { ended: Promise.resolve(evaluated) };
+  }
+
+  /** The root's gradients, where nodes have their own, are made ahead: they depend on nothing else. */
+  #sealRoot(tree: number, gradients: QuantisedGradients, sample: Uint32Array | null): Broadcast<GradientChunk> | null {
+    const { hidden } = this.#job.scheme;
+    if (hidden === null || this.#sessions.length === 0) return null;
+    const sampled = sample ?? Uint32Array.from({ length: gradients.instanceCount }, (_, instance) => instance);
+    const outputs = this.#task.treeOutputs[0];
+    const sealed = hidden.seal({ tree, node: rootId, outputs, sampled, gradients });
+    return new Broadcast(sealed, chunksAhead).ahead();
+  }
+
+  /** Settles when all parties have stored the tree. */
+  #finishTree(tree: number): Promise<unknown> {
+    this.#job.scheme.hidden?.endTree(tree);
+    return heard(Promise.all(this.#sessions.map((session) => session.finishTree(tree))));
   }
 
   /** Settles per session when the party has taken all gradients. */
@@ -158,12 +191,13 @@ export class FederatedRound {
       | "sample"
       | "layout"
       | "sharedRoot"
+      | "sealedRoot"
       | "gradientsTaken"
     >,
   ): Promise<GrownTree<ActiveRule>> {
     const { features, training, subtraction, observer, scheme, defences, interactionGroups = "" } = this.#job;
     const alarmed = new Set<string>();
-    const grown = await growFederatedTree({
+    return growFederatedTree({
       ...own,
       features,
       subtraction,
@@ -181,10 +215,13 @@ export class FederatedRound {
       waiting: this.#waiting,
       decrypting: this.#decrypting,
     });
-    scheme.hidden?.endTree(own.tree);
-    await Promise.all(this.#sessions.map((session) => session.finishTree(own.tree)));
-    return grown;
   }
+}
+
+/** Whoever waits for it later sees how it ended. */
+function heard<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
 }
 
 export function layoutFor(

@@ -9,7 +9,8 @@ import type { SplitRule } from "../../gbdt/tree/tree.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { FederatedSearch } from "./federated-search.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import type { ActiveHidden } from "../../scheme/scheme.ts";
+import type { ActiveHidden, GradientChunk } from "../../scheme/scheme.ts";
+import type { Broadcast } from "./broadcast.ts";
 import type { PeerSession } from "./peer-session.ts";
 import type { OnAlarm } from "./won-splits.ts";
 
@@ -40,6 +41,8 @@ export interface TreeTask {
    * What trees of the same gradients know of the root already, per session; filled by the first. Null: every tree asks.
    */
   readonly sharedRoot: CandidateRows[] | null;
+  /** The root's own gradients, where nodes have some and they are made already. */
+  readonly sealedRoot: Broadcast<GradientChunk> | null;
   readonly parameters: GrowParameters;
   /** Derive the larger child of a pair from its parent instead of asking for it. */
   readonly subtraction: boolean;

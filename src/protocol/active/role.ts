@@ -144,21 +144,23 @@ export class ActiveRole {
     const isOver = (): boolean => round === roundCount || (beginsLayer(round, training) && monitor.isOver);
     if (!isOver()) await this.#setUp(task.trainingRows, layout);
     this.#job.observer.layoutProven(layout);
-    while (!isOver()) {
-      this.#evaluated = await this.#round(
-        { round, firstTree: trees.length, isLast: round + 1 === roundCount, layerMargins, training },
-        task,
-        monitor,
-        margins,
-        async (ofRound) => {
+    let stored: Promise<RoundMetrics | null> = Promise.resolve(null);
+    try {
+      for (; !isOver(); round++) {
+        const firstTree = round * task.treeOutputs.length;
+        const turn = { round, firstTree, isLast: round + 1 === roundCount, layerMargins, training };
+        const underWay = endsLayer(round, training) ? {} : { layerMargins };
+        const grown = await this.#round(turn, task, monitor, margins, stored, async (ofRound) => {
           trees.push(...ofRound.trees);
-          if (endsLayer(round, training)) layerMargins.set(margins);
-          const underWay = endsLayer(round, training) ? {} : { layerMargins };
           await store?.({ trees, margins, best: monitor.best, ...underWay }, ofRound);
-        },
-      );
-      round++;
+        });
+        stored = grown.ended;
+        if (endsLayer(round, training)) layerMargins.set(margins);
+      }
+    } finally {
+      await stored.catch(() => {}); // whatever goes wrong, nothing is written after this
     }
+    this.#evaluated = await stored;
     this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
     this.#grown = trees.slice();
     trees.length = this.#treesKept = roundsOf(monitor.roundsKept, training) * task.treeOutputs.length;
@@ -191,7 +193,11 @@ export class ActiveRole {
     observer.layoutProven(layout);
     while (!folds.isOver) {
       const turn = folds.next();
-      await this.#round(turn, turn.task, turn.monitor, turn.margins, () => folds.finish(turn));
+      // The next turn is another fold's: it begins when this one is over.
+      const { task, monitor, margins } = turn;
+      await (
+        await this.#round(turn, task, monitor, margins, Promise.resolve(), () => folds.finish(turn))
+      ).ended;
     }
     this.#treesKept = folds.treesDone;
   }
@@ -250,16 +256,17 @@ export class ActiveRole {
     task: BoostingTask,
     monitor: BoostingMonitor,
     margins: Float64Array,
+    before: Promise<unknown>,
     keep: (round: StoredRound) => Promise<void>,
-  ): Promise<RoundMetrics | null> {
+  ): ReturnType<FederatedRound["grow"]> {
     const { training } = turn;
     const sessions = layerOf(turn.round, training) < training.local_rounds ? [] : this.#sessions;
     const isConstrained =
       this.#job.features.some(({ monotone = 0 }) => monotone !== 0) ||
       this.#sessions.some((session) => session.isMonotone);
     const round = new FederatedRound(this.#job, task, sessions, isConstrained);
-    const evaluated = await round.grow(turn, monitor, margins, keep);
+    const grown = await round.grow(turn, monitor, margins, keep, before);
     for (const phase of ["encrypt", "aggregate", "decrypt"] as const) this.phases[phase] += round.spent[phase];
-    return evaluated;
+    return grown;
   }
 }
