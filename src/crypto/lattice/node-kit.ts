@@ -20,8 +20,12 @@ export interface PartyHints {
 /** Consecutive records of a node. */
 export interface SealedChunk {
   readonly firstRecord: number;
-  readonly records: Uint8Array;
+  /** In a buffer of their own, behind `roomBytes` that are free. */
+  readonly records: Uint8Array<ArrayBuffer>;
 }
+
+/** What stands before records in a message has room before them, so that they need not be copied. */
+export const roomBytes = 64;
 
 /** Chunks are about as large as a message should be. */
 const chunkBytesUsual = 512 * 1024;
@@ -60,7 +64,9 @@ class NodeKit {
     for (let firstRecord = 0; firstRecord < end; firstRecord += chunkRecords) {
       this.#checkSealed();
       const count = Math.min(chunkRecords, end - firstRecord);
-      const records = new Uint8Array(count * set.recordBytes);
+      // Every byte of it is written.
+      const { buffer } = Buffer.allocUnsafeSlow(roomBytes + count * set.recordBytes);
+      const records = new Uint8Array(buffer, roomBytes);
       // A copy: were the seed overwritten meanwhile, the rest would be sealed under a secret that everybody knows.
       const seed = this.#seed.slice();
       await this.#lattice.seal(seed, columns, firstRecord, count, records).finally(() => seed.fill(0));

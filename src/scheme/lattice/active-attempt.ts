@@ -9,8 +9,9 @@ import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import { jobProof } from "../../crypto/lattice/parameters/job-proof.ts";
 import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { KitPool } from "../../crypto/lattice/kit-pool.ts";
-import type { NodeKit, PartyHints } from "../../crypto/lattice/node-kit.ts";
+import { type NodeKit, type PartyHints, roomBytes } from "../../crypto/lattice/node-kit.ts";
 import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
+import { bytesFieldHeader } from "../../wire/large-bytes.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { chunkBytes } from "../../wire/version.ts";
@@ -89,7 +90,7 @@ export class ActiveAttempt {
         this.#column(gradients.columns[slot], sampled),
       );
       for await (const { firstRecord, records } of kit.seal(columns, chunkBytes)) {
-        const message = encodeMessage(LatticeNodeSchema, { output: i, firstRecord, records });
+        const message = nodeMessage(i, firstRecord, records);
         yield { message, ciphertexts: (records.length / set.recordBytes) * set.groups };
       }
     }
@@ -133,12 +134,26 @@ export class ActiveAttempt {
 
   /** Zero for everybody who is not summed at the node. */
   #column(values: Float64Array, sampled: Uint32Array): Int32Array {
-    const column = new Int32Array(this.#lattice.shape.rowCount);
     const rowOf = this.#rowOf;
-    if (rowOf === null) for (const instance of sampled) column[instance] = values[instance];
-    else for (const instance of sampled) column[rowOf[instance]] = values[instance];
+    if (rowOf === null && sampled.length === values.length) return Int32Array.from(values);
+    const column = new Int32Array(this.#lattice.shape.rowCount);
+    for (let i = 0; i < sampled.length; i++) {
+      const instance = sampled[i];
+      column[rowOf === null ? instance : rowOf[instance]] = values[instance];
+    }
     return column;
   }
+}
+
+/** A LatticeNode as its encoder makes it, around records that stay where they are. */
+function nodeMessage(output: number, firstRecord: number, records: Uint8Array<ArrayBuffer>): Uint8Array {
+  const before = encodeMessage(LatticeNodeSchema, { output, firstRecord });
+  const header = bytesFieldHeader(LatticeNodeSchema.field.records.number, records.length);
+  const start = roomBytes - before.length - header.length;
+  const message = new Uint8Array(records.buffer, start);
+  message.set(before);
+  message.set(header, before.length);
+  return message;
 }
 
 function budgetOf({ nodesMax, outputsPerTree: outputs, candidatesMax }: ActiveSchemeJob): AnswerBudget {

@@ -10,10 +10,10 @@ import {
   fromBinary,
   type MessageInitShape,
   type MessageShape,
-  toBinary,
 } from "@bufbuild/protobuf";
 import type { ClientHttp2Stream } from "node:http2";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { encodedPieces } from "../../wire/large-bytes.ts";
 import { failureFrom } from "./call-failure.ts";
 import type { Frame } from "./frames.ts";
 import { FrameStream } from "./frame-stream.ts";
@@ -84,7 +84,7 @@ class MadeCalls {
     const call: MadeCall = { id, output: method.output, answers, settled };
     signal?.addEventListener("abort", giveUp, { once: true });
     this.#open.set(id, call);
-    this.#frames.write(id, "open", Buffer.from(`/${method.parent.typeName}/${method.name}`, "latin1"));
+    this.#frames.write(id, "open", [Buffer.from(`/${method.parent.typeName}/${method.name}`, "latin1")]);
     return call;
   }
 
@@ -97,7 +97,7 @@ class MadeCalls {
     try {
       for await (const message of messages) {
         if (!this.#open.has(call.id)) return;
-        await this.#frames.write(call.id, "message", toBinary(input, create(input, message)));
+        await this.#frames.write(call.id, "message", encodedPieces(input, create(input, message)));
       }
       if (this.#open.has(call.id)) this.#frames.write(call.id, "end");
     } catch (error) {

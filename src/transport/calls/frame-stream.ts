@@ -60,7 +60,7 @@ export class FrameStream {
    * @returns what to wait for before more is written; null: nothing
    * @throws ConnectError if a payload is larger than the other side takes
    */
-  write(call: number, kind: FrameKind, payload?: Uint8Array): Promise<void> | null {
+  write(call: number, kind: FrameKind, payload?: readonly Uint8Array[]): Promise<void> | null {
     const pieces = frameBytes(call, kind, payload);
     if (this.#isLost || !this.#stream.writable) return null;
     if (!this.#isCorked) this.#cork();

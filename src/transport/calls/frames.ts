@@ -28,22 +28,26 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-const nothing = new Uint8Array(0);
-/** Payloads up to here are copied behind their headers: one short write is cheaper than two. */
+/** Pieces up to here are copied behind the header: one short write is cheaper than two. */
 const copiedBytesMax = 1 << 12;
 
-/** The bytes of a frame, in one piece or two. @throws ConnectError if the payload is larger than the other side takes */
-export function frameBytes(call: number, kind: FrameKind, payload: Uint8Array = nothing): Uint8Array[] {
-  if (payload.length > payloadBytesMax[kind])
-    throw new ConnectError(`a message of ${payload.length} bytes is larger than agreed`, Code.ResourceExhausted);
-  const isCopied = payload.length <= copiedBytesMax;
-  const bytes = Buffer.allocUnsafe(headerBytes + (isCopied ? payload.length : 0));
+/**
+ * The bytes of a frame, in one piece or more.
+ * @param payload in pieces, one after the other
+ * @throws ConnectError if it is larger than the other side takes
+ */
+export function frameBytes(call: number, kind: FrameKind, payload: readonly Uint8Array[] = []): Uint8Array[] {
+  const length = payload.reduce((sum, piece) => sum + piece.length, 0);
+  if (length > payloadBytesMax[kind])
+    throw new ConnectError(`a message of ${length} bytes is larger than agreed`, Code.ResourceExhausted);
+  const first = payload.length > 0 && payload[0].length <= copiedBytesMax ? payload[0] : null;
+  const bytes = Buffer.allocUnsafe(headerBytes + (first?.length ?? 0));
   bytes.writeUInt32LE(call, 0);
   bytes[4] = kinds.indexOf(kind);
-  bytes.writeUInt32LE(payload.length, 5);
-  if (!isCopied) return [bytes, payload];
-  bytes.set(payload, headerBytes);
-  return [bytes];
+  bytes.writeUInt32LE(length, 5);
+  if (first === null) return [bytes, ...payload];
+  bytes.set(first, headerBytes);
+  return [bytes, ...payload.slice(1)];
 }
 
 /** Puts frames together from the pieces in which they come. What is announced is bounded before room is made for it. */
@@ -71,7 +75,13 @@ export class FrameReader {
       if (this.#filled < payload.length) return;
       this.#payload = null;
       this.#headerFilled = 0;
-      yield { call: this.#header.readUInt32LE(0), kind: this.#kind(), payload };
+      // As plain bytes, of which slice makes a copy.
+      const { buffer, byteOffset, length } = payload;
+      yield {
+        call: this.#header.readUInt32LE(0),
+        kind: this.#kind(),
+        payload: new Uint8Array(buffer, byteOffset, length),
+      };
     }
   }
 

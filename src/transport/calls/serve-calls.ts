@@ -2,9 +2,10 @@
  * Answers the calls that come in one stream, with the handlers that answer calls by themselves. A caller that breaks
  * the rules of frames loses the stream, and with it all of its calls.
  */
-import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError, type ContextValues, type MethodImplSpec } from "@connectrpc/connect";
+import { encodedPieces } from "../../wire/large-bytes.ts";
 import { CallContext } from "./call-context.ts";
 import { failureBytes } from "./call-failure.ts";
 import { type Frame } from "./frames.ts";
@@ -72,7 +73,7 @@ export class ServedCalls {
     this.#lastCall = call;
     const method = this.#methods.get(path);
     if (method === undefined) {
-      this.#frames.write(call, "failure", failureBytes(new ConnectError("no such call", Code.Unimplemented)));
+      this.#frames.write(call, "failure", [failureBytes(new ConnectError("no such call", Code.Unimplemented))]);
       return;
     }
     const requests = new Incoming<MessageInitShape<DescMessage>>((bytes) => this.#frames.free(bytes));
@@ -98,11 +99,11 @@ export class ServedCalls {
       for await (const answer of answers(call)) {
         if (this.#frames.isLost || call.context.isAborted) break;
         const { output } = call.method.method;
-        await this.#frames.write(id, "message", toBinary(output, create(output, answer)));
+        await this.#frames.write(id, "message", encodedPieces(output, create(output, answer)));
       }
       this.#frames.write(id, "end");
     } catch (error) {
-      this.#frames.write(id, "failure", failureBytes(error));
+      this.#frames.write(id, "failure", [failureBytes(error)]);
     } finally {
       this.#open.delete(id);
       void call.requests.return();
