@@ -91,6 +91,7 @@ describe("a config", () => {
       min_deciding_share: 0.5,
       codecs: ["batched", "unbatched"],
       scoring: true,
+      explanations: false,
       warm_start: true,
       max_scoring_ids: 10_000,
       privacy: {

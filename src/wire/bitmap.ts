@@ -12,6 +12,23 @@ export function bitmapFrom(count: number, isSet: (position: number) => boolean):
   return bitmap;
 }
 
+/** A bitmap over all as one over some of them. */
+export function pickedBits(ofAll: Uint8Array, positions: Uint32Array): Uint8Array {
+  const bitmap = new Uint8Array(Math.ceil(positions.length / 8));
+  for (let i = 0; i < positions.length; i++) {
+    const position = positions[i];
+    bitmap[i >>> 3] |= ((ofAll[position >>> 3] >>> (position & 7)) & 1) << (i & 7);
+  }
+  return bitmap;
+}
+
+/** Bit by bit, for each of some items, what stands in a table at its entry. @param table 0 or 1 per entry */
+export function lookedUpBits(table: Uint8Array, entries: ArrayLike<number>, items: Uint32Array): Uint8Array {
+  const bitmap = new Uint8Array(Math.ceil(items.length / 8));
+  for (let i = 0; i < items.length; i++) bitmap[i >>> 3] |= table[entries[items[i]]] << (i & 7);
+  return bitmap;
+}
+
 export function isSet(bitmap: Uint8Array, position: number): boolean {
   return ((bitmap[position >>> 3] >>> (position & 7)) & 1) === 1;
 }

@@ -10,7 +10,7 @@ import type { NoiseScale } from "../../base/noise/noise-scale.ts";
 import { farthestApart, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { isSet } from "../../wire/bitmap.ts";
+import { partition } from "../../wire/bitmap.ts";
 
 const deviations = 12;
 
@@ -56,17 +56,25 @@ function sumOfMembers(
   { columns }: QuantisedGradients,
 ): Float64Array {
   const sum = new Float64Array(columns.length + 1);
-  const isEverybody = sampled === instances;
-  let next = 0; // both ascend
-  for (let i = 0; i < instances.length; i++) {
-    const instance = instances[i];
-    if (!isEverybody && instance !== sampled[next]) continue;
-    next++;
-    if (!isSet(bitmap, i)) continue;
-    for (let column = 0; column < columns.length; column++) sum[column] += columns[column][instance];
-    sum[columns.length]++;
+  const left = leftOf(instances, sampled, bitmap);
+  for (let c = 0; c < columns.length; c++) {
+    const column = columns[c];
+    let total = 0;
+    for (let i = 0; i < left.length; i++) total += column[left[i]];
+    sum[c] = total;
   }
+  sum[columns.length] = left.length;
   return sum;
+}
+
+function leftOf(instances: Uint32Array, sampled: Uint32Array, bitmap: Uint8Array): Uint32Array {
+  const { inside } = partition(instances, bitmap);
+  if (sampled === instances) return inside;
+  let next = 0; // both ascend
+  return inside.filter((instance) => {
+    while (next < sampled.length && sampled[next] < instance) next++;
+    return sampled[next] === instance;
+  });
 }
 
 /** @param slack null: the counts must be equal too, and the sums exactly */

@@ -8,13 +8,13 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
-import { checkBitmap } from "../../wire/bitmap.ts";
+import { checkBitmap, pickedBits } from "../../wire/bitmap.ts";
 import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
 import { OrderAnswers } from "./order-answers.ts";
 import { OutcomeTransfers } from "./outcome-transfers.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { nodeMessages, type NodeRequest } from "./node-request.ts";
-import { areGroupsPossible, bitmapOfNode, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
+import { areGroupsPossible, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
 import {
   candidatesSeen,
   gradientsSeen,
@@ -288,7 +288,7 @@ export class PeerSession {
           const size = everybody ?? decision.instances.length;
           checkBitmap(split.leftMembers, size);
           const leftMembers =
-            everybody === null ? split.leftMembers : bitmapOfNode(decision.instances, split.leftMembers);
+            everybody === null ? split.leftMembers : pickedBits(split.leftMembers, decision.instances);
           if (everybody === null) this.#checkSums(decision, leftMembers);
           this.tally.see(
             this.#transfers === null

@@ -2,7 +2,6 @@
 import type { Named } from "../../scheme/candidates/best-candidates.ts";
 import { setMessage } from "../../scheme/candidates/category-group.ts";
 import type { Interactions } from "../../gbdt/split/interactions.ts";
-import { bitmapFrom, isSet } from "../../wire/bitmap.ts";
 
 /** What a party says of a split that it won. */
 export interface SplitAnswer {
@@ -36,11 +35,6 @@ export function areGroupsPossible({ node, interactions }: Decision, named: numbe
   const open = interactions === null ? ofParty : interactions.open & ofParty;
   const isFree = node === 0 || open === 0;
   return (named & ~open) === 0 && (isFree || named !== 0);
-}
-
-/** A bitmap over all instances as one over some of them. */
-export function bitmapOfNode(instances: Uint32Array, ofAll: Uint8Array): Uint8Array {
-  return bitmapFrom(instances.length, (i) => isSet(ofAll, instances[i]));
 }
 
 export function namedMessage(named: Named) {

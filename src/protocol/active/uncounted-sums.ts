@@ -18,6 +18,8 @@ export class UncountedSums {
   readonly #columns: readonly Float64Array[];
   /** Those of the tree. */
   readonly #slots: readonly number[];
+  /** Of the node that was asked about last: every party has candidates there. */
+  #last: { readonly sampled: Uint32Array; readonly ranges: readonly Range[] } | null = null;
 
   /** @param outputs those that the tree learns: sums of others are not told */
   constructor({ columns }: Pick<QuantisedGradients, "columns">, outputs: readonly number[]) {
@@ -29,31 +31,40 @@ export class UncountedSums {
   fault(ofPeer: CandidateRows, { sampled, totals }: Pick<GrowingNode, "sampled" | "totals">): string | null {
     const { rows } = ofPeer;
     if (rows.length === 0) return null;
-    const ranges = this.#slots.map((slot) => this.#range(slot, sampled));
+    const ranges = this.#ranges(sampled);
     for (let row = 0; row < rows.length; row += totals.length)
       if (!isWithin(rows, row, totals, ranges)) return "a sum that people of the node cannot have";
     return groupFault(ofPeer, totals, ranges);
   }
 
-  #range(slot: number, sampled: Uint32Array): Range {
-    const column = this.#columns[slot];
-    let [least, most] = [0, 0];
-    for (const instance of sampled) {
-      const value = column[instance];
-      if (value < 0) least += value;
-      else most += value;
-    }
-    return { slot, least, most };
+  #ranges(sampled: Uint32Array): readonly Range[] {
+    if (this.#last?.sampled !== sampled)
+      this.#last = { sampled, ranges: this.#slots.map((slot) => rangeOf(slot, this.#columns[slot], sampled)) };
+    return this.#last.ranges;
   }
+}
+
+/** Without a branch that nobody can foresee: the sum of all, and that of their sizes. */
+function rangeOf(slot: number, column: Float64Array, sampled: Uint32Array): Range {
+  let sum = 0;
+  let sizes = 0;
+  for (let i = 0; i < sampled.length; i++) {
+    const value = column[sampled[i]];
+    sum += value;
+    sizes += Math.abs(value);
+  }
+  return { slot, least: (sum - sizes) / 2, most: (sum + sizes) / 2 };
 }
 
 /** The sum, and that of the others. */
 function isWithin(rows: Float64Array, row: number, totals: Float64Array, ranges: readonly Range[]): boolean {
-  return ranges.every(({ slot, least, most }) => {
+  for (let i = 0; i < ranges.length; i++) {
+    const { slot, least, most } = ranges[i];
     const sum = rows[row + slot];
     const rest = totals[slot] - sum;
-    return sum >= least && sum <= most && rest >= least && rest <= most;
-  });
+    if (!(sum >= least && sum <= most && rest >= least && rest <= most)) return false;
+  }
+  return true;
 }
 
 /** Whoever is in a node is in one category of each feature, or in one that is withheld. */

@@ -4,7 +4,7 @@ import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
 import { testOf } from "../../gbdt/split/split-test.ts";
 import type { TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
-import { bitmapFrom } from "../../wire/bitmap.ts";
+import { lookedUpBits } from "../../wire/bitmap.ts";
 import type { ActiveSplitDecision } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { DecidedSplit } from "./answered-splits.ts";
 
@@ -33,7 +33,7 @@ export function decideSplit(
   const members = nodes.members(node);
   const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };
   const goesLeft = leftBins(feature, chosen);
-  const leftMembers = bitmapFrom(members.length, (i) => goesLeft[feature.bins[members[i]]] === 1);
+  const leftMembers = lookedUpBits(goesLeft, feature.bins, members);
   const groups = nodes.openGroups(node, chosen.feature);
   return { split, members, leftMembers, monotone: feature.monotone ?? 0, groups };
 }
