@@ -21,6 +21,7 @@ export type { Model } from "./gbdt/tree/model.ts";
 export { firstDifference } from "./gbdt/tree/model-compare.ts";
 export { allIterations, iterationRangeFrom, type IterationRange, slicedModel } from "./gbdt/tree/iterations.ts";
 export { predictionsOf, predictLeaves, predictMargins } from "./gbdt/tree/predict.ts";
+export { predictContributions } from "./gbdt/explain/contributions.ts";
 export { trainCentralised } from "./gbdt/boost/train.ts";
 export { ActiveRole, type ActiveJob, type ActiveModel } from "./protocol/active/role.ts";
 export { PaillierActive } from "./scheme/paillier/active.ts";

@@ -83,7 +83,8 @@ function readable({ job, model, rows, scored, unknown, contributions }: PredictR
   const people = `${scored.toLocaleString("en")} of ${rows.toLocaleString("en")} people`;
   const title = `${people} scored with the model of job ${job} (${model.slice(0, 12)})`;
   const moved = contributions === undefined ? "" : `\n\n${contributionLines(contributions)}\n`;
-  return `\n  ${title}${strangers.join("")}${moved}\n  ${contributions === undefined ? "scores" : "contributions"}: ${output}`;
+  const what = contributions === undefined ? "scores" : "contributions";
+  return `\n  ${title}${strangers.join("")}${moved}\n  ${what}: ${output}`;
 }
 
 const meansPrinted = 10;

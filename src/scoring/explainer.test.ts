@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { create } from "@bufbuild/protobuf";
 import { expectError } from "../../test/support/expect-error.ts";
-import { type TestTable, trainInOnePlace } from "../../test/support/in-memory-job.ts";
+import { type TestTable, trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
 import { rowsOf, sharesOf, TablePeer } from "../../test/support/scored-model.ts";
 import { randomTable } from "../../test/support/tables.ts";
 import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
-import { contributionsOf, playersBy } from "../gbdt/explain/contributions.ts";
-import { valueGoesLeft } from "../gbdt/split/split-test.ts";
+import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
+import { predictContributions } from "../gbdt/explain/contributions.ts";
 import type { Model } from "../gbdt/tree/model.ts";
+import { lattice } from "../scheme/lattice/lattice.ts";
 import { PassiveTagsSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { Scorer } from "./scorer.ts";
@@ -40,35 +41,37 @@ function scored(given = model, of: TestTable = table) {
   return { scorer, peers, score };
 }
 
-/** Where one has all rules: a column per owner and feature. */
-function inOnePlace(
-  { trees, outputCount = 1, baseMargin }: Model,
-  { parties, labels }: TestTable,
-): Promise<Float64Array> {
-  const firsts = parties.map((_, party) => parties.slice(0, party).flat().length);
-  const playersOf = (tree: number) =>
-    playersBy(
-      trees[tree],
-      ({ owner, feature }) => `${owner}/${feature}`,
-      ({ owner, feature }) => firsts[owner] + feature,
-    );
-  const goesLeft = (tree: number, node: number, row: number): boolean => {
-    const at = trees[tree][node];
-    return at.kind === "split" && valueGoesLeft(at.rule, parties[at.rule.owner][at.rule.feature][row]);
-  };
-  const columnCount = parties.flat().length;
-  const range = { first: 0, end: trees.length };
-  return contributionsOf(
-    { trees, outputCount, columnCount, range, playersOf, goesLeft },
-    labels.length,
-    () => baseMargin,
-  );
-}
-
 const sums = (values: Float64Array, width: number): number[] =>
   Array.from({ length: values.length / width }, (_, i) =>
     values.subarray(i * width, (i + 1) * width).reduce((sum, value) => sum + value, 0),
   );
+
+test.each(["paillier", "lattice"])(
+  "a model that parties trained (%s) is explained as where all columns are in one place",
+  async (scheme) => {
+    const job = { table, training: { num_round: 2, max_depth: 3 }, kernel: portableKernel, key };
+    const trained = await trainFederated(scheme === "lattice" ? { ...job, scheme: lattice } : job);
+    const peers = trained.passiveShares.map((share, i) => new TablePeer(share, table, i + 1));
+    const scorer = new Scorer(trained.activeShare, peers);
+    const wanted = { kind: "contributions", iterations: all } as const;
+    const { predictions } = await scorer.score(rowsOf(scorer, table), {
+      unknownAsMissing: false,
+      timeoutMs: 10_000,
+      wanted,
+    });
+    const expected = await predictContributions(trained.model, table.parties, table.labels.length);
+    const width = scorer.contributionNames.length;
+    scorer.features.forEach((name, column) => {
+      for (let row = 0; row < table.labels.length; row++)
+        expect(predictions[row * width + column]).toBe(expected[row * 8 + Number(name.replace("p0f", ""))]);
+    });
+    for (let row = 0; row < table.labels.length; row++)
+      [expected.subarray(row * 8 + 2, row * 8 + 5), expected.subarray(row * 8 + 5, row * 8 + 7)].forEach((own, i) => {
+        const total = own.reduce((sum, value) => sum + value, 0);
+        expect(predictions[row * width + scorer.features.length + i]).toBeCloseTo(total, 13);
+      });
+  },
+);
 
 test("own features by name, a total per passive party and the bias, which sum up to the margin", async () => {
   const { scorer, score } = scored();
@@ -169,7 +172,7 @@ describe("what a party is told of its own features", () => {
     const [{ ids, values, outputCount, treesPerRound }] = peers[0].told;
     expect(ids).toHaveLength(120);
     const told = ownContributions(peers[0].share.splits, { outputCount, treesPerRound }, values, ids.length);
-    const expected = await inOnePlace(given, classes);
+    const expected = await predictContributions(given, classes.parties, classes.labels.length);
     const width = 8;
     told.names.forEach((name, i) => {
       const [, feature, output = "0"] = /^p1f(\d)(?:_(\d))?$/.exec(name) ?? [];

@@ -137,6 +137,8 @@ test("of a model with masked scoring nothing is given that would tell an outcome
   const wanted = [
     { kind: "leaf", iterations: { begin: 0, end: 0 } },
     { kind: "margin", iterations: { begin: 0, end: 1 } },
+    { kind: "contributions", iterations: { begin: 0, end: 0 } },
+    { kind: "party_contributions", iterations: { begin: 0, end: 0 } },
   ] as const;
   for (const one of wanted)
     await expectError(() => scorer.score(rows, { ...strict, wanted: one }), "USAGE", /masked_scoring/);

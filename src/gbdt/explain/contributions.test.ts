@@ -27,6 +27,19 @@ function randomTree(random: SeededRandom, depth: number, features: number, outpu
   return nodes;
 }
 
+/** A split per feature, each below the last one. */
+function chain(features: number): Tree<Rule> {
+  const random = new SeededRandom("shap-chain");
+  const nodes: TreeNode<Rule>[] = [];
+  for (let level = 0; level < features; level++) {
+    const [id, cover] = [2 * level, 1000 * 0.9 ** level];
+    nodes[id] = { kind: "split", left: id + 1, right: id + 2, gain: 1, cover, count: 1, rule: { feature: level } };
+    nodes[id + 1] = { kind: "leaf", weight: random.normal(), cover: cover * 0.1, count: 1 };
+    nodes[id + 2] = { kind: "leaf", weight: random.normal(), cover: cover * 0.9, count: 1 };
+  }
+  return nodes;
+}
+
 /** A feature's splits ask for different things: a row answers each node on its own. */
 const goesLeft = (tree: number, node: number, row: number): boolean =>
   ((tree * 7 + node * 13 + row * 5) % 11) % 2 === 0;
@@ -100,9 +113,12 @@ describe("values are Shapley's, by definition", () => {
   });
 
   test("of paths with more players than a table has room for", async () => {
-    const random = new SeededRandom("shap-long");
-    const tree = randomTree(random, 11, 12);
-    expect((await explained([tree], 12, 1))(0)).toEqual(closeTo(byDefinition(tree, 0, 0, 12, 0)));
+    const tree = chain(12);
+    for (const row of [0, 1]) {
+      const expected = byDefinition(tree, 0, row, 12, 0);
+      expected[12] += row;
+      expect((await explained([tree], 12, 2))(row)).toEqual(closeTo(expected));
+    }
   });
 
   test("of several outputs, whose trees take turns or have a weight for each, scaled", async () => {
@@ -134,14 +150,7 @@ function leafWeight(tree: Tree<Rule>, row: number): number {
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 test("values and bias are the margin: a chain of 70 features", async () => {
-  const random = new SeededRandom("shap-chain");
-  const nodes: TreeNode<Rule>[] = [];
-  for (let level = 0; level < 70; level++) {
-    const [id, cover] = [2 * level, 1000 * 0.9 ** level];
-    nodes[id] = { kind: "split", left: id + 1, right: id + 2, gain: 1, cover, count: 1, rule: { feature: level } };
-    nodes[id + 1] = { kind: "leaf", weight: random.normal(), cover: cover * 0.1, count: 1 };
-    nodes[id + 2] = { kind: "leaf", weight: random.normal(), cover: cover * 0.9, count: 1 };
-  }
+  const nodes = chain(70);
   const of = await explained([nodes], 70, 8);
   for (let row = 0; row < 8; row++) expect(total(of(row))).toBeCloseTo(row + leafWeight(nodes, row), 10);
 });

@@ -4,7 +4,9 @@
  * `pred_contribs`.
  */
 import { assert } from "../../base/assert.ts";
-import type { LeafNode, Tree } from "../tree/tree.ts";
+import { type CategoryNames, columnTest } from "../split/split-test.ts";
+import type { Model } from "../tree/model.ts";
+import type { LeafNode, SplitRule, Tree } from "../tree/tree.ts";
 import { addTreeContributions, type ContributionTable } from "./tree-contributions.ts";
 
 /** Who counts as one feature in a tree, and where its values go. */
@@ -72,6 +74,43 @@ export async function contributionsOf<R>(
     );
   }
   return values;
+}
+
+/**
+ * Where one has all columns and rules: SHAP values per feature of each party, parties one after the other, then the
+ * bias. Parameters as those of predictMargins.
+ * @param baseMargins what people start from, outputs side by side, where they do not start from the model's own
+ */
+export function predictContributions(
+  model: Model,
+  parties: readonly (readonly Float32Array[])[],
+  rowCount: number,
+  names: readonly (readonly CategoryNames[])[] = [],
+  baseMargins: Float64Array | null = null,
+): Promise<Float64Array> {
+  const { trees, outputCount = 1, baseMargin } = model;
+  const firsts = parties.map((_, owner) => parties.slice(0, owner).flat().length);
+  const columnOf = ({ owner, feature }: SplitRule): number => firsts[owner] + feature;
+  const tests = trees.map((tree) =>
+    tree.map((node) => {
+      if (node.kind === "leaf") return () => true;
+      const { owner, feature } = node.rule;
+      const [test, column] = [columnTest(node.rule, names[owner]?.[feature] ?? null), parties[owner][feature]];
+      return (row: number) => test(column[row]);
+    }),
+  );
+  return contributionsOf(
+    {
+      trees,
+      outputCount,
+      columnCount: parties.flat().length,
+      range: { first: 0, end: trees.length },
+      playersOf: (tree) => playersBy(trees[tree], columnOf, columnOf),
+      goesLeft: (tree, node, row) => tests[tree][node](row),
+    },
+    rowCount,
+    (row, output) => baseMargins?.[row * outputCount + output] ?? baseMargin,
+  );
 }
 
 /** As gbdt/tree/tree.ts adds leaves: trees of one output take turns, others have a weight for each. */

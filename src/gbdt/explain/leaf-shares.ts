@@ -6,9 +6,9 @@
  *   phi_i = (o_i - z_i) sum_{S without i} |S|! (d - 1 - |S|)! / d! prod_{j in S} o_j prod_{others but i} z_j
  *         = (o_i - z_i) integral from 0 to 1 of prod_{j != i} ((1 - t) z_j + t o_j) dt
  *
- * since integral of t^k (1 - t)^(d - 1 - k) dt = k! (d - 1 - k)! / d!. The integrand is a polynomial of degree d - 1, so
- * ceil(d / 2) points of Gauss-Legendre give it exactly: O(d^2) for all players, no division, no cancellation. This is
- * Lundberg's path-dependent TreeSHAP (arXiv:1802.03888), leaf by leaf.
+ * since integral of t^k (1 - t)^(d - 1 - k) dt = k! (d - 1 - k)! / d!. The integrand is a polynomial of degree d - 1:
+ * ceil(d / 2) points of Gauss-Legendre give its integral exactly. That is O(d^2) for all players, without division or
+ * cancellation. This is Lundberg's path-dependent TreeSHAP (arXiv:1802.03888), leaf by leaf.
  */
 import { gaussLegendre } from "./gauss-legendre.ts";
 

@@ -30,8 +30,8 @@ export interface ContributionTable {
 
 /** Rows that go through a tree together: what they touch stays in the processor's cache. */
 const blockRows = 4096;
-/** Players whose states fit a table: 256 states of 8 values. */
-const tabledPlayers = 8;
+/** Players whose states fit a table: 1024 states of 10 values stay in the cache, and trees of depth 10 need no more. */
+const tabledPlayersMax = 10;
 
 /** Many rows take long: whoever does this has other things to do too, and gets his turns. */
 export async function addTreeContributions(
@@ -94,9 +94,11 @@ class Walk {
   /** The path's players in the order in which they were met, and their z. */
   readonly #players: number[] = [];
   readonly #z: number[] = [];
-  readonly #tabled = new Float64Array(tabledPlayers << tabledPlayers);
+  /** Per state, from 0 on, a value per player. */
+  readonly #tabled: Float64Array;
   /** Per state the leaf that it was last computed for; 0, the root, is none. */
-  readonly #tabledFor = new Int32Array(1 << tabledPlayers);
+  readonly #tabledFor: Int32Array;
+  readonly #tabledPlayers: number;
   #long = new Float64Array(0);
   #firstRow = 0;
   #rowCount = 0;
@@ -106,6 +108,9 @@ class Walk {
     this.#goesLeft = goesLeft;
     this.#table = table;
     this.#blockRows = Math.min(blockRows, table.rowCount);
+    this.#tabledPlayers = Math.min(tabledPlayersMax, explained.columns.length);
+    this.#tabled = new Float64Array(this.#tabledPlayers << this.#tabledPlayers);
+    this.#tabledFor = new Int32Array(1 << this.#tabledPlayers);
     this.#words = Math.max(1, Math.ceil(explained.columns.length / 32));
   }
 
@@ -162,7 +167,7 @@ class Walk {
     for (const { output, weightOf } of this.#explained.outputs) {
       const weight = weightOf(leaf);
       if (weight === 0) continue;
-      if (count <= tabledPlayers) this.#addTabled(id, states, columns, output, weight);
+      if (count <= this.#tabledPlayers) this.#addTabled(id, states, columns, output, weight);
       else this.#addLong(states, columns, output, weight);
     }
   }
@@ -176,7 +181,7 @@ class Walk {
       this.#rowCount,
       columns.length,
     ];
-    const mask = (1 << count) - 1;
+    const [mask, tabledPlayers] = [(1 << count) - 1, this.#tabledPlayers];
     const stride = outputCount * (columnCount + 1);
     let at = this.#firstRow * stride + output * (columnCount + 1);
     for (let row = 0; row < rowCount; row++, at += stride) {
@@ -188,7 +193,7 @@ class Walk {
   }
 
   #tabulate(state: number, leaf: number, count: number): void {
-    this.#shares.write(this.#z, count, (j) => (state & (1 << j)) !== 0, this.#tabled, state * tabledPlayers);
+    this.#shares.write(this.#z, count, (j) => (state & (1 << j)) !== 0, this.#tabled, state * this.#tabledPlayers);
     this.#tabledFor[state] = leaf;
   }
 

@@ -9,6 +9,7 @@ const trees = (count: number, tree: Tree<never> = [leaf]) => Array.from({ length
 test("a round is a tree, a tree per output, or one tree for all outputs", () => {
   expect(treesPerRound({ trees: trees(4) })).toBe(1);
   expect(treesPerRound({ trees: trees(6), outputCount: 3 })).toBe(3);
+  expect(treesPerRound({ trees: trees(12), outputCount: 3, parallelTrees: 2 })).toBe(6);
   expect(treesPerRound({ trees: trees(6, [{ ...leaf, weights: [1, 2, 3] }]), outputCount: 3 })).toBe(1);
 });
 

@@ -14,13 +14,14 @@ export const allIterations: IterationRange = { begin: 0, end: 0 };
 /** What is asked of a model: its trees, and how many outputs take turns in them. */
 interface RoundsOf<R> {
   readonly outputCount?: number | undefined;
+  readonly parallelTrees?: number | undefined;
   readonly trees: readonly Tree<R>[];
 }
 
-/** Trees that a round adds: one per output, or one with a weight per output in each leaf. */
-export function treesPerRound<R>({ trees, outputCount = 1 }: RoundsOf<R>): number {
+/** Trees that a round adds: one per output, or one with a weight per output in each leaf; in a forest so many of them. */
+export function treesPerRound<R>({ trees, outputCount = 1, parallelTrees = 1 }: RoundsOf<R>): number {
   const isVector = trees[0]?.some((node) => node.kind === "leaf" && node.weights !== undefined) ?? false;
-  return isVector ? 1 : outputCount;
+  return parallelTrees * (isVector ? 1 : outputCount);
 }
 
 /** Trees from `first` up to `end`. @throws TandemError USAGE if the model has no such rounds */
@@ -52,7 +53,8 @@ export function iterationRangeFrom(given: string): IterationRange {
   if (begin === undefined || end === undefined)
     throw new TandemError(
       "USAGE",
-      `the rounds must be two whole numbers, as in 0:10: from the first up to the last, which is left out; got '${given}'`,
+      "the rounds must be two whole numbers, as in 0:10: from the first up to the last, which is left out; " +
+        `got '${given}'`,
     );
   return { begin: Number(begin), end: Number(end) };
 }
