@@ -40,7 +40,7 @@ export class ContributionTeller {
     timeoutMs: () => number,
   ): Promise<void> {
     const { model, outputCount = 1 } = this.#share;
-    const shape = { outputCount, treesPerRound: treesPerRound(this.#share) };
+    const shape = { outputCount, treesPerRound: treesPerRound({ ...this.#share, parallelTrees: 1 }) };
     const places = toldPlaces(tags[party] ?? [], this.#model.splitTrees(party), shape);
     const explainer = new Explainer(this.#share, this.#model);
     const most = Math.max(1, Math.min(1000, Math.floor(valuesBytesMax / (valueBytes * places.length))));
