@@ -57,5 +57,7 @@ async function policyDisclosures(config: PassiveConfig): Promise<readonly Disclo
     import("../party/disclosure-facts.ts"),
     import("../party/party-data.ts"),
   ]);
-  return policyFacts(config, (await readPartyTable(sourceOf(config.data), config.data, null)).table);
+  const text = "categories"; // as when it serves: a job says whether it takes them
+  const { table } = await readPartyTable(sourceOf(config.data), config.data, null, { text });
+  return policyFacts(config, table);
 }

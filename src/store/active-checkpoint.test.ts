@@ -40,7 +40,7 @@ function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
     samplingSecret: "s",
     resolutionBits: 22,
     start: null,
-    progress: { trees, margins, best: { round: 0, value: Number.NaN } },
+    progress: { trees, margins, best: { round: 0, value: Number.NaN, metrics: Float64Array.of(0.5, Number.NaN) } },
     ...change,
   };
 }
@@ -55,7 +55,10 @@ describe("a checkpoint", () => {
       aligned: Uint32Array.of(5, 0, 0xffff_ffff),
     });
     expect(back?.progress?.trees).toEqual(trees);
-    expect(back).toMatchObject({ samplingSecret: "s", progress: { best: { round: 0, value: Number.NaN } } });
+    expect(back).toMatchObject({
+      samplingSecret: "s",
+      progress: { best: { round: 0, value: Number.NaN, metrics: Float64Array.of(0.5, Number.NaN) } },
+    });
     expect(new BigUint64Array(back?.progress?.margins.buffer as ArrayBuffer)).toEqual(
       new BigUint64Array(margins.buffer),
     );

@@ -13,7 +13,7 @@ import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters/parameters.ts";
 import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
-import { bestSchema, roundLineKind, withRounds } from "./round-lines.ts";
+import { bestFrom, bestSchema, roundLineKind, storedBest, withRounds } from "./round-lines.ts";
 import { readSealedAndLines, type SealedKind, writeSealedText } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
@@ -109,7 +109,7 @@ export async function writeActiveCheckpoint(
     },
     margins: textOf(progress?.margins ?? new Float64Array(0)),
     ...(progress?.layerMargins === undefined ? {} : { layer: textOf(progress.layerMargins) }),
-    best: best && { round: best.round, value: textOf(Float64Array.of(best.value)) },
+    best: storedBest(best),
   };
   const trees = storedList((progress ?? start)?.trees ?? []);
   const text = `${storedJson(stored).slice(0, -1)},"trees":${trees}}`;
@@ -145,7 +145,7 @@ export async function readActiveCheckpoint(
               trees,
               margins: doublesFrom(margins),
               ...(layer === undefined ? {} : { layerMargins: doublesFrom(layer) }),
-              best: best && { round: best.round, value: doublesFrom(best.value)[0] },
+              best: bestFrom(best),
             },
             run,
             stored.lines,

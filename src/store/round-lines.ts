@@ -13,8 +13,22 @@ import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
 import { bytesFrom, doublesFrom, textOf } from "./stored-numbers.ts";
 
-/** The best round on the validation rows; its value, one float64, in base64. */
-export const bestSchema = z.strictObject({ round: z.number().int().nonnegative(), value: z.base64() }).nullable();
+/** The best round on the validation rows; its value, one float64, in base64, and where they count all metrics. */
+export const bestSchema = z
+  .strictObject({ round: z.number().int().nonnegative(), value: z.base64(), metrics: z.base64().optional() })
+  .nullable();
+
+export function storedBest(best: ActiveProgress["best"]): z.infer<typeof bestSchema> {
+  if (best === null) return null;
+  const value = textOf(Float64Array.of(best.value));
+  return { round: best.round, value, ...(best.metrics && { metrics: textOf(best.metrics) }) };
+}
+
+export function bestFrom(stored: z.infer<typeof bestSchema>): ActiveProgress["best"] {
+  if (stored === null) return null;
+  const { round, value, metrics } = stored;
+  return { round, value: doublesFrom(value)[0], ...(metrics === undefined ? {} : { metrics: doublesFrom(metrics) }) };
+}
 
 const contents = z.strictObject({
   /** The job id. */
@@ -49,7 +63,7 @@ export async function addRoundLine(
     run: textOf(jobId),
     before: trees.length - round.trees.length,
     leaves,
-    best: best && { round: best.round, value: textOf(Float64Array.of(best.value)) },
+    best: storedBest(best),
   };
   const text = `${storedJson(line).slice(0, -1)},"trees":${storedList(round.trees)}}`;
   await appendSealedText(path, roundLineKind, text, storage);
@@ -84,7 +98,7 @@ export function withRounds(
       addLeafWeights(margins, outputCount, trees.length, tree, leaves);
       trees.push(tree);
     });
-    best = line.best && { round: line.best.round, value: doublesFrom(line.best.value)[0] };
+    best = bestFrom(line.best);
   }
   return { trees, margins, best };
 }

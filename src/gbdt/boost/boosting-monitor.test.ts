@@ -22,4 +22,17 @@ test.each([0, 1, 2, 3, 4])("goes on after %i rounds as if it had seen them itsel
     await monitor.afterRound(margins[rounds]);
   }
   expect([rounds, monitor.roundsKept, monitor.best?.round]).toEqual([5, 3, 2]);
+  // What is told of the model is of the round that is kept, on both kinds of rows.
+  const { train, validation } = monitor.metricsKept ?? {};
+  expect([train?.["rmse"], validation?.["rmse"]]).toEqual([expect.closeTo(0.1), expect.closeTo(0.1)]);
+});
+
+test("without early stopping, or where the last round is the best, the last round's metrics are the model's", async () => {
+  const patient = { ...parameters, early_stopping_rounds: 0 };
+  const all = new BoostingMonitor(patient, task);
+  for (const round of margins) await all.afterRound(round);
+  expect([all.roundsKept, all.metricsKept]).toEqual([6, null]);
+  const rising = new BoostingMonitor(parameters, task);
+  for (const round of margins.slice(0, 3)) await rising.afterRound(round);
+  expect([rising.roundsKept, rising.metricsKept]).toEqual([3, null]);
 });

@@ -15,6 +15,11 @@ import { requireDeciding } from "../metric/one-class.ts";
 export interface BestRound {
   readonly round: number;
   readonly value: number;
+  /**
+   * All metrics of the training rows, then all of the validation rows, where early stopping may make it the model's.
+   * A job that an earlier version began has none.
+   */
+  readonly metrics?: Float64Array;
 }
 
 export class BoostingMonitor {
@@ -61,8 +66,26 @@ export class BoostingMonitor {
     const value = values[deciding];
     const isBetter =
       this.#best === null || (isHigherBetter(deciding) ? value > this.#best.value : value < this.#best.value);
-    if (isBetter) this.#best = { round, value };
+    if (isBetter) this.#best = { round, value, ...(await this.#keptMetrics(margins, values)) };
     return values;
+  }
+
+  async #keptMetrics(
+    margins: Float64Array,
+    validation: Readonly<Record<string, number>>,
+  ): Promise<Pick<BestRound, "metrics">> {
+    if (this.#parameters.early_stopping_rounds === 0) return {};
+    const train = await this.onTraining(margins);
+    return { metrics: Float64Array.from([train, validation].flatMap((of) => this.#metrics.map((name) => of[name]))) };
+  }
+
+  /** Metrics of the model that early stopping keeps, if rounds after it are dropped and it is known; otherwise null. */
+  get metricsKept(): Readonly<Record<"train" | "validation", Readonly<Record<string, number>>>> | null {
+    const values = this.#best?.metrics;
+    if (values === undefined || this.roundsKept === this.#rounds) return null;
+    const from = (first: number): Record<string, number> =>
+      Object.fromEntries(this.#metrics.map((name, i) => [name, values[first + i]]));
+    return { train: from(0), validation: from(this.#metrics.length) };
   }
 
   /** Null before the first round, and without a validation set. */

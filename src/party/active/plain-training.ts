@@ -57,7 +57,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const start = job.start
     ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }
     : null;
-  const { trainMargins, ...model } = await trainCentralised({
+  const { trainMargins: grown, ...model } = await trainCentralised({
     start,
     parties,
     labels,
@@ -71,6 +71,8 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     ...(job.defences && { defences: job.defences }),
     ...(job.noiseSecrets && { noiseSecrets: job.noiseSecrets }),
   });
+  // Early stopping drops the last rounds, and what is told is of the model that is kept.
+  const trainMargins = training.early_stopping_rounds === 0 ? grown : marginsIn(job.train, model, labels.length);
   const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows, columns));
   const validation = await monitor.onValidation(trainMargins);
   return {
@@ -105,14 +107,14 @@ export async function trainAlone(
 function testMetrics({ test, training }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
   if (test === null) return null;
   const labels = labelsOf(test);
-  const margins = predictMargins(
-    model,
-    test.map(({ features }) => features),
-    labels.length,
-    test.map(categoryNamesOf),
-    test[0].rowColumns?.base_margin,
-  );
+  const margins = marginsIn(test, model, labels.length);
   return evaluate(training, margins, labels, test[0].weights, test[0].rowColumns);
+}
+
+/** @param tables of all parties */
+function marginsIn(tables: readonly PartyTable[], model: Model, rowCount: number): Float64Array {
+  const columns = tables.map(({ features }) => features);
+  return predictMargins(model, columns, rowCount, tables.map(categoryNamesOf), tables[0].rowColumns?.base_margin);
 }
 
 function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {

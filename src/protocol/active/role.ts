@@ -162,6 +162,7 @@ export class ActiveRole {
     }
     this.#evaluated = await stored;
     this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
+    this.#evaluated = monitor.metricsKept ?? this.#evaluated;
     this.#grown = trees.slice();
     trees.length = this.#treesKept = roundsOf(monitor.roundsKept, training) * task.treeOutputs.length;
     return {
