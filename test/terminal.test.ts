@@ -200,7 +200,9 @@ describe("elsewhere", () => {
     const files = ["--predictions", join(directory, "told.csv"), "--export", join(directory, "told.json")];
     const run = await startTandem([...simulation, ...files, "--dashboard"], { XDG_STATE_HOME: state }).finished;
     expect(run.exitCode).toBe(0);
-    expect(run.stderr).toContain(`predictions: ${files[1]}\nmodel: ${files[3]}\nreport: `);
+    expect(run.stderr).toContain(
+      `predictions: ${files[1]}\nmodel: ${files[3]} (XGBoost predicts the same to 1e-6, relative to max(1, |prediction|))\nreport: `,
+    );
     expect(run.stderr).toMatch(/kept as simulate-\d{8}-\d{6}: --warm-start goes on from it, with the same --records$/m);
     const [, report] = /^report: (.+)$/m.exec(run.stderr) ?? [];
     expect(report.startsWith(join(state, "tandem", "runs", "active"))).toBe(true);
