@@ -4,27 +4,18 @@ import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
 import type { TrainingParameters } from "../base/parameters/parameters.ts";
 import { CategoryBook } from "../data/category-book.ts";
-import { columnIndex, columnTitle, idColumn, placeOf, weightColumn } from "../data/columns.ts";
+import { columnIndex, columnTitle, idColumn, weightColumn } from "../data/columns.ts";
 import type { CsvTable } from "../data/csv-table.ts";
 import { categoryNamesOf, type PartyTable, selectRows } from "../data/dataset.ts";
-import { featureColumns, type FeatureReading, type Notice } from "../data/feature-columns.ts";
-import { type LabelReading, readLabels, sortedClasses, withClassCount } from "../data/labels.ts";
-import { namedColumns, readRowColumns, type RowColumnChoice } from "../data/row-column.ts";
+import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
+import { namedColumns, readRowColumns } from "../data/row-column.ts";
 import { readTable, type TableSource } from "../data/table-source.ts";
-import { objectiveFor } from "../gbdt/objective/objective.ts";
 import { binFeature, type BinnedFeature } from "../gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { DataConfig } from "./config.ts";
 import { groupBits } from "../protocol/interaction-groups.ts";
 import { checkGroupedFeatures } from "./interaction-groups.ts";
-
-export interface LabelSpec extends LabelReading {
-  readonly label: string;
-  readonly weight?: string | undefined;
-  /** What the objective needs to know of its labels. */
-  readonly training: TrainingParameters;
-  readonly columns?: RowColumnChoice;
-}
+import { checkedLabels, type LabelSpec } from "./party-labels.ts";
 
 /** A party's rows, one per id; `ids` belongs to them row by row. */
 export interface DistinctTable {
@@ -154,37 +145,6 @@ function partyTable(csv: CsvTable, reading: FeatureReading, label: LabelSpec | n
     weights: label?.weight === undefined ? null : weightColumn(csv, columnIndex(csv, label.weight)),
     ...(rowColumns === undefined ? {} : { rowColumns }),
   };
-}
-
-/** Labels that the objective can learn from. @throws TandemError naming file, line and column */
-export function checkedLabels(
-  csv: CsvTable,
-  index: number,
-  label: LabelReading & Pick<LabelSpec, "training">,
-  notice: Notice = () => {},
-): Pick<PartyTable, "labels" | "classes"> {
-  const { values, classes } = readLabels(csv, index, label);
-  if (classes !== null && label.classes === undefined && label.trained === undefined)
-    notice(`${csv.path}, column ${columnTitle(csv, index)}: ${sortedClasses(classes)}`);
-  checkFileLabels(csv, index, values, withClassCount(label.training, classes));
-  return { labels: values, ...(classes === null ? {} : { classes }) };
-}
-
-/**
- * What an objective says of an instance, it says of a line here. That there must be several classes is asked of the
- * training rows, which are not known yet.
- */
-function checkFileLabels(csv: CsvTable, index: number, labels: Float64Array, training: TrainingParameters): void {
-  const objective = objectiveFor(training.objective);
-  objective.outputCount(training); // refuses a number of classes that is missing
-  try {
-    objective.checkLabels(labels, training);
-  } catch (error) {
-    const [, instance, what] =
-      (error instanceof TandemError && /^the label of instance (\d+) (.*)$/.exec(error.message)) || [];
-    if (instance === undefined) return;
-    throw new TandemError("LABEL_INVALID", `${placeOf(csv, Number(instance), index)}: the label ${what}`);
-  }
 }
 
 /** How features become bins: what both sides of a job have agreed on. */

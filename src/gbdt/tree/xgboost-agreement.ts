@@ -3,7 +3,8 @@
 /** The largest difference, relative to max(1, |prediction|): float32 has 24 bits. */
 export const predictionTolerance = 1e-6;
 
-export const agreementWords = `XGBoost predicts the same to ${predictionTolerance.toExponential()}, relative to max(1, |prediction|)`;
+const shown = predictionTolerance.toExponential();
+export const agreementWords = `XGBoost predicts the same to ${shown}, relative to max(1, |prediction|)`;
 
 /** The largest difference of predictions, counted so. */
 export function worstDifference(ours: ArrayLike<number>, theirs: ArrayLike<number>): number {

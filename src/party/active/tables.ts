@@ -17,7 +17,8 @@ import { messageBytesMax } from "../../wire/version.ts";
 import type { ActiveConfig } from "../config.ts";
 import type { Emit } from "../../record/events.ts";
 import { joinParts, type JoinedTable, type TablePart } from "../joined-tables.ts";
-import { type LabelSpec, readPartyTable, sourceOf } from "../party-data.ts";
+import { readPartyTable, sourceOf } from "../party-data.ts";
+import type { LabelSpec } from "../party-labels.ts";
 
 /** The rows of each file, in this order; those after the first may be missing. */
 export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];
