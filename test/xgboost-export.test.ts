@@ -364,12 +364,18 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
   const labels =
     kind === "mean" || kind === "time"
       ? drawn.map((label) => Math.max(objective === "reg:gamma" ? 0.5 : 0, Math.round(label / 4)))
-      : kind === "classes"
+      : kind === "classes" || kind === "rank"
         ? drawn.map((label) => (label < -3 ? 0 : label < 3 ? 1 : 2))
         : kind === "fraction"
           ? drawn.map((label) => 1 / (1 + Math.exp(-label)))
           : drawn;
-  const columns = kind === "time" ? { label_upper_bound: drawn.map((_, row) => (row % 3 === 0 ? Infinity : 100)) } : {};
+  const groups = { qid: drawn.map((_, row) => row % 9) };
+  const columns =
+    kind === "rank"
+      ? groups
+      : kind === "time"
+        ? { label_upper_bound: drawn.map((_, row) => (row % 3 === 0 ? Infinity : 100)) }
+        : {};
   const more =
     kind === "classes"
       ? ({ num_class: 3, multi_strategy: seed % 2 === 0 ? "multi_output_tree" : "one_output_per_tree" } as const)
@@ -386,7 +392,7 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
       ? [0.5, 1e-3, "auto" as const][seed % 3]
       : kind === "classes"
         ? 0.5
-        : kind === "number" || kind === "quantile"
+        : kind === "number" || kind === "quantile" || kind === "rank"
           ? [0.1, -3.7, 1000.3][seed % 3]
           : baseScores[seed % baseScores.length];
   const model = await train(tables, {

@@ -122,7 +122,8 @@ function featureNames(
       if (reserved.has(index))
         throw new TandemError(
           "COLUMN_SHARED",
-          `${csv.path}: column ${columnTitle(csv, index)} cannot be a feature: it is the id, the label or the weight, or says how rows are learnt`,
+          `${csv.path}: column ${columnTitle(csv, index)} cannot be a feature: it is the id, the label, the weight ` +
+            "or another column that says how rows are learnt",
         );
       reserved.add(index);
     }

@@ -1,4 +1,5 @@
 /** `tandem verify-job open`: reads a party's own data again, and writes down all that it had committed to. */
+import { drawnGroups } from "../data/drawn-groups.ts";
 import { mapColumns, noColumns } from "../base/row-columns.ts";
 import { create } from "@bufbuild/protobuf";
 import { join } from "node:path";
@@ -68,9 +69,12 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     folds: foldCount,
   });
   requireFacts(folder, facts, now);
-  const folds = Array.from(
-    { length: foldCount },
-    (_, fold) => foldRows(labels.length, foldCount, fold, data.seed ?? training.seed).test,
+  const folds = Array.from({ length: foldCount }, (_, fold) =>
+    drawnGroups(
+      columns.qid,
+      labels.length,
+      (units) => foldRows(units, foldCount, fold, data.seed ?? training.seed).test,
+    ),
   );
   return {
     ...recordOf(evidence),

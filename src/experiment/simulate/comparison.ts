@@ -1,4 +1,5 @@
 /** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
+import { drawnGroups } from "../../data/drawn-groups.ts";
 import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { validationRows } from "../../data/split.ts";
@@ -113,6 +114,11 @@ export function withValidation({
     };
   return {
     rows: train,
-    validation: validationFraction === undefined ? null : validationRows(count, validationFraction, training.seed),
+    validation:
+      validationFraction === undefined
+        ? null
+        : drawnGroups(train[0].rowColumns?.qid, count, (units) =>
+            validationRows(units, validationFraction, training.seed),
+          ),
   };
 }

@@ -2,6 +2,7 @@
  * The user's tables, read, cut and checked: the one that is trained on, what is held back of it or stands beside it for
  * testing, and the rows that are evaluated after every round.
  */
+import { splitGroups } from "../../data/drawn-groups.ts";
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { CategoryBook } from "../../data/category-book.ts";
@@ -67,7 +68,7 @@ export async function readSimulationTables(
   const testTable = options.testData === undefined ? null : await read(options.testData);
   const rows =
     testTable === null
-      ? testSplit(table.rowCount, options, training.seed)
+      ? testSplit(parties[0], options, training.seed)
       : { train: allRows(table), test: allRows(testTable) };
   const train = parties.map((party) => selectRows(party, rows.train));
   const tested = testTable === null ? whole : cutTable(testTable, options, training, later);
@@ -121,10 +122,14 @@ export function allRows(table: CsvTable): Uint32Array {
   return Uint32Array.from({ length: table.rowCount }, (_, i) => i);
 }
 
-function testSplit(rowCount: number, { fold, testFraction }: SimulateOptions, seed: number): RowSplit {
-  return fold === undefined
-    ? splitRows(rowCount, testFraction, seed)
-    : foldRows(rowCount, fold.count, fold.index, seed);
+function testSplit(
+  { ids, rowColumns }: Pick<PartyTable, "ids" | "rowColumns">,
+  { fold, testFraction }: SimulateOptions,
+  seed: number,
+): RowSplit {
+  return splitGroups(rowColumns?.qid, ids.length, (units) =>
+    fold === undefined ? splitRows(units, testFraction, seed) : foldRows(units, fold.count, fold.index, seed),
+  );
 }
 
 /** @throws TandemError LABEL_INVALID if there is nothing to learn from the training rows */

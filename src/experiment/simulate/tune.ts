@@ -2,6 +2,7 @@
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { noColumns } from "../../base/row-columns.ts";
 import { withClassCount } from "../../data/labels.ts";
+import { drawnGroups } from "../../data/drawn-groups.ts";
 import { foldRows } from "../../data/split.ts";
 import { tuneOutcome } from "../../gbdt/tune/outcome.ts";
 import { TrialTurns } from "../../gbdt/tune/trial-turns.ts";
@@ -30,7 +31,9 @@ export async function tuneInOnePlace(
   const { trials, space, schedule, folds: count } = search;
   const labels = trainingLabels(tables[0]);
   const { weights = null, rowColumns: columns = noColumns } = tables[0];
-  const folds = Array.from({ length: count }, (_, fold) => foldRows(labels.length, count, fold, training.seed).test);
+  const folds = Array.from({ length: count }, (_, fold) =>
+    drawnGroups(columns.qid, labels.length, (units) => foldRows(units, count, fold, training.seed).test),
+  );
   const job = {
     scheme: options.scheme,
     keyBits: options.keyBits,

@@ -55,6 +55,9 @@ export class BoostingMonitor {
         this.#metrics,
         task.validationRows.map((row) => task.labels[row]),
       );
+    const counting = this.#metrics.find((metric) => /^(map|pre)(@|$)/.test(metric));
+    if (counting !== undefined && task.labels.some((label) => label !== 0 && label !== 1))
+      throw new TandemError("USAGE", `eval_metric ${counting} needs labels 0 and 1`);
   }
 
   /** A round has ended. @returns metrics of the validation rows, null without them */

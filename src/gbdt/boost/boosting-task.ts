@@ -54,6 +54,8 @@ export class BoostingTask {
     this.treeOutputs =
       parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
+    if (weights !== null && this.objective.kind === "rank")
+      throw new TandemError("USAGE", `${this.objective.name} takes no weights: they would be those of whole groups`);
     checkColumns(this.objective, columns, labels, this.outputCount);
     this.columns = columns;
     this.labels = labels;

@@ -16,8 +16,9 @@ import {
   type Weights,
 } from "./metrics.ts";
 import { gammaDeviance, gammaNloglik, poissonNloglik, tweedieNloglik } from "./likelihood-metrics.ts";
+import { meanAveragePrecision, ndcg, precision } from "./rank-metrics.ts";
 import { aftNloglik, coxNloglik, intervalAccuracy } from "./survival-metrics.ts";
-import { type Separation, separation, separationAside } from "./ranking-metrics.ts";
+import { multiClassAuc, type Separation, separation, separationAside } from "./ranking-metrics.ts";
 
 /** Some have a number after an @. */
 export type MetricName = TrainingParameters["eval_metric"][number];
@@ -73,9 +74,15 @@ export class Evaluation {
     return this.#separation;
   }
 
+  /** Rows with their groups. @param places those that count; undefined: all */
+  ranked(places = Infinity): Parameters<typeof ndcg>[0] {
+    const groups = this.columns.qid ?? new Float64Array(this.labels.length);
+    return { scores: this.#margins, labels: this.labels, groups, places };
+  }
+
   /** What takes long of these metrics is computed aside. */
   async prepare(wanted: readonly MetricName[]): Promise<void> {
-    if (wanted.some((metric) => metricOf(metric).separates === true))
+    if (this.outputCount === 1 && wanted.some((metric) => metricOf(metric).separates === true))
       this.#separation ??= await separationAside(this.#scores, this.labels, this.weights);
   }
 
@@ -101,7 +108,14 @@ const twoClasses = { fits: ["binary"], higherIsBetter: true, separates: true } a
 const oneNumber = ["binary", "fraction", "number", "mean"] as const;
 
 const metrics: Readonly<Record<string, Metric>> = {
-  auc: { ...twoClasses, of: ({ separation: { auc } }) => auc },
+  auc: {
+    ...twoClasses,
+    fits: ["binary", "classes"],
+    of: (evaluation) => {
+      const { outputCount, predictions, labels, weights } = evaluation;
+      return outputCount === 1 ? evaluation.separation.auc : multiClassAuc(predictions, outputCount, labels, weights);
+    },
+  },
   aucpr: { ...twoClasses, of: ({ separation: { aucpr } }) => aucpr },
   ks: { ...twoClasses, of: ({ separation: { ks } }) => ks },
   logloss: {
@@ -154,6 +168,13 @@ const metrics: Readonly<Record<string, Metric>> = {
     of: ({ predictions, labels, columns, weights }) =>
       intervalAccuracy(predictions, labels, columns.label_upper_bound ?? labels, weights),
   },
+  ndcg: {
+    fits: ["rank"],
+    higherIsBetter: true,
+    of: (evaluation, at) => ndcg(evaluation.ranked(at)),
+  },
+  map: { fits: ["rank"], higherIsBetter: true, of: (evaluation, at) => meanAveragePrecision(evaluation.ranked(at)) },
+  pre: { fits: ["rank"], higherIsBetter: true, of: (evaluation, at) => precision(evaluation.ranked(at)) },
   mlogloss: {
     fits: ["classes"],
     of: ({ predictions, outputCount, labels, weights }) => mlogloss(predictions, outputCount, labels, weights),
@@ -204,6 +225,8 @@ const fitting: Readonly<Record<ObjectiveName, readonly MetricName[]>> = {
   "count:poisson": ["rmse", "poisson-nloglik"],
   "survival:cox": ["cox-nloglik"],
   "survival:aft": ["interval-regression-accuracy", "aft-nloglik"],
+  "rank:pairwise": ["ndcg@32"],
+  "rank:ndcg": ["ndcg@32"],
   "multi:softprob": ["merror", "mlogloss"],
   "multi:softmax": ["merror", "mlogloss"],
 };

@@ -114,6 +114,29 @@ export function ks(scores: ArrayLike<number>, labels: ArrayLike<number>, weights
   return separation(scores, labels, weights).ks;
 }
 
+/**
+ * Each class against the rest, by the share of its rows, as XGBoost weights it.
+ * @param probabilities those of a row side by side
+ * @returns NaN if a class has no rows, or all of them
+ */
+export function multiClassAuc(
+  probabilities: ArrayLike<number>,
+  classes: number,
+  labels: ArrayLike<number>,
+  weights: Weights = null,
+): number {
+  let sum = 0;
+  let total = 0;
+  for (let k = 0; k < classes; k++) {
+    const isOfClass = Float64Array.from(labels, (label) => (label === k ? 1 : 0));
+    const scores = Float64Array.from(labels, (_, row) => probabilities[row * classes + k]);
+    const share = isOfClass.reduce((of, is, row) => of + is * (weights?.[row] ?? 1), 0);
+    sum += share * auc(scores, isOfClass, weights);
+    total += share;
+  }
+  return sum / total;
+}
+
 interface Found {
   readonly tp: number;
   readonly fp: number;

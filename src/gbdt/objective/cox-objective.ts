@@ -1,6 +1,6 @@
 /**
- * Cox's proportional hazards: labels are times, negative where nobody has seen the event by then (censored); as XGBoost,
- * src/objective/regression_obj.cu. A prediction is a hazard relative to others, exp(margin).
+ * Cox's proportional hazards: labels are times, negative where nobody has seen the event by then (censored); as
+ * XGBoost, src/objective/regression_obj.cu. A prediction is a hazard relative to others, exp(margin).
  *
  * Everybody who is still at risk takes part in everybody's gradient, so it is taken over the rows that are learnt from
  * and no others. Tied times are taken one after the other in the order of rows (Breslow's denominator), as in XGBoost.

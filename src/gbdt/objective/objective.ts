@@ -10,6 +10,7 @@ import { cox } from "./cox-objective.ts";
 import { gamma, poisson, tweedie } from "./log-link-objectives.ts";
 import { hinge, logistic, logitRaw, regLogistic } from "./logistic-objectives.ts";
 import { absoluteError, quantileError } from "./quantile-objectives.ts";
+import { rankNdcg, rankPairwise } from "./rank-objectives.ts";
 import { pseudoHuber, squaredError } from "./regression-objectives.ts";
 import { softmax, softprob } from "./softmax-objectives.ts";
 
@@ -28,9 +29,10 @@ export type ObjectiveParameters = TrainingParameters;
 
 /**
  * What a label is: one of two classes, one of several, a fraction from 0 to 1, any number, a number with a positive
- * mean, a number whose quantiles are wanted, a time whose hazard is, or a time that is itself.
+ * mean, a number whose quantiles are wanted, a time whose hazard is, a time that is itself, or what a row
+ * deserves in a ranking.
  */
-export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean" | "quantile" | "hazard" | "time";
+export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean" | "quantile" | "hazard" | "time" | "rank";
 
 /** What else is known of the rows. */
 export interface TaughtRows {
@@ -90,6 +92,8 @@ const objectives: Readonly<Record<ObjectiveName, Objective>> = {
   "reg:tweedie": tweedie,
   "survival:cox": cox,
   "survival:aft": aft,
+  "rank:pairwise": rankPairwise,
+  "rank:ndcg": rankNdcg,
   "multi:softprob": softprob,
   "multi:softmax": softmax,
 };

@@ -9,6 +9,7 @@ import type { DistinctIds } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
+import { drawnGroups } from "../../data/drawn-groups.ts";
 import type { Notice } from "../../data/feature-columns.ts";
 import { withClassCount } from "../../data/labels.ts";
 import { splitRows, validationRows } from "../../data/split.ts";
@@ -145,6 +146,7 @@ export function jobTables(
     Array.from(order, (row) => all.fields[row]),
     data.test_fraction,
     seed,
+    shared.rowColumns?.qid,
   );
   const everyRow = Uint32Array.from(order, (_, row) => row);
   const chosen = everyRow.filter((row) => !isTest(row));
@@ -159,8 +161,9 @@ export function jobTables(
   const bitmap = rest.length === 0 ? new Uint8Array(0) : bitmapFrom(order.length, (row) => !isTest(row));
   if (bitmap.length > messageBytesMax / 2)
     throw new TandemError("USAGE", `${order.length} rows are too many for one job with test rows`);
+  const train = selectRows(shared, chosen);
   return {
-    train: selectRows(shared, chosen),
+    train,
     test: apart?.rows.table ?? (rest.length === 0 ? null : selectRows(shared, rest)),
     rows: { aligned: aligned !== null, training: bitmap },
     validationRows:
@@ -168,7 +171,9 @@ export function jobTables(
         ? fromFile
         : data.validation_fraction === undefined
           ? null
-          : validationRows(chosen.length, data.validation_fraction, seed),
+          : drawnGroups(train.rowColumns?.qid, chosen.length, (units) =>
+              validationRows(units, data.validation_fraction ?? 0, seed),
+            ),
   };
 }
 
@@ -177,9 +182,15 @@ function testRows(
   fields: readonly TablePart["field"][],
   fraction: number | undefined,
   seed: number,
+  groups: Float64Array | undefined,
 ): (row: number) => boolean {
   if (fraction === undefined) return (row) => fields[row] === "test_path";
   const drawable = Array.from(fields.keys()).filter((row) => fields[row] !== "validation_path");
-  const test = new Set(Array.from(splitRows(drawable.length, fraction, seed).test, (place) => drawable[place]));
+  const drawn = drawnGroups(
+    groups && Float64Array.from(drawable, (row) => groups[row]),
+    drawable.length,
+    (units) => splitRows(units, fraction, seed).test,
+  );
+  const test = new Set(Array.from(drawn, (place) => drawable[place]));
   return (row) => test.has(row);
 }

@@ -11,6 +11,7 @@ import { unusedParameters } from "../../base/parameters/objective-parameters.ts"
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { osRandom } from "../../base/random.ts";
 import { noColumns, type RowColumns } from "../../base/row-columns.ts";
+import { drawnGroups } from "../../data/drawn-groups.ts";
 import { foldRows } from "../../data/split.ts";
 import type { Turns } from "../../gbdt/boost/fold-turns.ts";
 import { roundsOf } from "../../gbdt/boost/layers.ts";
@@ -225,9 +226,12 @@ class TurnAttempts<T extends Turns> {
     });
     const labels = trainingLabels(train);
     const taught = { labels, weights: train.weights ?? null, columns: train.rowColumns ?? noColumns };
-    const folds = Array.from(
-      { length: this.#job.folds },
-      (_, fold) => foldRows(labels.length, this.#job.folds, fold, data.seed ?? training.seed).test,
+    const folds = Array.from({ length: this.#job.folds }, (_, fold) =>
+      drawnGroups(
+        train.rowColumns?.qid,
+        labels.length,
+        (units) => foldRows(units, this.#job.folds, fold, data.seed ?? training.seed).test,
+      ),
     );
     const grid = { instances: labels.length, validationRows: null, training: this.#job.whole };
     const config = withCodecOfJob(this.#config, grid, emit);

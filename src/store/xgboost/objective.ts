@@ -27,6 +27,9 @@ export function xgboostObjective({ objective, outputCount = 1, quantiles = [] }:
     }
     case "reg:quantileerror":
       return { name: objective, quantile_loss_param: { quantile_alpha: `[${quantiles.join(",")}]` } };
+    case "rank:pairwise":
+    case "rank:ndcg":
+      return { name: objective, lambdarank_param: { lambdarank_pair_method: "topk" }, lambda_rank_param: {} };
     case "reg:tweedie":
       return { name: objective, tweedie_regression_param: { tweedie_variance_power: "1.5" } };
     case "count:poisson":
@@ -66,6 +69,8 @@ function startFrom({ objective, baseMargin }: Model): Start {
     case "reg:pseudohubererror":
     case "reg:absoluteerror":
     case "reg:quantileerror":
+    case "rank:pairwise":
+    case "rank:ndcg":
     case "multi:softprob":
     case "multi:softmax":
       return { baseScore: Math.fround(baseMargin), rest: 0 };

@@ -1,0 +1,30 @@
+/** Draws of rows where some belong together: whole groups are drawn, so that none is ranked in parts. */
+import type { RowSplit } from "./split.ts";
+
+/**
+ * @param groups per row its group; undefined: every row is one of its own
+ * @param draw how many units there are -> places of the drawn ones
+ * @returns the rows of the drawn groups, ascending
+ */
+export function drawnGroups(
+  groups: Float64Array | undefined,
+  rowCount: number,
+  draw: (unitCount: number) => Uint32Array,
+): Uint32Array {
+  if (groups === undefined) return draw(rowCount);
+  const names = [...new Set(groups)];
+  const drawn = new Set(Array.from(draw(names.length), (place) => names[place]));
+  return Uint32Array.from({ length: rowCount }, (_, row) => row).filter((row) => drawn.has(groups[row]));
+}
+
+/** The same of both sides of a split. */
+export function splitGroups(
+  groups: Float64Array | undefined,
+  rowCount: number,
+  split: (unitCount: number) => RowSplit,
+): RowSplit {
+  return {
+    train: drawnGroups(groups, rowCount, (count) => split(count).train),
+    test: drawnGroups(groups, rowCount, (count) => split(count).test),
+  };
+}

@@ -1,0 +1,46 @@
+/** Metrics of the order within groups, on average over groups; as XGBoost 2.1, src/metric/rank_metric.cc. */
+import { discountedGain, idealGain, ranked, rankGroups } from "../objective/rank-groups.ts";
+
+interface RankedRows {
+  readonly scores: Float64Array;
+  readonly labels: Float64Array;
+  readonly groups: Float64Array;
+  /** Places that count, from the best on; Infinity: all. */
+  readonly places: number;
+}
+
+/** Normalised discounted cumulative gain of 2^label - 1, always, as in XGBoost; 1 of a group without any gain. */
+export function ndcg(rows: RankedRows): number {
+  return overGroups(rows, (labels) => {
+    const ideal = idealGain(labels, rows.places, true);
+    return ideal === 0 ? 1 : discountedGain(labels, rows.places, true) / ideal;
+  });
+}
+
+/** Mean average precision of labels 0 and 1; 1 of a group without a 1. */
+export function meanAveragePrecision(rows: RankedRows): number {
+  return overGroups(rows, (labels) => {
+    let hits = 0;
+    let sum = 0;
+    labels.forEach((label, place) => {
+      hits += label;
+      if (place < rows.places) sum += (label * hits) / (place + 1);
+    });
+    return hits === 0 ? 1 : sum / Math.min(hits, rows.places);
+  });
+}
+
+/** The fraction of 1 among the first places. */
+export function precision(rows: RankedRows): number {
+  return overGroups(rows, (labels) => {
+    const first = labels.slice(0, Math.min(labels.length, rows.places));
+    return first.reduce((sum, label) => sum + label, 0) / first.length;
+  });
+}
+
+/** @param of labels of a group from the highest score down */
+function overGroups({ scores, labels, groups }: RankedRows, of: (labels: readonly number[]) => number): number {
+  const all = rankGroups(groups, null);
+  const values = all.map((rows) => of(Array.from(ranked(rows, scores), (row) => labels[row])));
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { drawnGroups, splitGroups } from "../../data/drawn-groups.ts";
+import { BoostingMonitor } from "../boost/boosting-monitor.ts";
+import { BoostingTask } from "../boost/boosting-task.ts";
+import { meanAveragePrecision, ndcg, precision } from "../metric/rank-metrics.ts";
+import { objectiveFor } from "./objective.ts";
+
+const numbers = (...values: number[]): Float64Array => Float64Array.from(values);
+const pairwise = resolveParameters(trainingParameters, {
+  objective: "rank:pairwise",
+  lambdarank_normalization: false,
+});
+
+test("pairs are made within groups, of rows that are learnt from, and pull both ways alike", () => {
+  const columns = { qid: numbers(7, 3, 7, 3, 7) };
+  const labels = numbers(1, 0, 0, 1, 2);
+  const margins = new Float64Array(5);
+  const gradients = (trainingRows: Uint32Array | null) =>
+    objectiveFor("rank:pairwise").gradients(margins, labels, pairwise, { trainingRows, columns });
+  const [g, h] = gradients(null);
+  expect([...g]).toEqual([0, 0.5, 1, -0.5, -1]);
+  expect([...h]).toEqual([1, 0.5, 1, 0.5, 1]);
+  expect([...gradients(Uint32Array.of(0, 1, 2))[0]]).toEqual([-0.5, 0, 0.5, 0, 0]);
+});
+
+test("only the highest places are compared with all below", () => {
+  const one = { ...pairwise, lambdarank_num_pair_per_sample: 1 };
+  const rows = { trainingRows: null, columns: { qid: numbers(0, 0, 0) } };
+  const [g] = objectiveFor("rank:pairwise").gradients(numbers(3, 2, 1), numbers(1, 2, 1), one, rows);
+  expect(g[2]).toBe(0);
+  expect(g[0]).toBe(-g[1]);
+});
+
+describe("metrics, on average over groups", () => {
+  const rows = {
+    scores: numbers(3, 2, 1, 9, 8),
+    labels: numbers(0, 1, 1, 0, 0),
+    groups: numbers(1, 1, 1, 2, 2),
+    places: Infinity,
+  };
+
+  test("follow their definitions; a group without gain counts as perfect", () => {
+    const [second, third] = [1 / Math.log2(3), 1 / Math.log2(4)];
+    expect(ndcg(rows)).toBeCloseTo(((second + third) / (1 + second) + 1) / 2, 14);
+    expect(meanAveragePrecision(rows)).toBeCloseTo(((1 / 2 + 2 / 3) / 2 + 1) / 2, 14);
+    expect(precision({ ...rows, places: 2 })).toBeCloseTo((1 / 2 + 0) / 2, 14);
+    expect(meanAveragePrecision({ ...rows, places: 1 })).toBe(0.5);
+  });
+});
+
+test("what cannot be ranked is refused", async () => {
+  const ranking = resolveParameters(trainingParameters, { objective: "rank:ndcg" });
+  const columns = { qid: numbers(0, 0) };
+  expect(new BoostingTask(ranking, numbers(0, 31), null, null, columns).labels).toHaveLength(2);
+  await expectError(() => new BoostingTask(ranking, numbers(0, 1)), "USAGE", /needs a column qid/);
+  await expectError(() => new BoostingTask(ranking, numbers(0, 1), numbers(1, 1), null, columns), "USAGE", /weights/);
+  for (const bad of [numbers(0, 32), numbers(0, 0.5), numbers(0, -1), numbers(2, 2), numbers(0, NaN)])
+    await expectError(() => new BoostingTask(ranking, bad, null, null, columns), "LABEL_INVALID", /label/);
+  const counting = { ...ranking, eval_metric: ["map@3" as const] };
+  const task = new BoostingTask(ranking, numbers(0, 2), null, null, columns);
+  await expectError(() => new BoostingMonitor(counting, task), "USAGE", /map@3 needs labels 0 and 1/);
+  const linear = { ...ranking, ndcg_exp_gain: false };
+  expect(new BoostingTask(linear, numbers(0, 0.5), null, null, columns).labels).toHaveLength(2);
+});
+
+test("whole groups are drawn", () => {
+  const groups = numbers(5, 8, 5, 9, 8);
+  expect([...drawnGroups(groups, 5, () => Uint32Array.of(0, 2))]).toEqual([0, 2, 3]);
+  expect([...drawnGroups(undefined, 5, (count) => Uint32Array.of(count - 1))]).toEqual([4]);
+  const split = splitGroups(groups, 5, (count) => ({ train: Uint32Array.of(0, 1), test: Uint32Array.of(count - 1) }));
+  expect([...split.train, ...split.test]).toEqual([0, 1, 2, 4, 3]);
+});
