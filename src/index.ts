@@ -17,6 +17,8 @@ export { binFeature, type BinnedFeature } from "./gbdt/split/binning.ts";
 export { error, logloss, mae, rmse } from "./gbdt/metric/metrics.ts";
 export { poissonNloglik } from "./gbdt/metric/likelihood-metrics.ts";
 export { auc, ks, separation } from "./gbdt/metric/ranking-metrics.ts";
+export type { Range } from "./base/gradients/real-gradients.ts";
+export type { CustomObjective } from "./gbdt/objective/custom-objective.ts";
 export type { Model } from "./gbdt/tree/model.ts";
 export { firstDifference } from "./gbdt/tree/model-compare.ts";
 export { allIterations, iterationRangeFrom, type IterationRange, slicedModel } from "./gbdt/tree/iterations.ts";

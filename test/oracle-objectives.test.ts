@@ -11,6 +11,7 @@ import { noProgress, type PassiveProgress } from "../src/protocol/passive/progre
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { logCosh } from "./support/log-cosh.ts";
 import { randomTable } from "./support/tables.ts";
 
 const kernel = selectKernel();
@@ -63,6 +64,7 @@ const cases: readonly Case[] = [
     (label) => Math.min(4, Math.max(0, Math.round(label / 3 + 2))),
     { columns: { qid: table.labels.map((_, row) => row % 5) }, validationRows: Uint32Array.of(0, 5, 10, 15, 20) },
   ],
+  [{ objective: "reg:squarederror" }, (label) => label, { weights, custom: logCosh }],
   [{ objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }, (label) => label, { weights }],
 ];
 
@@ -105,6 +107,12 @@ test("base_margin: margins start there, also of a warm start, with masked scores
     expect(firstDifference((await trainFederated(second)).model, await trainInOnePlace(second))).toBeNull();
   }
   await expectError(() => trainFederated({ ...job, table: withIt, start: without }), "USAGE", /without base_margin/);
+});
+
+test("a custom objective that leaves its bounds ends the job, and says no value", async () => {
+  const custom = { ...logCosh, bounds: { g: { min: -0.5, max: 0.5 }, h: { min: 0, max: 1 } } };
+  const job = { table: { ...table, custom }, training: { objective: "reg:squarederror" } as const, kernel, key };
+  await expectError(() => trainFederated(job), "LAYOUT_RANGE", /'log-cosh' gives instance \d+ a g outside/);
 });
 
 describe("federated equals centralised", () => {

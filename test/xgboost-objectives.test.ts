@@ -11,6 +11,7 @@ import { Evaluation, fitsObjective, type MetricName } from "../src/gbdt/metric/e
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
+import { logCosh } from "./support/log-cosh.ts";
 import { compareTrees, type GoldenTree, rowsOfNodes } from "./support/golden-trees.ts";
 
 interface Golden {
@@ -62,6 +63,7 @@ describe("objectives equal XGBoost 2.1.4's", () => {
       labels,
       weights,
       columns: rowColumns,
+      custom: name.endsWith("custom") ? logCosh : null,
       parameters,
       quantise: quantiseFinely,
     });

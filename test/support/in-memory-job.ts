@@ -1,4 +1,5 @@
 /** Whole federated jobs in one process, and their centralised counterpart: what the oracle tests compare. */
+import type { CustomObjective } from "../../src/gbdt/objective/custom-objective.ts";
 import type { RowColumns } from "../../src/base/row-columns.ts";
 import { osRandom } from "../../src/base/random.ts";
 import {
@@ -45,6 +46,7 @@ export interface TestTable {
   readonly weights?: Float64Array;
   /** What else says how rows are learnt. */
   readonly columns?: RowColumns;
+  readonly custom?: CustomObjective;
   /** Rows that are evaluated, but not learnt from. */
   readonly validationRows?: Uint32Array;
   /** Monotone constraints per party and column. */
@@ -159,7 +161,7 @@ export function trainInOnePlace(
     noise,
     noise !== null || job.scheme?.hidesMembers === true,
   );
-  const { labels, weights = null, columns = {}, validationRows = null } = job.table;
+  const { labels, weights = null, columns = {}, custom = null, validationRows = null } = job.table;
   const start =
     job.start === undefined
       ? null
@@ -174,6 +176,7 @@ export function trainInOnePlace(
     labels,
     weights,
     columns,
+    custom,
     validationRows,
     parameters: training,
     quantise,
@@ -261,6 +264,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     labels: table.labels,
     weights: table.weights ?? null,
     columns: table.columns ?? {},
+    custom: table.custom ?? null,
     validationRows: table.validationRows ?? null,
     ...job.activeStored,
     samplingSecret: samplingSecret(0),

@@ -7,6 +7,7 @@ import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { type Objective, objectiveFor } from "../objective/objective.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
+import { checkCustom, type CustomObjective, customGradients } from "../objective/custom-objective.ts";
 import { checkColumns } from "../objective/objective-columns.ts";
 import { withQuantileLeaves } from "../tree/adaptive-leaves.ts";
 import type { GrownTree } from "../tree/grow.ts";
@@ -29,6 +30,8 @@ export class BoostingTask {
   /** Null: every instance counts once. */
   readonly #weights: Float64Array | null;
   readonly #bounds: readonly (Range | null)[];
+  /** Whose gradients they are instead of the objective's; null: the objective's. */
+  readonly #custom: CustomObjective | null;
 
   /**
    * @param weights of the instances, null if all are 1
@@ -41,6 +44,7 @@ export class BoostingTask {
     weights: Float64Array | null = null,
     validationRows: Uint32Array | null = null,
     columns: RowColumns = noColumns,
+    custom: CustomObjective | null = null,
   ) {
     this.objective = objectiveFor(parameters.objective);
     this.outputCount = this.objective.outputCount(parameters);
@@ -58,6 +62,8 @@ export class BoostingTask {
       throw new TandemError("USAGE", `${this.objective.name} takes no weights: they would be those of whole groups`);
     checkColumns(this.objective, columns, labels, this.outputCount);
     this.columns = columns;
+    if (custom !== null) checkCustom(custom, this.objective, this.outputCount);
+    this.#custom = custom;
     this.labels = labels;
     this.weights = weights;
     this.#parameters = parameters;
@@ -126,7 +132,10 @@ export class BoostingTask {
     return [Float64Array.from(rows, (row) => labels[row]), weights && Float64Array.from(rows, (row) => weights[row])];
   }
 
+  /** @throws TandemError LAYOUT_RANGE for a custom objective that leaves its bounds */
   gradients(margins: Float64Array): RealGradients {
+    if (this.#custom !== null)
+      return customGradients(this.#custom, margins, this.labels, this.weights, this.trainingRows);
     const values = this.objective.gradients(margins, this.labels, this.#parameters, this);
     const weights = this.#weights;
     if (weights !== null) for (const column of values) for (let i = 0; i < column.length; i++) column[i] *= weights[i];

@@ -10,6 +10,7 @@ import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
 import { endsLayer, layerOf, roundsOf } from "./layers.ts";
 import { requireDeciding } from "../metric/one-class.ts";
+import type { CustomObjective } from "../objective/custom-objective.ts";
 import { isHigherBetter } from "../metric/eval-metric.ts";
 
 type Metrics = Readonly<Record<string, number>>;
@@ -95,10 +96,11 @@ export class FoldTurns implements Turns {
     weights: Float64Array | null,
     folds: readonly Uint32Array[],
     columns: RowColumns = noColumns,
+    custom: CustomObjective | null = null,
   ) {
     if (folds.length < 2) throw new TandemError("USAGE", "a cross-validation needs at least two folds");
     this.#parameters = parameters;
-    this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows, columns));
+    this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows, columns, custom));
     this.#monitors = this.#tasks.map((task) => new BoostingMonitor({ ...parameters, early_stopping_rounds: 0 }, task));
     if (parameters.early_stopping_rounds > 0)
       for (const rows of folds)

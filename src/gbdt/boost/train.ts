@@ -12,6 +12,7 @@ import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
+import type { CustomObjective } from "../objective/custom-objective.ts";
 import { objectiveFor } from "../objective/objective.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
@@ -49,6 +50,8 @@ export interface CentralisedTraining {
   readonly weights?: Float64Array | null;
   /** None where left out. */
   readonly columns?: RowColumns;
+  /** Gradients of the caller's own; null or left out: the objective's. */
+  readonly custom?: CustomObjective | null;
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
   readonly parameters: TrainingParameters;
@@ -113,7 +116,8 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   for (const feature of parties.flat()) {
     assert(feature.bins.length === labels.length, "features and labels of different length");
   }
-  const task = new BoostingTask(parameters, labels, weights, training.validationRows, training.columns);
+  const { validationRows, columns: rowColumns, custom } = training;
+  const task = new BoostingTask(parameters, labels, weights, validationRows, rowColumns, custom);
   const startLayers = roundsBefore(start?.model ?? null, task, parameters);
   const startRounds = roundsOf(startLayers, parameters);
   const monitor = new BoostingMonitor(parameters, task, { rounds: startLayers, best: null });

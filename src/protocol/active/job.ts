@@ -6,6 +6,7 @@ import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
 import type { Turns } from "../../gbdt/boost/fold-turns.ts";
 import type { StartModel } from "../../gbdt/boost/warm-start.ts";
+import type { CustomObjective } from "../../gbdt/objective/custom-objective.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
@@ -32,6 +33,8 @@ export interface ActiveJob {
   readonly weights?: Float64Array | null;
   /** None where left out. */
   readonly columns?: RowColumns;
+  /** Gradients of the caller's own; null or left out: the objective's. */
+  readonly custom?: CustomObjective | null;
   /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
   readonly validationRows?: Uint32Array | null;
   /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */

@@ -225,8 +225,8 @@ export class ActiveRole {
   }
 
   #newTask(): BoostingTask {
-    const { training, labels, weights, validationRows, columns } = this.#job;
-    return new BoostingTask(training, labels, weights, validationRows, columns);
+    const { training, labels, weights, validationRows, columns, custom } = this.#job;
+    return new BoostingTask(training, labels, weights, validationRows, columns, custom);
   }
 
   /** @param rows that are summed in any tree; null: all */
