@@ -579,7 +579,7 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       trainingParameters.objective.choices
         .filter(isKnown)
         .flatMap((objective) =>
-          Array.from({ length: often.includes(objective) ? 12 : 3 }, (_, seed) => freshCase(seed, objective)),
+          Array.from({ length: often.includes(objective) ? 12 : 2 }, (_, seed) => freshCase(seed, objective)),
         ),
     );
     const scored = askAbout(cases);

@@ -308,6 +308,10 @@ function sectionsByHand(text: string): string {
 }
 
 function page(lines: readonly string[]): string {
+  const heading = "\n## Objectives and metrics\n"; // test/xgboost-figures-objectives.test.ts writes what follows
+  const rest = readFileSync(new URL("../docs/xgboost.md", import.meta.url), "utf8").split(heading)[1] as
+    | string
+    | undefined;
   const count = (rows: number): string => rows.toLocaleString("en");
   const common = Object.entries(settings({ what: "", task: "default", given: {} }));
   return `# Beside XGBoost
@@ -351,5 +355,5 @@ ${defaultsTable()}
 | LIBSVM | what is absent is missing; indices as they stand | the same |
 
 Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures.test.ts\`.
-`;
+${rest === undefined ? "" : `${heading}${rest}`}`;
 }

@@ -86,10 +86,10 @@ export const passiveDisclosures = {
   },
   classes: {
     learner: "passive",
-    what: "with several classes their number",
+    what: "with several classes or quantiles their number",
     extent: ({ classes }) =>
       classes === null
-        ? { atMost: null, unit: "classes", note: "only with several classes" }
+        ? { atMost: null, unit: "classes", note: "only with several classes or quantiles" }
         : present([classes], { atMost: classes, unit: "classes" }),
   },
   parameters: {

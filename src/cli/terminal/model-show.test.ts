@@ -53,6 +53,13 @@ const passive: PassiveShare = {
 };
 
 describe("the active party sees", () => {
+  test("where margins start, if that is a column", () => {
+    const offset: ActiveShare = { ...active, takesBaseMargin: true, baseMarginColumn: "log\u0007exposure" };
+    const shown = showActive(offset, "text");
+    expect(shown).toContain("margins start at each one's 'log");
+    expect(shown).not.toContain("\u0007");
+  });
+
   test("a summary, and a tree with closed boxes", () => {
     expect(showActive(active, "text")).toBe(
       [

@@ -26,6 +26,8 @@ export interface ActiveSummary {
   /** Names of the classes; left out: they have none. */
   readonly classes?: readonly string[];
   readonly baseMargin: number;
+  /** The column in which everybody's own start stands; left out: all start alike. */
+  readonly baseMarginColumn?: string;
   readonly trees: number;
   readonly leaves: number;
   /** This party first. */
@@ -53,6 +55,7 @@ export function summariseActive({
   objective,
   classes,
   baseMargin,
+  baseMarginColumn,
   passiveNames,
   trees,
 }: ActiveShare): ActiveSummary {
@@ -62,8 +65,9 @@ export function summariseActive({
   const features = [...byFeature].map(([feature, importance]) => splitGain(feature, importance));
   const leaves = trees.flat().filter(({ kind }) => kind === "leaf").length;
   const named = classes === undefined ? {} : { classes };
+  const start = { baseMargin, ...(baseMarginColumn === undefined ? {} : { baseMarginColumn }) };
   const counts = { trees: trees.length, leaves };
-  return { role: "active", name, job, model, objective, ...named, baseMargin, ...counts, parties, features };
+  return { role: "active", name, job, model, objective, ...named, ...start, ...counts, parties, features };
 }
 
 function splitGain(
@@ -100,12 +104,13 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     ]);
     return [factLines(facts), ...(summary.features.length === 0 ? [] : ["", features])].join("\n");
   }
-  const { objective, classes, baseMargin, trees, leaves, parties, features } = summary;
+  const { objective, classes, baseMargin, baseMarginColumn, trees, leaves, parties, features } = summary;
+  const start = baseMarginColumn === undefined ? shortNumber(baseMargin) : `each one's '${peerText(baseMarginColumn)}'`;
   const facts = [
     ["model", model],
     ["job", job],
     ["share of", `${name}, the active party`],
-    ["objective", `${objective}, margins start at ${shortNumber(baseMargin)}`],
+    ["objective", `${objective}, margins start at ${start}`],
     ...(classes === undefined ? [] : [["classes", classes.join(", ")]]),
     ["trees", `${trees}, with ${leaves} leaves`],
   ];
