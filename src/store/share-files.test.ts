@@ -189,7 +189,7 @@ describe("a file that is not a share", () => {
     ["a field too many", { ...small, secret: 1 }, /secret/],
     ["a model without an id", { ...small, model: "5" }, /model id has 64/],
     ["no job", { ...small, job: undefined }, /./],
-    ["an unknown objective", { ...small, objective: "rank:pairwise" }, /./],
+    ["an unknown objective", { ...small, objective: "rank:clicks" }, /./],
   ])("right checksum, wrong contents: %s", async (_name, contents, message) => {
     await writeActiveShare(path, contents as unknown as ActiveShare);
     await expectError(() => readActiveShare(path), "FILE_FORMAT", message);
