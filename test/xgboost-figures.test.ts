@@ -326,6 +326,7 @@ The same table and the same parameters, in Tandem and in XGBoost 1.7.4 (\`tree_m
   (test/oracle-features.test.ts).
 - The figures are close, not equal. Both sides cut bins at quantiles, but not at the same places to the last value, and
   random draws differ. Where bins are given, both sides' trees are the same node for node (test/xgboost-golden.test.ts).
+- \`tandem refresh\` gives the leaves of XGBoost's \`updater=refresh\` to 1e-4 (test/xgboost-refresh.test.ts).
 
 | what | label | parameters | metric | Tandem | XGBoost | difference | rounds |
 |---|---|---|---|---|---|---|---|

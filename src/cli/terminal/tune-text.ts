@@ -25,13 +25,13 @@ export function priceText({ trials, folds, trees, treesOfOne, nodes, thresholds,
   const times = Math.round(trees / treesOfOne);
   const limit =
     thresholds === 0
-      ? "as many thresholds of their features as win"
-      : `${formatCount(thresholds)} thresholds of each feature, over all trials`;
+      ? "no limit on thresholds (max_thresholds would set one)"
+      : `at most ${formatCount(thresholds)} thresholds of each feature, over all trials`;
   return [
     `  ${formatCount(trials)} trials of ${folds} folds: up to ${formatCount(trees)} trees with ${parties.join(", ")}`,
     `  their price is about that of ${formatCount(Math.max(1, times))} trainings of ${formatCount(treesOfOne)} trees:`,
-    `  each passive party answers about up to ${formatCount(nodes)} nodes, and tells outcomes of the splits that it wins,`,
-    `  of ${limit}`,
+    `  each passive party answers about up to ${formatCount(nodes)} nodes, and tells outcomes of splits that it wins;`,
+    `  ${limit}`,
     `  its policy must allow max_trees ${trees}; --explain-leakage lists what is revealed`,
   ].join("\n");
 }
@@ -45,7 +45,7 @@ export function trialLines(say: (line: string) => void, rungs: number): (turns: 
       if (told.get(trial) === rung) continue;
       told.set(trial, rung);
       const name = trial === 0 ? "as given" : `trial ${trial}`;
-      const after = `${turns.metric} ${turns.scoreOf(state).toFixed(4)} after ${outcome.rounds} rounds`;
+      const after = `${turns.metric} ${turns.scoreOf(state).toFixed(4)} after ${outcome.rounds} ${outcome.rounds === 1 ? "round" : "rounds"}`;
       say(`rung ${rung + 1}/${rungs}  ${name}: ${after}`);
     }
   };

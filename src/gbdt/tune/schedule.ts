@@ -21,7 +21,8 @@ const firstShare = 1 / 3;
 export function scheduleOf(method: SearchMethod, trials: number, rounds: number): Rung[] {
   const most = method === "random" ? 0 : Math.floor(Math.log(trials) / Math.log(reduction) + 1e-9);
   const steps = Array.from({ length: most + 1 }, (_, rung) => ({
-    trials: Math.max(1, Math.floor(trials / reduction ** rung)),
+    // What was given stays to the end, beside the best.
+    trials: Math.min(trials, Math.max(2, Math.floor(trials / reduction ** rung))),
     rounds: Math.max(1, Math.round(most === 0 ? rounds : rounds * firstShare ** ((most - rung) / most))),
   }));
   // Where there are few rounds the first rungs would be the same.

@@ -124,13 +124,19 @@ export class TrialTurns implements Turns {
     const rung = this.#rung++;
     if (this.isOver) return;
     const ranked = this.ranking.filter((state) => state.rung === rung).map(({ trial }) => trial);
-    const kept = ranked.slice(0, this.#schedule[this.#rung].trials);
-    for (const trial of ranked.slice(kept.length)) this.#trials[trial].forgetMargins();
+    const kept = withGiven(ranked, this.#schedule[this.#rung].trials);
+    for (const trial of ranked) if (!kept.includes(trial)) this.#trials[trial].forgetMargins();
     this.#running = kept.sort((a, b) => a - b);
     // A trial that early stopping has ended has nothing more to do.
     for (const trial of this.#running) if (this.#hasEndedRung(trial)) this.#ended[trial] = this.#rung;
     if (this.current === null) this.#nextRung();
   }
+}
+
+/** The best of a rung. Trial 0, what was given, is among them: whatever wins must be better than it. */
+function withGiven(ranked: readonly number[], count: number): number[] {
+  const best = ranked.slice(0, count);
+  return best.includes(0) ? best : [...best.slice(0, count - 1), 0];
 }
 
 /** What all trials keep within: the deepest trees, the most leaves and the fewest columns of any. */

@@ -40,7 +40,7 @@ test("halving gives the better third more rounds, again and again; random search
   expect(scheduleOf("halving", 1, 5)).toEqual([{ trials: 1, rounds: 5 }]);
   expect(scheduleOf("halving", 27, 2)).toEqual([
     { trials: 27, rounds: 1 },
-    { trials: 1, rounds: 2 },
+    { trials: 2, rounds: 2 },
   ]);
 });
 
