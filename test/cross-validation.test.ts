@@ -360,7 +360,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
   );
 });
 
-describe("a search over parameters in one job finds what a search in one place finds, also after lost connections", () => {
+describe("a search over parameters in one job finds what one in one place finds, also after lost connections", () => {
   const searched: Partial<TrainingParameters> = { num_round: 4, max_depth: 2, early_stopping_rounds: 2 };
   test.each<[string, Partial<TrainingParameters>, Partial<Defences>, Scheme | undefined]>([
     ["halving, forests", { ...searched, num_round: 2, num_parallel_tree: 2 }, {}, undefined],
@@ -411,7 +411,7 @@ describe("a search over parameters in one job finds what a search in one place f
     expect(owners.size, "every party has splits, or little was tested").toBe(3);
   });
 
-  test("an active party that draws fewer columns than were agreed on, or another number when it redoes a round", async () => {
+  test("an active party that draws fewer columns than were agreed on, or others when it redoes a round", async () => {
     const job = jobOf({ num_round: 1, colsample_bytree: 0.6 }, table, 2);
     const turnsWith = (...rates: number[]): TrialTurns => {
       const trials = rates.map((rate) => ({ ...job.training, colsample_bytree: rate }));

@@ -1,6 +1,6 @@
 /**
- * Boosted random forests between parties: trees of a round on the same margins, each with a sample of its own. Federated
- * equals centralised with both schemes, and passive parties see rounds like any others.
+ * Boosted random forests between parties: trees of a round on the same margins, each with a sample of its own.
+ * Federated equals centralised with both schemes, and passive parties see rounds like any others.
  */
 import { beforeAll, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
@@ -53,7 +53,7 @@ test.each(
   expect(firstDifference({ ...model, trees: [model.trees[0]] }, { ...model, trees: [model.trees[1]] })).not.toBeNull();
 });
 
-test("leaves are divided by the trees that stand side by side; without samples these are one tree three times", async () => {
+test("leaves are divided by the trees that stand side by side; without samples these are all one tree", async () => {
   const alone = await trainInOnePlace({ table, key, training: { num_round: 1 } });
   const { trees } = await trainInOnePlace({ table, key, training: { num_round: 1, num_parallel_tree: 4 } });
   expect(trees).toHaveLength(4);

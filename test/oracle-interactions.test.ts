@@ -113,7 +113,7 @@ describe("federated equals centralised", () => {
     await expectEqual({ table, training, scheme: lattice, defences: { hidden_outcomes: true } });
   });
 
-  test("a party that has nothing in a group is not asked below, and in a job without groups nothing is told", async () => {
+  test("a party with nothing in a group is not asked below, and in a job without groups nothing is told", async () => {
     const strangers = {
       ...table,
       groups: [
@@ -180,7 +180,7 @@ describe("deviations are refused", () => {
     await expectError(() => trainFederated({ ...free, around: lying(() => 1) }), "PROTOCOL_STATE", words);
   });
 
-  test("a passive party that names groups that are not open, none where one must be, or some that there are not", async () => {
+  test("a passive party that names groups that are not open, none at all, or some that there are not", async () => {
     const naming = (named: (groups: number, node: number) => number) =>
       changed({
         splits: (call) =>

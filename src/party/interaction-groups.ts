@@ -36,8 +36,8 @@ export function checkGroupedFeatures(
 export function impossibleGroups(text: string): string | false {
   if (isGroupText(text)) return false;
   return (
-    `interaction_groups: up to ${groupCountMax} names of up to 32 letters, digits, dashes and underscores are needed, ` +
-    "each once and ascending"
+    `interaction_groups: up to ${groupCountMax} names of up to 32 letters, digits, dashes and underscores are ` +
+    "needed, each once and ascending"
   );
 }
 

@@ -36,6 +36,7 @@ test("a report has the trials, what mattered, and a picture per parameter; text 
   expect(page).toContain("as given");
   expect(page).toContain("eta: 0.1, num_round: 3");
   expect(page.match(/<svg/g)).toHaveLength(3);
-  expect(page.match(/<circle/g)).toHaveLength(2); // of two parameters the ring of what was given; one trial has no score
+  // Of two parameters the ring of what was given; one trial has no score.
+  expect(page.match(/<circle/g)).toHaveLength(2);
   expect(page).not.toMatch(/NaN|Infinity|<script/);
 });

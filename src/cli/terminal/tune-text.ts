@@ -45,7 +45,8 @@ export function trialLines(say: (line: string) => void, rungs: number): (turns: 
       if (told.get(trial) === rung) continue;
       told.set(trial, rung);
       const name = trial === 0 ? "as given" : `trial ${trial}`;
-      const after = `${turns.metric} ${turns.scoreOf(state).toFixed(4)} after ${outcome.rounds} ${outcome.rounds === 1 ? "round" : "rounds"}`;
+      const rounds = outcome.rounds === 1 ? "1 round" : `${outcome.rounds} rounds`;
+      const after = `${turns.metric} ${turns.scoreOf(state).toFixed(4)} after ${rounds}`;
       say(`rung ${rung + 1}/${rungs}  ${name}: ${after}`);
     }
   };

@@ -1,4 +1,4 @@
-/** Interaction constraints of a simulation: XGBoost's list of lists, cut into what each party says of its own features. */
+/** Interaction constraints of a simulation: XGBoost's list of lists, cut into what each party says of its own. */
 import { TandemError } from "../../base/error.ts";
 import { groupCountMax } from "../../gbdt/split/interactions.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Boosted random forests (num_parallel_tree). What XGBoost calls a round is a layer here: so many rounds of gradients
- * that all begin from the same margins, each with a sample of its own, and with leaves that are divided by their number.
- * Without it a layer is one round.
+ * that all begin from the same margins, each with a sample of its own, and with leaves that are divided by their
+ * number. Without it a layer is one round.
  *
  * To a passive party every round is a round like any other: it is never asked about two samples of the same
  * ciphertexts.

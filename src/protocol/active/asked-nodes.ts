@@ -8,8 +8,8 @@
  * Where features interact in groups only, a party is asked about the nodes that some feature of its own may split, and
  * told which of its groups are open there.
  *
- * @reveals passive: which nodes are parents and siblings, where members are hidden; the names of all interaction groups,
- *   and at each node that it is asked about which of the interaction groups that it has features in are open
+ * @reveals passive: which nodes are parents and siblings, where members are hidden; the names of all interaction
+ *   groups, and at each node that it is asked about which of the interaction groups that it has features in are open
  */
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { Interactions } from "../../gbdt/split/interactions.ts";

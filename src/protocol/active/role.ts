@@ -177,8 +177,8 @@ export class ActiveRole {
 
   /**
    * Grows every model by turns, of each fold one. To a passive party this is one job: trees one after the other, each
-   * with the sample of its fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins without
-   * being asked for.
+   * with the sample of its fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins
+   * without being asked for.
    */
   async crossValidate(folds: Turns): Promise<void> {
     const { training, features, observer } = this.#job;

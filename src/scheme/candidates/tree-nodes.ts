@@ -191,7 +191,7 @@ export class TreeNodes {
     return (this.#job.features[feature].groups ?? 0) & (interactions === null ? -1 : interactions.open);
   }
 
-  /** @throws TandemError PROTOCOL_STATE where groups were said to be open below a node, and not by this feature's split */
+  /** @throws TandemError PROTOCOL_STATE where groups were said to be open below a node before this feature split it */
   checkSplit(node: number, feature: number): void {
     if (this.#groups !== null && this.#placed(node).isParent && this.#splitBy.get(node) !== feature)
       throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by this split`);
