@@ -65,6 +65,21 @@ test("a round that is redone counts once, also after a crash; a job that is give
   expect(last.spent("bank").sumsPerPerson).toBeCloseTo(0.02);
 });
 
+test("a tree that ended is stored with what comes next; in a crash before that it counts with the most", async () => {
+  const disk = new Disk();
+  const before = disk.budgets();
+  await before.treesBegin("bank", demand, 1);
+  await before.treeEnds("bank", demand, 1, took);
+  expect(disk.writes).toBe(1);
+  const after = disk.budgets();
+  await after.admit("bank", demand);
+  expect(after.spent("bank").sumsPerPerson).toBeCloseTo(perTree.sumsPerPerson);
+  await before.jobFinished("bank", demand.jobId);
+  const last = disk.budgets();
+  await last.admit("bank", demand);
+  expect(last.spent("bank").sumsPerPerson).toBeCloseTo(took.sumsPerPerson);
+});
+
 test("a job that does not fit what is left is refused; other partners have budgets of their own", async () => {
   const disk = new Disk();
   const budgets = disk.budgets({ sums_per_person: 0.06 });

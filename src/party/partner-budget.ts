@@ -98,14 +98,17 @@ export class PartnerBudgets {
     });
   }
 
-  /** A tree of a job ends, for the first time or again. @param ended how many by then, this one among them */
+  /**
+   * A tree of a job ends, for the first time or again. It is stored with whatever is stored next: until then the tree
+   * counts with the most that it can take. @param ended how many by then, this one among them
+   */
   async treeEnds(active: string, { jobId, perTree }: JobDemand, ended: number, took: Spending): Promise<void> {
     await this.#turns.run(async () => {
       const { spent, open } = await this.#of(active);
       const before = open[jobId];
       if (before === undefined || ended <= before.ended || ended > before.begun) return;
       const settled = subtractSpending(addSpending(spent, took), perTree);
-      await this.#store({ active, spent: settled, open: { ...open, [jobId]: { ...before, ended } } });
+      this.#budgets.set(active, { active, spent: settled, open: { ...open, [jobId]: { ...before, ended } } });
     });
   }
 

@@ -171,6 +171,8 @@ export function noOperations(): OperationCounts {
 export interface GradientChunk {
   readonly message: Uint8Array;
   readonly ciphertexts: number;
+  /** Whether another follows, where that is known before there is one: then it need not be waited for. */
+  readonly more?: boolean;
 }
 
 export interface ActiveScheme {

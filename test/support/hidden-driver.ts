@@ -17,6 +17,7 @@ import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-
 import type { PassiveJob } from "../../src/protocol/passive/job.ts";
 import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { lattice } from "../../src/scheme/lattice/lattice.ts";
+import type { GradientChunk } from "../../src/scheme/scheme.ts";
 import { type LatticeNode, LatticeNodeSchema } from "../../src/wire/generated/tandem/v1/lattice_pb.ts";
 import {
   ActiveGradientsSchema,
@@ -163,7 +164,7 @@ export class HiddenDriver {
     const sampled = Uint32Array.from(column.keys());
     const outputs = [0];
     const whole = this.active.hidden?.seal({ tree, node, outputs, sampled, gradients: this.#gradients });
-    const [{ message }] = await collect(whole ?? one({ message: new Uint8Array(0), ciphertexts: 0 }));
+    const [{ message }] = await collect<GradientChunk>(whole ?? one({ message: new Uint8Array(0), ciphertexts: 0 }));
     const { records } = fromBinary(LatticeNodeSchema, message);
     const size = 25;
     const perMessage = Math.ceil(records.length / size / count);

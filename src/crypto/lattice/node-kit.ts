@@ -20,6 +20,8 @@ export interface PartyHints {
 /** Consecutive records of a node. */
 export interface SealedChunk {
   readonly firstRecord: number;
+  /** No record follows. */
+  readonly isLast: boolean;
   /** In a buffer of their own, behind `roomBytes` that are free. */
   readonly records: Uint8Array<ArrayBuffer>;
 }
@@ -70,7 +72,7 @@ class NodeKit {
       // A copy: were the seed overwritten meanwhile, the rest would be sealed under a secret that everybody knows.
       const seed = this.#seed.slice();
       await this.#lattice.seal(seed, columns, firstRecord, count, records).finally(() => seed.fill(0));
-      yield { firstRecord, records };
+      yield { firstRecord, isLast: firstRecord + count === end, records };
     }
   }
 

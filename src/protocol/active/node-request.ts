@@ -59,13 +59,18 @@ async function* sealedMessages(
 ): AsyncGenerator<ActiveNode> {
   let [ciphertexts, bytes] = [0, 0];
   let before: ActiveNode | null = null;
+  let isFirst = true;
   for await (const chunk of sealed) {
     if (before !== null) yield { ...before, more: true };
     const message: MessageInitShape<typeof ActiveNodeSchema> = { tree, node, scheme: chunk.message };
-    if (before === null && origin !== null) message.members = origin;
+    if (isFirst && origin !== null) message.members = origin;
+    isFirst = false;
     before = create(ActiveNodeSchema, message);
     ciphertexts += chunk.ciphertexts;
     bytes += chunk.message.length;
+    if (chunk.more !== true) continue;
+    yield { ...before, more: true };
+    before = null;
   }
   counts.gradientCiphertexts += ciphertexts;
   tally.see(sealedNodeSeen(tree, node, ciphertexts, bytes));

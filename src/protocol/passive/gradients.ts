@@ -109,9 +109,10 @@ export class RoundGradients {
   /** There is nothing to load, and what is stored of the round is stored at once. */
   async #openHidden(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
     const { job, told } = this.#attempt;
-    await job.admitRound?.(first.tree);
     await this.#load(first, rest);
-    await this.#reserveNodes(first);
+    // Both before anything is answered; in which order does not matter.
+    const stored = await Promise.allSettled([job.admitRound?.(first.tree), this.#reserveNodes(first)]);
+    for (const each of stored) if (each.status === "rejected") throw each.reason;
     this.#beginTree(first);
     await told.begin(first.tree);
   }

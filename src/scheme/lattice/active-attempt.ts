@@ -89,9 +89,10 @@ export class ActiveAttempt {
       const columns = [2 * outputs[i], 2 * outputs[i] + 1].map((slot) =>
         this.#column(gradients.columns[slot], sampled),
       );
-      for await (const { firstRecord, records } of kit.seal(columns, chunkBytes)) {
+      for await (const { firstRecord, isLast, records } of kit.seal(columns, chunkBytes)) {
         const message = nodeMessage(i, firstRecord, records);
-        yield { message, ciphertexts: (records.length / set.recordBytes) * set.groups };
+        const more = !isLast || i + 1 < outputs.length;
+        yield { message, ciphertexts: (records.length / set.recordBytes) * set.groups, more };
       }
     }
   }
