@@ -84,15 +84,20 @@ export function quantiseValue(slot: Slot, value: number): number {
 export function quantiseColumn(slot: Slot, values: Float64Array): Float64Array {
   const { shift, alpha, alphaMax, noise } = slot;
   const levels = 2 ** slot.r;
-  if (noise !== undefined) {
-    const [top, resolution] = [shift + alpha, slotResolution(slot)];
-    return values.map((value) =>
-      value - shift >= 0
-        ? Math.min(Math.floor(Math.min(value, top) / resolution + 0.5), noise.largest)
-        : quantiseValue(slot, value),
-    );
-  }
   const quantised = new Float64Array(values.length);
+  if (noise !== undefined) {
+    const { largest } = noise;
+    const top = shift + alpha;
+    const resolution = slotResolution(slot);
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      quantised[i] =
+        value - shift >= 0
+          ? Math.min(Math.floor(Math.min(value, top) / resolution + 0.5), largest)
+          : quantiseValue(slot, value);
+    }
+    return quantised;
+  }
   for (let i = 0; i < values.length; i++) {
     const shifted = values[i] - shift;
     quantised[i] =

@@ -110,14 +110,14 @@ function wrong(path: string): TandemError {
 /** @param treeSize decides how many bytes a number takes */
 export function narrow(leaves: Uint32Array, treeSize: number): Uint8Array | Uint16Array | Uint32Array {
   const bytes = narrowBytes(treeSize);
-  return bytes === 1 ? Uint8Array.from(leaves) : bytes === 2 ? Uint16Array.from(leaves) : leaves;
+  return bytes === 1 ? new Uint8Array(leaves) : bytes === 2 ? new Uint16Array(leaves) : leaves;
 }
 
 export function widened({ buffer, length }: Uint8Array, treeSize: number): Uint32Array {
   const bytes = narrowBytes(treeSize);
   const count = Math.floor(length / bytes);
   if (bytes === 4) return new Uint32Array(buffer, 0, count);
-  return Uint32Array.from(bytes === 1 ? new Uint8Array(buffer, 0, count) : new Uint16Array(buffer, 0, count));
+  return new Uint32Array(bytes === 1 ? new Uint8Array(buffer, 0, count) : new Uint16Array(buffer, 0, count));
 }
 
 /** How many bytes the number of a node takes. */

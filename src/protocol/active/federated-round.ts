@@ -146,7 +146,7 @@ export class FederatedRound {
   #sealRoot(tree: number, gradients: QuantisedGradients, sample: Uint32Array | null): Broadcast<GradientChunk> | null {
     const { hidden } = this.#job.scheme;
     if (hidden === null || this.#sessions.length === 0) return null;
-    const sampled = sample ?? Uint32Array.from({ length: gradients.instanceCount }, (_, instance) => instance);
+    const sampled = sample ?? everybody(gradients.instanceCount);
     const outputs = this.#task.treeOutputs[0];
     const sealed = hidden.seal({ tree, node: rootId, outputs, sampled, gradients });
     return new Broadcast(sealed, chunksAhead).ahead();
@@ -216,6 +216,12 @@ export class FederatedRound {
       decrypting: this.#decrypting,
     });
   }
+}
+
+function everybody(count: number): Uint32Array {
+  const instances = new Uint32Array(count);
+  for (let i = 0; i < count; i++) instances[i] = i;
+  return instances;
 }
 
 /** Whoever waits for it later sees how it ended. */

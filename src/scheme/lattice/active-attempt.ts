@@ -136,7 +136,7 @@ export class ActiveAttempt {
   /** Zero for everybody who is not summed at the node. */
   #column(values: Float64Array, sampled: Uint32Array): Int32Array {
     const rowOf = this.#rowOf;
-    if (rowOf === null && sampled.length === values.length) return Int32Array.from(values);
+    if (rowOf === null && sampled.length === values.length) return new Int32Array(values);
     const column = new Int32Array(this.#lattice.shape.rowCount);
     for (let i = 0; i < sampled.length; i++) {
       const instance = sampled[i];
