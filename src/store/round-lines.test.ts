@@ -1,4 +1,4 @@
-/** Rounds that are added to a checkpoint give its margins back bit for bit, and nothing that does not fit is believed. */
+/** Rounds that are added to a checkpoint give its margins back bit for bit, and what does not fit is not believed. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import type { Storage } from "../base/files/storage.ts";

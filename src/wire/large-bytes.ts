@@ -1,6 +1,6 @@
 /**
- * Messages of which nearly all is one field of bytes, encoded without copying that field. A reader takes the fields of a
- * message in any order.
+ * Messages of which nearly all is one field of bytes, encoded without copying that field. A reader takes the fields of
+ * a message in any order.
  */
 import { type DescMessage, type Message, type MessageShape, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";

@@ -1,4 +1,4 @@
-/** What a handler knows of a call that came in a stream of many: no headers, no deadline. Most handlers ask for none. */
+/** What a handler knows of a call that came in a stream of many: no headers, no deadline. Most ask for nothing. */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext } from "@connectrpc/connect";
 

@@ -1,5 +1,5 @@
 /**
- * Calls that all go over one stream of a connection, which is opened with the first and lasts as long as the connection.
+ * Calls that all go over one stream of a connection, which is opened with the first and lasts as long as that does.
  * A stream per call costs ten times as much as a short call itself: headers, trailers and the life of a stream, at both
  * ends.
  */
