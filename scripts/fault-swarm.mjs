@@ -1,8 +1,11 @@
 /** Jobs under faults, simulated for many seeds, one after the other (src/experiment/faults/fault-simulation.ts). */
 import { importSources } from "./import-sources.mjs";
 
+/** Of a block at a worker: some blocks for each. */
+const crewRows = 30;
+
 /** @returns the exit code */
-export async function runSwarm({ seeds, from }) {
+export async function runSwarm({ seeds, from, crew }) {
   const [{ prepareScenarios }, { simulateFaults, simulateUndisturbed }] = await importSources(
     "experiment/faults/fault-scenarios.ts",
     "experiment/faults/fault-simulation.ts",
@@ -10,7 +13,12 @@ export async function runSwarm({ seeds, from }) {
   const [first, count] = [Number(from), Number(seeds)];
   const scenarios = await prepareScenarios();
   const undisturbed = new Map();
-  for (const scenario of scenarios.all) undisturbed.set(scenario, await simulateUndisturbed(scenario));
+  const given = (scenario) => (crew ? { ...scenario, crewRows } : scenario);
+  for (const scenario of scenarios.all) {
+    const alone = await simulateUndisturbed(scenario);
+    const { exposure } = crew ? await simulateUndisturbed(given(scenario)) : alone;
+    undisturbed.set(scenario, { ...alone, exposure });
+  }
   const totals = {};
   const failures = [];
   const attempts = [];
@@ -19,7 +27,7 @@ export async function runSwarm({ seeds, from }) {
     const scenario = scenarios.of(seed);
     try {
       const calm = undisturbed.get(scenario);
-      const result = await simulateFaults(scenario, seed, calm);
+      const result = await simulateFaults(given(scenario), seed, calm);
       for (const [path, text] of calm.files) {
         if (result.files.get(path) !== text) throw new Error(`${path} differs from that of an undisturbed job`);
       }
@@ -30,7 +38,7 @@ export async function runSwarm({ seeds, from }) {
     } catch (error) {
       failures.push(seed);
       console.error(
-        `seed ${seed} (${scenario.name}): ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}`,
+        `seed ${seed} (${scenario.name}): ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}${crew ? " --crew" : ""}`,
       );
     }
   }

@@ -1,11 +1,12 @@
 /**
  * Many jobs in which something is wrong, from seeds.
  *
- *   npm run swarm -- --seeds 1000 --from 1
+ *   npm run swarm -- --seeds 1000 --from 1 [--crew]
  *   npm run swarm -- --hostile [--seed 1] [--jobs 200] [--messages 0] [--only 17] [--json]
  *
  * The first breaks connections and processes, and simulates them (src/experiment/faults/). Half of the seeds take a
- * plain job, the others one of every other kind in turn. The second lies: a hostile party against real processes
+ * plain job, the others one of every other kind in turn. With --crew the passive parties have workers, and these and
+ * their engines break too; what the parties store must be what it is without workers. The second lies: a hostile party against real processes
  * (src/experiment/hostile/), at least so many jobs, and until so many messages were changed. It needs `npm run build`.
  *
  * Prints what failed, with the command that does it again; exits with 1 if anything did.
@@ -16,6 +17,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
+    crew: { type: "boolean", default: false },
     hostile: { type: "boolean", default: false },
     seed: { type: "string", default: "1" },
     jobs: { type: "string", default: "200" },

@@ -14,6 +14,7 @@ export interface MemoryEngineOptions {
   readonly boardMs: number;
   readonly bytesMax?: number;
   readonly faults?: MemoryFaults;
+  readonly onStored?: (subject: string) => void;
 }
 
 interface BoardEntry {
@@ -30,10 +31,10 @@ export class MemoryEngine {
   epoch: MemoryEpoch | null = null;
   readonly #faults: MemoryFaults | null;
 
-  constructor({ clock, leaseMs, boardMs, bytesMax = Infinity, faults }: MemoryEngineOptions) {
+  constructor({ clock, leaseMs, boardMs, bytesMax = Infinity, faults, onStored = () => {} }: MemoryEngineOptions) {
     this.clock = clock;
     this.boardMs = boardMs;
-    this.limits = { leaseMs, bytesMax };
+    this.limits = { leaseMs, bytesMax, onStored };
     this.#faults = faults ?? null;
   }
 

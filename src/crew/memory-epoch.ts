@@ -17,6 +17,8 @@ export interface MemoryLimits {
   readonly leaseMs: number;
   /** All that is stored; more is refused. */
   bytesMax: number;
+  /** Called when something was stored. */
+  readonly onStored: (subject: string) => void;
 }
 
 /** One thing that one worker at a time may have. */
@@ -74,6 +76,7 @@ export class MemoryEpoch {
     if (bytes > this.#limits.bytesMax) throw new TandemError("ENGINE_FULL", "the engine has no room");
     this.messages.push({ subject, message: message.slice(), position: this.#position++ });
     this.note();
+    this.#limits.onStored(subject);
   }
 
   #storeAgain(subject: string, message: Uint8Array): void {

@@ -30,7 +30,10 @@ export const faultKinds = [
   "slow write",
 ] as const;
 
-export type FaultKind = (typeof faultKinds)[number];
+/** Of a party's workers and the engine between, where it has some. */
+export const crewFaultKinds = ["worker killed", "worker stopped for a while", "engine forgot everything"] as const;
+
+export type FaultKind = (typeof faultKinds)[number] | (typeof crewFaultKinds)[number];
 
 /** After these the attempt under way is over. */
 const fatalKinds: ReadonlySet<FaultKind> = new Set<FaultKind>([
@@ -44,6 +47,7 @@ const fatalKinds: ReadonlySet<FaultKind> = new Set<FaultKind>([
   "active crash at a call",
   "active crash at a write",
   "active crash after a write",
+  "engine forgot everything",
 ]);
 
 export type Place = readonly (string | number)[];
@@ -59,7 +63,10 @@ export class FaultPlan {
   /** @param scale for what a job is open to; 0: nothing goes wrong */
   constructor(seed: number, scale: number) {
     this.seed = seed;
-    this.counts = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>;
+    this.counts = Object.fromEntries([...faultKinds, ...crewFaultKinds].map((kind) => [kind, 0])) as Record<
+      FaultKind,
+      number
+    >;
     this.share = scale * (0.3 + (shareMax - 0.3) * this.draw("intensity") ** 3);
   }
 

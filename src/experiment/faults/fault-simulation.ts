@@ -38,6 +38,8 @@ export interface Scenario {
   readonly passives: readonly PassiveConfig[];
   /** Of the model that the job goes on from; 0: none. */
   readonly startTrees: number;
+  /** Passive parties have workers, with blocks of so many rows; left out: they have none. */
+  readonly crewRows?: number;
 }
 
 export interface SimulationResult {
@@ -100,14 +102,14 @@ class Simulation implements PassiveSurroundings {
     this.#scenario = scenario;
     this.plan = plan;
     this.#attemptsMax = triesMax;
-    this.#passives = scenario.passives.map((config) => new SimulatedPassive(config, this));
+    this.#passives = scenario.passives.map((config) => new SimulatedPassive(config, this, scenario.crewRows ?? null));
   }
 
   async run(): Promise<SimulationResult> {
-    for (let start = 0; ; start++) {
-      // A process may crash when everything is done and nothing is left to do.
-      if ((await this.#runActive(start)) || this.#isDone()) break;
-      this.#nowMs += this.plan.upTo(downMsMax, "active down", start);
+    try {
+      await this.#runToTheEnd();
+    } finally {
+      for (const passive of this.#passives) passive.stop();
     }
     if (this.#violation !== null) throw this.#violation;
     return {
@@ -118,6 +120,14 @@ class Simulation implements PassiveSurroundings {
       exposure: { join: this.#join ?? this.plan.takeStretch(), stretches: this.#stretches },
       files: this.#files(),
     };
+  }
+
+  async #runToTheEnd(): Promise<void> {
+    for (let start = 0; ; start++) {
+      // A process may crash when everything is done and nothing is left to do.
+      if ((await this.#runActive(start)) || this.#isDone()) return;
+      this.#nowMs += this.plan.upTo(downMsMax, "active down", start);
+    }
   }
 
   /** @returns whether the job is done; otherwise the process has crashed */

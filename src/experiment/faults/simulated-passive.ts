@@ -4,6 +4,7 @@ import { PassiveDesk } from "../../party/passive/desk.ts";
 import { type PartyCalls, partyCalls } from "../../transport/party-service.ts";
 import type { FaultKind, FaultPlan } from "./fault-plan.ts";
 import type { SimulatedConnection } from "./simulated-connection.ts";
+import { SimulatedCrew } from "./simulated-crew.ts";
 import { Crashed, SimulatedDisk } from "./simulated-storage.ts";
 
 /** A party that is down comes back within this time of the simulation. */
@@ -24,10 +25,14 @@ export class SimulatedPassive {
   connections: SimulatedConnection[] = [];
   #downUntilMs = 0;
   readonly #simulation: PassiveSurroundings;
+  /** Processes of their own: they do not go down with the party. */
+  readonly #crew: SimulatedCrew | null;
 
-  constructor(config: PassiveConfig, simulation: PassiveSurroundings) {
+  /** @param crewRows of a block at a worker; null: the party has no workers */
+  constructor(config: PassiveConfig, simulation: PassiveSurroundings, crewRows: number | null) {
     this.config = config;
     this.#simulation = simulation;
+    this.#crew = crewRows === null ? null : new SimulatedCrew(config.name, simulation.plan, this.disk, crewRows);
   }
 
   /** Starts the party if it is time to. */
@@ -50,18 +55,27 @@ export class SimulatedPassive {
         crash("passive crash after a write", 0.02, path, index);
       },
     });
+    const crew = this.#crew?.party(storage);
     const desk = new PassiveDesk(
       this.config,
       () => {},
       () => {},
-      { storage, now: () => 0 }, // a simulation takes no day
+      { storage, now: () => 0, crew: crew?.crew }, // a simulation takes no day
     );
     await desk.load();
-    this.#kill = () => (dead = true);
+    this.#kill = () => {
+      dead = true;
+      crew?.cut();
+    };
     this.calls = partyCalls(desk);
   }
 
   #kill: () => void = () => {};
+
+  /** The simulation is over. */
+  stop(): void {
+    this.#crew?.stop();
+  }
 
   crash(nowMs: number): void {
     if (this.calls === null) return;
