@@ -247,6 +247,30 @@ test("a worker of another version, or with another key, takes nothing and says w
   expect([other, stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 0, 5]);
 });
 
+test("what others put at the engine is ignored: junk, and the crew's own messages at other places", async () => {
+  const all = workers(2);
+  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  const meddle = async (): Promise<void> => {
+    const epoch = await crew.engine.connect().join(crew.engine.epoch?.name ?? "");
+    const stored = crew.engine.epoch?.messages ?? [];
+    const copies = stored.map(({ message }) => message);
+    for (const message of [Uint8Array.of(1), new Uint8Array(100), ...copies.slice(0, 20)]) {
+      for (const subject of ["log.4", "sum.1.1.0.0", "sum.1.2.1.0", "sum.9.9.9.9"]) {
+        if (stored.some((own) => own.subject === subject && own.message === message)) continue;
+        await epoch?.append(subject, message);
+      }
+      for (const subject of ["held.0", "who-holds", "round"]) epoch?.say(subject, message);
+    }
+    await epoch?.offer("hold", Uint8Array.of(1));
+    await crew.engine.connect().board.put("worker.junk", Uint8Array.of(1));
+  };
+  const said = await drive(blocks, async (at) => {
+    if (at.startsWith("0")) await meddle();
+  });
+  expect(said).toEqual(await expected());
+  expect(all.flatMap(({ troubles }) => troubles)).toEqual([]);
+});
+
 test("bins that are not those that the party wrote: the worker takes no more, and the party hears why", async () => {
   workers(1);
   const blocks = await crew.crew({ patienceMs: 5000 }).open(job);
