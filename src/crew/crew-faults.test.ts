@@ -140,6 +140,17 @@ test("all workers go: WORKERS_MISSING after a while; and before a job there are 
   await expectError(() => crew.crew().open(job), "WORKERS_MISSING", /0 workers are there, 1 are wanted/);
 });
 
+test("a party may ask nothing for longer than its patience", async () => {
+  const [only] = workers(1);
+  const blocks = await crew.crew({ patienceMs: 3000 }).open(job);
+  const said = await drive(blocks, async (at) => {
+    const from = crew.clock.now();
+    if (at === "0 loading 1") await crew.until(() => crew.clock.now() > from + 10_000);
+    if (at === "0 loading 1") crew.clock.after(2500, only.connection.freeze()); // long enough for it to be asked for
+  });
+  expect(said).toEqual(await expected());
+});
+
 test("a worker that is told to stop gives its blocks back at once", async () => {
   const [first] = workers(2, {});
   const blocks = await crew.crew({ workersMin: 2 }).open(job);

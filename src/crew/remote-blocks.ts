@@ -50,7 +50,6 @@ export class RemoteBlocks implements Blocks {
   readonly #turns = new Exclusive();
   readonly #awaited = new Map<number, AwaitedSums>();
   readonly #holders = new Map<number, Holder>();
-  readonly #openedMs: number;
   #step = 0;
   #failure: TandemError | null = null;
   readonly #failed: Promise<never>;
@@ -60,7 +59,6 @@ export class RemoteBlocks implements Blocks {
     const { bounds, epoch, messages, clock, patienceMs } = options;
     this.bounds = bounds;
     this.#options = options;
-    this.#openedMs = clock.now();
     this.#failed = new Promise((_, reject) => (this.#reject = reject));
     this.#failed.catch(() => {}); // whoever waits for an answer sees it
     const { signal } = this.#ended;
@@ -95,7 +93,9 @@ export class RemoteBlocks implements Blocks {
     const awaited = new AwaitedSums(questions.map((question) => question !== null));
     this.#awaited.set(step, awaited);
     const looking = new AbortController();
-    every(this.#options.clock, lookMs, looking.signal, () => void this.#look(awaited));
+    const { clock } = this.#options;
+    const askedMs = clock.now();
+    every(clock, lookMs, looking.signal, () => void this.#look(awaited, askedMs));
     try {
       await this.#turns.run(async () => {
         for (const [block, question] of questions.entries()) {
@@ -119,13 +119,14 @@ export class RemoteBlocks implements Blocks {
   }
 
   /** While an answer is waited for: is everything still there, and does somebody hold what has not answered? */
-  async #look(awaited: AwaitedSums): Promise<void> {
+  async #look(awaited: AwaitedSums, askedMs: number): Promise<void> {
     const { epoch, messages, clock, patienceMs, board } = this.#options;
     try {
       epoch.say(whoHolds, messages.seal(CrewHeldSchema, whoHolds, {}));
       await this.#log.check();
       const late = awaited.missing.find((block) => {
-        const since = this.#holders.get(block)?.heardMs ?? this.#openedMs;
+        // Nobody was asked who holds what before.
+        const since = Math.max(askedMs, this.#holders.get(block)?.heardMs ?? 0);
         return clock.now() - since > patienceMs;
       });
       if (late !== undefined) throw workersMissing(await board.read(), 1, 0, late);
