@@ -44,6 +44,7 @@ interface Holder {
 
 export class RemoteBlocks implements Blocks {
   readonly bounds: Uint32Array;
+  readonly isElsewhere = true;
   readonly #options: RemoteBlocksOptions;
   readonly #log: LogWriter;
   readonly #ended = new AbortController();

@@ -292,8 +292,9 @@ export interface PassiveScheme {
   /**
    * The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody.
    * @param messages what the node's request says: one, or as many as its gradients have
+   * @param summed called, if ever, when the next node may be asked for: others can sum it while this one is finished
    */
-  sums(task: NodeTask, messages: AsyncIterable<Uint8Array>): AsyncIterable<SumsPiece>;
+  sums(task: NodeTask, messages: AsyncIterable<Uint8Array>, summed?: () => void): AsyncIterable<SumsPiece>;
   /** Once per round, when nothing more is asked of it. */
   endRound(): void;
   /** Nothing more is wanted: what is being made ahead is for nobody. */

@@ -97,7 +97,7 @@ export class TreeAnswers {
     }
   }
 
-  /** @param computed called when only storing is left */
+  /** @param computed called when only storing is left, or what a scheme does beside the sums of the next node */
   #answer(request: ActiveNode, requested: NodeMessages, computed: () => void): Promise<readonly SumsAnswer[]> {
     const { told, course, job, isMonotone, isHidden, tally } = this.#attempt;
     const { tree, node } = request;
@@ -110,7 +110,7 @@ export class TreeAnswers {
       const messages: SumsAnswer[] = [];
       let firstCandidate = 0;
       const before = job.scheme.counts.gradientCiphertexts;
-      for await (const piece of job.scheme.sums(task, requested)) {
+      for await (const piece of job.scheme.sums(task, requested, computed)) {
         messages.push(histogramAnswer(tree, task, firstCandidate, piece, isMonotone));
         firstCandidate += piece.candidateCount;
       }

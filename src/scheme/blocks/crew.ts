@@ -21,6 +21,8 @@ export interface CrewJob {
 export interface Blocks {
   /** The first row of each block, and behind the last one the number of rows. */
   readonly bounds: Uint32Array;
+  /** Others compute: this process is free meanwhile. */
+  readonly isElsewhere: boolean;
   /** All logs begin anew. */
   begin(): Promise<void>;
   /**

@@ -27,6 +27,7 @@ export class EmbeddedCrew implements Crew {
 
 class EmbeddedBlocks implements Blocks {
   readonly bounds: Uint32Array;
+  readonly isElsewhere = false;
   readonly #works: readonly BlockWork[];
   /** A block does one thing at a time, with all threads. */
   readonly #turns = new Exclusive();

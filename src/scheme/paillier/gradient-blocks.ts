@@ -33,6 +33,10 @@ export class GradientBlocks {
     this.#firsts = blocks.bounds;
   }
 
+  get isElsewhere(): boolean {
+    return this.#blocks.isElsewhere;
+  }
+
   beginRound(tree: TreeNodes): void {
     const { bounds } = this.#blocks;
     this.#firsts = bounds.map((first) => tree.sample.before(first));

@@ -154,11 +154,12 @@ export class PaillierPassive implements PassiveScheme {
     await this.#setUpState().gradients.loaded();
   }
 
-  async *sums(task: NodeTask): AsyncGenerator<SumsPiece> {
+  async *sums(task: NodeTask, _messages?: AsyncIterable<Uint8Array>, summed?: () => void): AsyncGenerator<SumsPiece> {
     const { evaluator, ciphertextsPerInstance: width, packing, gradients } = this.#setUpState();
     const { plan, counts } = task;
     if (counts.length === 0) return;
     const bins = await gradients.sums(task);
+    if (gradients.isElsewhere) summed?.();
     const targetCount = counts.length * width;
     const sums = await evaluator.runningSums({ source: bins, targetCount, ...widened(plan, width) });
     this.#countAdditions(task);
