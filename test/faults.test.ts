@@ -3,7 +3,7 @@
  * seeds every kind of trouble must have happened. A failing seed is printed with the command that replays it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FaultKind, faultKinds, FaultPlan } from "../src/experiment/faults/fault-plan.ts";
+import { crewFaultKinds, type FaultKind, faultKinds, FaultPlan } from "../src/experiment/faults/fault-plan.ts";
 import { prepareScenarios, type Scenarios } from "../src/experiment/faults/fault-scenarios.ts";
 import {
   type Scenario,
@@ -81,6 +81,23 @@ test(
     for (const kind of faultKinds) expect(total(kind), kind).toBeGreaterThan(9);
     expect(results.filter(({ resumed }) => resumed > 0).length).toBeGreaterThan(seedCount / 2);
     expect(results.reduce((sum, { attempts }) => sum + attempts, 0)).toBeGreaterThan(2 * seedCount);
+  },
+);
+
+test.each([
+  ["plain", 4],
+  ["hidden members", 1],
+])(
+  "%s: parties with workers, which break with their engines too, store what they store without",
+  async (name, seed) => {
+    const alone = scenarios.all.find((scenario) => scenario.name === name) as Scenario;
+    const withCrew = { ...alone, crewRows: 50 };
+    const { files } = await simulateUndisturbed(alone);
+    const undisturbed = await simulateUndisturbed(withCrew);
+    expect(undisturbed.files).toEqual(files);
+    const result = await simulateFaults(withCrew, seed, undisturbed);
+    expect(result.files).toEqual(files);
+    expect(crewFaultKinds.some((kind) => result.faults[kind] > 0)).toBe(true);
   },
 );
 
