@@ -61,6 +61,8 @@ export class MemoryConnection implements Engine {
   /** Nothing goes in or out before it settles. */
   #open: Promise<void> = Promise.resolve();
   #thaw: () => void = () => {};
+  /** As often as this it must be let go. */
+  #freezes = 0;
 
   constructor(engine: MemoryEngine) {
     this.#engine = engine;
@@ -99,8 +101,10 @@ export class MemoryConnection implements Engine {
 
   /** @returns what lets it go on */
   freeze(): () => void {
-    this.#open = new Promise((resolve) => (this.#thaw = resolve));
-    return () => this.#thaw();
+    if (this.#freezes++ === 0) this.#open = new Promise((resolve) => (this.#thaw = resolve));
+    return () => {
+      if (--this.#freezes === 0) this.#thaw();
+    };
   }
 
   /** For good. */
