@@ -21,6 +21,8 @@ export interface ServedEpochOptions {
   readonly make: (hold: CrewHold) => Promise<BlockWork>;
   /** Blocks that this worker should hold, as far as is known now. */
   readonly share: () => number;
+  /** Whether the process may have one block more. */
+  readonly hasRoom: () => boolean;
   /** A block that this worker cannot hold. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -72,11 +74,11 @@ export class ServedEpoch {
 
   /** Who has its share takes one more only after a lease: whoever has none may come, and what is free then is left. */
   async #takeBlocks(signal: AbortSignal): Promise<void> {
-    const { epoch, clock, leaseMs, share } = this.#options;
+    const { epoch, clock, leaseMs, share, hasRoom } = this.#options;
     let fullSince: number | null = null;
     while (!signal.aborted) {
       fullSince = this.#held.size < share() ? null : (fullSince ?? clock.now());
-      const mayTake = !this.#isUnfit && (fullSince === null || clock.now() - fullSince >= leaseMs);
+      const mayTake = !this.#isUnfit && hasRoom() && (fullSince === null || clock.now() - fullSince >= leaseMs);
       if (!mayTake) {
         await sleep(clock, shareMs, signal);
         continue;

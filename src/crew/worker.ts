@@ -26,6 +26,8 @@ export interface WorkerOptions {
   readonly clock?: Clock | undefined;
   /** Ends with the first epoch that it has served. */
   readonly once?: boolean | undefined;
+  /** Whether one block more may be taken; always, if left out. */
+  readonly hasRoom?: (() => boolean) | undefined;
   /** Says what hinders it, in words that may be shown; empty: nothing any more. */
   readonly onTrouble?: ((trouble: string, cause?: unknown) => void) | undefined;
 }
@@ -104,6 +106,7 @@ export class Worker {
       leaseMs,
       make: (hold) => this.#make(hold),
       share: () => this.#share,
+      hasRoom: this.#options.hasRoom ?? (() => true),
       onTrouble: (error) => this.#note(error),
     });
     this.#serving = { epoch: name, served };
