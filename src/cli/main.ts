@@ -21,6 +21,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     init: async () => (await import("./init.ts")).initCommand(),
     fingerprint: async () => (await import("./init.ts")).fingerprintCommand(),
     party: async () => (await import("./party.ts")).partyCommand(),
+    worker: async () => (await import("./worker.ts")).workerCommand(),
     train: async () => (await import("./train.ts")).trainCommand(),
     align: async () => (await import("./align.ts")).alignCommand(),
   },

@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
 import type { PassiveConfig } from "../party/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
+import type { Emit } from "../record/events.ts";
+import type { Crew } from "../scheme/blocks/crew.ts";
 import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
@@ -10,6 +12,7 @@ import { standardErrorScreen } from "./terminal/live-view.ts";
 
 interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags {
   readonly quiet?: boolean;
+  readonly embedded?: boolean;
 }
 
 export function partyCommand(): Command {
@@ -17,6 +20,7 @@ export function partyCommand(): Command {
   return addLeakageOptions(addDashboardOptions(command))
     .option("--json", "print what --explain-leakage says as one line of JSON")
     .option("--quiet", "print warnings and errors only")
+    .option("--embedded", "do all work in this process, whatever the config says of a crew")
     .action(runParty);
 }
 
@@ -27,10 +31,12 @@ async function runParty(flags: PartyFlags): Promise<void> {
     import("../party/passive/run.ts"),
     import("./terminal/party-voice.ts"),
   ]);
-  const config = await readPassiveConfig(flags.config);
+  const config = withCrew(await readPassiveConfig(flags.config), flags);
   const stop = new AbortController();
   if (flags.supervised === true)
-    return supervised(config.name, (emit) => runPassive(config, emit, { stop: stop.signal, once: true }));
+    return supervised(config.name, (emit) =>
+      besideCrew(config, emit, (crew) => runPassive(config, emit, { stop: stop.signal, once: true, crew })),
+    );
   if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config))))
     return;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
@@ -46,10 +52,27 @@ async function runParty(flags: PartyFlags): Promise<void> {
     directory: config.output.directory,
     job: null,
   });
-  await runPassive(config, voice.emit, { stop: stop.signal }).finally(() => {
+  const serve = (crew: Crew | undefined): Promise<void> => runPassive(config, voice.emit, { stop: stop.signal, crew });
+  await besideCrew(config, voice.emit, serve).finally(() => {
     voice.close();
     return closeDashboard();
   });
+}
+
+function withCrew(config: PassiveConfig, { embedded }: PartyFlags): PassiveConfig {
+  return embedded === true ? { ...config, crew: undefined } : config;
+}
+
+/** Only who has a crew loads what it needs. */
+async function besideCrew(
+  { name, crew }: PassiveConfig,
+  emit: Emit,
+  run: (crew: Crew | undefined) => Promise<void>,
+): Promise<void> {
+  if (crew === undefined) return run(undefined);
+  const { openPartyCrew } = await import("../party/party-crew.ts");
+  const opened = await openPartyCrew(crew, name, emit);
+  await run(opened.crew).finally(() => opened.close());
 }
 
 async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {

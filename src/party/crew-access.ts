@@ -15,7 +15,7 @@ export interface OpenedCrew {
   sealOf(epoch: string): Seal;
 }
 
-export type EngineOptions = Pick<NatsEngineOptions, "patienceMs" | "signal" | "onWait">;
+export type EngineOptions = Pick<NatsEngineOptions, "patienceMs" | "firstPatienceMs" | "signal" | "onWait">;
 
 /** A party's: it makes streams. @throws TandemError as openNatsEngine does, and FILE_UNREADABLE, KEY_FORMAT */
 export function openPartyEngine(crew: CrewConfig, options: EngineOptions): Promise<OpenedCrew> {

@@ -159,6 +159,11 @@ export type PartyEvent =
   | { readonly type: "alarm"; readonly party: string; readonly peer: string; readonly words: string }
   /** Something of this party's own data or config that its owner should know, though nothing is wrong. */
   | { readonly type: "notice"; readonly party: string; readonly words: string }
+  /** Of a party with workers. Numbers only: names of its machines are its own business. */
+  | { readonly type: "workers-awaited"; readonly party: string; readonly workers: number; readonly wanted: number }
+  | { readonly type: "crew-opened"; readonly party: string; readonly blocks: number; readonly rowsPerBlock: number }
+  | { readonly type: "block-moved"; readonly party: string; readonly block: number; readonly moves: number }
+  | { readonly type: "epoch-lost"; readonly party: string; readonly code: string }
   | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
   | { readonly type: "stopping"; readonly party: string }
   | { readonly type: "stopped"; readonly party: string }

@@ -93,6 +93,23 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
     }),
   alarm: ({ peer, words }) => ({ level: "warn", words: `ALARM about ${peer}: ${words}`, facts: { peer, words } }),
   notice: ({ words }) => ({ ...info(words, { words }), level: "warn" }),
+  "workers-awaited": ({ workers, wanted }) =>
+    info(`waits for workers: ${workers} of ${wanted} are there`, { workers, wanted }),
+  "crew-opened": ({ blocks, rowsPerBlock }) =>
+    info(`its workers have ${blocks} ${blocks === 1 ? "block" : "blocks"} of up to ${rowsPerBlock} rows`, {
+      blocks,
+      rowsPerBlock,
+    }),
+  "block-moved": ({ block, moves }) => ({
+    level: "warn",
+    words: `block ${block} went to another worker`,
+    facts: { block, moves },
+  }),
+  "epoch-lost": ({ code }) => ({
+    level: "warn",
+    words: `this attempt's work at the workers is lost (${code})`,
+    facts: { code },
+  }),
   "turned-away": ({ address, why }) => ({
     level: "warn",
     words: `turned away a connection from ${address}: ${why}`,

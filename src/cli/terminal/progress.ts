@@ -150,6 +150,10 @@ export class Progress {
       case "refused":
       case "scored":
       case "explained":
+      case "workers-awaited":
+      case "crew-opened":
+      case "block-moved":
+      case "epoch-lost":
       case "turned-away":
       case "stopping":
       case "stopped":

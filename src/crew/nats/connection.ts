@@ -16,8 +16,10 @@ export interface ServerAccess {
   readonly tls: { readonly certificate: string; readonly key: string; readonly authority: string };
   /** What the servers' operator sees. */
   readonly client: string;
-  /** How long to wait for the first connection, and for an answer while there is none. */
+  /** How long to wait for an answer while there is no connection. */
   readonly patienceMs: number;
+  /** How long to wait for the first connection; as long, if left out. */
+  readonly firstPatienceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Says why there is no connection yet. */
   readonly onWait?: ((why: string) => void) | undefined;
@@ -30,7 +32,7 @@ const headerBytesMax = 4096;
 /** @throws TandemError CERTIFICATE where one side does not trust the other, ENGINE_LOST after the patience */
 export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
   checkDates(access.tls.certificate);
-  const until = Date.now() + access.patienceMs;
+  const until = Date.now() + (access.firstPatienceMs ?? access.patienceMs);
   for (let attempt = 0; ; attempt++) {
     access.signal?.throwIfAborted();
     try {

@@ -1,0 +1,59 @@
+/** `tandem worker`: a process that does heavy work for a party of the same company. */
+import { Command } from "commander";
+import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
+import { memoryBytes } from "./memory-size.ts";
+import { addExamples } from "./terminal/help-text.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface WorkerFlags {
+  readonly config: string;
+  readonly threads?: string;
+  readonly memory?: string;
+  readonly once?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Blocks are given back within this time, or their leases run out. */
+const stopMs = 5000;
+
+export function workerCommand(): Command {
+  const command = new Command("worker")
+    .description("do heavy work for a passive party, on this machine: hold some of its blocks, and sum them")
+    .requiredOption("-c, --config <file>", "the worker's config, as 'tandem init crew' writes it")
+    .option("--threads <count>", "threads of this worker (default: the config's, or as many as cores)")
+    .option("--memory <size>", "take no more blocks above this, as 48GB")
+    .option("--once", "end after one attempt at a job")
+    .option("--quiet", "print warnings and errors only")
+    .action(runWorkerCommand);
+  return addExamples(
+    command,
+    "tandem worker -c crew/worker.yaml",
+    "tandem worker -c crew/worker.yaml --threads 8 --memory 48GB",
+  );
+}
+
+async function runWorkerCommand(flags: WorkerFlags): Promise<void> {
+  keepHeapRoom();
+  const threads = flags.threads === undefined ? undefined : wholeNumber("--threads", flags.threads, 1, 256);
+  const memory = flags.memory === undefined ? undefined : memoryBytes("--memory", flags.memory);
+  const [{ readWorkerConfig }, { runWorker }, { workerLog }] = await Promise.all([
+    import("../party/crew-config.ts"),
+    import("../party/crew-worker.ts"),
+    import("../party/worker-log.ts"),
+  ]);
+  const config = await readWorkerConfig(flags.config);
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => {
+      stop.abort();
+      // Where the engine is away nobody can be told; leases run out by themselves.
+      setTimeout(() => process.exit(0), stopMs).unref();
+    });
+  const log = workerLog({
+    level: flags.quiet === true && config.log.level !== "error" ? "warn" : config.log.level,
+    terminal: process.stderr.isTTY === true,
+    write: (text) => void process.stderr.write(text),
+    now: () => new Date(),
+  });
+  await runWorker(config, log, { stop: stop.signal, threads, memoryBytesMax: memory, once: flags.once === true });
+}

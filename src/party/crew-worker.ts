@@ -1,0 +1,82 @@
+/** A worker's process: its connection to the engine, what it does for its party, and what it says meanwhile. */
+import { availableParallelism, hostname } from "node:os";
+import { programVersion } from "../base/program-version.ts";
+import { osRandom } from "../base/random.ts";
+import { Worker } from "../crew/worker.ts";
+import { schemeNamed } from "../scheme/registry.ts";
+import { openWorkerEngine } from "./crew-access.ts";
+import type { WorkerConfig } from "./crew-config.ts";
+import { blockFilesOf } from "./party-crew.ts";
+import type { TellWorker } from "./worker-log.ts";
+
+export interface WorkerRun {
+  readonly stop: AbortSignal;
+  /** Before the config's. */
+  readonly threads?: number | undefined;
+  /** No more blocks are taken by a process that has so much. */
+  readonly memoryBytesMax?: number | undefined;
+  readonly once: boolean;
+}
+
+/** For one answer of the engine: a worker looks again and again, and must end when it is told to. */
+const answerMs = 10_000;
+const lookMs = 500;
+
+/** @throws TandemError CERTIFICATE, FILE_UNREADABLE, KEY_FORMAT: what waiting does not mend */
+export async function runWorker(config: WorkerConfig, tell: TellWorker, run: WorkerRun): Promise<void> {
+  const id = newWorkerId();
+  const version = programVersion();
+  const threads = run.threads ?? config.threads ?? availableParallelism();
+  tell(id, { type: "worker-started", crew: config.name, threads, version });
+  const opened = await openWorkerEngine(config, id, {
+    patienceMs: answerMs,
+    firstPatienceMs: Infinity,
+    signal: run.stop,
+    onWait: (message) => tell(id, { type: "engine-waited", message }),
+  }).catch((error: unknown) => {
+    if (run.stop.aborted) return null;
+    throw error;
+  });
+  if (opened === null) return;
+  tell(id, { type: "engine-found" });
+  const worker = new Worker({
+    ...opened,
+    id,
+    version,
+    threads,
+    files: blockFilesOf(config),
+    schemeNamed,
+    once: run.once,
+    hasRoom: () => run.memoryBytesMax === undefined || process.memoryUsage.rss() < run.memoryBytesMax,
+    onTrouble: (message) => tell(id, { type: "trouble", message }),
+  });
+  const quiet = tellBlocks(worker, (blocks) => tell(id, { type: "blocks", blocks }));
+  run.stop.addEventListener("abort", () => tell(id, { type: "stopping" }), { once: true });
+  try {
+    await worker.run(run.stop);
+  } finally {
+    quiet();
+    await opened.engine.close();
+  }
+  tell(id, { type: "stopped" });
+}
+
+function tellBlocks(worker: Worker, tell: (blocks: number) => void): () => void {
+  let told = 0;
+  const look = setInterval(() => {
+    if (worker.blockCount === told) return;
+    told = worker.blockCount;
+    tell(told);
+  }, lookMs);
+  return () => clearInterval(look);
+}
+
+/** Two containers may share their host's name and the number of their process. */
+function newWorkerId(): string {
+  const host = hostname()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, 40);
+  return `${host === "" ? "worker" : host}-${Buffer.from(osRandom.fill(new Uint8Array(4))).toString("hex")}`;
+}

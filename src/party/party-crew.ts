@@ -1,0 +1,58 @@
+/** A passive party's crew, from its config: the engine, the blocks' folder, and what is said of the workers. */
+import { join } from "node:path";
+import { diskStorage } from "../base/files/storage.ts";
+import { programVersion } from "../base/program-version.ts";
+import { BlockFiles } from "../crew/block-files.ts";
+import type { CrewEvent } from "../crew/remote-blocks.ts";
+import { RemoteCrew } from "../crew/remote-crew.ts";
+import type { Emit } from "../record/events.ts";
+import type { Crew } from "../scheme/blocks/crew.ts";
+import { openPartyEngine } from "./crew-access.ts";
+import type { CrewAccess, CrewConfig } from "./crew-config.ts";
+
+export interface PartyCrew {
+  readonly crew: Crew;
+  close(): Promise<void>;
+}
+
+/** When it starts, somebody looks on: an address may be wrong. */
+const firstPatienceMs = 30_000;
+/** A server that restarts, or a cluster that elects. */
+const enginePatienceMs = 60_000;
+const workersPatienceMs = 600_000;
+
+/** @throws TandemError CERTIFICATE, ENGINE_LOST, FILE_UNREADABLE, KEY_FORMAT, USAGE */
+export async function openPartyCrew(config: CrewConfig, party: string, emit: Emit): Promise<PartyCrew> {
+  const { engine, sealOf } = await openPartyEngine(config, { patienceMs: enginePatienceMs, firstPatienceMs });
+  const crew = new RemoteCrew({
+    engine,
+    sealOf,
+    files: blockFilesOf(config),
+    version: programVersion(),
+    leaseMs: config.lease_seconds * 1000,
+    blockRows: config.block_rows === "auto" ? undefined : config.block_rows,
+    workersMin: config.workers_min,
+    patienceMs: workersPatienceMs,
+    on: (event) => tell(party, event, emit),
+  });
+  return { crew, close: () => engine.close() };
+}
+
+/** In a folder of the crew's own within the one that is named: what is left of older attempts is removed with it. */
+export function blockFilesOf({ name, folder }: Pick<CrewAccess, "name" | "folder">): BlockFiles {
+  return new BlockFiles(diskStorage, join(folder, `tandem-${name}`));
+}
+
+function tell(party: string, event: CrewEvent, emit: Emit): void {
+  switch (event.kind) {
+    case "waiting-for-workers":
+      return emit({ type: "workers-awaited", party, workers: event.workers, wanted: event.wanted });
+    case "opened":
+      return emit({ type: "crew-opened", party, blocks: event.blocks, rowsPerBlock: event.rowsPerBlock });
+    case "block-held":
+      if (event.deliveries > 1) emit({ type: "block-moved", party, block: event.block, moves: event.deliveries - 1 });
+      return;
+    case "epoch-lost":
+      return emit({ type: "epoch-lost", party, code: event.code });
+  }
+}

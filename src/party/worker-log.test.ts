@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { LogLevel } from "../record/log.ts";
+import { type WorkerEvent, workerLog } from "./worker-log.ts";
+
+const events: readonly WorkerEvent[] = [
+  { type: "worker-started", crew: "shop", threads: 2, version: "1.0.0" },
+  { type: "engine-waited", message: "connection refused" },
+  { type: "engine-found" },
+  { type: "blocks", blocks: 1 },
+  { type: "trouble", message: "what stands on the board is sealed with another crew.key" },
+  { type: "trouble", message: "" },
+  { type: "stopping" },
+  { type: "stopped" },
+];
+
+function said(level: LogLevel, terminal: boolean): string[] {
+  const lines: string[] = [];
+  const tell = workerLog({ level, terminal, write: (text) => lines.push(text), now: () => new Date(0) });
+  for (const event of events) tell("host-1", event);
+  return lines;
+}
+
+test("words for a terminal", () => {
+  expect(said("info", true).join("")).toBe(
+    [
+      "works for shop with 2 threads",
+      "waits for the engine: connection refused",
+      "connected to the engine",
+      "holds 1 block",
+      "what stands on the board is sealed with another crew.key",
+      "goes on",
+      "stops, and gives its blocks back",
+      "stopped",
+      "",
+    ]
+      .map((words) => (words === "" ? "" : `1970-01-01 00:00:00  host-1: ${words}\n`))
+      .join(""),
+  );
+});
+
+test("lines of JSON for programs; quiet ones have what somebody should look at", () => {
+  const lines = said("warn", false).map((line) => JSON.parse(line) as object);
+  const common = { time: "1970-01-01T00:00:00.000Z", level: "warn", worker: "host-1" };
+  expect(lines).toEqual([
+    { ...common, event: "engine-waited", message: "connection refused" },
+    { ...common, event: "trouble", message: "what stands on the board is sealed with another crew.key" },
+  ]);
+});

@@ -1,0 +1,52 @@
+/**
+ * A worker's log: one line per event, as JSON for programs or in words for a terminal. Numbers and names of machines
+ * only: nothing of a block's contents, and nothing of a job.
+ */
+import { type LogLevel, logLevels, type LogOptions } from "../record/log.ts";
+
+export type WorkerEvent =
+  | { readonly type: "worker-started"; readonly crew: string; readonly threads: number; readonly version: string }
+  | { readonly type: "engine-waited"; readonly message: string }
+  | { readonly type: "engine-found" }
+  | { readonly type: "blocks"; readonly blocks: number }
+  /** Empty: it is over. */
+  | { readonly type: "trouble"; readonly message: string }
+  | { readonly type: "stopping" }
+  | { readonly type: "stopped" };
+
+export type TellWorker = (worker: string, event: WorkerEvent) => void;
+
+export function workerLog({ level, terminal, write, now }: LogOptions): TellWorker {
+  return (worker, event) => {
+    const own = levelOf(event);
+    if (logLevels.indexOf(own) < logLevels.indexOf(level)) return;
+    const time = now().toISOString();
+    if (terminal) return write(`${time.slice(0, 19).replace("T", " ")}  ${worker}: ${wordsOf(event)}\n`);
+    const { type, ...facts } = event;
+    write(`${JSON.stringify({ time, level: own, event: type, worker, ...facts })}\n`);
+  };
+}
+
+function levelOf(event: WorkerEvent): LogLevel {
+  if (event.type === "engine-waited") return "warn";
+  return event.type === "trouble" && event.message !== "" ? "warn" : "info";
+}
+
+function wordsOf(event: WorkerEvent): string {
+  switch (event.type) {
+    case "worker-started":
+      return `works for ${event.crew} with ${event.threads} ${event.threads === 1 ? "thread" : "threads"}`;
+    case "engine-waited":
+      return `waits for the engine: ${event.message}`;
+    case "engine-found":
+      return "connected to the engine";
+    case "blocks":
+      return event.blocks === 1 ? "holds 1 block" : `holds ${event.blocks} blocks`;
+    case "trouble":
+      return event.message === "" ? "goes on" : event.message;
+    case "stopping":
+      return "stops, and gives its blocks back";
+    case "stopped":
+      return "stopped";
+  }
+}
