@@ -32,6 +32,13 @@ function minify({ code, fileName, moduleIds }) {
   return short;
 }
 
+/** The engine's client can also sign with keys of its own kind. We show certificates: that part is left out. */
+const withoutKeys = {
+  name: "without-keys",
+  resolveId: (id) => (id === "@nats-io/nkeys" ? { id: "\0no-keys" } : null),
+  load: (id) => (id === "\0no-keys" ? "export {};" : null),
+};
+
 async function bundleProgram() {
   const build = await rolldown({
     cwd: root,
@@ -39,6 +46,7 @@ async function bundleProgram() {
     platform: "node",
     // It reads a WebAssembly file from its own folder.
     external: ["@resvg/resvg-wasm"],
+    plugins: [withoutKeys],
   });
   const { output } = await build.write({
     dir: join(dist, "program"),
