@@ -26,7 +26,7 @@ listen: "${listen}"
 http: "${monitor}"            # figures for the operator: /varz, /jsz. Nothing secret is there
 
 jetstream {
-  store_dir: "jetstream"
+  store_dir: "."                # its folder jetstream/ is made in here
   # A round's gradients must fit: 512 bytes a row with keys of 2048 bits, times replicas; and a tenth more.
   max_memory_store: 4GB
   max_file_store: 64GB

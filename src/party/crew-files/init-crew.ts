@@ -66,7 +66,8 @@ async function filesOf(
   const server = await issue("engine", [...new Set([...hosts, ...nearHosts])]);
   const [party, worker] = [await issue(partyUser(crew)), await issue(workerUser(crew))];
   const secret = `${Buffer.from(osRandom.fill(new Uint8Array(crewKeyBytes))).toString("hex")}\n`;
-  const listen = `0.0.0.0:${port}`;
+  const isNear = hosts.every((host) => nearHosts.includes(host));
+  const listen = `${isNear ? "127.0.0.1" : "0.0.0.0"}:${port}`;
   return new Map([
     [crewFiles.authority, authority.certificate],
     [crewFiles.server.certificate, server.certificate],

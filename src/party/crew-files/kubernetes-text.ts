@@ -17,6 +17,7 @@ export function kubernetesText(facts: CrewFacts, secrets: WorkerSecrets): string
   return `# Workers of ${facts.crew} on Kubernetes: kubectl apply -f ${crewFiles.kubernetes}; kubectl scale at any time.
 # THIS FILE HOLDS SECRETS IN PLAIN (base64 hides nothing): the workers' key and crew.key. Keep it as you keep those, out
 # of version control; or let your own tool make the Secret, and remove it here.
+# It was made for an engine at ${facts.servers.join(", ")}; another one needs 'tandem init crew --host' once more.
 # Put in: the image, where your registry has it; the claim with the party's blocks, which the party mounts as well.
 ${documents.map((document) => stringify(document, { lineWidth: 0 })).join("---\n")}`;
 }
