@@ -1,4 +1,6 @@
 /** What only a real server can do: die, come back with its files or without, be full, and turn people away. */
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { afterAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../test/support/nats-server.ts";
@@ -21,6 +23,14 @@ async function open(to: NatsServer, user: string, rest: Partial<NatsEngineOption
   const engine = await openNatsEngine({ servers: [to.url], tls, client: user, crew, patienceMs: 5000, ...rest });
   opened.push(engine);
   return engine;
+}
+
+/** Somebody who pretends to be a server. */
+async function listen(greet: (socket: Socket) => void): Promise<string> {
+  const listener = createServer((socket) => greet(socket.on("error", () => {})));
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  listener.unref();
+  return `tls://127.0.0.1:${(listener.address() as AddressInfo).port}`;
 }
 
 describe.skipIf(server === null)("who may do what", () => {
@@ -48,6 +58,20 @@ describe.skipIf(server === null)("who may do what", () => {
     const { certificate: own, key } = server.users.get("shop-party") ?? { certificate: "", key: "" };
     const tls = { certificate: own, key, authority: certificate };
     await expectError(() => open(server, "shop-party", { tls }), "CERTIFICATE", /SELF_SIGNED|UNABLE_TO/);
+  });
+
+  test("nor is one whose certificate is for another host, as a worker's is", async () => {
+    const { certificate, key } = server.users.get("shop-worker") ?? { certificate: "", key: "" };
+    const url = await listen((socket) => {
+      socket.write('INFO {"tls_required":true,"max_payload":2000000}\r\n');
+      new TLSSocket(socket, { isServer: true, cert: certificate, key }).on("error", () => {});
+    });
+    await expectError(() => open(server, "shop-party", { servers: [url] }), "CERTIFICATE", /for other hosts/);
+  });
+
+  test("nor is one without TLS", async () => {
+    const url = await listen((socket) => socket.write('INFO {"max_payload":2000000}\r\n'));
+    await expectError(() => open(server, "shop-party", { servers: [url] }), "CERTIFICATE", /does not speak TLS/);
   });
 
   test("a user of another account hears nothing, sees no stream, and may not touch the crew's subjects", async () => {

@@ -37,7 +37,7 @@ export async function runWorker(config: WorkerConfig, tell: TellWorker, run: Wor
     if (run.stop.aborted) return null;
     throw error;
   });
-  if (opened === null) return;
+  if (opened === null) return tell(id, { type: "stopped" });
   tell(id, { type: "engine-found" });
   const worker = new Worker({
     ...opened,

@@ -4,7 +4,8 @@
  */
 import { X509Certificate } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { connect, errors, type NatsConnection } from "@nats-io/transport-node";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { connect, errors, type NatsConnection, type TlsOptions } from "@nats-io/transport-node";
 import { TandemError } from "../../base/error.ts";
 import { messageBytesMax } from "../engine.ts";
 import { lost } from "./trouble.ts";
@@ -42,7 +43,7 @@ export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
       const why = whyNot(error);
       if (isDistrust(error)) throw new TandemError("CERTIFICATE", `the engine: ${why}`, { cause: error });
       if (Date.now() > until) throw lost(`no server of ${access.servers.join(", ")} can be reached: ${why}`, error);
-      if (attempt === 0) access.onWait?.(why);
+      if (attempt === 0) access.onWait?.(`${access.servers.join(", ")}: ${why}`);
     }
     await pause(retryMs, undefined, { signal: access.signal });
   }
@@ -62,7 +63,7 @@ async function connectedOnce({ servers, tls, client }: ServerAccess): Promise<Na
   const options = {
     servers: [...servers],
     name: client,
-    tls: { ca: tls.authority, cert: tls.certificate, key: tls.key },
+    tls: withIdentity({ ca: tls.authority, cert: tls.certificate, key: tls.key }, servers),
     timeout: 5000,
   };
   // One that is to last does not say why it cannot be made: it tries for ever.
@@ -85,6 +86,19 @@ async function connectedOnce({ servers, tls, client }: ServerAccess): Promise<Na
   );
 }
 
+/**
+ * A server must be one of those that the config names. (Of an address the client library would ask whether it is
+ * localhost; and servers tell of others, by addresses that stand in no certificate.)
+ */
+function withIdentity(tls: TlsOptions, servers: readonly string[]): TlsOptions {
+  const hosts = servers.map((server) => new URL(server.replace(/^tls:/, "https:")).hostname.replace(/^\[|\]$/g, ""));
+  const check = (_host: string, certificate: PeerCertificate): Error | undefined => {
+    const troubles = hosts.map((host) => checkServerIdentity(host, certificate));
+    return troubles.includes(undefined) ? undefined : troubles[0];
+  };
+  return Object.assign(tls, { checkServerIdentity: check });
+}
+
 const distrustCodes =
   /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_OSSL|HOSTNAME_MISMATCH|INVALID_CA)/;
 
@@ -100,6 +114,8 @@ function whyNot(error: unknown): string {
     return "it knows no user for this certificate, or the certificate has expired";
   const { code, message } = error as NodeJS.ErrnoException;
   if (/does not support 'tls'/.test(message)) return "it does not speak TLS";
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return `its certificate is for other hosts than those that are named (${code})`;
   if (/^ERR_SSL_.*ALERT/.test(code ?? "")) return `it refuses this certificate (${code})`;
   if (code === "ECONNRESET" || code === "EPIPE")
     return "it hangs up. Does it know the authority that has signed this certificate?";
