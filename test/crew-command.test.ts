@@ -1,0 +1,71 @@
+/** `tandem init crew` and `tandem worker` as people run them; with a real engine where there is one. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
+import { natsServerProgram } from "./support/nats-server.ts";
+
+const folder = scratchDirectory();
+const crew = join(folder, "crew");
+const worker = join(crew, "worker.yaml");
+const port = await new Promise<number>((resolve) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo;
+    server.close(() => resolve(port));
+  });
+});
+let engine: ChildProcess | null = null;
+afterAll(() => engine?.kill("SIGKILL"));
+
+const events = (stderr: string): string[] =>
+  [...stderr.matchAll(/^\{.*"event":"([\w-]+)".*\}$/gm)].map(([, event]) => event);
+
+test("init crew says who needs which file, and what comes next", async () => {
+  await tandem("init", "passive", "--name", "shop", "--host", "127.0.0.1", "--out", folder);
+  const party = join(folder, "passive.yaml");
+  const { exitCode, stdout } = await tandem("init", "crew", "--party", party, "--port", `${port}`, "--out", crew);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/the engine needs +nats.conf ca.pem server.pem server.key, and never crew.key/);
+  expect(stdout).not.toContain(readFileSync(join(crew, "crew.key"), "utf8").trim());
+  expect((await tandem("init", "crew")).stderr).toMatch(/^error: whose crew\? .*--party.* \(USAGE\)\n$/);
+});
+
+test("a worker waits for its engine, and ends with 0 when it is told to", async () => {
+  const waiting = startTandem(["worker", "-c", worker, "--threads", "1"]);
+  await waiting.errorMatches(new RegExp(`"event":"engine-waited".*tls://localhost:${port}: connection refused`));
+  waiting.process.kill("SIGTERM");
+  const { exitCode, stderr } = await waiting.finished;
+  expect([exitCode, events(stderr)]).toEqual([0, ["worker-started", "engine-waited", "stopped"]]);
+});
+
+test.skipIf(natsServerProgram === undefined)(
+  "it finds the engine that comes later, and says goodbye to it",
+  async () => {
+    const working = startTandem(["worker", "-c", worker, "--threads", "1"]);
+    await working.errorMatches(/"event":"engine-waited"/);
+    const config = join(crew, "nats.conf");
+    // Somebody else on this machine may have the usual port for figures.
+    writeFileSync(config, readFileSync(config, "utf8").replace("127.0.0.1:8222", "127.0.0.1:-1"));
+    engine = spawn(natsServerProgram ?? "", ["-c", "nats.conf"], { cwd: crew, stdio: "ignore" });
+    await working.errorMatches(/"event":"engine-found"/);
+    working.process.kill("SIGTERM");
+    const { exitCode, stderr } = await working.finished;
+    expect(exitCode).toBe(0);
+    expect(events(stderr)).toEqual(["worker-started", "engine-waited", "engine-found", "stopping", "stopped"]);
+  },
+);
+
+test.skipIf(process.platform === "win32")("what is wrong with its files is said at once", async () => {
+  const wrong = join(crew, "wrong.yaml");
+  writeFileSync(wrong, readFileSync(worker, "utf8").replace("secret:", "secrets:"));
+  const misspelt = await tandem("worker", "-c", wrong);
+  expect([misspelt.exitCode, misspelt.stderr]).toEqual([
+    2,
+    `error: ${wrong}, line 9: unknown field 'secrets'; did you mean 'secret'? (FILE_FORMAT)\n`,
+  ]);
+  chmodSync(join(crew, "crew.key"), 0o644);
+  const readable = await tandem("worker", "-c", worker);
+  expect([readable.exitCode, readable.stderr]).toEqual([2, expect.stringMatching(/crew.key is a secret.*chmod 600/)]);
+});
