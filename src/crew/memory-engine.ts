@@ -5,7 +5,14 @@
  */
 import type { Clock } from "./clock.ts";
 import type { Board, Engine, Epoch, HeardMessage, Lease, StoredMessage } from "./engine.ts";
-import { matches, MemoryEpoch, type MemoryFaults, type MemoryLimits, type Offered } from "./memory-epoch.ts";
+import {
+  checkLength,
+  matches,
+  MemoryEpoch,
+  type MemoryFaults,
+  type MemoryLimits,
+  type Offered,
+} from "./memory-epoch.ts";
 
 export interface MemoryEngineOptions {
   readonly clock: Clock;
@@ -96,7 +103,7 @@ export class MemoryConnection implements Engine {
   async join(name: string): Promise<Epoch | null> {
     await this.#open;
     const { epoch } = this.#engine;
-    return epoch?.name === name ? this.#through(epoch) : null;
+    return epoch?.name === name && !epoch.isOver ? this.#through(epoch) : null;
   }
 
   /** @returns what lets it go on */
@@ -136,13 +143,17 @@ export class MemoryConnection implements Engine {
         epoch.messages = epoch.messages.filter(({ subject }) => !matches(filter, subject));
       },
       offer: async (queue, message) => {
+        checkLength(message);
         await this.#open;
         epoch.check();
         epoch.offered.add({ queue, message, deliveries: 0, untilMs: null });
         epoch.note();
       },
       take: (queue, signal) => this.#taken(epoch, queue, signal),
-      say: (subject, message) => void this.#open.then(() => epoch.say({ subject, message })),
+      say: (subject, message) => {
+        checkLength(message);
+        void this.#open.then(() => epoch.say({ subject, message }));
+      },
       hear: (filter, signal) => this.#heard(epoch, filter, signal),
       end: async () => {
         await this.#open;

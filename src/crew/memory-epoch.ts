@@ -3,7 +3,7 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import type { SeededRandom } from "../base/random.ts";
 import type { Clock } from "./clock.ts";
-import type { HeardMessage, StoredMessage } from "./engine.ts";
+import { type HeardMessage, messageBytesMax, type StoredMessage } from "./engine.ts";
 
 export interface MemoryFaults {
   readonly random: SeededRandom;
@@ -30,7 +30,6 @@ export interface Offered {
   untilMs: number | null;
 }
 
-const messageBytesMax = 1_000_000;
 const subjectSyntax = /^[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*$/;
 
 export class MemoryEpoch {
@@ -62,7 +61,7 @@ export class MemoryEpoch {
 
   async append(subject: string, message: Uint8Array): Promise<void> {
     assert(subjectSyntax.test(subject), "a subject is words with dots between them");
-    assert(message.length <= messageBytesMax, "a message has at most 1 MB");
+    checkLength(message);
     await this.wander();
     this.#store(subject, message);
     if (this.happens()) void this.wander().then(() => this.#storeAgain(subject, message));
@@ -151,6 +150,10 @@ export class MemoryEpoch {
     const ms = (faults.random.uint32() / 2 ** 32) * faults.delayMs;
     await new Promise<void>((resolve) => this.#clock.after(ms, resolve));
   }
+}
+
+export function checkLength(message: Uint8Array): void {
+  assert(message.length <= messageBytesMax, "a message has at most 1 MB");
 }
 
 /** A filter is a subject, or ends in `>`, which stands for one word or more. */
