@@ -29,8 +29,8 @@ export async function openNatsEngine(options: NatsEngineOptions): Promise<Engine
     const js = jetstream(connection, { timeout: answerMs });
     // Asking about the account would need one right more.
     const jsm = await jetstreamManager(connection, { timeout: answerMs, checkAPI: false });
-    const board = new NatsBoard(js, jsm, crew, patienceMs);
-    if (keeping !== undefined) await board.make(keeping);
+    const board = new NatsBoard(js, jsm, crew, patienceMs, keeping ?? null);
+    if (keeping !== undefined) await board.make();
     const access: Access = { connection, js, jsm, crew, patienceMs, leaseMs: keeping?.leaseMs ?? null };
     return {
       board,

@@ -161,6 +161,10 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     expect(await kept.stored("log.>")).toBe(2);
     await expectError(() => forgotten.stored("log.>"), "ENGINE_LOST");
     await lost;
+    const worker = await open(mortal, "bank-worker");
+    expect([...(await other.board.entries())], "its board is forgotten, and there again").toEqual([]);
+    await worker.board.put("worker.w1", bytes("2 threads"));
+    expect([...(await other.board.entries()).keys()]).toEqual(["worker.w1"]);
   });
 
   test("one that stays away is given up after the patience", async () => {

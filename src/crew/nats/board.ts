@@ -2,7 +2,7 @@
  * The crew's board: a stream with the last message of each key, for what lasts, and another one whose messages go with
  * time. The party makes it; a worker that comes before the party finds none, and says again later who it is.
  */
-import type { JetStreamClient, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
+import type { JetStreamClient, JetStreamManager, StreamConfig, StreamInfo } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { assert } from "../../base/assert.ts";
 import { type Board, messageBytesMax } from "../engine.ts";
@@ -15,6 +15,9 @@ export interface Keeping {
   readonly boardMs: number;
 }
 
+/** A message that is sent again within this time is known by its id; it has none here. */
+const repeatMs = 10_000;
+
 interface Known {
   readonly state: string;
   readonly entries: ReadonlyMap<string, Uint8Array>;
@@ -25,35 +28,39 @@ export class NatsBoard implements Board {
   readonly #jsm: JetStreamManager;
   readonly #crew: string;
   readonly #patienceMs: number;
+  /** Null at a worker. */
+  readonly #keeping: Keeping | null;
   readonly #known = new Map<BoardKind, Known>();
 
-  constructor(js: JetStreamClient, jsm: JetStreamManager, crew: string, patienceMs: number) {
+  constructor(
+    js: JetStreamClient,
+    jsm: JetStreamManager,
+    crew: string,
+    patienceMs: number,
+    keeping: Keeping | null = null,
+  ) {
     this.#js = js;
     this.#jsm = jsm;
     this.#crew = crew;
     this.#patienceMs = patienceMs;
+    this.#keeping = keeping;
   }
 
-  async make({ store, replicas, boardMs }: Keeping): Promise<void> {
-    for (const kind of boardKinds) {
-      const config = {
-        name: boardStream(this.#crew, kind),
-        subjects: [boardSubject(this.#crew, kind, ">")],
-        storage: store,
-        num_replicas: replicas,
-        max_msgs_per_subject: 1,
-        max_age: kind === "passing" ? nanos(boardMs) : 0,
-        duplicate_window: kind === "passing" ? nanos(Math.min(boardMs, 10_000)) : nanos(10_000),
-      };
+  /** A party's, at its start. */
+  async make(): Promise<void> {
+    for (const kind of boardKinds)
       await withPatience(this.#patienceMs, async () => {
-        const found = await this.#info(kind);
-        const isSame = found?.config.storage === store && found.config.max_age === config.max_age;
+        const { name, config } = this.#configOf(kind);
+        const found = await this.#found(kind);
+        if (found === null) return void (await this.#jsm.streams.add({ name, ...config }));
+        if (found.config.storage === config.storage && found.config.max_age === config.max_age) {
+          if (found.config.num_replicas !== config.num_replicas) await this.#jsm.streams.update(name, config);
+          return;
+        }
         // Nothing on it is the truth: one that another config has made is made anew.
-        if (found !== null && !isSame) await this.#jsm.streams.delete(config.name);
-        if (!isSame) await this.#jsm.streams.add(config);
-        else if (found.config.num_replicas !== replicas) await this.#jsm.streams.update(config.name, config);
+        await this.#jsm.streams.delete(name);
+        await this.#jsm.streams.add({ name, ...config });
       });
-    }
   }
 
   async put(key: string, value: Uint8Array, lasting = false): Promise<void> {
@@ -80,7 +87,32 @@ export class NatsBoard implements Board {
     return new Map(parts.flatMap((part) => [...part]));
   }
 
+  #configOf(kind: BoardKind): { name: string; config: Omit<Partial<StreamConfig>, "name"> } {
+    assert(this.#keeping !== null, "a party makes the board");
+    const { store, replicas, boardMs } = this.#keeping;
+    const isPassing = kind === "passing";
+    return {
+      name: boardStream(this.#crew, kind),
+      config: {
+        subjects: [boardSubject(this.#crew, kind, ">")],
+        storage: store,
+        num_replicas: replicas,
+        max_msgs_per_subject: 1,
+        max_age: isPassing ? nanos(boardMs) : 0,
+        duplicate_window: nanos(isPassing ? Math.min(boardMs, repeatMs) : repeatMs),
+      },
+    };
+  }
+
+  /** A server without files forgets the board too: a party makes it again. */
   async #info(kind: BoardKind): Promise<StreamInfo | null> {
+    const found = await this.#found(kind);
+    if (found !== null || this.#keeping === null) return found;
+    const { name, config } = this.#configOf(kind);
+    return this.#jsm.streams.add({ name, ...config });
+  }
+
+  async #found(kind: BoardKind): Promise<StreamInfo | null> {
     try {
       return await this.#jsm.streams.info(boardStream(this.#crew, kind));
     } catch (error) {
