@@ -34,14 +34,17 @@ export interface Epoch {
    *   epoch is no more
    */
   append(subject: string, message: Uint8Array): Promise<void>;
-  /** What is stored, and then what is still to come, until the signal. Positions grow; `after` -1 is the beginning. */
+  /**
+   * What is stored, and then what is still to come, until the signal. Positions grow; `after` -1 is the beginning.
+   * @throws TandemError ENGINE_LOST where the epoch is no more
+   */
   follow(filter: string, after: number, signal: AbortSignal): AsyncIterable<StoredMessage>;
   /** How many messages are stored. @throws TandemError ENGINE_LOST */
   stored(filter: string): Promise<number>;
   purge(filter: string): Promise<void>;
   /** Something that one worker at a time may have. */
   offer(queue: string, message: Uint8Array): Promise<void>;
-  /** The next that nobody has, or whose lease ran out; null at the signal. */
+  /** The next that nobody has, or whose lease ran out; null at the signal. @throws TandemError ENGINE_LOST */
   take(queue: string, signal: AbortSignal): Promise<Lease | null>;
   /** To whoever listens now; not stored. */
   say(subject: string, message: Uint8Array): void;
