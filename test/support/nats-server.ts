@@ -1,6 +1,6 @@
 /**
- * A real nats-server with the config that `tandem init crew` writes, where one is installed. Without one, tests of it are
- * skipped, and say so.
+ * A real nats-server with the config that `tandem init crew` writes, where one is installed. Without one, tests of it
+ * are skipped, and say so.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
