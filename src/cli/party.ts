@@ -35,7 +35,9 @@ async function runParty(flags: PartyFlags): Promise<void> {
   const stop = new AbortController();
   if (flags.supervised === true)
     return supervised(config.name, (emit) =>
-      besideCrew(config, emit, (crew) => runPassive(config, emit, { stop: stop.signal, once: true, crew })),
+      besideCrew(config, emit, stop.signal, (crew) =>
+        runPassive(config, emit, { stop: stop.signal, once: true, crew }),
+      ),
     );
   if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config))))
     return;
@@ -53,7 +55,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
     job: null,
   });
   const serve = (crew: Crew | undefined): Promise<void> => runPassive(config, voice.emit, { stop: stop.signal, crew });
-  await besideCrew(config, voice.emit, serve).finally(() => {
+  await besideCrew(config, voice.emit, stop.signal, serve).finally(() => {
     voice.close();
     return closeDashboard();
   });
@@ -67,11 +69,16 @@ function withCrew(config: PassiveConfig, { embedded }: PartyFlags): PassiveConfi
 async function besideCrew(
   { name, crew }: PassiveConfig,
   emit: Emit,
+  stop: AbortSignal,
   run: (crew: Crew | undefined) => Promise<void>,
 ): Promise<void> {
   if (crew === undefined) return run(undefined);
   const { openPartyCrew } = await import("../party/party-crew.ts");
-  const opened = await openPartyCrew(crew, name, emit);
+  const opened = await openPartyCrew(crew, name, emit, stop).catch((error: unknown) => {
+    if (stop.aborted) return null;
+    throw error;
+  });
+  if (opened === null) return;
   await run(opened.crew).finally(() => opened.close());
 }
 

@@ -21,9 +21,19 @@ const firstPatienceMs = 30_000;
 const enginePatienceMs = 60_000;
 const workersPatienceMs = 600_000;
 
-/** @throws TandemError CERTIFICATE, ENGINE_LOST, FILE_UNREADABLE, KEY_FORMAT, USAGE */
-export async function openPartyCrew(config: CrewConfig, party: string, emit: Emit): Promise<PartyCrew> {
-  const { engine, sealOf } = await openPartyEngine(config, { patienceMs: enginePatienceMs, firstPatienceMs });
+/** @throws TandemError CERTIFICATE, ENGINE_LOST, FILE_UNREADABLE, KEY_FORMAT, USAGE; the signal's reason */
+export async function openPartyCrew(
+  config: CrewConfig,
+  party: string,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<PartyCrew> {
+  const { engine, sealOf } = await openPartyEngine(config, {
+    patienceMs: enginePatienceMs,
+    firstPatienceMs,
+    signal,
+    onWait: (why) => emit({ type: "engine-awaited", party, why }),
+  });
   const crew = new RemoteCrew({
     engine,
     sealOf,

@@ -160,6 +160,7 @@ export type PartyEvent =
   /** Something of this party's own data or config that its owner should know, though nothing is wrong. */
   | { readonly type: "notice"; readonly party: string; readonly words: string }
   /** Of a party with workers. Numbers only: names of its machines are its own business. */
+  | { readonly type: "engine-awaited"; readonly party: string; readonly why: string }
   | { readonly type: "workers-awaited"; readonly party: string; readonly workers: number; readonly wanted: number }
   | { readonly type: "crew-opened"; readonly party: string; readonly blocks: number; readonly rowsPerBlock: number }
   | { readonly type: "block-moved"; readonly party: string; readonly block: number; readonly moves: number }

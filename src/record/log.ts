@@ -93,6 +93,7 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
     }),
   alarm: ({ peer, words }) => ({ level: "warn", words: `ALARM about ${peer}: ${words}`, facts: { peer, words } }),
   notice: ({ words }) => ({ ...info(words, { words }), level: "warn" }),
+  "engine-awaited": ({ why }) => ({ level: "warn", words: `waits for the engine: ${why}`, facts: { message: why } }),
   "workers-awaited": ({ workers, wanted }) =>
     info(`waits for workers: ${workers} of ${wanted} are there`, { workers, wanted }),
   "crew-opened": ({ blocks, rowsPerBlock }) =>

@@ -45,6 +45,7 @@ export function isOfJob({ type }: PartyEvent): boolean {
     type !== "listening" &&
     type !== "refused" &&
     type !== "turned-away" &&
+    type !== "engine-awaited" &&
     type !== "scored" &&
     type !== "explained" &&
     type !== "stopping" &&

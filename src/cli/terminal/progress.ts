@@ -150,6 +150,7 @@ export class Progress {
       case "refused":
       case "scored":
       case "explained":
+      case "engine-awaited":
       case "workers-awaited":
       case "crew-opened":
       case "block-moved":
