@@ -28,7 +28,11 @@ export class Explainer {
   get columns(): string[] {
     const names = new Set<string>();
     const unique = (name: string): string => (names.has(name) ? unique(`${name}_`) : name);
-    for (const name of [...this.#model.ownFeatures, ...this.#share.passiveNames.map((party) => `party:${party}`), "bias"])
+    for (const name of [
+      ...this.#model.ownFeatures,
+      ...this.#share.passiveNames.map((party) => `party:${party}`),
+      "bias",
+    ])
       names.add(unique(name));
     return [...names];
   }

@@ -133,8 +133,7 @@ export class ScoringModel {
   /** Margins of the trees in a range, from the model's base on. */
   margins(batch: BatchOutcomes, { first, end }: { readonly first: number; readonly end: number }): Float64Array {
     const { baseMargin, outputCount = 1, trees } = this.#model;
-    const margins =
-      this.baseMargins(batch.columns) ?? new Float64Array(batch.idCount * outputCount).fill(baseMargin);
+    const margins = this.baseMargins(batch.columns) ?? new Float64Array(batch.idCount * outputCount).fill(baseMargin);
     const remote = this.#remoteOutcomes(batch);
     addMargins({ trees: trees.slice(first, end), outputCount }, margins, {
       ...this.#ownValues(batch.columns),

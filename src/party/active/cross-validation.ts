@@ -39,8 +39,7 @@ export async function runCrossValidation(
         noun: "a cross-validation",
         training,
         whole: roundsOfAll(training, folds),
-        turns: ({ labels, weights, columns }, rows) =>
-          new FoldTurns(training, labels, weights, rows, columns),
+        turns: ({ labels, weights, columns }, rows) => new FoldTurns(training, labels, weights, rows, columns),
         onTurn: ({ roundsDone, latest }) => {
           if (roundsDone === told || latest === null) return;
           told = roundsDone;
