@@ -39,6 +39,18 @@ const withoutKeys = {
   load: (id) => (id === "\0no-keys" ? "export {};" : null),
 };
 
+/**
+ * What pg asks for on ways that are never gone here: connection strings are parsed by us, a password is always given,
+ * this is no cloud worker, and every value is the text that the server sends.
+ */
+const unused = new Set(["pg-connection-string", "pg-types", "pgpass", "pg-cloudflare"]);
+const nothing = "\0nothing";
+const withoutPackages = {
+  name: "without-packages",
+  resolveId: (id) => (unused.has(id) ? nothing : null),
+  load: (id) => (id === nothing ? "export const getTypeParser = () => (text) => text;" : null),
+};
+
 async function bundleProgram() {
   const build = await rolldown({
     cwd: root,
@@ -46,7 +58,7 @@ async function bundleProgram() {
     platform: "node",
     // It reads a WebAssembly file from its own folder.
     external: ["@resvg/resvg-wasm"],
-    plugins: [withoutKeys],
+    plugins: [withoutKeys, withoutPackages],
   });
   const { output } = await build.write({
     dir: join(dist, "program"),

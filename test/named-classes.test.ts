@@ -69,7 +69,7 @@ test("names are numbered in sorted order, and nobody says how many they are", as
   await expectError(() => runActive(moved, () => {}), "USAGE", /warm start: .*other classes/);
   const { data } = named.config;
   const path = join(named.bank.folder, "wrong.csv");
-  writeFileSync(path, readFileSync(data.path ?? "", "utf8").replace("never", "sometimes"));
+  writeFileSync(path, readFileSync(String(data.path), "utf8").replace("never", "sometimes"));
   const strange = { ...named.config, job: "winter", data: { ...data, path, classes: names } };
   await expectError(() => runActive(strange, () => {}), "LABEL_INVALID", /wrong\.csv, line \d+, .*none of the classes/);
 });

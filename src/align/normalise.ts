@@ -10,6 +10,7 @@
  *
  * Normalising twice changes nothing. An id's value never stands in an error message.
  */
+import { basename } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { GrowingNumbers } from "../base/growing-numbers.ts";
 import type { PackedTexts } from "../base/text/packed-texts.ts";
@@ -42,8 +43,9 @@ export interface IdOptions {
   readonly partOf?: ((row: number) => string) | undefined;
 }
 
-/** Pairs of lines that one message lists. */
+/** Pairs of lines that one message lists; fewer where each line needs the name of its file. */
 const pairsShownMax = 10;
+const pairsOfPartsMax = 3;
 
 /** Normalised ids, no two the same; only `from` makes them. */
 export class DistinctIds {
@@ -136,9 +138,11 @@ export class IdCollector {
     }
     const rows = this.#rows.finish();
     if (this.#repeatedCount > 0) {
-      const place = (row: number): string => `${lineOf(row)}${partOf === undefined ? "" : ` of ${partOf(row)}`}`;
-      const lines = this.#repeated.map(([first, again]) => `${place(rows[first])} and ${place(again)}`).join(", ");
-      const more = this.#repeatedCount > pairsShownMax ? `, and ${this.#repeatedCount - pairsShownMax} more` : "";
+      const place = (row: number): string =>
+        `${lineOf(row)}${partOf === undefined ? "" : ` of ${basename(partOf(row))}`}`;
+      const shown = this.#repeated.slice(0, partOf === undefined ? pairsShownMax : pairsOfPartsMax);
+      const lines = shown.map(([first, again]) => `${place(rows[first])} and ${place(again)}`).join(", ");
+      const more = this.#repeatedCount > shown.length ? `, and ${this.#repeatedCount - shown.length} more` : "";
       const names = this.#normalisations;
       const how = names.length === 0 ? "" : ` after normalisation (${names.join(", ")})`;
       throw new TandemError(

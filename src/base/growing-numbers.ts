@@ -1,20 +1,27 @@
 /**
  * Numbers of a typed array whose length is not known yet. They are kept in chunks, so that growing copies nothing: one
- * array that doubles would take up to three times the memory.
+ * array that doubles would take up to three times the memory. A large chunk is given back at once when it has been
+ * copied, and not when the garbage collector finds it.
  */
-type Numbers = Float32Array | Float64Array | Uint32Array;
+type Numbers = Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+
+interface NumbersOf<T> {
+  new (length: number): T;
+  new (buffer: ArrayBuffer, offset: number, length: number): T;
+  readonly BYTES_PER_ELEMENT: number;
+}
 
 const firstChunkLength = 1024;
 const chunkLengthMax = 1 << 18;
 
 export class GrowingNumbers<T extends Numbers> {
-  readonly #make: new (length: number) => T;
+  readonly #make: NumbersOf<T>;
   #chunks: T[] = [];
   /** Of the last chunk. */
   #used = 0;
   #length = 0;
 
-  constructor(make: new (length: number) => T) {
+  constructor(make: NumbersOf<T>) {
     this.#make = make;
   }
 
@@ -47,6 +54,7 @@ export class GrowingNumbers<T extends Numbers> {
       const used = i === this.#chunks.length - 1 ? this.#used : chunk.length;
       all.set(chunk.subarray(0, used), at);
       at += used;
+      giveBack(chunk.buffer);
     }
     this.#chunks = [];
     this.#used = 0;
@@ -57,9 +65,35 @@ export class GrowingNumbers<T extends Numbers> {
   #chunkWithRoom(): T {
     const last = this.#chunks.at(-1);
     if (last !== undefined && this.#used < last.length) return last;
-    const next = new this.#make(Math.min(chunkLengthMax, last === undefined ? firstChunkLength : 2 * last.length));
+    const next = this.#newChunk(last === undefined ? firstChunkLength : 2 * last.length);
     this.#chunks.push(next);
     this.#used = 0;
     return next;
   }
+
+  /** Small ones are plain: each of the others is a mapping of memory of its own, of which there are only so many. */
+  #newChunk(wanted: number): T {
+    if (wanted < chunkLengthMax) return new this.#make(wanted);
+    const bytes = chunkLengthMax * this.#make.BYTES_PER_ELEMENT;
+    return new this.#make(returnableBuffer(bytes), 0, chunkLengthMax);
+  }
+}
+
+/** Node 20 has it (ECMAScript 2024), the types that we compile with do not. */
+interface ResizableBuffer extends ArrayBuffer {
+  readonly resizable: boolean;
+  resize(byteLength: number): void;
+}
+
+function returnableBuffer(bytes: number): ArrayBuffer {
+  const Resizable = ArrayBuffer as unknown as new (
+    byteLength: number,
+    options: { readonly maxByteLength: number },
+  ) => ResizableBuffer;
+  return new Resizable(bytes, { maxByteLength: bytes });
+}
+
+function giveBack(buffer: ArrayBuffer): void {
+  const { resizable } = buffer as ResizableBuffer;
+  if (resizable) (buffer as ResizableBuffer).resize(0);
 }

@@ -11,8 +11,9 @@ export class CategoryBook {
     const { codes, names } = this.#columnOf(column);
     const known = codes.get(category);
     if (known !== undefined) return known;
-    const code = names.push(category) - 1;
-    codes.set(category, code);
+    const own = ownCopy(category);
+    const code = names.push(own) - 1;
+    codes.set(own, code);
     return code;
   }
 
@@ -29,4 +30,9 @@ export class CategoryBook {
     }
     return found;
   }
+}
+
+/** A cell is often a window into a large piece of a file, which would stay in memory with it. */
+function ownCopy(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
 }

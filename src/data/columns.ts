@@ -5,7 +5,7 @@
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
-import type { CsvTable } from "./csv-table.ts";
+import type { CsvTable, TableRows } from "./table-sink.ts";
 
 /**
  * Ordinary decimal or exponent syntax: what Number() also takes (hex, Infinity, digit groups) is not meant as a number.
@@ -18,7 +18,7 @@ const float32Max = 3.4028234663852886e38;
  * Finds a column by its name, or by position as `#0`, `#1`, ...; a name wins over a position.
  * @throws TandemError COLUMN_UNKNOWN naming the file, and the nearest name or those that there are
  */
-export function columnIndex(table: CsvTable, nameOrPosition: string): number {
+export function columnIndex(table: Pick<TableRows, "path" | "names">, nameOrPosition: string): number {
   const wanted = nameOrPosition.trim();
   const named = wanted === "" ? -1 : table.names.indexOf(wanted);
   if (named !== -1) return named;
@@ -36,12 +36,12 @@ export function columnIndex(table: CsvTable, nameOrPosition: string): number {
 }
 
 /** With a number among them they may be the first row of a file without a header, whose cells are not to be told. */
-function tellableNames({ names }: CsvTable): string[] {
+export function tellableNames({ names }: Pick<TableRows, "names">): string[] {
   return names.some((name) => parseNumber(name.trim()) !== undefined) ? [] : names.filter((name) => name !== "");
 }
 
 /** How messages call a column: its name, or its position if it has none, or one that may be a cell. */
-export function columnTitle(table: CsvTable, index: number): string {
+export function columnTitle(table: Pick<TableRows, "names" | "isHeaderDoubtful">, index: number): string {
   const name = table.names[index];
   return name === "" || table.isHeaderDoubtful === true ? `#${index}` : `'${name}'`;
 }
@@ -175,7 +175,12 @@ export function weightColumn(table: CsvTable, index: number): Float64Array {
  * @param mayBeOneClass as of labelColumn
  * @throws TandemError LABEL_INVALID naming file, column and, for a wrong label, the line
  */
-export function requireBinaryLabels(table: CsvTable, index: number, labels: Float64Array, mayBeOneClass = false): void {
+export function requireBinaryLabels(
+  table: TableRows,
+  index: number,
+  labels: Float64Array,
+  mayBeOneClass = false,
+): void {
   const wrong = labels.findIndex((label) => label !== 0 && label !== 1);
   if (wrong !== -1) {
     throw new TandemError(
@@ -188,7 +193,13 @@ export function requireBinaryLabels(table: CsvTable, index: number, labels: Floa
 }
 
 /** @param caution what may be the reason if no label is `positive` */
-function requireTwoClasses(table: CsvTable, index: number, labels: Float64Array, positive: string, caution = ""): void {
+function requireTwoClasses(
+  table: TableRows,
+  index: number,
+  labels: Float64Array,
+  positive: string,
+  caution = "",
+): void {
   const hasNegative = labels.includes(0);
   if (hasNegative && labels.includes(1)) return;
   const what = hasNegative ? `no label is${positive}${caution}` : `every label is${positive}`;
@@ -247,14 +258,15 @@ export function parseNumber(cell: string): number | undefined {
 }
 
 /** File, line and column of a cell, for messages. */
-export function placeOf(table: CsvTable, row: number, index: number): string {
+export function placeOf(table: TableRows, row: number, index: number): string {
   return where(table, row, index);
 }
 
-function where(table: CsvTable, row: number, index: number): string {
-  return `${table.path}, ${table.lineNoun ?? "line"} ${table.lineOf(row)}, column ${columnTitle(table, index)}`;
+function where(table: TableRows, row: number, index: number): string {
+  const file = table.partOf?.(row) ?? table.path;
+  return `${file}, ${table.lineNoun ?? "line"} ${table.lineOf(row)}, column ${columnTitle(table, index)}`;
 }
 
-export function cellError(table: CsvTable, row: number, index: number, what: string): TandemError {
+export function cellError(table: TableRows, row: number, index: number, what: string): TandemError {
   return new TandemError("CELL_UNPARSABLE", `${where(table, row, index)}: the cell ${what}`);
 }

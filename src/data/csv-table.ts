@@ -9,29 +9,16 @@
 import { Readable } from "node:stream";
 import Papa from "papaparse";
 import { TandemError } from "../base/error.ts";
+import { GrowingNumbers } from "../base/growing-numbers.ts";
 import { type Dialect, DialectFinder } from "./csv-dialect.ts";
 import { csvText } from "./csv-text.ts";
 import { headerTrouble, looksLikeRow, noHeaderAdvice } from "./header.ts";
 import { looksLikeLibsvm, readLibsvm } from "./libsvm-table.ts";
 import type { TableReading } from "./table-reading.ts";
-import { CellMemory, memoryTrouble, type TableLimits, tableLimits } from "./limits.ts";
+import { memoryTrouble, type TableLimits, tableLimits } from "./limits.ts";
+import { type ColumnSink, type CsvTable, handTable, type TableRows, type TableSink, TextSink } from "./table-sink.ts";
 
-export interface CsvTable {
-  /** As the user gave it, for messages. */
-  readonly path: string;
-  readonly names: readonly string[];
-  /** Per column, per row: the cell's text, unquoted but otherwise untouched. */
-  readonly columns: readonly (readonly string[])[];
-  readonly rowCount: number;
-  /** The 1-based line of the file on which a row (0-based, header not counted) starts. */
-  lineOf(row: number): number;
-  /** What lineOf counts, for messages: "line", unless the file has no lines. */
-  readonly lineNoun?: "row";
-  /** Names of columns that are no features unless somebody names them. Left out: none. */
-  readonly aside?: readonly string[];
-  /** CSV: the first line was taken for names, though it looks like a row. */
-  readonly isHeaderDoubtful?: boolean;
-}
+export type { CsvTable } from "./table-sink.ts";
 
 /**
  * Reads a `.csv` or `.csv.gz` file.
@@ -55,12 +42,25 @@ export async function readCsvText(
   limits: TableLimits = tableLimits,
   { format, header = true }: TableReading = {},
 ): Promise<CsvTable> {
+  const sink = new TextSink();
+  const rows = await streamCsvText(path, text, sink, limits, { format, header });
+  return { ...rows, columns: sink.columns };
+}
+
+/** The same, for whoever takes the cells piece by piece. @throws as readCsvTable does, and what `sink` throws */
+export async function streamCsvText(
+  path: string,
+  text: AsyncGenerator<string>,
+  sink: TableSink,
+  limits: TableLimits = tableLimits,
+  { format, header = true }: TableReading = {},
+): Promise<TableRows> {
   const { head, dialect } = await readHead(path, text, limits.rowChars);
   if (head.trim() === "") throw new TandemError("FILE_FORMAT", `${path} is empty`);
   const [firstLine] = head.trimStart().split(dialect.newline, 1);
   if (format === "libsvm" || (format === undefined && looksLikeLibsvm(firstLine)))
-    return readLibsvm(path, joined(head, text), limits);
-  const collector = new RowCollector(path, dialect.newline, limits, header);
+    return handTable(await readLibsvm(path, joined(head, text), limits), sink);
+  const collector = new RowCollector(path, dialect.newline, sink, limits, header);
   await parseRows(joined(head, text), dialect, collector);
   return collector.finish();
 }
@@ -138,18 +138,22 @@ class RowCollector {
   readonly #hasHeader: boolean;
   #names: string[] | undefined;
   readonly #limits: TableLimits;
-  readonly #memory: CellMemory;
+  readonly #sink: TableSink;
+  #sinks: readonly (ColumnSink | null)[] = [];
+  /** Of the piece that is being read. */
   #columns: string[][] = [];
-  #lines: number[] = [];
+  #pieceLines: number[] = [];
+  readonly #lines = new GrowingNumbers(Uint32Array);
   #line = 1;
   #blankLines = 0;
+  #isDoubtful = false;
 
   /** @param hasHeader whether the first line has the names of the columns */
-  constructor(path: string, newline: string, limits: TableLimits, hasHeader: boolean) {
+  constructor(path: string, newline: string, sink: TableSink, limits: TableLimits, hasHeader: boolean) {
     this.#path = path;
     this.#hasHeader = hasHeader;
     this.#limits = limits;
-    this.#memory = new CellMemory(limits.memoryBytes);
+    this.#sink = sink;
     this.#lineEnd = newline === "\r" ? "\r" : "\n";
   }
 
@@ -164,14 +168,37 @@ class RowCollector {
       for (const cell of cells) this.#line += occurrences(cell, this.#lineEnd);
       this.#line += 1;
     });
-    const { rowChars } = this.#limits;
+    this.#hand();
+    const { rowChars, memoryBytes } = this.#limits;
     if (pendingChars > rowChars) throw this.#error(`a row of over ${rowChars} characters${openQuote}`);
-    if (this.#memory.isFull) throw this.#error(memoryTrouble);
+    if (this.#sink.sizeBytes > memoryBytes) throw this.#error(memoryTrouble);
+  }
+
+  /** Hands a piece on to those who want it. */
+  #hand(): void {
+    const lines = this.#pieceLines;
+    if (this.#names === undefined || lines.length === 0) return;
+    const columns = this.#columns;
+    if (this.#lines.length === 0) this.#isDoubtful = this.#hasHeader && looksLikeRow(this.#names, columns);
+    const rows = { ...this.#head(this.#names), rowCount: lines.length, lineOf: (row: number) => lines[row] };
+    const table = { ...rows, columns };
+    this.#sinks.forEach((sink, index) => sink?.take({ table, index, numbers: null }));
+    for (const line of lines) this.#lines.push(line);
+    this.#columns = columns.map(() => []);
+    this.#pieceLines = [];
+  }
+
+  #head(names: readonly string[]): Pick<TableRows, "path" | "names" | "isHeaderDoubtful"> {
+    return { path: this.#path, names, ...(this.#isDoubtful ? { isHeaderDoubtful: true } : {}) };
+  }
+
+  get #rowCount(): number {
+    return this.#lines.length + this.#pieceLines.length;
   }
 
   #skipBlank(): void {
     this.#blankLines++;
-    if (this.#blankLines > this.#limits.blankLines + this.#lines.length)
+    if (this.#blankLines > this.#limits.blankLines + this.#rowCount)
       throw this.#error(`there are over ${this.#blankLines - 1} blank lines. Remove them`);
   }
 
@@ -179,20 +206,21 @@ class RowCollector {
     if (this.#names === undefined) {
       this.#names = this.#checkedNames(this.#hasHeader ? cells : cells.map((_, i) => `f${i}`));
       this.#columns = cells.map(() => []);
+      this.#sinks = this.#sink.begin({ path: this.#path, names: this.#names });
       if (this.#hasHeader) return;
     }
     if (cells.length !== this.#names.length) {
       const first = this.#hasHeader ? "header" : "first row";
       throw this.#error(`has ${countOf(cells.length, "cell")}, but the ${first} has ${this.#names.length}`);
     }
-    if (this.#lines.length === this.#limits.rows) throw this.#error(`there are over ${this.#limits.rows} rows`);
+    if (this.#rowCount === this.#limits.rows) throw this.#error(`there are over ${this.#limits.rows} rows`);
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
       if (cell.length > this.#limits.cellChars) throw this.#longCell(i);
-      this.#columns[i].push(cell);
-      this.#memory.add(cell);
+      // Of the first rows all cells are looked at: is the header one?
+      if (this.#sinks[i] !== null || this.#lines.length === 0) this.#columns[i].push(cell);
     }
-    this.#lines.push(this.#line);
+    this.#pieceLines.push(this.#line);
   }
 
   #checkedNames(cells: string[]): string[] {
@@ -206,19 +234,13 @@ class RowCollector {
     return names;
   }
 
-  finish(): CsvTable {
+  finish(): TableRows {
     const names = this.#names;
     if (names === undefined) throw new TandemError("FILE_FORMAT", `${this.#path} is empty`);
-    if (this.#lines.length === 0) throw new TandemError("FILE_FORMAT", `${this.#path} has a header but no rows`);
-    const lines = Uint32Array.from(this.#lines);
-    return {
-      path: this.#path,
-      names,
-      columns: this.#columns,
-      rowCount: lines.length,
-      lineOf: (row) => lines[row],
-      ...(this.#hasHeader && looksLikeRow(names, this.#columns) ? { isHeaderDoubtful: true } : {}),
-    };
+    if (this.#lines.length === 0 && this.#sink.mayBeEmpty !== true)
+      throw new TandemError("FILE_FORMAT", `${this.#path} has a header but no rows`);
+    const lines = this.#lines.finish();
+    return { ...this.#head(names), rowCount: lines.length, lineOf: (row) => lines[row] };
   }
 
   #longCell(column: number): TandemError {

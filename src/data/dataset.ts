@@ -41,12 +41,16 @@ export function categoryNamesOf({
   return featureNames.map((name) => (Object.hasOwn(categories, name) ? categories[name].names : null));
 }
 
-/** A table of the given rows, in the given order; nothing is shared with the original. */
+/** A table of the given rows, in the given order; no column is shared with the original. */
 export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
   for (const row of rows) assert(row < table.ids.length, `row ${row} of a table of ${table.ids.length}`);
+  return { ids: selectTexts(table.ids, rows), ...selectColumns(table, rows) };
+}
+
+/** The same without ids. */
+export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array): Omit<PartyTable, "ids"> {
   const { labels, weights } = table;
   return {
-    ids: selectTexts(table.ids, rows),
     featureNames: [...table.featureNames],
     features: table.features.map((feature) => Float32Array.from(rows, (row) => feature[row])),
     ...(table.categories ? { categories: table.categories } : {}),

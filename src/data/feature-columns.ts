@@ -32,7 +32,7 @@ export interface FeatureReading {
 export type Notice = (words: string) => void;
 
 /** What the user writes to say how text is meant. */
-const said = {
+export const said = {
   options: { all: "--enable-categorical", one: "--categorical", missing: "--missing" },
   config: { all: "training.enable_categorical", one: "data.categorical:", missing: "data.missing" },
 } as const;
@@ -58,9 +58,9 @@ export function featureColumns(
     const isNamed = categorical.includes(name);
     const numbers = isNamed ? null : numbersIn(table, index, tokens);
     if (numbers !== null) return numbers;
-    if (!isNamed && text !== "categories") throw textError(table, index, tokens, advice(text, said[saidIn], name));
+    if (!isNamed && text !== "categories") throw textError(table, index, tokens, textAdvice(text, said[saidIn], name));
     const place = isNamed ? firstCell(table, index, tokens) : firstText(table, index, tokens);
-    if (!isNamed && hasNumber(table, index, tokens)) notice?.(mixed(place, said[saidIn]));
+    if (!isNamed && hasNumber(table, index, tokens)) notice?.(mixedNotice(place, said[saidIn]));
     const values = categoryColumn(table, index, tokens, book, name);
     categories[name] = { names: book.namesOf(name), where: place };
     return values;
@@ -69,7 +69,7 @@ export function featureColumns(
 }
 
 /** Against text where there may be numbers only. */
-function advice(
+export function textAdvice(
   text: "refuse" | "as trained",
   { all, one, missing }: (typeof said)["options" | "config"],
   name: string,
@@ -80,7 +80,7 @@ function advice(
         `(${missing}), or take the column as categories in training too (${one} ${name})`;
 }
 
-function mixed(place: string, { missing }: (typeof said)["options" | "config"]): string {
+export function mixedNotice(place: string, { missing }: (typeof said)["options" | "config"]): string {
   return (
     `${place}: the column has numbers and text, so every cell of it is a category. ` +
     `If the text means that a value is missing, name it (${missing})`

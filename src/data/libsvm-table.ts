@@ -53,7 +53,7 @@ class SparseRows {
   constructor(path: string, limits: TableLimits) {
     this.#path = path;
     this.#limits = limits;
-    this.#memory = new CellMemory(limits.memoryBytes);
+    this.#memory = new CellMemory();
   }
 
   add(line: string): void {
@@ -69,7 +69,10 @@ class SparseRows {
     this.#put(this.#labels, row, label);
     if (weight !== undefined) this.#put(this.#weights, row, weight);
     for (const part of parts) this.#addPart(row, part);
-    if (this.#memory.isFull || !this.#memory.fits(this.#lines.length * this.#features.length))
+    if (
+      this.#memory.bytes > this.#limits.memoryBytes ||
+      CellMemory.bytesMin * (this.#lines.length * this.#features.length) > this.#limits.memoryBytes
+    )
       throw this.error(memoryTrouble);
   }
 

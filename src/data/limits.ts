@@ -61,35 +61,27 @@ export function threadLimits(fileBytes: number, cellCount: number): ThreadLimits
   };
 }
 
+const placeBytes = 8;
+const headerBytes = 16;
+
 /**
  * How much memory the cells of a table take, at the least. A table that does not fit would otherwise end the whole
  * process, without a word about the file.
  */
 export class CellMemory {
-  readonly #bytesMax: number;
+  /** Of a cell, however short it is. */
+  static readonly bytesMin = placeBytes;
   #bytes = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
 
   /** A place in a column, and the text: V8 keeps one copy of every text of one character. */
   add(cell: string): void {
     this.#bytes += cell.length < 2 ? placeBytes : placeBytes + headerBytes + cell.length;
   }
 
-  /** Whether so many cells can fit, however short they are. */
-  fits(cellCount: number): boolean {
-    return placeBytes * cellCount <= this.#bytesMax;
-  }
-
-  get isFull(): boolean {
-    return this.#bytes > this.#bytesMax;
+  get bytes(): number {
+    return this.#bytes;
   }
 }
-
-const placeBytes = 8;
-const headerBytes = 16;
 
 export const memoryTrouble =
   "the table does not fit into memory. Leave out columns, or give the process more with " +

@@ -7,16 +7,35 @@
  */
 import { stat } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
-import type { CsvTable } from "./csv-table.ts";
 import { headerTrouble } from "./header.ts";
-import { CellMemory, memoryTrouble, type TableLimits, tableLimits, threadLimits } from "./limits.ts";
+import { memoryTrouble, type TableLimits, tableLimits, threadLimits } from "./limits.ts";
 import { type Watched, watchThread } from "./parquet-watch.ts";
-import type { ParquetMessage } from "./parquet-thread.ts";
+import type { ParquetAnswer, ParquetMessage } from "./parquet-thread.ts";
+import {
+  type ColumnSink,
+  type CsvTable,
+  numberPiece,
+  type TableRows,
+  type TableSink,
+  textPiece,
+  TextSink,
+} from "./table-sink.ts";
 
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readParquetTable(path: string, limits: TableLimits = tableLimits): Promise<CsvTable> {
+  const sink = new TextSink();
+  const rows = await streamParquet(path, sink, limits);
+  return { ...rows, columns: sink.columns };
+}
+
+/** The same, for whoever takes the cells piece by piece. @throws as readParquetTable does, and what `sink` throws */
+export async function streamParquet(
+  path: string,
+  sink: TableSink,
+  limits: TableLimits = tableLimits,
+): Promise<TableRows> {
   const fileBytes = await sizeOf(path);
-  const collector = new ColumnCollector(path, limits);
+  const collector = new ColumnCollector(path, sink, limits);
   const task = { path, pageBytesMax: limits.pageBytes, readsPerByteMax: limits.readsPerByte };
   const end = await watchThread(
     task,
@@ -45,25 +64,35 @@ async function sizeOf(path: string): Promise<number> {
 class ColumnCollector {
   readonly #path: string;
   readonly #limits: TableLimits;
-  readonly #memory: CellMemory;
+  readonly #sink: TableSink;
   #names: readonly string[] | null = null;
   #rowCount = 0;
-  #columns: string[][] = [];
+  #sinks: readonly (ColumnSink | null)[] = [];
+  /** Per column how many rows of it have been read. */
+  #rowsOf: number[] = [];
 
-  constructor(path: string, limits: TableLimits) {
+  constructor(path: string, sink: TableSink, limits: TableLimits) {
     this.#path = path;
+    this.#sink = sink;
     this.#limits = limits;
-    this.#memory = new CellMemory(limits.memoryBytes);
   }
 
   /** As many as the file says it has. */
   get cellCount(): number {
-    return this.#rowCount * this.#columns.length;
+    return this.#rowCount * this.#sinks.length;
   }
 
-  take(message: ParquetMessage): void {
-    if (message.kind === "shape") this.#shape(message.names, message.rowCount);
-    else if (message.kind === "cells") this.#cells(this.#columns[message.column], message.text, message.lengths);
+  /** @returns what the thread is waiting for */
+  take(message: ParquetMessage): ParquetAnswer | null {
+    if (message.kind === "shape") {
+      this.#shape(message.names, message.rowCount);
+      return { kind: "wanted", columns: this.#sinks.flatMap((sink, column) => (sink === null ? [] : [column])) };
+    }
+    if (message.kind === "cells") this.#cells(message.column, message.text, message.lengths);
+    else if (message.kind === "numbers") this.#numbers(message.column, message.values);
+    else return null;
+    if (this.#sink.sizeBytes > this.#limits.memoryBytes) throw this.#refused(`: ${memoryTrouble}`);
+    return { kind: "taken" };
   }
 
   #shape(names: readonly string[], rowCount: number): void {
@@ -71,31 +100,47 @@ class ColumnCollector {
     if (names.length > columns) throw this.#refused(`: it has over ${columns} columns`);
     const trouble = names.length === 0 ? "it has no columns" : headerTrouble(names);
     if (trouble !== null) throw this.#refused(`: ${trouble}`);
-    if (rowCount === 0) throw this.#refused(" has columns but no rows");
+    if (rowCount === 0 && this.#sink.mayBeEmpty !== true) throw this.#refused(" has columns but no rows");
     if (!Number.isSafeInteger(rowCount) || rowCount < 0) throw this.#refused(" is damaged: it has no number of rows");
     if (rowCount > rows) throw this.#refused(`: it has over ${rows} rows`);
     this.#names = names;
     this.#rowCount = rowCount;
-    this.#columns = names.map(() => []);
-    if (!this.#memory.fits(this.cellCount)) throw this.#refused(`: ${memoryTrouble}`);
+    this.#sinks = this.#sink.begin({ path: this.#path, names });
+    this.#rowsOf = names.map(() => 0);
+    if (rowCount * this.#sink.rowBytes > this.#limits.memoryBytes) throw this.#refused(`: ${memoryTrouble}`);
   }
 
-  #cells(column: string[], text: string, lengths: Uint32Array): void {
-    if (column.length + lengths.length > this.#rowCount)
-      throw this.#refused(" is damaged: it has more rows than it says");
+  /** The next rows of a column, without their cells. */
+  #next(column: number, rowCount: number): TableRows {
+    const first = this.#rowsOf[column];
+    if (first + rowCount > this.#rowCount) throw this.#refused(" is damaged: it has more rows than it says");
+    this.#rowsOf[column] += rowCount;
+    return this.#rows(rowCount, first);
+  }
+
+  #rows(rowCount: number, first: number): TableRows {
+    const names = this.#names ?? [];
+    return { path: this.#path, names, rowCount, lineOf: (row) => first + row + 1, lineNoun: "row" };
+  }
+
+  #numbers(column: number, values: Float64Array): void {
+    this.#sinks[column]?.take(numberPiece(this.#next(column, values.length), column, values));
+  }
+
+  #cells(column: number, text: string, lengths: Uint32Array): void {
+    const rows = this.#next(column, lengths.length);
+    const cells: string[] = [];
     let at = 0;
     for (const length of lengths) {
       if (length > this.#limits.cellChars)
-        throw this.#refused(`, row ${column.length + 1}: a cell has over ${this.#limits.cellChars} characters`);
-      const cell = text.slice(at, at + length);
+        throw this.#refused(`, row ${rows.lineOf(cells.length)}: a cell has over ${this.#limits.cellChars} characters`);
+      cells.push(text.slice(at, at + length));
       at += length;
-      column.push(cell);
-      this.#memory.add(cell);
     }
-    if (this.#memory.isFull) throw this.#refused(`: ${memoryTrouble}`);
+    this.#sinks[column]?.take(textPiece(rows, column, cells));
   }
 
-  finish(end: Watched): CsvTable {
+  finish(end: Watched): TableRows {
     const names = this.#names;
     const advice = ". Write it again, with smaller row groups, or as CSV";
     if (end.kind !== "done") {
@@ -109,10 +154,9 @@ class ColumnCollector {
       }[end.kind];
       throw this.#refused(` ${why}${end.kind === "failed" ? "" : advice}`, end.cause);
     }
-    if (names === null || this.#columns.some((column) => column.length !== this.#rowCount))
-      throw this.#refused(" is damaged: it has fewer rows than it says");
-    const { path, rowCount, columns } = { path: this.#path, rowCount: this.#rowCount, columns: this.#columns };
-    return { path, names, columns, rowCount, lineOf: (row) => row + 1, lineNoun: "row" };
+    const isShort = this.#sinks.some((sink, column) => sink !== null && this.#rowsOf[column] !== this.#rowCount);
+    if (names === null || isShort) throw this.#refused(" is damaged: it has fewer rows than it says");
+    return this.#rows(this.#rowCount, 0);
   }
 
   #refused(what: string, cause?: unknown): TandemError {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { beforeAll, expect, test } from "vitest";
 import { scratchDirectory } from "../../test/support/command.ts";
+import type { ParquetAnswer, ParquetMessage } from "./parquet-thread.ts";
 import { watchThread } from "./parquet-watch.ts";
 
 const path = join(scratchDirectory(), "long.parquet");
@@ -17,30 +18,23 @@ beforeAll(() => {
   writeFileSync(path, Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: data.length })));
 });
 
+function answer({ kind }: ParquetMessage): ParquetAnswer | null {
+  if (kind === "shape") return { kind: "wanted", columns: [0] };
+  return kind === "cells" ? { kind: "taken" } : null;
+}
+
 test.each([
   ["done", enough],
   ["slow", { ...enough, silenceMs: -1 }],
   ["slow", { ...enough, totalMs: 0 }],
   ["large", { ...enough, heapMegabytes: 10 }],
 ])("%s", async (kind, limits) => {
-  expect(
-    await watchThread(
-      task,
-      () => limits,
-      () => undefined,
-    ),
-  ).toMatchObject({ kind });
+  expect(await watchThread(task, () => limits, answer)).toMatchObject({ kind });
 });
 
 test("a file that is gone, and a listener that throws", async () => {
   const gone = { ...task, path: `${path}.none` };
-  expect(
-    await watchThread(
-      gone,
-      () => enough,
-      () => undefined,
-    ),
-  ).toMatchObject({ kind: "failed" });
+  expect(await watchThread(gone, () => enough, answer)).toMatchObject({ kind: "failed" });
   const throwing = (): never => {
     throw new Error("enough");
   };

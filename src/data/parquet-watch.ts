@@ -5,7 +5,7 @@
 import { Worker } from "node:worker_threads";
 import { isBuilt, packagePath } from "../base/package-root.ts";
 import type { ThreadLimits } from "./limits.ts";
-import type { ParquetMessage, ParquetTask } from "./parquet-thread.ts";
+import type { ParquetAnswer, ParquetMessage, ParquetTask } from "./parquet-thread.ts";
 
 export interface Watched {
   readonly kind: "done" | "failed" | "slow" | "large";
@@ -20,12 +20,13 @@ const tickMs = 100;
 
 /**
  * @param limits asked again and again: they may depend on what was received
+ * @param onMessage says what to answer the thread, if it waits for something
  * @throws what `onMessage` throws, when the thread has been ended
  */
 export async function watchThread(
   task: ParquetTask,
   limits: () => ThreadLimits,
-  onMessage: (message: ParquetMessage) => void,
+  onMessage: (message: ParquetMessage) => ParquetAnswer | null,
 ): Promise<Watched> {
   const resourceLimits = { maxOldGenerationSizeMb: limits().heapMegabytes };
   const thread = new Worker(threadPath, { workerData: task, resourceLimits, execArgv: [], name: "tandem-parquet" });
@@ -47,7 +48,8 @@ export async function watchThread(
         isStarted = true;
         silentMs = 0;
         try {
-          onMessage(message);
+          const answer = onMessage(message);
+          if (answer !== null) thread.postMessage(answer, []);
         } catch (error) {
           reject(error);
         }

@@ -22,7 +22,8 @@ export function readRowColumns(table: CsvTable, choice: RowColumnChoice): RowCol
   return Object.fromEntries(named.map(([name, column]) => [name, rowColumn(table, columnIndex(table, column), name)]));
 }
 
-function rowColumn(table: CsvTable, index: number, name: RowColumnName): Float64Array {
+/** @throws TandemError CELL_UNPARSABLE naming the cell */
+export function rowColumn(table: CsvTable, index: number, name: RowColumnName): Float64Array {
   return Float64Array.from(table.columns[index], (text, row) => {
     const value = valueOf[name](text.trim());
     if (typeof value === "number") return value;

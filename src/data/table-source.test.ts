@@ -65,7 +65,7 @@ describe("Parquet", () => {
       "FILE_UNREADABLE",
       /none\.parquet: no such file/,
     );
-    await expectError(() => readTable({ path: folder }), "FILE_UNREADABLE", /is a folder/);
+    await expectError(() => readTable({ path: [folder] }), "FILE_UNREADABLE", /is a folder/);
   });
 });
 

@@ -46,6 +46,10 @@ export class ConfigFile {
     return isMap(this.#document.contents) && this.#document.contents.has(field);
   }
 
+  hasIn(path: Path): boolean {
+    return this.#document.hasIn(path);
+  }
+
   /** @throws TandemError FILE_FORMAT naming file, line and field of the first mistake */
   parse<S extends z.ZodType>(schema: S): z.output<S> {
     if (!isMap(this.#document.contents))

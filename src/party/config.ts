@@ -31,6 +31,7 @@ import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 import { crewFrom, crewField, type CrewConfig } from "./crew-config.ts";
 import { checkHiddenOutcomes } from "./privacy-policy.ts";
+import { checkPostgres, postgresFields, postgresFrom, refusePasswords, sqlQuery } from "./query-config.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */
 const secureKeyBits = 2048;
@@ -61,8 +62,10 @@ const features = z.union(
 );
 
 const dataFields = {
-  path: text.optional(),
+  path: z.union([text, listOf(text).min(1, "must name a file")], "must be text, or a list of files").optional(),
   command: listOf(text).min(1, "must name a program").optional(),
+  postgres: postgresFields.optional(),
+  sql: sqlQuery.optional(),
   test_path: text.optional(),
   validation_path: text.optional(),
   /** Of all these files; left out: by their names and first lines. */
@@ -256,6 +259,7 @@ export type DataConfig = PassiveConfig["data"];
 /** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field */
 export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
   const file = await ConfigFile.read(path);
+  refusePasswords(file);
   const config = file.parse(passiveConfig);
   checkSource(file, config.data);
   const from = relativeTo(path);
@@ -275,6 +279,7 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
  */
 export async function readActiveConfig(path: string, newJobName: (directory: string) => string): Promise<ActiveConfig> {
   const file = await ConfigFile.read(path);
+  refusePasswords(file);
   const from = relativeTo(path);
   if (file.has("crew"))
     throw file.error(["crew"], "field 'crew': an active party works in one process; a passive party may have a crew");
@@ -387,16 +392,27 @@ function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): P
 }
 
 function sourceFrom(
-  { path, test_path: testPath, validation_path: validationPath }: DataConfig,
+  { path, postgres, sql, test_path: testPath, validation_path: validationPath }: DataConfig,
   from: (path: string) => string,
-): Pick<DataConfig, "path" | "test_path" | "validation_path"> {
+): Pick<DataConfig, "path" | "postgres" | "sql" | "test_path" | "validation_path"> {
   const resolved = (given: string | undefined): string | undefined => (given === undefined ? undefined : from(given));
-  return { path: resolved(path), test_path: resolved(testPath), validation_path: resolved(validationPath) };
+  return {
+    path: Array.isArray(path) ? path.map(from) : resolved(path),
+    postgres: postgres && postgresFrom(postgres, from),
+    sql: sql && { ...sql, folder: from(".") },
+    test_path: resolved(testPath),
+    validation_path: resolved(validationPath),
+  };
 }
 
-function checkSource(file: ConfigFile, { path, command }: DataConfig): void {
-  if (path === undefined && command === undefined)
-    throw file.error(["data", "path"], "field 'data.path' is missing (or 'data.command')");
-  if (path !== undefined && command !== undefined)
-    throw file.error(["data", "command"], "fields 'data.path' and 'data.command' exclude each other");
+/** Where a table may come from. */
+const sources = ["path", "command", "postgres", "sql"] as const;
+
+function checkSource(file: ConfigFile, data: DataConfig): void {
+  const given = sources.filter((source) => data[source] !== undefined);
+  if (given.length === 0)
+    throw file.error(["data", "path"], "field 'data.path' is missing (or 'data.command', 'data.postgres', 'data.sql')");
+  if (given.length > 1)
+    throw file.error(["data", given[1]], `fields 'data.${given[0]}' and 'data.${given[1]}' exclude each other`);
+  if (data.postgres !== undefined) checkPostgres(file, data.postgres);
 }

@@ -1,6 +1,7 @@
 /** A passive party's tables in memory, read again when their file has changed: a long-lived server follows its data. */
 import { CategoryBook } from "../data/category-book.ts";
 import type { FeatureReading, Notice } from "../data/feature-columns.ts";
+import { pathTitle } from "../data/table-parts.ts";
 import type { TableSource } from "../data/table-source.ts";
 import { tableVersion } from "../data/table-source.ts";
 import type { DataConfig } from "./config.ts";
@@ -37,7 +38,8 @@ export class DataCache {
    * what cannot be used
    */
   async table(): Promise<JoinedTable> {
-    const { path = "the training data", validation_path: validationPath } = this.#config;
+    const { path: given, validation_path: validationPath } = this.#config;
+    const path = given === undefined ? "the training data" : pathTitle(given);
     const train = await this.#read("path", sourceOf(this.#config), this.#config);
     const validation =
       validationPath === undefined

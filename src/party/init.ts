@@ -62,8 +62,9 @@ export async function initParty(options: InitOptions): Promise<InitResult> {
   };
 }
 
-const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet; relative to this file
+const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet, or a folder; relative to this file
   # command: [psql, --csv, -c, "select * from people"]     # instead of path: a program that prints CSV
+  # postgres: { url_file: database.url, query: "select * from people order by id" }  # or a server: docs/sources.md
   id: id                       # the column by which parties recognise a person
   features: all                # or a list of columns: [income, age]; or all_but: [name, street]
   missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]

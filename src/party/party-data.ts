@@ -1,21 +1,20 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
-import { DistinctIds } from "../align/normalise.ts";
+import type { DistinctIds } from "../align/normalise.ts";
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
 import type { TrainingParameters } from "../base/parameters/parameters.ts";
 import { CategoryBook } from "../data/category-book.ts";
-import { columnIndex, columnTitle, idColumn, weightColumn } from "../data/columns.ts";
-import type { CsvTable } from "../data/csv-table.ts";
-import { categoryNamesOf, type PartyTable, selectRows } from "../data/dataset.ts";
-import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
-import { namedColumns, readRowColumns } from "../data/row-column.ts";
-import { readTable, type TableSource } from "../data/table-source.ts";
+import { categoryNamesOf, type PartyTable, selectColumns } from "../data/dataset.ts";
+import type { FeatureReading, Notice } from "../data/feature-columns.ts";
+import { streamTable, type TableSource } from "../data/table-source.ts";
+import type { CsvTable, TableRows } from "../data/table-sink.ts";
 import { binFeature, type BinnedFeature } from "../gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { DataConfig } from "./config.ts";
 import { groupBits } from "../protocol/interaction-groups.ts";
 import { checkGroupedFeatures } from "./interaction-groups.ts";
 import { checkedLabels, type LabelSpec } from "./party-labels.ts";
+import { PartyTableSink } from "./party-table-sink.ts";
 
 /** A party's rows, one per id; `ids` belongs to them row by row. */
 export interface DistinctTable {
@@ -33,8 +32,15 @@ export interface FileTable extends DistinctTable {
   readonly lineNoun: "line" | "row";
 }
 
-export function sourceOf({ path, command }: Pick<DataConfig, "path" | "command">): TableSource {
+export function sourceOf({
+  path,
+  command,
+  postgres,
+  sql,
+}: Pick<DataConfig, "path" | "command" | "postgres" | "sql">): TableSource {
   if (path !== undefined) return { path };
+  if (postgres !== undefined) return { postgres };
+  if (sql !== undefined) return { sql };
   return { command: command ?? [] };
 }
 
@@ -48,47 +54,28 @@ export async function readPartyTable(
   label: LabelSpec | null,
   { text = "refuse", book = new CategoryBook(), notice = () => {} }: TextReading = {},
 ): Promise<FileTable> {
-  const csv = await readTable(source, data, notice);
-  const idIndex = columnIndex(csv, data.id);
-  const names = featureNames(
-    csv,
-    data,
-    [label?.label, label?.weight, ...namedColumns(label?.columns ?? {}).map(([, column]) => column)].filter(
-      (column) => column !== undefined,
-    ),
-  );
-  const whole = partyTable(
-    csv,
-    {
-      columns: names.map((name) => columnIndex(csv, name)),
-      names,
-      missing: data.missing,
-      categorical: data.categorical,
-      text,
-      book,
-      saidIn: "config",
-      notice,
-    },
-    label,
-  );
-  const lineNoun = csv.lineNoun ?? "line";
-  const ids = DistinctIds.from(csv.columns[idIndex], {
-    normalise: data.normalise,
-    duplicates: data.duplicates,
-    source: csv.path,
-    lineOf: (row) => csv.lineOf(row),
-    lineNoun,
-  });
+  const readOnce = async (mixed: readonly string[], tell: Notice): Promise<[PartyTableSink, TableRows]> => {
+    const labels = (csv: CsvTable, index: number): Pick<PartyTable, "labels" | "classes"> =>
+      label === null ? { labels: null } : checkedLabels(csv, index, label, notice);
+    const sink = new PartyTableSink(data, label, { text, book, notice, mixed, labels });
+    return [sink, await streamTable(source, sink, data, tell)];
+  };
+  let [sink, rows] = await readOnce([], notice);
+  // The text of numbers is gone by then: whoever has both in a column is read once more.
+  if (sink.mixed.length > 0) [sink, rows] = await readOnce(sink.mixed, () => {});
+  const { table: whole, ids } = sink.finish(rows);
   const { monotone_constraints: monotone, interaction_constraints: interactions } = data;
-  checkConstraints(csv.path, monotone, whole);
-  checkGroupedFeatures(csv.path, interactions, whole.featureNames);
-  const kept = { ...selectRows(whole, ids.rows), monotone, interactions };
+  checkConstraints(rows.path, monotone, whole);
+  checkGroupedFeatures(rows.path, interactions, whole.featureNames);
+  // Without a row that is left out they are all there, in their order: a copy would take as much memory again.
+  const kept = ids.rows.length === rows.rowCount ? whole : selectColumns(whole, ids.rows);
   return {
-    table: { ...kept, ids: [...ids.ids] },
+    table: { ...kept, ids: ids.ids, monotone, interactions },
     ids: ids.inOwnOrder(),
     fileRows: ids.rows.map((row) => row + 1),
-    fileLines: ids.rows.map((row) => csv.lineOf(row)),
-    lineNoun,
+    // Of several files the rows of all together are counted.
+    fileLines: ids.rows.map((row) => (rows.partOf === undefined ? rows.lineOf(row) : row + 1)),
+    lineNoun: rows.partOf === undefined ? (rows.lineNoun ?? "line") : "row",
   };
 }
 
@@ -107,45 +94,6 @@ export function checkConstraints(
     if (sign !== 0 && Object.hasOwn(categories, name))
       throw new TandemError("USAGE", `${path}: monotone_constraints names '${name}', but categories have no order`);
   }
-}
-
-/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or the weight is named as a feature */
-function featureNames(
-  csv: CsvTable,
-  { id, features }: Pick<DataConfig, "id" | "features">,
-  others: readonly string[],
-): string[] {
-  const reserved = new Set([id, ...others].map((column) => columnIndex(csv, column)));
-  if (Array.isArray(features)) {
-    for (const name of features) {
-      const index = columnIndex(csv, name);
-      if (reserved.has(index))
-        throw new TandemError(
-          "COLUMN_SHARED",
-          `${csv.path}: column ${columnTitle(csv, index)} cannot be a feature: it is the id, the label, the weight ` +
-            "or another column that says how rows are learnt",
-        );
-      reserved.add(index);
-    }
-    return features;
-  }
-  const leftOut = new Set([
-    ...reserved,
-    ...(csv.aside ?? []).map((name) => columnIndex(csv, name)),
-    ...(features === "all" ? [] : features.all_but.map((name) => columnIndex(csv, name))),
-  ]);
-  return csv.names.map((name, index) => name || `#${index}`).filter((_, index) => !leftOut.has(index));
-}
-
-function partyTable(csv: CsvTable, reading: FeatureReading, label: LabelSpec | null): PartyTable {
-  const rowColumns = readRowColumns(csv, label?.columns ?? {});
-  return {
-    ids: idColumn(csv, undefined),
-    ...featureColumns(csv, reading),
-    ...(label === null ? { labels: null } : checkedLabels(csv, columnIndex(csv, label.label), label, reading.notice)),
-    weights: label?.weight === undefined ? null : weightColumn(csv, columnIndex(csv, label.weight)),
-    ...(rowColumns === undefined ? {} : { rowColumns }),
-  };
 }
 
 /** How features become bins: what both sides of a job have agreed on. */

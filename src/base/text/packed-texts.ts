@@ -55,10 +55,12 @@ export class PackedTexts implements TextList {
   at(index: number): string | undefined {
     if (index < 0) return this.at(this.#length + index);
     if (index >= this.#length) return undefined;
-    const [start, end] = [this.#startOf(index), this.#ends[index]];
-    if (end - start > shortLength) return decoded(this.#units.subarray(start, end));
+    const units = this.#units;
+    const start = this.#startOf(index);
+    const end = this.#ends[index];
+    if (end - start > shortLength) return decoded(units.subarray(start, end));
     let text = "";
-    for (let i = start; i < end; i++) text += String.fromCharCode(this.#units[i]);
+    for (let i = start; i < end; i++) text += String.fromCharCode(units[i]);
     return text;
   }
 
@@ -68,19 +70,24 @@ export class PackedTexts implements TextList {
 
   /** By UTF-16 code units, as strings compare. @returns below 0, 0 or above 0 */
   compare(a: number, b: number): number {
-    let [i, j] = [this.#startOf(a), this.#startOf(b)];
-    const [endA, endB] = [this.#ends[a], this.#ends[b]];
-    for (; i < endA && j < endB; i++, j++) {
-      const difference = this.#units[i] - this.#units[j];
+    const units = this.#units;
+    const firstA = this.#startOf(a);
+    const firstB = this.#startOf(b);
+    const lengthA = this.#ends[a] - firstA;
+    const lengthB = this.#ends[b] - firstB;
+    const length = Math.min(lengthA, lengthB);
+    for (let i = 0; i < length; i++) {
+      const difference = units[firstA + i] - units[firstB + i];
       if (difference !== 0) return difference;
     }
-    return endA - i - (endB - j);
+    return lengthA - lengthB;
   }
 
   equals(index: number, text: string): boolean {
+    const units = this.#units;
     const start = this.#startOf(index);
     if (this.#ends[index] - start !== text.length) return false;
-    for (let i = 0; i < text.length; i++) if (this.#units[start + i] !== text.charCodeAt(i)) return false;
+    for (let i = 0; i < text.length; i++) if (units[start + i] !== text.charCodeAt(i)) return false;
     return true;
   }
 

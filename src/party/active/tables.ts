@@ -13,6 +13,7 @@ import { drawnGroups } from "../../data/drawn-groups.ts";
 import type { Notice } from "../../data/feature-columns.ts";
 import { withClassCount } from "../../data/labels.ts";
 import { splitRows, validationRows } from "../../data/split.ts";
+import { pathTitle } from "../../data/table-parts.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import type { ActiveConfig } from "../config.ts";
@@ -76,7 +77,10 @@ export async function readActiveTables(
         rows: await readPartyTable({ path }, later, { ...label, trained }, { ...reading, text: "as trained" }),
       });
   }
-  return [{ field: "path", path: data.path ?? "the training data", rows: train }, ...others];
+  return [
+    { field: "path", path: data.path === undefined ? "the training data" : pathTitle(data.path), rows: train },
+    ...others,
+  ];
 }
 
 /** A config that names the labels' classes, and says how many they are. @throws TandemError USAGE if it says another */
@@ -140,13 +144,19 @@ export function jobTables(
   const apart = aligned === null ? tables.find(({ field }) => field === "test_path") : undefined;
   const all = joinParts(tables.filter((part) => part !== apart));
   const order = aligned ?? Uint32Array.from(all.fields, (_, row) => row);
-  const shared = aligned === null ? all.table : selectRows(all.table, aligned);
+  // From the files' rows at once: a table in the common order would take as much memory as the files'.
+  const select = (which: Uint32Array): PartyTable =>
+    selectRows(
+      all.table,
+      which.map((place) => order[place]),
+    );
   const seed = data.seed ?? training.seed;
+  const groups = all.table.rowColumns?.qid;
   const isTest = testRows(
     Array.from(order, (row) => all.fields[row]),
     data.test_fraction,
     seed,
-    shared.rowColumns?.qid,
+    groups && Float64Array.from(order, (row) => groups[row]),
   );
   const everyRow = Uint32Array.from(order, (_, row) => row);
   const chosen = everyRow.filter((row) => !isTest(row));
@@ -161,10 +171,10 @@ export function jobTables(
   const bitmap = rest.length === 0 ? new Uint8Array(0) : bitmapFrom(order.length, (row) => !isTest(row));
   if (bitmap.length > messageBytesMax / 2)
     throw new TandemError("USAGE", `${order.length} rows are too many for one job with test rows`);
-  const train = selectRows(shared, chosen);
+  const train = select(chosen);
   return {
     train,
-    test: apart?.rows.table ?? (rest.length === 0 ? null : selectRows(shared, rest)),
+    test: apart?.rows.table ?? (rest.length === 0 ? null : select(rest)),
     rows: { aligned: aligned !== null, training: bitmap },
     validationRows:
       data.validation_path !== undefined

@@ -29,23 +29,33 @@ export interface RowsWanted {
 export async function jobRows(files: DeskFiles, { hello, job, active, aligned }: RowsWanted): Promise<JobRows> {
   const { name } = files.config;
   const { trainingRows, validationRows: validation } = hello;
-  const ofTable = (all: PartyTable, areTrained: boolean): PartyTable =>
-    selectRows(all, rowsIn(trainingRows, all.ids.length, areTrained, name));
-  const training = (all: PartyTable): PartyTable => ofTable(all, true);
+  const ofTable = ({ table, rows }: OrderedRows, areTrained: boolean): PartyTable =>
+    selectRows(
+      table,
+      rowsIn(trainingRows, rows.length, areTrained, name).map((place) => rows[place]),
+    );
+  const training = (all: OrderedRows): PartyTable => ofTable(all, true);
   // Whoever is trained on is not predicted: outcomes off their path would be told too.
-  const others = (all: PartyTable): PartyTable => ofTable(all, false);
+  const others = (all: OrderedRows): PartyTable => ofTable(all, false);
   if (hello.aligned) {
     const all =
-      aligned?.job === job ? selectRows(aligned.data.table, aligned.rows) : await storedRows(files, job, active);
+      aligned?.job === job ? { table: aligned.data.table, rows: aligned.rows } : await storedRows(files, job, active);
     return { training: training(all), validation, predictable: others(all) };
   }
   const { table } = await files.table();
+  const all = { table, rows: Uint32Array.from({ length: table.ids.length }, (_, row) => row) };
   const test = await files.testTable();
-  return { training: training(table), validation, predictable: test?.table ?? others(table) };
+  return { training: training(all), validation, predictable: test?.table ?? others(all) };
+}
+
+/** Some rows of a table in an order of their own; they are not copied before it is known which are wanted. */
+interface OrderedRows {
+  readonly table: PartyTable;
+  readonly rows: Uint32Array;
 }
 
 /** The rows of the last alignment for a job, before this connection. */
-async function storedRows(files: DeskFiles, job: string, active: string): Promise<PartyTable> {
+async function storedRows(files: DeskFiles, job: string, active: string): Promise<OrderedRows> {
   const { name } = files.config;
   const stored = await files.using(() => readAlignment(files.checkpointsOf(job).folder, files.storage));
   if (stored === null || stored.active !== active)
@@ -56,7 +66,7 @@ async function storedRows(files: DeskFiles, job: string, active: string): Promis
       "CHECKPOINT",
       `the data of ${name} has changed since job ${job} was aligned; put it back, or choose another name`,
     );
-  return selectRows(table, stored.rows);
+  return { table, rows: stored.rows };
 }
 
 /** The rows that a bitmap names, or the others; without one it names all. */

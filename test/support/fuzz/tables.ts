@@ -7,11 +7,25 @@ import { CategoryBook } from "../../../src/data/category-book.ts";
 import { idColumn } from "../../../src/data/columns.ts";
 import { featureColumns } from "../../../src/data/feature-columns.ts";
 import { readTable } from "../../../src/data/table-source.ts";
+import type { DataConfig } from "../../../src/party/config.ts";
+import { readPartyTable } from "../../../src/party/party-data.ts";
 import type { FuzzFormat, FuzzTarget } from "./fuzz-format.ts";
 import { mutated, oneOf } from "./mutate.ts";
 
-/** Reads a table, and then all that commands take from it. */
+/** What a party says of its table, in its shortest form. */
+const data: DataConfig = {
+  id: "#0",
+  features: "all",
+  missing: ["?"],
+  categorical: [],
+  monotone_constraints: {},
+  normalise: [],
+  duplicates: "refuse",
+};
+
+/** Reads a table as a party does, and then as a whole, with all that commands take from it. */
 async function readAll(path: string): Promise<undefined> {
+  await readPartyTable({ path }, data, null, { text: "categories" });
   const table = await readTable({ path });
   idColumn(table, "#0");
   featureColumns(table, {

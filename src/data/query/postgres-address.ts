@@ -1,0 +1,86 @@
+/**
+ * Where a PostgreSQL server is, and who asks it: a connection string, postgres://user:password@host/database. Nothing
+ * of it stands in a message: there is a password in it.
+ */
+import { TandemError } from "../../base/error.ts";
+import { readSecretFile } from "../../base/files/secret-file.ts";
+
+/** Where the connection string stands; one of them is given. */
+export interface AddressSource {
+  readonly url?: string | undefined;
+  readonly url_env?: string | undefined;
+  readonly url_file?: string | undefined;
+  /** The file may be readable by other users of this machine. */
+  readonly insecure_url_file: boolean;
+}
+
+export interface PostgresAddress {
+  /** A folder if it begins with a slash: that of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  /** Empty: there is none. */
+  readonly password: string;
+}
+
+/** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT saying what is wrong with it */
+export async function readAddress(source: AddressSource): Promise<PostgresAddress> {
+  const { url, url_env: variable, url_file: path } = source;
+  if (url !== undefined) return parseAddress("data.postgres.url", url);
+  if (path !== undefined) return parseAddress(path, await addressIn(path, source.insecure_url_file));
+  const text = process.env[variable ?? ""];
+  if (text === undefined || text.trim() === "")
+    throw new TandemError(
+      "FILE_UNREADABLE",
+      `data.postgres.url_env: the environment has no variable ${variable}. Set it to the connection string`,
+    );
+  return parseAddress(`the variable ${variable}`, text);
+}
+
+async function addressIn(path: string, insecure: boolean): Promise<string> {
+  try {
+    return await readSecretFile(path, { insecure, remedy: "insecure_url_file: true under data.postgres" });
+  } catch (cause) {
+    if (cause instanceof TandemError) throw cause;
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+    throw new TandemError("FILE_UNREADABLE", `${path} cannot be read (${code})`);
+  }
+}
+
+/** What such a string often has. Others may be a part of a password that was not escaped. */
+const toldParameters = new Set(["sslmode", "ssl", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "options"]);
+
+/** @param title where it stands, for messages. @throws TandemError FILE_FORMAT */
+export function parseAddress(title: string, text: string): PostgresAddress {
+  const url = parsed(text.trim());
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
+    throw wrong(title, "is no connection string of the kind postgres://user:password@host:5432/database");
+  const other = [...url.searchParams.keys()].find((name) => name !== "host");
+  if (other !== undefined) {
+    const which = toldParameters.has(other) ? `the parameter '${other}'` : "a parameter after '?'";
+    throw wrong(title, `has ${which}. Of those only host, the folder of a socket, is taken here`);
+  }
+  const [user, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decoded);
+  const host = url.searchParams.get("host") ?? decoded(url.hostname.replaceAll(/^\[|\]$/g, ""));
+  if (user === null || password === null || database === null || host === null)
+    throw wrong(title, "has a '%' that is no part of an escaped character such as %25");
+  if (user === "" || host === "" || database === "") throw wrong(title, "names no user, no host or no database");
+  return { host, port: url.port === "" ? 5432 : Number(url.port), user, database, password };
+}
+
+function parsed(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+function wrong(title: string, what: string): TandemError {
+  return new TandemError("FILE_FORMAT", `${title} ${what}`);
+}

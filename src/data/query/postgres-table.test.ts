@@ -1,0 +1,212 @@
+/** Against a real server, where one is installed. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scratchDirectory } from "../../../test/support/command.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { password, PostgresServer, withoutPostgres } from "../../../test/support/postgres-server.ts";
+import type { TandemError } from "../../base/error.ts";
+import { idColumn, numericColumn } from "../columns.ts";
+import { tableLimits } from "../limits.ts";
+import { type TableSink, TextSink } from "../table-sink.ts";
+import { readTable, tableVersion } from "../table-source.ts";
+import { type PostgresSource, streamPostgres } from "./postgres-table.ts";
+
+const folder = scratchDirectory();
+
+describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
+  let server: PostgresServer;
+  let file: string;
+  let count = 0;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    file = secretFile(server.url());
+    await server.run(
+      `create table people (id text, age int, income numeric, ratio float8, active bool, since date, note text)`,
+      `insert into people values
+         ('a', 31, 1200.50, 0.1, true, '2020-01-31', 'x, "y"'),
+         ('b', null, null, -1.5e-7, false, null, ''),
+         ('ü', 47, 0.00, 1e30, null, '1999-12-01', E'two\\nlines')`,
+      `create table many as select 'p' || i as id, i as x from generate_series(1, 30000) i`,
+    );
+  });
+  afterAll(() => server.stop());
+
+  function secretFile(text: string, mode = 0o600): string {
+    const path = join(folder, `url-${count++}`);
+    writeFileSync(path, `${text}\n`, { mode });
+    return path;
+  }
+
+  function source(query: string, changed: Partial<PostgresSource> = {}): { readonly postgres: PostgresSource } {
+    const usual = { insecure_url_file: false, url_file: file, tls: "verify" as const, timeout_seconds: 60 };
+    return { postgres: { ...usual, authority: join(server.folder, "authority.pem"), query, ...changed } };
+  }
+
+  const reading =
+    (query: string, changed: Partial<PostgresSource> = {}) =>
+    () =>
+      readTable(source(query, changed));
+
+  /** Whatever a message says, it is no secret. */
+  async function expectRefused(read: () => Promise<unknown>, code: TandemError["code"], says: RegExp): Promise<void> {
+    const { message, cause, stack = "" } = await expectError(read, code, says);
+    expect(cause).toBeUndefined();
+    for (const text of [message, stack]) {
+      expect(text).not.toContain(password);
+      expect(text).not.toContain(encodeURIComponent(password));
+      expect(text).not.toContain("wrong-guess");
+    }
+  }
+
+  test("gives the cells that it would print as CSV; null is an empty cell", async () => {
+    const table = await readTable(source("select * from people order by age"));
+    expect(table).toMatchObject({ path: "the PostgreSQL query", rowCount: 3, lineNoun: "row" });
+    expect(table.names).toEqual(["id", "age", "income", "ratio", "active", "since", "note"]);
+    expect(table.columns).toEqual([
+      ["a", "ü", "b"],
+      ["31", "47", ""],
+      ["1200.50", "0.00", ""],
+      ["0.1", "1e+30", "-1.5e-07"],
+      ["1", "", "0"],
+      ["2020-01-31", "1999-12-01", ""],
+      ['x, "y"', "two\nlines", ""],
+    ]);
+    expect(numericColumn(table, 3, new Set())).toEqual(Float32Array.of(0.1, 1e30, -1.5e-7));
+    expect(await tableVersion(source("select 1 as id"))).toBeNull();
+  });
+
+  test("more rows than a batch, and only those columns that somebody wants", async () => {
+    const table = await readTable(source("select * from many order by x"));
+    expect(table.rowCount).toBe(30_000);
+    expect(idColumn(table, "id").at(-1)).toBe("p30000");
+    const taken: number[] = [];
+    const sink: TableSink = {
+      rowBytes: 4,
+      sizeBytes: 0,
+      begin: () => [null, { take: ({ table: piece, index }) => taken.push(piece.columns[index].length) }],
+    };
+    expect((await streamPostgres(source("select * from many").postgres, sink)).rowCount).toBe(30_000);
+    expect(taken.length).toBeGreaterThan(3);
+    expect(Math.max(...taken)).toBeLessThanOrEqual(10_000);
+  });
+
+  test("over a socket, and with the string in the environment or without a password in the config", async () => {
+    const who = `owner:${encodeURIComponent(password)}`;
+    const socket = `postgres://${who}@localhost:${server.port}/postgres?host=${server.folder}`;
+    const query = "select 7 as id";
+    expect((await readTable(source(query, { url_file: secretFile(socket) }))).columns).toEqual([["7"]]);
+    process.env["TANDEM_TEST_URL"] = server.url();
+    const { url_file: _, ...elsewhere } = source(query, { url_env: "TANDEM_TEST_URL" }).postgres;
+    expect((await readTable({ postgres: elsewhere })).columns).toEqual([["7"]]);
+    delete process.env["TANDEM_TEST_URL"];
+    await expectRefused(() => readTable({ postgres: elsewhere }), "FILE_UNREADABLE", /no variable TANDEM_TEST_URL/);
+    const { url_env: __, ...plain } = { ...elsewhere, url: server.url(null) };
+    await expectRefused(() => readTable({ postgres: plain }), "FILE_UNREADABLE", /asks for a password/);
+  });
+
+  test("a query that writes, is wrong, or gives no table", async () => {
+    await expectRefused(
+      reading("delete from people returning id"),
+      "FILE_UNREADABLE",
+      /the query writes, and may only read/,
+    );
+    await expectRefused(reading("select setval('s', 1) as id"), "FILE_UNREADABLE", /relation "s" does not exist/);
+    await expectRefused(reading("create table t (x int)"), "FILE_UNREADABLE", /the query writes/);
+    await expectRefused(reading("select 1 as id; drop table people"), "FILE_UNREADABLE", /multiple commands/);
+    await expectRefused(reading("commit"), "FILE_FORMAT", /query: it gives no columns: it must be a SELECT/);
+    await expectRefused(
+      reading("selec 1"),
+      "FILE_UNREADABLE",
+      /server says: syntax error at or near "selec" \(SQLSTATE 42601\)/,
+    );
+    await expectRefused(reading("select id from persons"), "FILE_UNREADABLE", /relation "persons" does not exist/);
+    await expectRefused(
+      reading("select id from people where false"),
+      "FILE_FORMAT",
+      /the PostgreSQL query gives no rows/,
+    );
+    await expectRefused(
+      reading("select id, age as id from people"),
+      "FILE_FORMAT",
+      /two columns are named 'id' \(#0 and #1\)/,
+    );
+    expect((await readTable(source("select count(*) as id from people"))).columns).toEqual([["3"]]);
+  });
+
+  test("what a row holds is in no message", async () => {
+    const read = reading("select note::int as id from people order by age");
+    await expectRefused(read, "FILE_UNREADABLE", /^data\.postgres: the query failed \(SQLSTATE 22P02\)$/);
+    await expectRefused(reading("select 1 / (x - 5) as id from many"), "FILE_UNREADABLE", /SQLSTATE 22012/);
+  });
+
+  test("limits of a table hold", async () => {
+    const limited = (query: string, changed: Partial<typeof tableLimits>) => () =>
+      streamPostgres(source(query).postgres, new TextSink(), { ...tableLimits, ...changed });
+    const long =
+      "select case when x = 20 then repeat('x', 2000000) else 'x' end as id from many where x < 30 order by x";
+    await expectRefused(
+      reading(long),
+      "FILE_FORMAT",
+      /query, row 20: the cell of column #0 has over 1048576 characters/,
+    );
+    await expectRefused(limited("table many", { rows: 100 }), "FILE_FORMAT", /gives over 100 rows/);
+    await expectRefused(limited("table many", { columns: 1 }), "FILE_FORMAT", /over 1 columns/);
+    await expectRefused(limited("table many", { memoryBytes: 1000 }), "FILE_FORMAT", /does not fit into memory/);
+  });
+
+  test("who may not come in, or asks for too long", async () => {
+    const wrong = { url_file: secretFile(server.url("wrong-guess")) };
+    await expectRefused(reading("select 1", wrong), "FILE_UNREADABLE", /does not accept this user with this password/);
+    const other = { url_file: secretFile(server.url(password, "nothing")) };
+    await expectRefused(reading("select 1", other), "FILE_UNREADABLE", /database "nothing" does not exist/);
+    const slow = reading("select pg_sleep(30) as id", { timeout_seconds: 1 });
+    await expectRefused(slow, "FILE_UNREADABLE", /it took longer than timeout_seconds/);
+    const open = { url_file: secretFile(server.url(), 0o644) };
+    await expectRefused(
+      reading("select 1", open),
+      "FILE_UNREADABLE",
+      /is a secret.*insecure_url_file: true under data\.postgres/,
+    );
+    expect((await readTable(source("select 1 as id", { ...open, insecure_url_file: true }))).rowCount).toBe(1);
+    await expectRefused(reading("select 1", { url_file: `${file}x` }), "FILE_UNREADABLE", /cannot be read \(ENOENT\)/);
+  });
+
+  test("a certificate that nobody vouches for, and none at all", async () => {
+    const { authority: _, ...alone } = source("select 1 as id").postgres;
+    await expectRefused(
+      () => readTable({ postgres: alone }),
+      "FILE_UNREADABLE",
+      /certificate is not trusted \([A-Z_]+\)/,
+    );
+    const named = { url_file: secretFile(server.url().replace("127.0.0.1", "localhost")) };
+    await expectRefused(
+      reading("select 1 as id", named),
+      "FILE_UNREADABLE",
+      /certificate is not trusted \(ERR_TLS_CERT_ALTNAME/,
+    );
+    expect((await readTable(source("select 1 as id", { tls: "off" }))).rowCount).toBe(1);
+    const away = { url_file: secretFile("postgres://owner@127.0.0.1:1/postgres") };
+    await expectRefused(
+      reading("select 1", away),
+      "FILE_UNREADABLE",
+      /the server cannot be reached, or was lost \(ECONNREFUSED\)/,
+    );
+  });
+
+  test("a server that goes in the middle", async () => {
+    const sink: TableSink = {
+      rowBytes: 4,
+      sizeBytes: 0,
+      begin: () => [{ take: () => void (ended ??= server.run(end)) }],
+    };
+    const end = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tandem'";
+    let ended: Promise<void> | undefined;
+    const endless = source("select a.x as id from many a cross join many b").postgres;
+    const lost =
+      /the (connection to the server was lost|server has ended|server cannot be reached).* \(after \d+ rows\)/;
+    await expectRefused(() => streamPostgres(endless, sink), "FILE_UNREADABLE", lost);
+    await ended;
+  });
+});

@@ -1,0 +1,55 @@
+/**
+ * What went wrong between us and a PostgreSQL server, in words that may be logged. The server's own message is told
+ * only where it is about names in the query: others quote values of rows.
+ */
+import { TandemError } from "../../base/error.ts";
+
+const messageCharsMax = 200;
+
+const byState: Readonly<Record<string, string>> = {
+  "28P01": "the server does not accept this user with this password",
+  "28000": "the server does not let this user in from here",
+  "25006": "the query writes, and may only read",
+  "57014": "the query was cancelled: it took longer than timeout_seconds, or somebody has stopped it",
+  "57P01": "the server has ended the connection",
+  "57P02": "the server has crashed",
+  "57P03": "the server is starting or stopping: try again later",
+  "53300": "the server has no connection left: try again later",
+};
+
+/** Of the query's own names: syntax, unknown tables and columns, no permission; no such database, no such schema. */
+const isAboutNames = /^(?:42|3D000|3F000)/;
+
+/** @param rowCount how many rows had been read */
+export function postgresTrouble(error: unknown, rowCount: number): TandemError {
+  if (error instanceof TandemError) return error;
+  const after = rowCount === 0 ? "" : ` (after ${rowCount} rows)`;
+  return new TandemError("FILE_UNREADABLE", `data.postgres: ${wordsFor(error)}${after}`);
+}
+
+function wordsFor(error: unknown): string {
+  const { code, message } = asError(error);
+  if (/^[0-9A-Z]{5}$/.test(code)) return ofServer(code, message);
+  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(code))
+    return `the server's certificate is not trusted (${code}). 'authority' names the one that has signed it`;
+  if (/does not support SSL/.test(message))
+    return "the server offers no TLS. Where the way to it is safe without, say 'tls: off'";
+  if (/SASL|password/i.test(message)) return "the server asks for a password, and there is none, or speaks another way";
+  if (/^E[A-Z_]+$/.test(code)) return `the server cannot be reached, or was lost (${code})`;
+  if (/timeout|timed out/i.test(message)) return "the server does not answer";
+  if (/terminated|ended|closed/i.test(message)) return "the connection to the server was lost";
+  return "the query failed";
+}
+
+function ofServer(state: string, message: string): string {
+  if (Object.hasOwn(byState, state)) return byState[state];
+  if (!isAboutNames.test(state)) return `the query failed (SQLSTATE ${state})`;
+  return `the server says: ${message.split("\n")[0].slice(0, messageCharsMax)} (SQLSTATE ${state})`;
+}
+
+function asError(error: unknown): { readonly code: string; readonly message: string } {
+  // Of several addresses of a host that none could be reached.
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  if (!(first instanceof Error)) return { code: "", message: "" };
+  return { code: "code" in first ? String(first.code) : "", message: first.message };
+}

@@ -1,0 +1,87 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratchDirectory } from "../../test/support/command.ts";
+import { expectError } from "../../test/support/expect-error.ts";
+import { readPassiveConfig } from "./config.ts";
+
+const folder = scratchDirectory();
+let files = 0;
+
+/** @param data lines under `data`; the first of them is line 11 */
+function config(...data: string[]): string {
+  const path = join(folder, `config-${files++}.yaml`);
+  const head = ["name: retailer", "listen:", "  host: 0.0.0.0", "  port: 7443", "tls:", "  certificate: c.pem"];
+  const rest = ["  key: k.pem", "active:", `  - { name: bank, fingerprint: ${"ab".repeat(32)} }`, "data:"];
+  const all = [...head, ...rest, ...data.map((line) => `  ${line}`), "  id: id", "  features: all"];
+  writeFileSync(path, [...all, "output:", "  directory: jobs", ""].join("\n"));
+  return path;
+}
+
+const postgres = (...lines: string[]): string => config("postgres:", ...lines.map((line) => `  ${line}`));
+
+test("paths of a table and of secrets are relative to the config", async () => {
+  expect((await readPassiveConfig(config("path: [a.csv, /b.csv]"))).data.path).toEqual([
+    join(folder, "a.csv"),
+    "/b.csv",
+  ]);
+  const query = config("sql: select 1 as id");
+  expect((await readPassiveConfig(query)).data.sql).toEqual({ query: "select 1 as id", folder });
+  const path = postgres("url_file: secret/url", "authority: ca.pem", "query: select 1 as id");
+  expect((await readPassiveConfig(path)).data.postgres).toEqual({
+    url_file: join(folder, "secret/url"),
+    authority: join(folder, "ca.pem"),
+    insecure_url_file: false,
+    query: "select 1 as id",
+    tls: "verify",
+    timeout_seconds: 3600,
+  });
+});
+
+test.each<[string, string[], number, RegExp]>([
+  [
+    "two sources",
+    ["path: x.csv", "postgres: { url_env: U, query: q }"],
+    12,
+    /'data\.path' and 'data\.postgres' exclude/,
+  ],
+  ["no file in a list", ["path: []"], 11, /field 'data\.path'/],
+  [
+    "a password",
+    ["postgres:", "  url: postgres://u:hunter2@h/d", "  query: q"],
+    12,
+    /'data\.postgres\.url' holds a password/,
+  ],
+  ["a broken one", ["postgres:", "  url: 'u:hunter2@h'", "  query: q"], 12, /holds a password/],
+  ["an escaped one", ["postgres:", "  url: 'postgres://u:%68unter2@h/d'", "  query: q"], 12, /holds a password/],
+  ["a password of its own", ["postgres:", "  url_env: U", "  password: hunter2"], 13, /is not for a config.*url_file/],
+  ["a user of its own", ["postgres:", "  user: hunter2"], 12, /'data\.postgres\.user' is not for a config/],
+  [
+    "a string as a variable",
+    ["postgres:", "  url_env: 'postgres://u:hunter2@h/d'", "  query: q"],
+    12,
+    /name of a variable/,
+  ],
+  ["no address", ["postgres:", "  query: q"], 11, /one of data\.postgres\.url_file, url_env and url must be given/],
+  ["two addresses", ["postgres:", "  url_env: U", "  url_file: f", "  query: q"], 13, /one of data\.postgres/],
+  ["no query", ["postgres:", "  url_env: U"], 11, /field 'data\.postgres\.query' is missing/],
+  [
+    "half an identity",
+    ["postgres:", "  url_env: U", "  query: q", "  key: k"],
+    14,
+    /a certificate and its key go together/,
+  ],
+  ["no TLS that there is", ["postgres:", "  url_env: U", "  query: q", "  tls: yes"], 14, /must be one of verify, off/],
+  ["a parameter", ["postgres:", "  url: postgres://u@h/d?sslmode=no", "  query: q"], 12, /has the parameter 'sslmode'/],
+  [
+    "a wrong kind",
+    ["postgres:", "  url: mysql://u@h/d", "  query: q"],
+    12,
+    /no connection string of the kind postgres/,
+  ],
+  ["no database", ["postgres:", "  url: postgres://u@h", "  query: q"], 12, /names no user, no host or no database/],
+])("%s is refused by its line, and nothing of a secret is told", async (_what, data, line, says) => {
+  const { message } = await expectError(() => readPassiveConfig(config(...data)), "FILE_FORMAT", says);
+  expect(message).toMatch(new RegExp(`, line ${line}: `));
+  expect(message).not.toMatch(/hunter2/);
+});
