@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { agreementWords } from "../src/gbdt/tree/xgboost-agreement.ts";
 import { foundCompany, makePeople, writeActiveConfig, writePassiveConfig } from "./support/companies.ts";
 import { scratchDirectory, startTandem, tandem, writeLoanTable } from "./support/command.ts";
 import { Terminal } from "./support/terminal.ts";
@@ -40,6 +41,7 @@ if (withoutPython) console.warn("terminal: no python3 here; what the commands sh
 /** Passes what happens on a pseudo-terminal on; SIGTERM goes to the command. */
 const pseudoTerminal = `
 import fcntl, os, pty, signal, struct, sys, termios
+import { agreementWords } from "../src/gbdt/tree/xgboost-agreement.ts";
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[2], sys.argv[2:])
@@ -200,9 +202,7 @@ describe("elsewhere", () => {
     const files = ["--predictions", join(directory, "told.csv"), "--export", join(directory, "told.json")];
     const run = await startTandem([...simulation, ...files, "--dashboard"], { XDG_STATE_HOME: state }).finished;
     expect(run.exitCode).toBe(0);
-    expect(run.stderr).toContain(
-      `predictions: ${files[1]}\nmodel: ${files[3]} (XGBoost predicts the same to 1e-6, relative to max(1, |prediction|))\nreport: `,
-    );
+    expect(run.stderr).toContain(`predictions: ${files[1]}\nmodel: ${files[3]} (${agreementWords})\nreport: `);
     expect(run.stderr).toMatch(/kept as simulate-\d{8}-\d{6}: --warm-start goes on from it, with the same --records$/m);
     const [, report] = /^report: (.+)$/m.exec(run.stderr) ?? [];
     expect(report.startsWith(join(state, "tandem", "runs", "active"))).toBe(true);

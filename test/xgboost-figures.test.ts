@@ -307,6 +307,8 @@ function sectionsByHand(text: string): string {
   return /\n## [^]*$/.exec(text)?.[0] ?? "";
 }
 
+const oneClass = "`auc`, `aucpr`, `ks` are `-` or `null`, with a line";
+
 function page(lines: readonly string[]): string {
   const heading = "\n## Objectives and metrics\n"; // test/xgboost-figures-objectives.test.ts writes what follows
   const rest = readFileSync(new URL("../docs/xgboost.md", import.meta.url), "utf8").split(heading)[1] as
@@ -347,7 +349,7 @@ ${defaultsTable()}
 |---|---|---|
 | predictions of an exported model | float32 sums | the same to 1e-6, relative to max(1, \\|prediction\\|) |
 | several \`eval_metric\` | all are evaluated, the last decides early stopping | the same |
-| metrics of rows of one class | \`auc\` is NaN, with a warning | \`auc\`, \`aucpr\`, \`ks\` are \`-\` or \`null\`, with a line |
+| metrics of rows of one class | \`auc\` is NaN, with a warning | ${oneClass} |
 | early stopping by such a metric | stops after \`early_stopping_rounds\` | is refused |
 | a parameter of another objective | "not used", a warning | a line; \`num_class\` is refused |
 | labels that are names | numbers only; scikit-learn's wrapper takes 0 to K - 1 | numbered as \`LabelEncoder\` does it |

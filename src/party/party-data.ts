@@ -133,8 +133,8 @@ export function binTable(
     if (names !== null && !enableCategorical) {
       throw new TandemError(
         "CELL_UNPARSABLE",
-        `${table.categories?.[name].where}: the column has categories. Train with enable_categorical, leave the column ` +
-          "out, or name the text as missing (data.missing)",
+        `${table.categories?.[name].where}: the column has categories. Train with enable_categorical, leave the ` +
+          "column out, or name the text as missing (data.missing)",
       );
     }
     const binned =

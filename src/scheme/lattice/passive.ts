@@ -1,7 +1,7 @@
 /**
  * The passive half of the lattice scheme. It sees records of every row at every node, and never who is in it: a node is
- * a plain histogram over integers modulo q, which blocks of rows make (block.ts). Masks, floods and noise are added here.
- * What depends on its bins alone is told once per attempt, masked: the hints.
+ * a plain histogram over integers modulo q, which blocks of rows make (block.ts). Masks, floods and noise are added
+ * here. What depends on its bins alone is told once per attempt, masked: the hints.
  *
  * @reveals active: which candidate is which over all trees, where members are hidden; which candidates are drawn
  *   together

@@ -1,6 +1,7 @@
 /**
- * The passive half of the Paillier scheme. Blocks keep the tree's encrypted gradients and add them up per bin (block.ts);
- * it adds up per candidate side, packs the sums and re-randomises what it returns. It holds a public key only.
+ * The passive half of the Paillier scheme. Blocks keep the tree's encrypted gradients and add them up per bin
+ * (block.ts); it adds up per candidate side, packs the sums and re-randomises what it returns. It holds a public key
+ * only.
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
  * It uses n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and

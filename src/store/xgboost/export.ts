@@ -3,8 +3,8 @@
  * Only for those who may see every party's splits: a simulation, or an export to which every party has consented.
  *
  * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf
- * of every tree. XGBoost adds their weights up in float32, we in double: predictions agree to 1e-6 of max(1, |prediction|),
- * not to the bit (gbdt/tree/xgboost-agreement.ts).
+ * of every tree. XGBoost adds their weights up in float32, we in double: predictions agree to 1e-6 of
+ * max(1, |prediction|), not to the bit (gbdt/tree/xgboost-agreement.ts).
  *
  * Categories are numbers in XGBoost; which is which stands in the model's attribute `categories`
  * (categories.ts). Names of classes stand in the attribute `classes`, JSON text too, in the order of their numbers.

@@ -19,6 +19,7 @@ const data: DataConfig = {
   missing: ["?"],
   categorical: [],
   monotone_constraints: {},
+  interaction_constraints: {},
   normalise: [],
   duplicates: "refuse",
 };
