@@ -51,7 +51,7 @@ export default defineConfig({
     reporters: process.env["CI"] ? ["dot"] : ["default"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     globalSetup: "scripts/build-threads.mjs",
     sequence: { sequencer: LongestFirst },
     // Half a second of every file would go into loading the same modules again.

@@ -38,7 +38,8 @@ export async function runSwarm({ seeds, from, crew }) {
     } catch (error) {
       failures.push(seed);
       console.error(
-        `seed ${seed} (${scenario.name}): ${error.stack}\n  replay: npm run swarm -- --seeds 1 --from ${seed}${crew ? " --crew" : ""}`,
+        `seed ${seed} (${scenario.name}): ${error.stack}\n` +
+          `  replay: npm run swarm -- --seeds 1 --from ${seed}${crew ? " --crew" : ""}`,
       );
     }
   }

@@ -86,7 +86,7 @@ test(
 
 test.each([
   ["plain", 4],
-  ["hidden members", 1],
+  ["hidden members, interactions", 1],
 ])(
   "%s: parties with workers, which break with their engines too, store what they store without",
   async (name, seed) => {

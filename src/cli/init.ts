@@ -22,8 +22,8 @@ export function initCommand(): Command {
     .option("--name <name>", "this company's name (default: its role), or the crew's (default: the party's)")
     .option(
       "--host <host>",
-      "where the passive party listens (default: all addresses in a passive config, localhost in an active one); of a " +
-        "crew: where its engine is reached, with commas between several (default: localhost)",
+      "where the passive party listens (default: all addresses in a passive config, localhost in an active one); " +
+        "of a crew: where its engine is reached, with commas between several (default: localhost)",
     )
     .option("--port <port>", `its port (default: ${defaultPort}; of a crew's engine 4222)`)
     .option("--party <file>", "of a crew: the config of the party that it works for")

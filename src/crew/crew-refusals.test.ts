@@ -36,7 +36,7 @@ async function send(value: bigint | null, place = 20): Promise<void> {
   await passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance: 0, ciphertexts }));
 }
 
-test("a ciphertext that is out of range, shares a factor with n, or is none, ends the round; the next is whole", async () => {
+test("a ciphertext out of range, with a factor of n, or that is none, ends the round; the next is whole", async () => {
   const { n, nSquared } = key.publicKey;
   for (const [value, code, words] of [
     [nSquared, "CIPHERTEXT_RANGE", /ciphertext 6 is not between 0 and n\^2/],

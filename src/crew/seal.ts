@@ -61,7 +61,7 @@ export function sealOf(crewKey: Uint8Array, epoch: string): Seal {
 function broken(cause?: unknown): TandemError {
   return new TandemError(
     "SEAL_BROKEN",
-    "a message of the crew does not open. Are crew.key and the version of Tandem the same at the party and all workers?",
+    "a message of the crew does not open. Have the party and its workers the same crew.key and version of Tandem?",
     { cause },
   );
 }

@@ -1,4 +1,4 @@
-/** Messages of crew.proto under a seal: whoever opens one knows that it is the crew's own, of this epoch and subject. */
+/** Messages of crew.proto under a seal: whoever opens one knows that it is the crew's, of this epoch and subject. */
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { decodeMessage, encodeMessage } from "../wire/scheme-message.ts";

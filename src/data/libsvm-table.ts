@@ -4,7 +4,7 @@
  *   <label>[:<weight>] [qid:<query>] <index>:<value> <index>:<value> ...   # a comment
  *
  * Columns are `row` (the number of the row, from 1), `label`, `weight` and `qid` where a line has one, and `f0`, `f1`,
- * ... by the indices as they stand, as XGBoost names them. What a line does not mention is missing there, as in XGBoost.
+ * ... by the indices as they stand, as XGBoost names them. What a line does not mention is missing, as in XGBoost.
  */
 import { TandemError } from "../base/error.ts";
 import type { CsvTable } from "./csv-table.ts";

@@ -61,7 +61,7 @@ test("labels that are names: the parties are told them in their order, and how m
   expect(ordered.notices).toEqual([]);
 });
 
-test("files to test on and to validate with may have one class, training rows may not: their file is named", async () => {
+test("files to test on or validate with may have one class, training rows may not: their file is named", async () => {
   const header = "id,a,b,y";
   const path = await fileOf("train.csv", [header, ...labelled((i) => String(i % 2))]);
   const ones = await fileOf("ones.csv", [header, ...labelled(() => "1")]);

@@ -27,7 +27,7 @@ test.each([0, 1, 2, 3, 4])("goes on after %i rounds as if it had seen them itsel
   expect([train?.["rmse"], validation?.["rmse"]]).toEqual([expect.closeTo(0.1), expect.closeTo(0.1)]);
 });
 
-test("without early stopping, or where the last round is the best, the last round's metrics are the model's", async () => {
+test("without early stopping, or where the last round is best, the last round's metrics are the model's", async () => {
   const patient = { ...parameters, early_stopping_rounds: 0 };
   const all = new BoostingMonitor(patient, task);
   for (const round of margins) await all.afterRound(round);

@@ -18,7 +18,7 @@ interface RoundsOf<R> {
   readonly trees: readonly Tree<R>[];
 }
 
-/** Trees that a round adds: one per output, or one with a weight per output in each leaf; in a forest so many of them. */
+/** Trees that a round adds: one per output, or one with weights for all; in a forest several times so many. */
 export function treesPerRound<R>({ trees, outputCount = 1, parallelTrees = 1 }: RoundsOf<R>): number {
   const isVector = trees[0]?.some((node) => node.kind === "leaf" && node.weights !== undefined) ?? false;
   return parallelTrees * (isVector ? 1 : outputCount);

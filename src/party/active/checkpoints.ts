@@ -74,7 +74,7 @@ export class ActiveCheckpoints {
     return this.#keep({ identity: this.#identity, jobId, ...job, progress: null });
   }
 
-  /** The round is added to the file's end, or all of it is written anew: always while a layer of rounds is under way. */
+  /** The round is added to the file's end, or all is written anew: always while a layer of rounds is under way. */
   async store(
     begun: ActiveCheckpoint,
     { trees, margins, layerMargins, best }: ActiveProgress,

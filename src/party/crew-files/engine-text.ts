@@ -78,6 +78,6 @@ export function composeText({ crew, version }: CrewFacts): string {
     },
     volumes: { engine: {} },
   };
-  return `# One machine: docker compose -f ${crewFiles.compose} up. The image is yours: an image of Node with Tandem in it.
+  return `# One machine: docker compose -f ${crewFiles.compose} up. The image is yours: one of Node with Tandem in it.
 ${stringify(file, { lineWidth: 0 })}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a party needs once to have a crew: an authority that signs three certificates and is then forgotten, the key that
- * seals, and configs for the engine, the workers and their platforms.
+ * What a party needs once to have a crew: an authority that signs three certificates and is then forgotten, the key
+ * that seals, and configs for the engine, the workers and their platforms.
  */
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";

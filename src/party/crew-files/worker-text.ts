@@ -14,7 +14,8 @@ crew:
     key: ${JSON.stringify(folder + party.key)}
     authority: ${JSON.stringify(folder + authority)}
   secret: ${JSON.stringify(folder + secret)}
-  folder: ${JSON.stringify(folder + crewFiles.blocks)}    # the blocks' bins, for the workers: a folder that all of them reach
+  # The blocks' bins, for the workers: a folder that all of them reach.
+  folder: ${JSON.stringify(folder + crewFiles.blocks)}
   store: file                  # or memory: then no message is ever on the engine's disk
   replicas: 1                  # 3 with three servers: one may die without a wait for its restart
   # block_rows: auto           # any value gives the same model
@@ -25,7 +26,8 @@ crew:
 
 export function workerText({ crew, servers }: CrewFacts): string {
   const { worker, authority, secret, blocks } = crewFiles;
-  return `# A worker of ${crew}. It opens no port and stores nothing; start as many as you like: tandem worker -c worker.yaml
+  return `# A worker of ${crew}. It opens no port and stores nothing. Start as many as you like:
+# tandem worker -c worker.yaml
 # It needs this file, the four that it names, and the folder with the party's blocks.
 name: ${crew}
 servers: ${listText(servers)}
