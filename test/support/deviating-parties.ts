@@ -47,12 +47,19 @@ export function forgetting(scheme: PassiveScheme): PassiveScheme {
 
 /** Two people of a node, of either label, change places in shop's first column while it sums. */
 export function confusing(scheme: PassiveScheme, labels: Float64Array, node: number): PassiveScheme {
+  let column = new Uint16Array(0);
   return overridden(scheme, {
-    sums: (task, message) => {
+    setUp: (message, job) => {
+      const [first, ...others] = job.columns.bins;
+      column = first.slice(); // nobody but whoever sums sees it
+      return scheme.setUp(message, { ...job, columns: { ...job.columns, bins: [column, ...others] } });
+    },
+    sums: async function* (task, message) {
       const [payer, defaulter] = [0, 1].map((label) => task.positions.find((i) => labels[i] === label) ?? 0);
-      const [first, ...others] = task.bins;
-      const bins = [exchange(first, payer, defaulter), ...others];
-      return scheme.sums(task.node === node ? { ...task, bins } : task, message);
+      const honest = column.slice();
+      if (task.node === node) column.set(exchange(column, payer, defaulter));
+      yield* scheme.sums(task, message);
+      column.set(honest);
     },
   });
 }
