@@ -402,7 +402,9 @@ async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshC
     max_depth: 1 + (seed % 5),
     min_child_weight: 0,
     eta: 0.4,
-    ...(seed % 3 === 1 ? { num_parallel_tree: 2, subsample: 0.7, num_round: 3 } : {}),
+    ...(seed % 3 === 1 && objectiveFor(objective).leafQuantiles === undefined
+      ? { num_parallel_tree: 2, subsample: 0.7, num_round: 3 }
+      : {}),
     ...more,
   });
   const rows = unseenRows(parties, model, new SeededRandom(`unseen-${seed}`));
