@@ -3,10 +3,12 @@
  * operating system when the pool is made, and goes with the pool. It is never exported or stored: it is a KeyObject,
  * and reaches the threads as a message.
  */
-import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
+import { osRandom } from "../base/random.ts";
+import { newX25519Key } from "../crypto/x25519-key.ts";
 import { pointBytes } from "./curve25519.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 import { type MaskingMessage, maskPoints, serveMasking } from "./masking-thread.ts";
@@ -25,7 +27,7 @@ interface Task {
 
 export class MaskingPool {
   readonly #threadCount: number;
-  #key: KeyObject | null = generateKeyPairSync("x25519").privateKey;
+  #key: KeyObject | null = newX25519Key(osRandom);
   readonly #threads: Worker[] = [];
   readonly #idle: Worker[] = [];
   readonly #running = new Map<Worker, Task>();

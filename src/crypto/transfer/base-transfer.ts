@@ -17,11 +17,12 @@
  * does not matter that A stands for aG or -aG. H takes both messages and a context, so that keys of two pairs never
  * agree.
  */
-import { createHash, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createHash, diffieHellman, type KeyObject } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
-import type { SecureRandom } from "../../base/random.ts";
+import { osRandom, type SecureRandom } from "../../base/random.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { readInteger } from "../integers.ts";
+import { newX25519Key, publicBytesOf, publicKeyFrom } from "../x25519-key.ts";
 import {
   add,
   basePoint,
@@ -50,8 +51,8 @@ export interface AgreementKey {
 }
 
 export function newAgreementKey(): AgreementKey {
-  const { privateKey: secret, publicKey } = generateKeyPairSync("x25519");
-  return { secret, publicKey: new Uint8Array(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url")) };
+  const secret = newX25519Key(osRandom);
+  return { secret, publicKey: publicBytesOf(secret) };
 }
 
 /** @throws TandemError PROTOCOL_STATE if the other's key is no point of the curve, or of small order */
@@ -118,9 +119,7 @@ export async function chosenKeys(theirs: Uint8Array, context: string, random: Se
 }
 
 function sharedSecret(privateKey: KeyObject, u: Uint8Array): Uint8Array {
-  const x = Buffer.from(u).toString("base64url");
-  const publicKey = createPublicKey({ key: { kty: "OKP", crv: "X25519", x }, format: "jwk" });
-  return diffieHellman({ privateKey, publicKey });
+  return diffieHellman({ privateKey, publicKey: publicKeyFrom(u) });
 }
 
 function hashed(context: string, index: number, parts: readonly Uint8Array[]): Uint8Array {

@@ -1,0 +1,28 @@
+/**
+ * Keys of X25519 out of random bytes. Node's generateKeyPairSync would do, but for this: an export of its keys holds a
+ * lock while it makes strings, and if garbage is collected just then, what is left of the generation wants the same
+ * lock. The process stands still for ever (seen with Node 20).
+ */
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import type { SecureRandom } from "../base/random.ts";
+
+/** PKCS #8 and SubjectPublicKeyInfo of X25519, up to their 32 bytes. */
+const privateHead = Buffer.from("302e020100300506032b656e04220420", "hex");
+const publicHead = Buffer.from("302a300506032b656e032100", "hex");
+const keyBytes = 32;
+
+export function newX25519Key(random: SecureRandom): KeyObject {
+  const encoded = Buffer.concat([privateHead, random.fill(new Uint8Array(keyBytes))]);
+  const key = createPrivateKey({ key: encoded, format: "der", type: "pkcs8" });
+  encoded.fill(0);
+  return key;
+}
+
+/** The u-coordinate that belongs to a private key. */
+export function publicBytesOf(key: KeyObject): Uint8Array {
+  return new Uint8Array(createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-keyBytes));
+}
+
+export function publicKeyFrom(u: Uint8Array): KeyObject {
+  return createPublicKey({ key: Buffer.concat([publicHead, u]), format: "der", type: "spki" });
+}
