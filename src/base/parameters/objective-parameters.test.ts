@@ -12,6 +12,10 @@ test("what belongs to the objective, or has its default, is not spoken of", () =
   expect(unused({ objective: "reg:pseudohubererror", huber_slope: 2 })).toEqual([]);
   expect(unused({ objective: "reg:squarederror", scale_pos_weight: 1, huber_slope: 1, num_class: 0 })).toEqual([]);
   expect(unused({ sampling_method: "goss", top_rate: 0.3 })).toEqual([]);
+  expect(unused({ objective: "reg:quantileerror", quantile_alpha: [0.1, 0.9] })).toEqual([]);
+  expect(unused({ objective: "rank:pairwise", lambdarank_num_pair_per_sample: 8 })).toEqual([]);
+  // A metric uses it as well.
+  expect(unused({ objective: "reg:gamma", eval_metric: ["tweedie-nloglik"], tweedie_variance_power: 1.2 })).toEqual([]);
 });
 
 test.each([
@@ -20,6 +24,10 @@ test.each([
   [{ objective: "count:poisson", scale_pos_weight: 2 }, /scale_pos_weight is not used with count:poisson/],
   [{ multi_strategy: "multi_output_tree" }, /multi_strategy is not used with binary:logistic/],
   [{ top_rate: 0.3 }, /top_rate is not used .* goss/],
+  [{ quantile_alpha: [0.1, 0.9] }, /quantile_alpha is not used .* reg:quantileerror/],
+  [{ objective: "survival:cox", aft_loss_distribution: "extreme" }, /aft_loss_distribution is not used .*:aft/],
+  [{ objective: "rank:pairwise", ndcg_exp_gain: false }, /ndcg_exp_gain is not used .* rank:ndcg/],
+  [{ objective: "binary:hinge", scale_pos_weight: 2 }, /scale_pos_weight is not used with binary:hinge/],
 ])("%o is told, as XGBoost tells it", (given, words) => {
   expect(unused(given)).toEqual([expect.stringMatching(words)]);
 });

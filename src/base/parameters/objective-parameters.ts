@@ -16,6 +16,17 @@ interface Applicability {
 
 const isMulti = ({ objective }: TrainingParameters): boolean => objective.startsWith("multi:");
 
+/** A parameter of one objective, or of objectives whose names begin alike; a metric may use it too. */
+function ofObjective(name: keyof TrainingParameters, objective: string, metric?: string): Applicability {
+  const prefix = objective.replace("*", "");
+  return {
+    name,
+    isUsed: ({ objective: own, eval_metric: metrics }) =>
+      own.startsWith(prefix) || (metric !== undefined && metrics.some((asked) => asked.startsWith(metric))),
+    belongsTo: objective,
+  };
+}
+
 const table: readonly Applicability[] = [
   {
     name: "num_class",
@@ -24,15 +35,18 @@ const table: readonly Applicability[] = [
     refusal: () => "Leave it out, or train multi:softprob",
   },
   { name: "multi_strategy", isUsed: isMulti, belongsTo: "objectives of several classes" },
-  {
-    name: "huber_slope",
-    isUsed: ({ objective }) => objective === "reg:pseudohubererror",
-    belongsTo: "reg:pseudohubererror",
-  },
+  ofObjective("huber_slope", "reg:pseudohubererror", "mphe"),
+  ofObjective("quantile_alpha", "reg:quantileerror"),
+  ofObjective("tweedie_variance_power", "reg:tweedie", "tweedie-nloglik"),
+  ofObjective("aft_loss_distribution", "survival:aft"),
+  ofObjective("aft_loss_distribution_scale", "survival:aft"),
+  ofObjective("lambdarank_num_pair_per_sample", "rank:*"),
+  ofObjective("lambdarank_normalization", "rank:*"),
+  ofObjective("ndcg_exp_gain", "rank:ndcg"),
   {
     name: "scale_pos_weight",
-    isUsed: ({ objective }) => /^(binary:|reg:logistic)/.test(objective),
-    belongsTo: "objectives of two classes",
+    isUsed: ({ objective }) => /^(binary:log|reg:logistic)/.test(objective),
+    belongsTo: "binary:logistic, binary:logitraw and reg:logistic",
     // XGBoost would weigh the rows whose label happens to be 1.
     refusal: ({ objective }) => (objective === "reg:squarederror" ? "Give the rows weights instead" : null),
   },
@@ -47,7 +61,7 @@ const table: readonly Applicability[] = [
 export function unusedParameters(training: TrainingParameters): readonly string[] {
   const { objective } = training;
   return table.flatMap(({ name, isUsed, belongsTo, refusal }) => {
-    if (training[name] === trainingParameters[name].default || isUsed(training)) return [];
+    if (String(training[name]) === String(trainingParameters[name].default) || isUsed(training)) return [];
     const advice = refusal?.(training) ?? null;
     if (advice === null) return [`parameter ${name} is not used with ${objective}: it belongs to ${belongsTo}`];
     throw new TandemError(
