@@ -41,7 +41,6 @@ if (withoutPython) console.warn("terminal: no python3 here; what the commands sh
 /** Passes what happens on a pseudo-terminal on; SIGTERM goes to the command. */
 const pseudoTerminal = `
 import fcntl, os, pty, signal, struct, sys, termios
-import { agreementWords } from "../src/gbdt/tree/xgboost-agreement.ts";
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[2], sys.argv[2:])
