@@ -63,7 +63,7 @@ test.skipIf(process.platform === "win32")("what is wrong with its files is said 
   const misspelt = await tandem("worker", "-c", wrong);
   expect([misspelt.exitCode, misspelt.stderr]).toEqual([
     2,
-    `error: ${wrong}, line 9: unknown field 'secrets'; did you mean 'secret'? (FILE_FORMAT)\n`,
+    `error: ${wrong}, line 10: unknown field 'secrets'; did you mean 'secret'? (FILE_FORMAT)\n`,
   ]);
   chmodSync(join(crew, "crew.key"), 0o644);
   const readable = await tandem("worker", "-c", worker);
