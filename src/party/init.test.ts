@@ -54,5 +54,6 @@ test("the commands say what to do next, and what is wrong", async () => {
   expect((await tandem("fingerprint", join(directory, "key.pem"))).stderr).toMatch(
     /not a certificate in PEM form \(FILE_FORMAT\)/,
   );
-  expect((await tandem("init", "both")).stderr).toMatch(/'active' or 'passive' \(or its 'crew'\); got 'both' \(USAGE\)/);
+  const neither = await tandem("init", "both");
+  expect(neither.stderr).toMatch(/'active' or 'passive' \(or its 'crew'\); got 'both' \(USAGE\)/);
 });
