@@ -34,7 +34,7 @@ export { connectInMemory } from "./transport/in-memory.ts";
 export { passiveService } from "./transport/passive-service.ts";
 export { connectTls } from "./transport/tls-connect.ts";
 export { listenTls } from "./transport/tls-listen.ts";
-export { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "./party/config.ts";
+export { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "./party/config/config.ts";
 export type { PartyEvent } from "./record/events.ts";
 export { type ExportedModel, exportModel, type ExportRequest } from "./party/model/export-model.ts";
 export { type ConsentRequest, prepareConsent, type PreparedConsent } from "./party/model/give-consent.ts";

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { hashDomain, hashToCurve } from "../src/align/hash-to-curve.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
-import type { PassiveConfigInput } from "../src/party/config.ts";
+import type { PassiveConfigInput } from "../src/party/config/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { readPassiveShare } from "../src/store/share-files.ts";
 import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";

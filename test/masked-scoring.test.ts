@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import { runActive } from "../src/party/active/run.ts";
-import type { ActiveConfigInput } from "../src/party/config.ts";
+import type { ActiveConfigInput } from "../src/party/config/config.ts";
 import { startServer } from "../src/scoring/http/run-serve.ts";
 import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
 import { Scorer } from "../src/scoring/scorer.ts";

@@ -8,7 +8,7 @@ import { selectRows, type PartyTable } from "../src/data/dataset.ts";
 import { splitRows } from "../src/data/split.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { columnIndex, labelColumn, numericColumn } from "../src/data/columns.ts";
-import type { ActiveConfig } from "../src/party/config.ts";
+import type { ActiveConfig } from "../src/party/config/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { logTo } from "../src/record/log.ts";
 import { runActive, runAlignment } from "../src/party/active/run.ts";

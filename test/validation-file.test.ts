@@ -11,7 +11,7 @@ import { binFeature } from "../src/gbdt/split/binning.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
-import type { ActiveConfigInput, PassiveConfigInput } from "../src/party/config.ts";
+import type { ActiveConfigInput, PassiveConfigInput } from "../src/party/config/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";

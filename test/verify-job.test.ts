@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { diskStorage } from "../src/base/files/storage.ts";
-import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../src/party/config.ts";
+import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../src/party/config/config.ts";
 import { runCrossValidation } from "../src/party/active/cross-validation.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";

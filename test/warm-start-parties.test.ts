@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type ActiveConfigInput, readPassiveConfig } from "../src/party/config.ts";
+import { type ActiveConfigInput, readPassiveConfig } from "../src/party/config/config.ts";
 import { exportModel } from "../src/party/model/export-model.ts";
 import { prepareConsent } from "../src/party/model/give-consent.ts";
 import { runActive } from "../src/party/active/run.ts";

@@ -1,7 +1,7 @@
 /** What the commands of one company have in common: its config, and its life under a supervisor. */
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
-import type { ActiveConfig } from "../party/config.ts";
+import type { ActiveConfig } from "../party/config/config.ts";
 import type { Emit } from "../record/events.ts";
 
 export interface CompanyFlags {
@@ -22,7 +22,7 @@ export async function activeConfig(
   jobFor: (directory: string) => string | null = () => null,
 ): Promise<ActiveConfig> {
   const [{ readActiveConfig }, { newJobName }] = await Promise.all([
-    import("../party/config.ts"),
+    import("../party/config/config.ts"),
     import("../party/active/checkpoints.ts"),
   ]);
   return readActiveConfig(path, (directory) => jobFor(directory) ?? newJobName(new Date()));

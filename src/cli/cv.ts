@@ -84,7 +84,7 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
       `${other.long ?? other.flags} does not go with --config: the config says what is trained`,
     );
   const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([
-    import("../party/config.ts"),
+    import("../party/config/config.ts"),
     import("../party/active/checkpoints.ts"),
     import("../party/active/cross-validation.ts"),
   ]);

@@ -94,7 +94,7 @@ async function consent({
   yes,
 }: ConsentFlags): Promise<void> {
   const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([
-    import("../party/config.ts"),
+    import("../party/config/config.ts"),
     import("../party/model/give-consent.ts"),
     import("./terminal/model-summary.ts"),
   ]);
@@ -137,7 +137,7 @@ function disclosure(
 
 async function exportTo({ config: configPath, model: job, consent: consents = [], out }: ExportFlags): Promise<void> {
   const [{ readActiveConfig }, { exportModel }] = await Promise.all([
-    import("../party/config.ts"),
+    import("../party/config/config.ts"),
     import("../party/model/export-model.ts"),
   ]);
   const config = await readActiveConfig(configPath, () => "none"); // the job that is meant has been named

@@ -1,7 +1,7 @@
 /** `tandem party`: a passive party's process. */
 import type { Command } from "commander";
 import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
-import type { PassiveConfig } from "../party/config.ts";
+import type { PassiveConfig } from "../party/config/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { Emit } from "../record/events.ts";
 import type { Crew } from "../scheme/blocks/crew.ts";
@@ -27,7 +27,7 @@ export function partyCommand(): Command {
 async function runParty(flags: PartyFlags): Promise<void> {
   keepHeapRoom();
   const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([
-    import("../party/config.ts"),
+    import("../party/config/config.ts"),
     import("../party/passive/run.ts"),
     import("./terminal/party-voice.ts"),
   ]);
@@ -73,7 +73,7 @@ async function besideCrew(
   run: (crew: Crew | undefined) => Promise<void>,
 ): Promise<void> {
   if (crew === undefined) return run(undefined);
-  const { openPartyCrew } = await import("../party/party-crew.ts");
+  const { openPartyCrew } = await import("../party/crew/party-crew.ts");
   const opened = await openPartyCrew(crew, name, emit, stop).catch((error: unknown) => {
     if (stop.aborted) return null;
     throw error;
@@ -85,7 +85,7 @@ async function besideCrew(
 async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {
   const [{ policyFacts }, { readPartyTable, sourceOf }] = await Promise.all([
     import("../party/disclosure-facts.ts"),
-    import("../party/party-data.ts"),
+    import("../party/tables/party-data.ts"),
   ]);
   const text = "categories"; // as when it serves: a job says whether it takes them
   const { table } = await readPartyTable(sourceOf(config.data), config.data, null, { text });

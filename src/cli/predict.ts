@@ -45,7 +45,7 @@ export function predictCommand(): Command {
     .action(async (flags: PredictFlags) => {
       const wanted = wantedBy(flags);
       const [{ readActiveConfig }, { runPredict }] = await Promise.all([
-        import("../party/config.ts"),
+        import("../party/config/config.ts"),
         import("../scoring/run-predict.ts"),
       ]);
       const config = await readActiveConfig(flags.config, () => "predict");

@@ -38,7 +38,7 @@ export function refreshCommand(): Command {
 
 async function runRefreshCommand({ config: path, json, ...flags }: RefreshFlags): Promise<void> {
   const [{ readActiveConfig }, { runRefresh }] = await Promise.all([
-    import("../party/config.ts"),
+    import("../party/config/config.ts"),
     import("../scoring/run-refresh.ts"),
   ]);
   const config = await readActiveConfig(path, () => "refresh");

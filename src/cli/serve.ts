@@ -50,7 +50,7 @@ export function serveCommand(): Command {
     const port = portNumber("--port", flags.port);
     const parameters = resolveParameters(servingParameters, given(flags, servingParameters));
     const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([
-      import("../party/config.ts"),
+      import("../party/config/config.ts"),
       import("../scoring/http/run-serve.ts"),
       import("../record/log.ts"),
     ]);

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
-import type { ActiveConfig } from "../party/config.ts";
+import type { ActiveConfig } from "../party/config/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";
 import { activeConfig, companyCommand, type CompanyFlags, supervised } from "./company-process.ts";

@@ -15,7 +15,7 @@ import { activeFacts } from "../party/active/disclosure-facts.ts";
 import { readActiveTables } from "../party/active/tables.ts";
 import { tunePrice } from "../party/active/tune-price.ts";
 import { runTuning, type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
-import { readActiveConfig } from "../party/config.ts";
+import { readActiveConfig } from "../party/config/config.ts";
 import { tuneReport } from "../report/tune-report.ts";
 import { type JobFlags, jobFrom } from "./job-options.ts";
 import { explainFirst } from "./leakage.ts";

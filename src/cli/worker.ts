@@ -37,9 +37,9 @@ async function runWorkerCommand(flags: WorkerFlags): Promise<void> {
   const threads = flags.threads === undefined ? undefined : wholeNumber("--threads", flags.threads, 1, 256);
   const memory = flags.memory === undefined ? undefined : memoryBytes("--memory", flags.memory);
   const [{ readWorkerConfig }, { runWorker }, { workerLog }] = await Promise.all([
-    import("../party/crew-config.ts"),
-    import("../party/crew-worker.ts"),
-    import("../party/worker-log.ts"),
+    import("../party/config/crew-config.ts"),
+    import("../party/crew/crew-worker.ts"),
+    import("../party/crew/worker-log.ts"),
   ]);
   const config = await readWorkerConfig(flags.config);
   const stop = new AbortController();

@@ -10,7 +10,7 @@ import { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Storage } from "../base/files/storage.ts";
 import type { Emit } from "../record/events.ts";
 import { type DailyAmounts, readDay, type StoredDay, writeDay } from "../store/daily-file.ts";
-import type { PolicyConfig } from "./config.ts";
+import type { PolicyConfig } from "./config/config.ts";
 
 export type DailyLimits = PolicyConfig["budget"]["daily"];
 export type DailyName = keyof DailyAmounts;

@@ -25,13 +25,13 @@ import {
 import { groupNames } from "../protocol/interaction-groups.ts";
 import { tellsPlaces } from "../protocol/hidden-nodes.ts";
 import type { Scheme } from "../scheme/scheme.ts";
-import type { PassiveConfig } from "./config.ts";
+import type { PassiveConfig } from "./config/config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { codecOfJob, layoutOfJob } from "./job-grid.ts";
 import { tellingOf } from "../privacy/telling.ts";
-import { binTable } from "./party-data.ts";
+import { binTable } from "./tables/party-data.ts";
 import { minimumsOf, schemeLimitsOf } from "./policy.ts";
-import { smallCategoriesOf } from "./small-categories.ts";
+import { smallCategoriesOf } from "./tables/small-categories.ts";
 
 /** What the active party knows of every other. */
 export const unknownParty: PassiveFacts = {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
 import { readSecretFile } from "../base/files/secret-file.ts";
 import type { TlsIdentity } from "../transport/tls-settings.ts";
-import type { PassiveConfig } from "./config.ts";
+import type { PassiveConfig } from "./config/config.ts";
 
 type TlsFiles = Pick<PassiveConfig["tls"], "certificate" | "key"> & Partial<PassiveConfig["tls"]>;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory, tandem } from "../../test/support/command.ts";
 import { expectError } from "../../test/support/expect-error.ts";
-import { readActiveConfig, readPassiveConfig } from "./config.ts";
+import { readActiveConfig, readPassiveConfig } from "./config/config.ts";
 import { initParty } from "./init.ts";
 
 const root = scratchDirectory();

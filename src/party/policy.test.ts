@@ -10,7 +10,7 @@ import {
 } from "../base/parameters/parameters.ts";
 import { type AgreedParameters, agreedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import type { PolicyConfig } from "./config.ts";
+import type { PolicyConfig } from "./config/config.ts";
 import { agreedByPolicy } from "./policy.ts";
 
 const policy: PolicyConfig = {

@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { PassiveConfig } from "./config.ts";
+import type { PassiveConfig } from "./config/config.ts";
 
 export function samplingSecretOf({
   sampling_secret: given,

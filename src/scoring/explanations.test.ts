@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { scratchDirectory } from "../../test/support/command.ts";
 import { expectError } from "../../test/support/expect-error.ts";
-import { type PassiveConfig, passiveConfig } from "../party/config.ts";
+import { type PassiveConfig, passiveConfig } from "../party/config/config.ts";
 import type { PartyEvent } from "../record/events.ts";
 import type { PassiveShare } from "../store/share-files.ts";
 import { ActiveContributionsSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";

@@ -1,7 +1,7 @@
 /** What a passive party answers about explanations of scores, as far as its owner allows them. */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
-import type { PassiveConfig } from "../party/config.ts";
+import type { PassiveConfig } from "../party/config/config.ts";
 import { withOwnFiles } from "../party/own-files.ts";
 import type { Emit } from "../record/events.ts";
 import type { PassiveShare } from "../store/share-files.ts";

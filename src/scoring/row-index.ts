@@ -10,9 +10,9 @@ import { TextIndex } from "../base/text/text-index.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
-import type { DataConfig } from "../party/config.ts";
-import { DataCache } from "../party/data-cache.ts";
-import type { DistinctTable } from "../party/party-data.ts";
+import type { DataConfig } from "../party/config/config.ts";
+import { DataCache } from "../party/tables/data-cache.ts";
+import type { DistinctTable } from "../party/tables/party-data.ts";
 
 const fileAgeMsMax = 1000;
 const commandAgeMsMax = 60_000;

@@ -20,7 +20,7 @@ import { checkMasked, predictionWanted, type Wanted } from "./wanted.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { connectScoring } from "../transport/tls-connect.ts";
-import type { ActiveConfig } from "../party/config.ts";
+import type { ActiveConfig } from "../party/config/config.ts";
 import { readIdentity } from "../party/identity.ts";
 
 const retryMsMin = 20;

@@ -13,7 +13,7 @@ import {
   type PassiveConfigInput,
   readActiveConfig,
   readPassiveConfig,
-} from "../../src/party/config.ts";
+} from "../../src/party/config/config.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
 import { initParty } from "../../src/party/init.ts";
 import { runPassive } from "../../src/party/passive/run.ts";

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../../src/party/config.ts";
+import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../../src/party/config/config.ts";
 import { runActive } from "../../src/party/active/run.ts";
 import {
   activeConfig,

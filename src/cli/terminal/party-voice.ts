@@ -2,7 +2,7 @@
  * What `tandem party` says on standard error: its log, and on a terminal, below the log, a live picture of the job that
  * is under way. With `quiet` it speaks only of what somebody should look into.
  */
-import type { PassiveConfig } from "../../party/config.ts";
+import type { PassiveConfig } from "../../party/config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { logTo } from "../../record/log.ts";
 import { LiveView, type Screen } from "./live-view.ts";

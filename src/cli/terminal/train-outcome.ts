@@ -1,7 +1,7 @@
 /** What `tandem train` says at its end: for programs, and for people. */
 import { join } from "node:path";
 import { formatBytes } from "../../base/text/format.ts";
-import type { ActiveConfig } from "../../party/config.ts";
+import type { ActiveConfig } from "../../party/config/config.ts";
 import type { ActiveResult } from "../../record/events.ts";
 import type { SchemeFacts } from "../scheme-options.ts";
 import { gainTable, type SplitGain, summariseActive } from "./model-summary.ts";

@@ -12,7 +12,7 @@ import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { groupsOfTables } from "../../party/interaction-groups.ts";
 import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
-import { binningOf, binTable } from "../../party/party-data.ts";
+import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { tellingOf, type Telling } from "../../privacy/telling.ts";

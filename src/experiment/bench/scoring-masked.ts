@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import { readActiveConfig, type ActiveConfig } from "../../party/config.ts";
+import { readActiveConfig, type ActiveConfig } from "../../party/config/config.ts";
 import { readIdentity } from "../../party/identity.ts";
 import { Scorer, type ScoringRows } from "../../scoring/scorer.ts";
 import { readActiveShare } from "../../store/share-files.ts";

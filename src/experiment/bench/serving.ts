@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { writeCsv } from "../../data/write-csv.ts";
-import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config.ts";
+import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config/config.ts";
 import { initParty } from "../../party/init.ts";
 import type { Figure } from "./arithmetic.ts";
 import { HttpLoad, type LoadResult, percentile, type Shot } from "./load.ts";

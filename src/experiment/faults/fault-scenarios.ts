@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readActiveConfig, readPassiveConfig } from "../../party/config.ts";
+import { readActiveConfig, readPassiveConfig } from "../../party/config/config.ts";
 import { readActiveShare } from "../../store/share-files.ts";
 import { activeName, jobName, type Scenario, simulateUndisturbed } from "./fault-simulation.ts";
 import { createSelfSigned } from "../../transport/certificates.ts";

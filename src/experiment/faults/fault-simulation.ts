@@ -11,7 +11,7 @@ import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import type { ActiveWorld } from "../../party/active/world.ts";
-import type { ActiveConfig, PassiveConfig } from "../../party/config.ts";
+import type { ActiveConfig, PassiveConfig } from "../../party/config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { runActive } from "../../party/active/run.ts";
 import { noNotes } from "../../record/job-record.ts";

@@ -1,5 +1,5 @@
 /** A passive party in a simulation: it crashes at writes and calls, stays down for a while, and is started again. */
-import type { PassiveConfig } from "../../party/config.ts";
+import type { PassiveConfig } from "../../party/config/config.ts";
 import { PassiveDesk } from "../../party/passive/desk.ts";
 import { type PartyCalls, partyCalls } from "../../transport/party-service.ts";
 import type { FaultKind, FaultPlan } from "./fault-plan.ts";

@@ -10,7 +10,7 @@ import {
   type ActiveConfigInput,
   type PassiveConfigInput,
   readActiveConfig,
-} from "../../party/config.ts";
+} from "../../party/config/config.ts";
 import { initParty } from "../../party/init.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
 

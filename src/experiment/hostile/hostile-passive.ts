@@ -1,6 +1,6 @@
 /** A hostile passive party: an honest one behind real TLS, some of whose answers are changed on their way out. */
 import type { ConnectRouter } from "@connectrpc/connect";
-import { readPassiveConfig } from "../../party/config.ts";
+import { readPassiveConfig } from "../../party/config/config.ts";
 import { readIdentity } from "../../party/identity.ts";
 import { PassiveDesk } from "../../party/passive/desk.ts";
 import { PassiveScoring } from "../../scoring/desk.ts";

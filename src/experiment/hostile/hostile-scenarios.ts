@@ -1,5 +1,5 @@
 /** What the jobs are: small, and one of every kind in which other messages, or other fields of them, travel. */
-import type { ActiveConfigInput } from "../../party/config.ts";
+import type { ActiveConfigInput } from "../../party/config/config.ts";
 
 export interface Scenario {
   readonly name: string;

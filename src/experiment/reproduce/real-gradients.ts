@@ -1,7 +1,7 @@
 /** Gradients as training really makes them: of the first, a middle and the last tree of a job in one place. */
 import type { PartyTable } from "../../data/dataset.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
-import { binningOf, binTable } from "../../party/party-data.ts";
+import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { quantiserFor } from "../../codec/gradient-layout.ts";

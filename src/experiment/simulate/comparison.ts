@@ -6,7 +6,7 @@ import { validationRows } from "../../data/split.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import type { Metrics } from "../../record/events.ts";
 import { codecOfJob } from "../../party/job-grid.ts";
-import { joinTables } from "../../party/joined-tables.ts";
+import { joinTables } from "../../party/tables/joined-tables.ts";
 import { type PlainResult, trainPlain } from "../../party/active/plain-training.ts";
 import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import type { SchemeChoice } from "../../scheme/registry.ts";

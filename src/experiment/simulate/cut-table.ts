@@ -10,7 +10,7 @@ import type { PartyTable } from "../../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../../data/feature-columns.ts";
 import type { LabelReading } from "../../data/labels.ts";
 import { namedColumns, readRowColumns, rowColumnText } from "../../data/row-column.ts";
-import { checkedLabels } from "../../party/party-labels.ts";
+import { checkedLabels } from "../../party/tables/party-labels.ts";
 import type { TextTable } from "./federation.ts";
 import { interactionsOf } from "./interactions.ts";
 import type { SimulateOptions } from "./simulate-options.ts";

@@ -8,7 +8,7 @@ import type { PartyTable } from "../../data/dataset.ts";
 import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { categoryCountMax } from "../../gbdt/split/category-binning.ts";
 import { nodesPerOutput } from "../../party/job-grid.ts";
-import { binningOf, type BinningParameters, binTable } from "../../party/party-data.ts";
+import { binningOf, type BinningParameters, binTable } from "../../party/tables/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../../scheme/cost-model.ts";
 import { chosenScheme, defaultScheme } from "../../scheme/registry.ts";

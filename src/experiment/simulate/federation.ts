@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { type ParameterValue, type PrivacyParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { chosenScheme, defaultScheme } from "../../scheme/registry.ts";
-import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config.ts";
+import type { ActiveConfigInput, PassiveConfigInput } from "../../party/config/config.ts";
 import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../../record/events.ts";
 import { mergeShares } from "../../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../../store/share-files.ts";

@@ -3,7 +3,7 @@ import { otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { minimumsOfJob, peopleOf } from "../../gbdt/split/job-minimums.ts";
 import { noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import { jobFacts, partySide } from "../../party/disclosure-facts.ts";
-import { binningOf, binTable } from "../../party/party-data.ts";
+import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
 import { withValidation } from "./comparison.ts";
 import type { PreparedSimulation } from "./prepare-simulation.ts";

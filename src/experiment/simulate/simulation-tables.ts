@@ -12,7 +12,7 @@ import { readTable } from "../../data/table-source.ts";
 import type { Notice } from "../../data/feature-columns.ts";
 import { foldRows, type RowSplit, splitRows } from "../../data/split.ts";
 import { checkGroupedFeatures } from "../../party/interaction-groups.ts";
-import { checkConstraints } from "../../party/party-data.ts";
+import { checkConstraints } from "../../party/tables/party-data.ts";
 import { categoricalColumns, type CategoryReading, type Cut, cutColumns, parseTables } from "./cut-table.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 

@@ -12,7 +12,7 @@ import { trainingLabels } from "../../party/active/results.ts";
 import { groupsOfTables } from "../../party/interaction-groups.ts";
 import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
-import { binningOf, binTable } from "../../party/party-data.ts";
+import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import { simulatedSecret } from "./federation.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";

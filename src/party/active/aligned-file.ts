@@ -1,9 +1,9 @@
 /** An alignment of the active party's rows, and what it found as a file for people. */
 import { type ActiveTables, type AlignedRows, alignTables, rowsOf } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
-import { alignedCsv } from "../joined-tables.ts";
+import { alignedCsv } from "../tables/joined-tables.ts";
 
 export async function alignAndWrite(
   tables: ActiveTables,

@@ -18,7 +18,7 @@ import {
 } from "../../store/active-checkpoint.ts";
 import { addRoundLine, lineBytes } from "../../store/round-lines.ts";
 import type { ActiveTables } from "./tables.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 
 const jobIdBytes = 16;
 /** A checkpoint is written anew when the rounds that were added have so many times the bytes of its margins, */

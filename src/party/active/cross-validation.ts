@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { type CrossValidationOutcome, FoldTurns, roundsOfAll } from "../../gbdt/boost/fold-turns.ts";
 import type { Emit } from "../../record/events.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { runTurns } from "./turn-attempts.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 

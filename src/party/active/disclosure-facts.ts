@@ -1,6 +1,6 @@
 /** What the active party knows of a job before it starts, as far as it decides what will be revealed. */
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { jobFacts, type OwnFacts, unknownParty } from "../disclosure-facts.ts";
 import { type ActiveTables, jobTables, withClassesOf } from "./tables.ts";
 

@@ -6,7 +6,7 @@ import {
   trainingParameters,
 } from "../../base/parameters/parameters.ts";
 import type { PartyEvent } from "../../record/events.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { withCodecOfJob } from "./job-codec.ts";
 
 const config = {

@@ -1,6 +1,6 @@
 /** The resolution that a job of the active party takes: what its scheme can do of the one that is asked for. */
 import type { Emit } from "../../record/events.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { codecOfJob, type GridJob, type GridRows } from "../job-grid.ts";
 
 /** What decides about it besides the config. */

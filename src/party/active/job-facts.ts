@@ -4,7 +4,7 @@ import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { type Facts, factsOf, featuresDigest, numbersDigest } from "../../protocol/chain/commitment.ts";
 import { chosenScheme, configNames } from "../../scheme/registry.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 
 export interface CommittedJob {
   readonly config: Pick<

@@ -2,7 +2,7 @@
 import { outputCountOf } from "../../gbdt/objective/outputs.ts";
 import { TranscriptFile, transcriptFormat, type TranscriptNotes } from "../../record/transcript-file.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 
 /** @throws TandemError FILE_UNWRITABLE */
 export function openTranscript(

@@ -4,7 +4,7 @@ import { noColumns } from "../../base/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { readSigner } from "../model/signer.ts";
 import { ActiveEvidence } from "./job-evidence.ts";
 import { activeFacts } from "./job-facts.ts";

@@ -17,7 +17,7 @@ import { evaluate } from "../evaluate.ts";
 import { groupsOfTables } from "../interaction-groups.ts";
 import { quantiserOfJob } from "../job-grid.ts";
 import type { ActiveResult } from "../../record/events.ts";
-import { binningOf, binTable } from "../party-data.ts";
+import { binningOf, binTable } from "../tables/party-data.ts";
 
 export interface PlainTraining extends SchemeChoice {
   /** Index 0 is the active party; its labels and weights count. */

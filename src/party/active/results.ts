@@ -17,7 +17,7 @@ import type { JobTables } from "./tables.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Emit, LayoutSummary } from "../../record/events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { isCrewTrouble } from "./passing-trouble.ts";
 
 /** @throws TandemError LABEL_INVALID: a table of somebody else's */

@@ -17,7 +17,7 @@ import { type ActiveTables, type AlignedRows, readActiveTables, withClassesOf } 
 import { type ActiveWorld, realWorld } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { recordedDefences } from "../privacy-policy.ts";
 import type { Emit, JobEvent } from "../../record/events.ts";
 import { Patience } from "./patience.ts";

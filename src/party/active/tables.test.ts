@@ -5,8 +5,8 @@ import { DistinctIds } from "../../align/normalise.ts";
 import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { type ActiveTables, jobTables, rowsOf } from "./tables.ts";
-import type { ActiveConfig } from "../config.ts";
-import type { TablePart } from "../joined-tables.ts";
+import type { ActiveConfig } from "../config/config.ts";
+import type { TablePart } from "../tables/joined-tables.ts";
 
 function part(field: TablePart["field"], ids: readonly string[]): TablePart {
   const values = Float32Array.from(ids, (id) => Number(id.slice(1)));

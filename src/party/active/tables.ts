@@ -16,11 +16,11 @@ import { splitRows, validationRows } from "../../data/split.ts";
 import { pathTitle } from "../../data/table-parts.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
-import { joinParts, type JoinedTable, type TablePart } from "../joined-tables.ts";
-import { readPartyTable, sourceOf } from "../party-data.ts";
-import type { LabelSpec } from "../party-labels.ts";
+import { joinParts, type JoinedTable, type TablePart } from "../tables/joined-tables.ts";
+import { readPartyTable, sourceOf } from "../tables/party-data.ts";
+import type { LabelSpec } from "../tables/party-labels.ts";
 
 /** The rows of each file, in this order; those after the first may be missing. */
 export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];

@@ -3,7 +3,7 @@ import { columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import { growParametersOf } from "../../gbdt/boost/train.ts";
 import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
 import { treesPerLayer } from "../../protocol/job-parameters.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { type Search, wholeSearch } from "./tuning.ts";
 
 export function tunePrice({ training, passives, privacy }: ActiveConfig, search: Search) {

@@ -9,7 +9,7 @@ import { type Rung, roundsIn } from "../../gbdt/tune/schedule.ts";
 import type { SearchSpace } from "../../gbdt/tune/search-space.ts";
 import { TrialTurns, wholeOf } from "../../gbdt/tune/trial-turns.ts";
 import type { Emit } from "../../record/events.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { runTurns } from "./turn-attempts.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 

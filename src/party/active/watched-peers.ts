@@ -2,7 +2,7 @@
 import type { Emit } from "../../record/events.ts";
 import { CallWatch } from "../../transport/call-watch.ts";
 import { watchedAlignment, watchedPeer } from "../../transport/watched-peer.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 
 /** A party may be silent for this long, however little patience there is: it may be reading its table. */

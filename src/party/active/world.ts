@@ -8,7 +8,7 @@ import { osRandom } from "../../base/random.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { readIdentity } from "../identity.ts";
 import { type JobNotes, JobRecord } from "../../record/job-record.ts";
 

@@ -9,9 +9,9 @@ import { scratchDirectory } from "../../../test/support/command.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { composeShape, helmShape, kubernetesShapes } from "../../../test/support/platform-shapes.ts";
 import { natsServerProgram } from "../../../test/support/nats-server.ts";
-import { readCrewKey } from "../crew-access.ts";
-import { readWorkerConfig } from "../crew-config.ts";
-import { readPassiveConfig } from "../config.ts";
+import { readCrewKey } from "../crew/crew-access.ts";
+import { readWorkerConfig } from "../config/crew-config.ts";
+import { readPassiveConfig } from "../config/config.ts";
 import { initParty } from "../init.ts";
 import { initCrew } from "./init-crew.ts";
 

@@ -17,7 +17,7 @@ import { type ActiveShare, type PassiveShare, writeActiveShare, writePassiveShar
 import { xgboostModel } from "../../store/xgboost/export.ts";
 import { xgboostText } from "../../store/xgboost/text.ts";
 import { createSelfSigned } from "../../transport/certificates.ts";
-import { type ActiveConfig, type PassiveConfig, type PassiveConfigInput, readPassiveConfig } from "../config.ts";
+import { type ActiveConfig, type PassiveConfig, type PassiveConfigInput, readPassiveConfig } from "../config/config.ts";
 import { exportModel } from "./export-model.ts";
 import { prepareConsent } from "./give-consent.ts";
 import { readSigner } from "./signer.ts";

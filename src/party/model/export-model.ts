@@ -12,7 +12,7 @@ import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
 import { withUsedFeatures } from "../../store/xgboost/used-features.ts";
 import { writeXgboostModel } from "../../store/xgboost/export.ts";
 import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { jobSharePath, refuseExisting } from "./job-share.ts";
 import { checkValidAt, readCertificate } from "./signer.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
 import { jobSyntax } from "../../base/job-name.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 
 const modelIdSyntax = /^[0-9a-f]{64}$/;
 

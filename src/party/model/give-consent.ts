@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { type Consent, purposeCharactersMax, writeConsent } from "../../store/consent-file.ts";
 import { readPassiveShare } from "../../store/share-files.ts";
-import type { PassiveConfig } from "../config.ts";
+import type { PassiveConfig } from "../config/config.ts";
 import { jobSharePath, refuseExisting } from "./job-share.ts";
 import { readSigner } from "./signer.ts";
 

@@ -5,7 +5,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { Signer } from "../../store/consent-file.ts";
-import type { PassiveConfig } from "../config.ts";
+import type { PassiveConfig } from "../config/config.ts";
 import { readIdentity } from "../identity.ts";
 
 type TlsPaths = PassiveConfig["tls"];

@@ -9,7 +9,7 @@ import { type ActiveRule, isOwnRule } from "../../protocol/active/federated-tree
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
 import type { ActiveShare } from "../../store/share-files.ts";
-import type { ActiveConfig } from "../config.ts";
+import type { ActiveConfig } from "../config/config.ts";
 import { findActiveShare } from "./find-share.ts";
 
 /** What rules ask about. */

@@ -3,7 +3,7 @@ import { type Normalisation, normalisationNames } from "../../align/normalise.ts
 import { TandemError } from "../../base/error.ts";
 import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignment_pb.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import type { PassiveConfig } from "../config.ts";
+import type { PassiveConfig } from "../config/config.ts";
 import { checkIdCount, checkJobName, checkValidationFile } from "../policy.ts";
 
 /** @throws TandemError that names what is wrong with the offer, or what the policy forbids */

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import type { Storage } from "../../base/files/storage.ts";
 import type { Emit } from "../../record/events.ts";
-import type { PassiveConfig } from "../config.ts";
-import { DataCache } from "../data-cache.ts";
-import type { JoinedTable } from "../joined-tables.ts";
+import type { PassiveConfig } from "../config/config.ts";
+import { DataCache } from "../tables/data-cache.ts";
+import type { JoinedTable } from "../tables/joined-tables.ts";
 import { withOwnFiles } from "../own-files.ts";
-import type { DistinctTable } from "../party-data.ts";
+import type { DistinctTable } from "../tables/party-data.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
 
 export class DeskFiles {

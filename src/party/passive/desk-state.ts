@@ -3,7 +3,7 @@ import type { PassiveAlignment } from "../../align/passive-alignment.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Caller } from "../../transport/caller.ts";
 import type { PassiveService } from "../../transport/passive-service.ts";
-import type { JoinedTable } from "../joined-tables.ts";
+import type { JoinedTable } from "../tables/joined-tables.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
 
 interface Busy {

@@ -15,7 +15,7 @@ import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { agreedFacts } from "../disclosure-facts.ts";
-import type { PassiveConfig } from "../config.ts";
+import type { PassiveConfig } from "../config/config.ts";
 import { recordedDefences } from "../privacy-policy.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
 import type { PassiveEvidence } from "./job-evidence.ts";

@@ -5,7 +5,7 @@ import type { PassiveEnd } from "../../transport/passive-service.ts";
 import { partyRoutes } from "../../transport/party-service.ts";
 import { scoringRoutes } from "../../transport/scoring-service.ts";
 import { listenTls } from "../../transport/tls-listen.ts";
-import type { PassiveConfig } from "../config.ts";
+import type { PassiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import { readIdentity } from "../identity.ts";

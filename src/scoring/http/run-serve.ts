@@ -4,8 +4,8 @@
 import type { ServingParameters } from "../../base/parameters/parameters.ts";
 import { TandemError } from "../../base/error.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
-import type { ActiveConfig } from "../../party/config.ts";
-import { DataCache } from "../../party/data-cache.ts";
+import type { ActiveConfig } from "../../party/config/config.ts";
+import { DataCache } from "../../party/tables/data-cache.ts";
 import type { Emit } from "../../record/events.ts";
 import { findActiveShare } from "../../party/model/find-share.ts";
 import { CurrentRows } from "../row-index.ts";

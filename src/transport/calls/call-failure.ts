@@ -26,7 +26,7 @@ export function failureFrom(bytes: Uint8Array): ConnectError {
   }
 }
 
-/** A header takes no other characters, and no code has any. */
+/** A header takes no other characters; codes have none. */
 function headerText(text: string): string {
   return text.replaceAll(/[^A-Z_]/g, "");
 }

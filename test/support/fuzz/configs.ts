@@ -1,7 +1,7 @@
 /** The YAML configs of both parties. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readActiveConfig, readPassiveConfig } from "../../../src/party/config.ts";
+import { readActiveConfig, readPassiveConfig } from "../../../src/party/config/config.ts";
 import type { FuzzFormat } from "./fuzz-format.ts";
 import { mutated } from "./mutate.ts";
 

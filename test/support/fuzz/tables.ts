@@ -7,8 +7,8 @@ import { CategoryBook } from "../../../src/data/category-book.ts";
 import { idColumn } from "../../../src/data/columns.ts";
 import { featureColumns } from "../../../src/data/feature-columns.ts";
 import { readTable } from "../../../src/data/table-source.ts";
-import type { DataConfig } from "../../../src/party/config.ts";
-import { readPartyTable } from "../../../src/party/party-data.ts";
+import type { DataConfig } from "../../../src/party/config/config.ts";
+import { readPartyTable } from "../../../src/party/tables/party-data.ts";
 import type { FuzzFormat, FuzzTarget } from "./fuzz-format.ts";
 import { mutated, oneOf } from "./mutate.ts";
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratchDirectory } from "../../test/support/command.ts";
-import { expectError } from "../../test/support/expect-error.ts";
+import { scratchDirectory } from "../../../test/support/command.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
 import { readPassiveConfig } from "./config.ts";
 
 const folder = scratchDirectory();

@@ -1,17 +1,17 @@
 /** What a party keeps of its table while it is read: packed ids, and typed columns. Nothing stays as text. */
-import { type DistinctIds, IdCollector } from "../align/normalise.ts";
-import { TandemError } from "../base/error.ts";
-import type { RowColumnName } from "../base/row-columns.ts";
-import { suggestion } from "../base/text/nearest-name.ts";
-import { columnIndex, columnTitle, weightColumn } from "../data/columns.ts";
-import type { Categories, PartyTable } from "../data/dataset.ts";
-import type { FeatureReading } from "../data/feature-columns.ts";
-import { namedColumns, rowColumn, type RowColumnChoice } from "../data/row-column.ts";
-import { FeatureSink } from "../data/feature-sink.ts";
-import { NumberSink } from "../data/number-sink.ts";
-import type { ColumnSink, CsvTable, TableRows, TableSink } from "../data/table-sink.ts";
-import { PackedTexts } from "../base/text/packed-texts.ts";
-import type { DataConfig } from "./config.ts";
+import { type DistinctIds, IdCollector } from "../../align/normalise.ts";
+import { TandemError } from "../../base/error.ts";
+import type { RowColumnName } from "../../base/row-columns.ts";
+import { suggestion } from "../../base/text/nearest-name.ts";
+import { columnIndex, columnTitle, weightColumn } from "../../data/columns.ts";
+import type { Categories, PartyTable } from "../../data/dataset.ts";
+import type { FeatureReading } from "../../data/feature-columns.ts";
+import { namedColumns, rowColumn, type RowColumnChoice } from "../../data/row-column.ts";
+import { FeatureSink } from "../../data/feature-sink.ts";
+import { NumberSink } from "../../data/number-sink.ts";
+import type { ColumnSink, CsvTable, TableRows, TableSink } from "../../data/table-sink.ts";
+import { PackedTexts } from "../../base/text/packed-texts.ts";
+import type { DataConfig } from "../config/config.ts";
 
 /** The active party's columns beside its features. */
 interface OtherColumns {

@@ -1,8 +1,8 @@
 /** `crew:` in a party's config, and worker.yaml: where the engine is, and who a party or a worker is to it. */
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { crewSyntax, crewSyntaxWords } from "../crew/crew-name.ts";
-import { logLevels } from "../record/log.ts";
+import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
+import { logLevels } from "../../record/log.ts";
 import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 

@@ -1,10 +1,10 @@
 /** A passive party's tables in memory, read again when their file has changed: a long-lived server follows its data. */
-import { CategoryBook } from "../data/category-book.ts";
-import type { FeatureReading, Notice } from "../data/feature-columns.ts";
-import { pathTitle } from "../data/table-parts.ts";
-import type { TableSource } from "../data/table-source.ts";
-import { tableVersion } from "../data/table-source.ts";
-import type { DataConfig } from "./config.ts";
+import { CategoryBook } from "../../data/category-book.ts";
+import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
+import { pathTitle } from "../../data/table-parts.ts";
+import type { TableSource } from "../../data/table-source.ts";
+import { tableVersion } from "../../data/table-source.ts";
+import type { DataConfig } from "../config/config.ts";
 import { joinParts, type JoinedTable, type TablePart } from "./joined-tables.ts";
 import { type DistinctTable, readPartyTable, sourceOf } from "./party-data.ts";
 

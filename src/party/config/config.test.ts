@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scratchDirectory } from "../../test/support/command.ts";
-import { expectError } from "../../test/support/expect-error.ts";
-import { areOff } from "../gbdt/split/offered-candidates.ts";
+import { scratchDirectory } from "../../../test/support/command.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { areOff } from "../../gbdt/split/offered-candidates.ts";
 import { readActiveConfig, readPassiveConfig } from "./config.ts";
-import { minimumsOf } from "./policy.ts";
+import { minimumsOf } from "../policy.ts";
 
 const folder = scratchDirectory();
 const print = "ab".repeat(32);

@@ -1,11 +1,11 @@
 /** Rows of several files of one party as one table: its training rows, then those of its test and validation files. */
-import { DistinctIds } from "../align/normalise.ts";
-import { TandemError } from "../base/error.ts";
-import { mapColumns } from "../base/row-columns.ts";
-import { PackedTexts } from "../base/text/packed-texts.ts";
-import { computedTexts, textAt, type TextList } from "../base/text/text-list.ts";
-import { csvChunks } from "../data/write-csv.ts";
-import type { PartyTable } from "../data/dataset.ts";
+import { DistinctIds } from "../../align/normalise.ts";
+import { TandemError } from "../../base/error.ts";
+import { mapColumns } from "../../base/row-columns.ts";
+import { PackedTexts } from "../../base/text/packed-texts.ts";
+import { computedTexts, textAt, type TextList } from "../../base/text/text-list.ts";
+import { csvChunks } from "../../data/write-csv.ts";
+import type { PartyTable } from "../../data/dataset.ts";
 import type { DistinctTable } from "./party-data.ts";
 
 /** One file's rows. */

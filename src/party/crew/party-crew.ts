@@ -1,14 +1,14 @@
 /** A passive party's crew, from its config: the engine, the blocks' folder, and what is said of the workers. */
 import { join } from "node:path";
-import { diskStorage } from "../base/files/storage.ts";
-import { programVersion } from "../base/program-version.ts";
-import { BlockFiles } from "../crew/block-files.ts";
-import type { CrewEvent } from "../crew/remote-blocks.ts";
-import { RemoteCrew } from "../crew/remote-crew.ts";
-import type { Emit } from "../record/events.ts";
-import type { Crew } from "../scheme/blocks/crew.ts";
+import { diskStorage } from "../../base/files/storage.ts";
+import { programVersion } from "../../base/program-version.ts";
+import { BlockFiles } from "../../crew/block-files.ts";
+import type { CrewEvent } from "../../crew/remote-blocks.ts";
+import { RemoteCrew } from "../../crew/remote-crew.ts";
+import type { Emit } from "../../record/events.ts";
+import type { Crew } from "../../scheme/blocks/crew.ts";
 import { openPartyEngine } from "./crew-access.ts";
-import type { CrewAccess, CrewConfig } from "./crew-config.ts";
+import type { CrewAccess, CrewConfig } from "../config/crew-config.ts";
 
 export interface PartyCrew {
   readonly crew: Crew;

@@ -1,11 +1,11 @@
 /** Opens the engine that a config names, and reads the key that seals what it carries. */
-import { TandemError } from "../base/error.ts";
-import { readSecretFile } from "../base/files/secret-file.ts";
-import type { Engine } from "../crew/engine.ts";
-import type { NatsEngineOptions } from "../crew/nats-engine.ts";
-import { crewKeyBytes, type Seal, sealOf } from "../crew/seal.ts";
-import type { CrewAccess, CrewConfig } from "./crew-config.ts";
-import { readIdentity } from "./identity.ts";
+import { TandemError } from "../../base/error.ts";
+import { readSecretFile } from "../../base/files/secret-file.ts";
+import type { Engine } from "../../crew/engine.ts";
+import type { NatsEngineOptions } from "../../crew/nats-engine.ts";
+import { crewKeyBytes, type Seal, sealOf } from "../../crew/seal.ts";
+import type { CrewAccess, CrewConfig } from "../config/crew-config.ts";
+import { readIdentity } from "../identity.ts";
 
 /** A party's workers say every second who they are; three missed, and they are gone. */
 const boardMs = 5000;
@@ -37,7 +37,7 @@ async function opened(
   const crewKey = await readCrewKey(secret, tls.insecure_key_file);
   const { certificate, key, authority = "" } = await readIdentity(tls);
   // Only who has a crew loads what speaks to an engine.
-  const { openNatsEngine } = await import("../crew/nats-engine.ts");
+  const { openNatsEngine } = await import("../../crew/nats-engine.ts");
   const engine = await openNatsEngine({
     ...options,
     servers,

@@ -4,10 +4,10 @@
  */
 import { isMap, isScalar, LineCounter, type Document, parseDocument, visit } from "yaml";
 import { z } from "zod";
-import { readBoundedText } from "../base/files/bounded-file.ts";
-import { TandemError } from "../base/error.ts";
-import { suggestion } from "../base/text/nearest-name.ts";
-import { type ParameterSpec, resolveParameters } from "../base/parameters/parameters.ts";
+import { readBoundedText } from "../../base/files/bounded-file.ts";
+import { TandemError } from "../../base/error.ts";
+import { suggestion } from "../../base/text/nearest-name.ts";
+import { type ParameterSpec, resolveParameters } from "../../base/parameters/parameters.ts";
 import { configLimits, configTrouble } from "./config-limits.ts";
 
 type Path = readonly (string | number)[];

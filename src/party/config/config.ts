@@ -2,12 +2,12 @@
  * What one company writes down about itself: read once, checked strictly, trusted from then on. Paths in a config are
  * relative to the config file.
  */
-import { jobSyntax } from "../base/job-name.ts";
-import { logLevels } from "../record/log.ts";
-import { defaultScheme, isScheme, schemeNames, schemeNamed } from "../scheme/registry.ts";
+import { jobSyntax } from "../../base/job-name.ts";
+import { logLevels } from "../../record/log.ts";
+import { defaultScheme, isScheme, schemeNames, schemeNamed } from "../../scheme/registry.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { normalisationNames } from "../align/normalise.ts";
+import { normalisationNames } from "../../align/normalise.ts";
 import {
   codecParameters,
   type CodecParameters,
@@ -19,18 +19,18 @@ import {
   type SpeedParameters,
   trainingParameters,
   type TrainingParameters,
-} from "../base/parameters/parameters.ts";
-import { TandemError } from "../base/error.ts";
-import { unusedParameters } from "../base/parameters/objective-parameters.ts";
-import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
-import { groupCountMax } from "../gbdt/split/interactions.ts";
-import { groupSyntax } from "../protocol/interaction-groups.ts";
-import { noiseIn } from "../protocol/job-parameters.ts";
-import { tableFormats } from "../data/table-reading.ts";
+} from "../../base/parameters/parameters.ts";
+import { TandemError } from "../../base/error.ts";
+import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
+import { checkForest, checkGrowth } from "../../gbdt/boost/train.ts";
+import { groupCountMax } from "../../gbdt/split/interactions.ts";
+import { groupSyntax } from "../../protocol/interaction-groups.ts";
+import { noiseIn } from "../../protocol/job-parameters.ts";
+import { tableFormats } from "../../data/table-reading.ts";
 import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 import { crewFrom, crewField, type CrewConfig } from "./crew-config.ts";
-import { checkHiddenOutcomes } from "./privacy-policy.ts";
+import { checkHiddenOutcomes } from "../privacy-policy.ts";
 import { checkPostgres, postgresFields, postgresFrom, refusePasswords, sqlQuery } from "./query-config.ts";
 
 /** Shorter keys than this need an option with the word insecure in it. */

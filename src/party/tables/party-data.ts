@@ -1,18 +1,18 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
-import type { DistinctIds } from "../align/normalise.ts";
-import { TandemError } from "../base/error.ts";
-import { suggestion } from "../base/text/nearest-name.ts";
-import type { TrainingParameters } from "../base/parameters/parameters.ts";
-import { CategoryBook } from "../data/category-book.ts";
-import { categoryNamesOf, type PartyTable, selectColumns } from "../data/dataset.ts";
-import type { FeatureReading, Notice } from "../data/feature-columns.ts";
-import { streamTable, type TableSource } from "../data/table-source.ts";
-import type { CsvTable, TableRows } from "../data/table-sink.ts";
-import { binFeature, type BinnedFeature } from "../gbdt/split/binning.ts";
-import { binCategories, oneHotBelow } from "../gbdt/split/category-binning.ts";
-import type { DataConfig } from "./config.ts";
-import { groupBits } from "../protocol/interaction-groups.ts";
-import { checkGroupedFeatures } from "./interaction-groups.ts";
+import type { DistinctIds } from "../../align/normalise.ts";
+import { TandemError } from "../../base/error.ts";
+import { suggestion } from "../../base/text/nearest-name.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import { CategoryBook } from "../../data/category-book.ts";
+import { categoryNamesOf, type PartyTable, selectColumns } from "../../data/dataset.ts";
+import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
+import { streamTable, type TableSource } from "../../data/table-source.ts";
+import type { CsvTable, TableRows } from "../../data/table-sink.ts";
+import { binFeature, type BinnedFeature } from "../../gbdt/split/binning.ts";
+import { binCategories, oneHotBelow } from "../../gbdt/split/category-binning.ts";
+import type { DataConfig } from "../config/config.ts";
+import { groupBits } from "../../protocol/interaction-groups.ts";
+import { checkGroupedFeatures } from "../interaction-groups.ts";
 import { checkedLabels, type LabelSpec } from "./party-labels.ts";
 import { PartyTableSink } from "./party-table-sink.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { binFeature } from "../gbdt/split/binning.ts";
-import { binCategories } from "../gbdt/split/category-binning.ts";
+import { binFeature } from "../../gbdt/split/binning.ts";
+import { binCategories } from "../../gbdt/split/category-binning.ts";
 import { smallCategoriesOf } from "./small-categories.ts";
 
 const codesOf = (counts: readonly number[]): Float32Array =>

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { activeConfig, passiveConfig } from "./config.ts";
 import { workerConfig } from "./crew-config.ts";
 
-const page = readFileSync(new URL("../../docs/config.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/config.md", import.meta.url), "utf8");
 
 /** Of a field: what the page must say is its default. Null: something, in words. */
 type Fields = ReadonlyMap<string, string | null>;

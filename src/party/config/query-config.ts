@@ -3,8 +3,8 @@
  * a config: configs are copied, mailed and kept under version control.
  */
 import { z } from "zod";
-import { TandemError } from "../base/error.ts";
-import { parseAddress } from "../data/query/postgres-address.ts";
+import { TandemError } from "../../base/error.ts";
+import { parseAddress } from "../../data/query/postgres-address.ts";
 import type { ConfigFile } from "./config-file.ts";
 
 const text = z.string("must be text; put it in quotes").min(1, "must not be empty");

@@ -1,13 +1,13 @@
 /** The active party's labels: read, numbered, and looked at by the objective, which speaks of lines then. */
-import { TandemError } from "../base/error.ts";
-import type { TrainingParameters } from "../base/parameters/parameters.ts";
-import { columnTitle, placeOf } from "../data/columns.ts";
-import type { CsvTable } from "../data/csv-table.ts";
-import type { PartyTable } from "../data/dataset.ts";
-import type { Notice } from "../data/feature-columns.ts";
-import { type LabelReading, readLabels, sortedClasses, withClassCount } from "../data/labels.ts";
-import type { RowColumnChoice } from "../data/row-column.ts";
-import { objectiveFor } from "../gbdt/objective/objective.ts";
+import { TandemError } from "../../base/error.ts";
+import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import { columnTitle, placeOf } from "../../data/columns.ts";
+import type { CsvTable } from "../../data/csv-table.ts";
+import type { PartyTable } from "../../data/dataset.ts";
+import type { Notice } from "../../data/feature-columns.ts";
+import { type LabelReading, readLabels, sortedClasses, withClassCount } from "../../data/labels.ts";
+import type { RowColumnChoice } from "../../data/row-column.ts";
+import { objectiveFor } from "../../gbdt/objective/objective.ts";
 
 export interface LabelSpec extends LabelReading {
   readonly label: string;

@@ -1,11 +1,11 @@
 /** A worker's process: its connection to the engine, what it does for its party, and what it says meanwhile. */
 import { availableParallelism, hostname } from "node:os";
-import { programVersion } from "../base/program-version.ts";
-import { osRandom } from "../base/random.ts";
-import { Worker } from "../crew/worker.ts";
-import { schemeNamed } from "../scheme/registry.ts";
+import { programVersion } from "../../base/program-version.ts";
+import { osRandom } from "../../base/random.ts";
+import { Worker } from "../../crew/worker.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import { openWorkerEngine } from "./crew-access.ts";
-import type { WorkerConfig } from "./crew-config.ts";
+import type { WorkerConfig } from "../config/crew-config.ts";
 import { blockFilesOf } from "./party-crew.ts";
 import type { TellWorker } from "./worker-log.ts";
 

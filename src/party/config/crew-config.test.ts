@@ -1,10 +1,10 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scratchDirectory } from "../../test/support/command.ts";
-import { expectError } from "../../test/support/expect-error.ts";
+import { scratchDirectory } from "../../../test/support/command.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
 import { readActiveConfig, readPassiveConfig } from "./config.ts";
-import { openWorkerEngine, readCrewKey } from "./crew-access.ts";
+import { openWorkerEngine, readCrewKey } from "../crew/crew-access.ts";
 import { readWorkerConfig } from "./crew-config.ts";
 
 const folder = scratchDirectory();
