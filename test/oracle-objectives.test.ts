@@ -66,6 +66,11 @@ const cases: readonly Case[] = [
   ],
   [{ objective: "reg:squarederror" }, (label) => label, { weights, custom: logCosh }],
   [{ objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }, (label) => label, { weights }],
+  [
+    { objective: "count:poisson", num_parallel_tree: 2, subsample: 0.8 },
+    (label) => Math.max(0, Math.round(label / 3)),
+    { columns: { base_margin: table.labels.map((_, row) => Math.fround(Math.sin(row))) } },
+  ],
 ];
 
 test("leaves of residuals: a job that was broken off after a round ends in the same model", async () => {
