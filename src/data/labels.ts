@@ -23,7 +23,6 @@ export interface Labels {
 }
 
 const classesMax = 1000;
-const shownMax = 10;
 
 /** What an objective learns, by its name: "binary:", "multi:", or something else, which is numbers. */
 function kindOf(objective: string): "two" | "several" | "numbers" {
@@ -113,12 +112,10 @@ function classValues(table: CsvTable, index: number, classes: readonly string[],
   });
 }
 
-/** For people: which class has which number, where nobody has said so. */
-export function sortedClasses(classes: readonly string[]): string {
-  const shown = classes.slice(0, shownMax).map((name, i) => `${name} (${i})`);
-  const more = classes.length > shownMax ? ", ..." : "";
+/** For people, and for a log: so many, and no name. Predictions, report and `tandem model show` have the names. */
+export function sortedClasses({ length }: readonly string[]): string {
   return (
-    `labels are text, numbered in sorted order: ${shown.join(", ")}${more}. ` +
+    `labels are text: ${length} classes, numbered from 0 on in sorted order. ` +
     "--classes (in a config: data.classes) gives another order"
   );
 }
