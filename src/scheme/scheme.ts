@@ -290,11 +290,11 @@ export interface PassiveScheme {
   /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing; what was refused */
   endOfGradients(): void | Promise<void>;
   /**
-   * The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody.
-   * @param messages what the node's request says: one, or as many as its gradients have
+   * The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody. Not asked for
+   * where nodes have gradients of their own.
    * @param summed called, if ever, when the next node may be asked for: others can sum it while this one is finished
    */
-  sums(task: NodeTask, messages: AsyncIterable<Uint8Array>, summed?: () => void): AsyncIterable<SumsPiece>;
+  sums(task: NodeTask, summed?: () => void): AsyncIterable<SumsPiece>;
   /** Once per round, when nothing more is asked of it. */
   endRound(): void;
   /** Nothing more is wanted: what is being made ahead is for nobody. */
@@ -306,6 +306,15 @@ export interface PassiveHidden {
   greeting(): Uint8Array;
   /** Once per attempt, after the set-up. @throws TandemError PROTOCOL_STATE the second time */
   hints(): AsyncIterable<Uint8Array>;
+  /** Takes a node's own gradients, all of them: which node it is may turn out later. */
+  take(messages: AsyncIterable<Uint8Array>): Promise<TakenNode>;
+}
+
+/** A node whose gradients are there. */
+export interface TakenNode {
+  readonly ciphertexts: number;
+  /** As PassiveScheme.sums; once. */
+  sums(task: NodeTask): AsyncIterable<SumsPiece>;
 }
 
 /** What is summed where members are hidden: the same rows and candidates in every tree. */

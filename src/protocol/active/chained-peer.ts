@@ -112,15 +112,17 @@ class ChainedPeer {
     options: CallOptions,
   ): ReturnType<PassivePeer["histograms"]> & AsyncGenerator {
     const chain = this.#chain;
-    const asked = new Map<number, { readonly tree: number; readonly digest: AnswerDigest; pieces: Uint8Array[] }>();
+    const asked = new Map<
+      number,
+      { readonly tree: number; readonly request: Uint8Array; readonly digest: AnswerDigest; pieces: Uint8Array[] }
+    >();
     async function* noted(): AsyncGenerator<MessageInitShape<typeof ActiveNodeSchema>> {
       let digest = new NodeDigest();
       for await (const request of nodes) {
         const { tree = 0, node = 0, more = false } = request;
         digest.add(request);
         if (!more) {
-          chain.note(tree, "members", node, digest.digest());
-          asked.set(node, { tree, digest: new AnswerDigest(), pieces: [] });
+          asked.set(node, { tree, request: digest.digest(), digest: new AnswerDigest(), pieces: [] });
           digest = new NodeDigest();
         }
         yield request;
@@ -132,8 +134,10 @@ class ChainedPeer {
       pieces?.push(piece.scheme);
       yield piece;
     }
-    for (const [node, { tree, digest, pieces }] of asked) {
+    // Here and not before: a round's first node may be asked for while the last tree is being stored.
+    for (const [node, { tree, request, digest, pieces }] of asked) {
       const { answer, sums } = digest.digests();
+      chain.note(tree, "members", node, request);
       chain.note(tree, "answer", node, answer);
       chain.note(tree, "sums", node, sums);
       this.#record.answered(tree, node, pieces);

@@ -91,10 +91,14 @@ export class FederatedRound {
     const gradients = quantise(layout, real.values);
     await nextSlice();
     const sealedRoot = this.#sealRoot(firstTree, gradients, sample);
-    await before;
-    observer.treeBegan(firstTree);
     const columnRate = training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree;
-    const gradientsTaken = this.#sendGradients(firstTree, layout, gradients, sample, !isLast, columnRate);
+    const opened = heard(
+      before.then(() => {
+        observer.treeBegan(firstTree);
+        return this.#sendGradients(firstTree, layout, gradients, sample, !isLast, columnRate);
+      }),
+    );
+    const gradientsTaken = this.#sessions.map((_, i) => heard(opened.then((taken) => taken[i])));
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
     const takesAll = sampler.takesAll && agreed.colsample_bytree === 1;
@@ -120,6 +124,7 @@ export class FederatedRound {
       if (i > 0) observer.treeBegan(tree);
       const own = { tree, outputs, parameters: growParametersOf(training), sealedRoot: i === 0 ? sealedRoot : null };
       const found = await this.#growTree({ ...shared, ...own });
+      await opened;
       const told = this.#finishTree(tree);
       const grown = this.#task.withOwnLeaves(found, outputs, margins, sample);
       addLeafWeights(margins, outputCount, tree, grown.tree, grown.leaves);

@@ -149,13 +149,18 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
 
   /** Per session and node its candidates. */
   #ask(nodes: readonly AskedNode[]): Promise<Map<number, CandidateRows>[]> {
-    const { tree, layout, waiting, decrypting, sessions, gradientsTaken } = this.#task;
+    const { tree, layout, waiting, decrypting, sessions, gradientsTaken, hidden } = this.#task;
     const requests = this.#asked.requests(nodes);
     return Promise.all(
       sessions.map(async (session, i) => {
-        await gradientsTaken[i];
-        if (requests[i].length === 0) return new Map<number, CandidateRows>();
-        return waiting.during(() => session.histograms(tree, layout, requests[i], decrypting));
+        // Nodes with gradients of their own need not wait for their round; they are answered when it is open.
+        if (hidden === null) await gradientsTaken[i];
+        const asked =
+          requests[i].length === 0
+            ? new Map<number, CandidateRows>()
+            : waiting.during(() => session.histograms(tree, layout, requests[i], decrypting));
+        const [candidates] = await Promise.all([asked, gradientsTaken[i]]);
+        return candidates;
       }),
     );
   }

@@ -100,7 +100,7 @@ describe("the budget of answers", () => {
     const driver = await HiddenDriver.ready({ passive: { store: (next) => disk.store(next) } });
     disk.fails = true;
     await expect(driver.open(0)).rejects.toThrow("no space left");
-    await expectError(async () => driver.ask(await driver.sealed(0, 0)), "PROTOCOL_STATE");
+    await expectError(async () => driver.ask(await driver.sealed(0, 1)), "PROTOCOL_STATE");
     disk.fails = false;
     await driver.open(0);
     expect(disk.current?.nodesReserved).toBe(nodesPerTree(driver.agreed));
@@ -118,7 +118,7 @@ describe("the budget of answers", () => {
       const most = nodesOfJob(driver.agreed);
       if (disk.current?.nodesReserved === most) {
         await expectError(() => driver.open(0), "POLICY", new RegExp(`for ${most} nodes .*used up`));
-        await expectError(async () => driver.ask(await driver.sealed(0, 0)), "PROTOCOL_STATE");
+        await expectError(async () => driver.ask(await driver.sealed(0, 1)), "PROTOCOL_STATE");
         expect(disk.current.nodesReserved).toBe(most);
         driver.close();
         break;

@@ -2,7 +2,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
-import { treeSizeMax } from "../../gbdt/tree/grow.ts";
+import { rootId, treeSizeMax } from "../../gbdt/tree/grow.ts";
 import {
   membersSeen,
   openGroupsSeen,
@@ -29,6 +29,8 @@ import { decideSplit, type SplitAnswer } from "./decide-split.ts";
 import { membersDigest } from "./digests.ts";
 import { NodeMessages } from "./node-messages.ts";
 import { histogramAnswer, type SumsAnswer } from "./histogram-answer.ts";
+import type { NodeTask } from "../../scheme/candidates/node-task.ts";
+import type { PassiveHidden, SumsPiece, TakenNode } from "../../scheme/scheme.ts";
 import type { Parting } from "./round-store.ts";
 import { toldOrder } from "./told-order.ts";
 
@@ -51,8 +53,11 @@ export class TreeAnswers {
     const { course, tally, isHidden, job } = this.#attempt;
     const isDrawn = isHidden && drawsColumns(job.agreed);
     let work: Work = "aggregate";
-    course.edge(work, true);
-    const answers = this.#answers(nodes);
+    let hasBegun = false;
+    const answers = this.#answers(nodes, () => {
+      if (!hasBegun) course.edge(work, true);
+      hasBegun = true;
+    });
     const ahead = (): ReturnType<typeof answers.next> => {
       const next = answers.next();
       next.catch(() => {}); // whoever waits for it sees it
@@ -78,8 +83,11 @@ export class TreeAnswers {
     course.level++;
   }
 
-  /** One after the other, as soon as it is computed. */
-  async *#answers(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<{ stored: Promise<readonly SumsAnswer[]> }> {
+  /** One after the other, as soon as it is computed. @param begun called when the tree of a node is under way */
+  async *#answers(
+    nodes: AsyncIterable<ActiveNode>,
+    begun: () => void,
+  ): AsyncGenerator<{ stored: Promise<readonly SumsAnswer[]> }> {
     const messages = nodes[Symbol.asyncIterator]();
     try {
       for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
@@ -87,10 +95,15 @@ export class TreeAnswers {
         await this.#attempt.job.admitNode?.();
         let computed = (): void => {};
         const isComputed = new Promise<void>((resolve) => (computed = resolve));
-        const stored = this.#answer(request, new NodeMessages(request, messages), computed);
-        stored.then(computed, computed);
+        const stored = this.#answer(request, new NodeMessages(request, messages), begun, computed);
+        let isRefused = false;
+        stored.then(computed, () => {
+          isRefused = true;
+          computed();
+        });
         await isComputed;
         yield { stored };
+        if (isRefused) return; // what follows may be the rest of it
       }
     } finally {
       await messages.return?.();
@@ -98,27 +111,64 @@ export class TreeAnswers {
   }
 
   /** @param computed called when only storing is left, or what a scheme does beside the sums of the next node */
-  #answer(request: ActiveNode, requested: NodeMessages, computed: () => void): Promise<readonly SumsAnswer[]> {
-    const { told, course, job, isMonotone, isHidden, tally } = this.#attempt;
+  #answer(
+    request: ActiveNode,
+    requested: NodeMessages,
+    begun: () => void,
+    computed: () => void,
+  ): Promise<readonly SumsAnswer[]> {
+    const { hidden } = this.#attempt.job.scheme;
+    if (hidden !== null) return this.#answerHidden(request, requested, hidden, begun);
+    const { told, course, job } = this.#attempt;
     const { tree, node } = request;
     course.expectTree(tree);
+    begun();
     const { current } = this.#attempt.trees;
     const parting = this.#place(request);
-    if (isHidden) this.#askOnce(tree, node);
-    return told.answer({ tree, node, parting }, async () => {
+    return told.answer({ tree, node, parting }, () => {
       const task = current.task(node);
-      const messages: SumsAnswer[] = [];
-      let firstCandidate = 0;
-      const before = job.scheme.counts.gradientCiphertexts;
-      for await (const piece of job.scheme.sums(task, requested, computed)) {
-        messages.push(histogramAnswer(tree, task, firstCandidate, piece, isMonotone));
-        firstCandidate += piece.candidateCount;
-      }
-      if (isHidden)
-        tally.see(sealedNodeSeen(tree, node, job.scheme.counts.gradientCiphertexts - before, requested.bytes));
-      computed();
+      return this.#pieces(tree, task, job.scheme.sums(task, computed));
+    });
+  }
+
+  /** A round's first node may come before its round is opened: it is taken meanwhile, and not answered. */
+  async #answerHidden(
+    request: ActiveNode,
+    requested: NodeMessages,
+    hidden: PassiveHidden,
+    begun: () => void,
+  ): Promise<readonly SumsAnswer[]> {
+    const { course, job, told, tally } = this.#attempt;
+    const { tree, node } = request;
+    let taking: Promise<TakenNode> | null = null;
+    if (node === rootId && tree % job.agreed.treesPerRound === 0 && course.isNext(tree)) {
+      const opened = course.opened(tree);
+      taking = hidden.take(requested);
+      taking.catch(() => {}); // who answers sees it
+      await opened;
+    }
+    course.expectTree(tree);
+    begun();
+    this.#place(request);
+    this.#askOnce(tree, node);
+    const { current } = this.#attempt.trees;
+    return told.answer({ tree, node, parting: null }, async () => {
+      const task = current.task(node);
+      const taken = await (taking ?? hidden.take(requested));
+      const messages = await this.#pieces(tree, task, taken.sums(task));
+      tally.see(sealedNodeSeen(tree, node, taken.ciphertexts, requested.bytes));
       return messages;
     });
+  }
+
+  async #pieces(tree: number, task: NodeTask, pieces: AsyncIterable<SumsPiece>): Promise<SumsAnswer[]> {
+    const messages: SumsAnswer[] = [];
+    let firstCandidate = 0;
+    for await (const piece of pieces) {
+      messages.push(histogramAnswer(tree, task, firstCandidate, piece, this.#attempt.isMonotone));
+      firstCandidate += piece.candidateCount;
+    }
+    return messages;
   }
 
   /** A second answer under other gradients, or another flood over the same, would tell more than one does. */

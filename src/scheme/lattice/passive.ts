@@ -24,7 +24,14 @@ import { chunkBytes } from "../../wire/version.ts";
 import type { Crew } from "../blocks/crew.ts";
 import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
-import { noOperations, type PassiveScheme, type PassiveSchemeJob, type SumsPiece } from "../scheme.ts";
+import {
+  noOperations,
+  type PassiveHidden,
+  type PassiveScheme,
+  type PassiveSchemeJob,
+  type SumsPiece,
+  type TakenNode,
+} from "../scheme.ts";
 import { LatticeBlock, latticeBlockTerms } from "./block.ts";
 import { hintedChains } from "./hinted-chains.ts";
 import { RowBlocks } from "./row-blocks.ts";
@@ -53,7 +60,11 @@ export interface LatticePassiveOptions {
 
 export class LatticePassive implements PassiveScheme {
   readonly counts = noOperations();
-  readonly hidden = { greeting: () => this.#nonce, hints: () => this.#hints() };
+  readonly hidden: PassiveHidden = {
+    greeting: () => this.#nonce,
+    hints: () => this.#hints(),
+    take: (messages) => this.#take(messages),
+  };
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
   readonly #crew: Crew;
@@ -127,17 +138,28 @@ export class LatticePassive implements PassiveScheme {
 
   endOfGradients(): void {}
 
-  async *sums(task: NodeTask, messages: AsyncIterable<Uint8Array>): AsyncGenerator<SumsPiece> {
-    const { job, lattice, chains, secrets, rows, hintCount } = this.#setUpState();
+  sums(): never {
+    throw new TandemError("PROTOCOL_STATE", "a node without gradients, where each has its own");
+  }
+
+  async #take(messages: AsyncIterable<Uint8Array>): Promise<TakenNode> {
+    const { job, lattice, chains, secrets, rows } = this.#setUpState();
     const { set, rowCount } = lattice.shape;
     await rows.beginNode();
     const node = new SealedNode(secrets, rows, job.outputsPerTree);
     let bytes = 0;
     for await (const message of messages) bytes += await node.take(message);
+    const ciphertexts = (bytes / set.recordBytes) * set.groups;
+    this.counts.gradientCiphertexts += ciphertexts;
+    this.counts.additions += rowCount * chains.binCounts.length * job.outputsPerTree;
+    return { ciphertexts, sums: (task) => this.#sums(task, node) };
+  }
+
+  async *#sums(task: NodeTask, node: SealedNode): AsyncGenerator<SumsPiece> {
+    const { job, lattice, hintCount } = this.#setUpState();
+    const { set } = lattice.shape;
     if (task.counts.length === 0) return;
     const words = await node.answer((output) => this.#noise(task, output));
-    this.counts.gradientCiphertexts += (bytes / set.recordBytes) * set.groups;
-    this.counts.additions += rowCount * chains.binCounts.length * job.outputsPerTree;
     const size = wordBytes(set) * set.groups;
     const perPiece = Math.max(1, Math.floor(this.#pieceBytes / (size * job.outputsPerTree)));
     for (let first = 0; first < task.counts.length; first += perPiece) {

@@ -155,7 +155,7 @@ export class PaillierPassive implements PassiveScheme {
     await this.#setUpState().gradients.loaded();
   }
 
-  async *sums(task: NodeTask, _messages?: AsyncIterable<Uint8Array>, summed?: () => void): AsyncGenerator<SumsPiece> {
+  async *sums(task: NodeTask, summed?: () => void): AsyncGenerator<SumsPiece> {
     const { evaluator, ciphertextsPerInstance: width, packing, gradients } = this.#setUpState();
     const { plan, counts } = task;
     if (counts.length === 0) return;
