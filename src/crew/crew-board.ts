@@ -9,13 +9,16 @@ import {
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Board } from "./engine.ts";
 import { boardSeal, SealedMessages, type SealOf } from "./sealed-messages.ts";
-import { epochKey, isWorkerKey, workerKey } from "./subjects.ts";
+import { epochKey, isWorkerKey, workerKey, workerOf } from "./subjects.ts";
+
+/** A worker, under the name that its line on the board has. */
+export type NamedWorker = CrewWorker & { readonly id: string };
 
 export interface BoardView {
   readonly epoch: CrewEpoch | null;
   /** Something stands there that another key has sealed. */
   readonly hasOthers: boolean;
-  readonly workers: readonly CrewWorker[];
+  readonly workers: readonly NamedWorker[];
 }
 
 export class CrewBoard {
@@ -31,14 +34,17 @@ export class CrewBoard {
     const entries = await this.#board.entries();
     const sealedEpoch = entries.get(epochKey);
     const epoch = sealedEpoch === undefined ? null : this.#messages.open(CrewEpochSchema, epochKey, sealedEpoch);
-    const workers = [...entries]
-      .filter(([key]) => isWorkerKey(key))
-      .map(([key, sealed]) => this.#messages.open(CrewWorkerSchema, key, sealed));
+    const workers = [...entries].filter(([key]) => isWorkerKey(key)).map(([key, sealed]) => this.#worker(key, sealed));
     return {
       epoch,
       hasOthers: (sealedEpoch !== undefined && epoch === null) || workers.includes(null),
       workers: workers.filter((worker) => worker !== null),
     };
+  }
+
+  #worker(key: string, sealed: Uint8Array): NamedWorker | null {
+    const worker = this.#messages.open(CrewWorkerSchema, key, sealed);
+    return worker && { ...worker, id: workerOf(key) };
   }
 
   putEpoch(epoch: MessageInitShape<typeof CrewEpochSchema>): Promise<void> {

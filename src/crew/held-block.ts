@@ -6,6 +6,7 @@ import { TandemError } from "../base/error.ts";
 import type { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Answer, BlockWork } from "../scheme/blocks/block.ts";
 import { CrewEntrySchema, CrewHeldSchema, type CrewHold, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import { type Activity, doing } from "./activity.ts";
 import { BlockLog, type LoggedEntry } from "./block-log.ts";
 import { type Clock, every, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
@@ -20,6 +21,7 @@ export interface HeldBlockOptions {
   readonly leaseMs: number;
   /** One computation at a time, each with all threads. */
   readonly turns: Exclusive;
+  readonly activity: Activity;
   /** Reads the block's bins. */
   readonly make: (hold: CrewHold) => Promise<BlockWork>;
 }
@@ -38,6 +40,8 @@ export class HeldBlock {
   #work: BlockWork | null = null;
   /** What the block refuses, for the rest of the round. */
   #refusal: TandemError | null = null;
+  /** Messages of the log that were there before this worker. */
+  #toReplay = 0;
 
   constructor(options: HeldBlockOptions, hold: CrewHold, lease: Lease) {
     this.block = hold.block;
@@ -68,17 +72,20 @@ export class HeldBlock {
 
   /** Until it is dropped. @throws whatever makes it impossible to go on with the block */
   async follow(): Promise<void> {
-    const { epoch, messages, make, turns } = this.#options;
+    const { epoch, messages, make, turns, activity } = this.#options;
     const { signal } = this.#gone;
-    const work = await turns.run(() => (signal.aborted ? null : make(this.#hold)));
+    const read = (): Promise<BlockWork> => activity.during(doing.reading, () => make(this.#hold));
+    const work = await turns.run(() => (signal.aborted ? null : read()));
     if (signal.aborted) return;
     this.#work = work;
     const log = new BlockLog();
     const subject = logOf(this.block);
+    this.#toReplay = this.deliveries > 1 ? await epoch.stored(subject) : 0;
     for await (const { message } of epoch.follow(subject, -1, signal)) {
       const part = messages.open(CrewEntrySchema, subject, message);
       if (part === null) continue;
       for (const logged of log.take(part)) await this.#take(logged);
+      if (this.#toReplay > 0) this.#toReplay--;
       if (signal.aborted) return;
     }
     if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of a block");
@@ -93,19 +100,19 @@ export class HeldBlock {
     }
     if (step > 0) {
       if (await this.#isAnswered(round, step)) return;
-      const answer = await this.#told(() => work.answer(entry));
+      const answer = await this.#told(doing.summing, () => work.answer(entry));
       return this.#answer(round, step, this.#refusal ?? answer);
     }
-    const refused = await this.#told(() => work.take(entry));
+    const refused = await this.#told(doing.loading, () => work.take(entry));
     if (refused instanceof TandemError) this.#refusal = refused;
   }
 
   /** What the block says, or refuses to. Who has refused once in a round does nothing more. */
-  async #told<T>(say: () => Promise<T>): Promise<T | TandemError | null> {
+  async #told<T>(what: number, say: () => Promise<T>): Promise<T | TandemError | null> {
     return this.#options.turns.run(async () => {
       if (this.#refusal !== null || this.#gone.signal.aborted) return null;
       try {
-        return await say();
+        return await this.#options.activity.during(this.#toReplay > 0 ? doing.replaying : what, say);
       } catch (error) {
         if (error instanceof TandemError && error.code !== "INTERNAL") return error;
         throw error;

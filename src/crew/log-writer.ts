@@ -29,6 +29,8 @@ export class LogWriter {
   readonly #sequences: Uint32Array;
   readonly #ahead = new Set<Promise<void>>();
   round = 0;
+  /** Sealed, in all rounds. */
+  sentBytes = 0;
 
   constructor(options: LogWriterOptions, blockCount: number) {
     this.#options = options;
@@ -77,6 +79,7 @@ export class LogWriter {
   }
 
   #send(subject: string, sealed: Uint8Array): void {
+    this.sentBytes += sealed.length;
     const sent = this.#stored(subject, sealed)
       .catch((error: unknown) => this.#options.onFailure(error))
       .finally(() => this.#ahead.delete(sent));

@@ -11,6 +11,8 @@ import { CrewHeldSchema, CrewSumSchema } from "../wire/generated/tandem/v1/crew_
 import { AwaitedSums } from "./awaited-sums.ts";
 import { type Clock, every } from "./clock.ts";
 import { type CrewBoard, workersMissing } from "./crew-board.ts";
+import { type Awaited, type EpochFacts, shownWorker } from "./crew-snapshot.ts";
+import type { WatchEvent } from "./crew-watch.ts";
 import type { Epoch } from "./engine.ts";
 import { LogWriter } from "./log-writer.ts";
 import type { SealedMessages } from "./sealed-messages.ts";
@@ -23,7 +25,8 @@ export type CrewEvent =
   | { readonly kind: "waiting-for-workers"; readonly workers: number; readonly wanted: number }
   | { readonly kind: "opened"; readonly blocks: number; readonly rowsPerBlock: number }
   | { readonly kind: "block-held"; readonly block: number; readonly worker: string; readonly deliveries: number }
-  | { readonly kind: "epoch-lost"; readonly code: string };
+  | { readonly kind: "epoch-lost"; readonly code: string }
+  | WatchEvent;
 
 export interface RemoteBlocksOptions {
   readonly bounds: Uint32Array;
@@ -38,6 +41,7 @@ export interface RemoteBlocksOptions {
 }
 
 interface Holder {
+  readonly worker: string;
   readonly deliveries: number;
   heardMs: number;
 }
@@ -51,7 +55,9 @@ export class RemoteBlocks implements Blocks {
   readonly #turns = new Exclusive();
   readonly #awaited = new Map<number, AwaitedSums>();
   readonly #holders = new Map<number, Holder>();
+  readonly #askedMs = new Map<number, number>();
   #step = 0;
+  #takenBytes = 0;
   #failure: TandemError | null = null;
   readonly #failed: Promise<never>;
   #reject: (error: TandemError) => void = () => {};
@@ -96,6 +102,7 @@ export class RemoteBlocks implements Blocks {
     const looking = new AbortController();
     const { clock } = this.#options;
     const askedMs = clock.now();
+    this.#askedMs.set(step, askedMs);
     every(clock, lookMs, looking.signal, () => void this.#look(awaited, askedMs));
     try {
       await this.#turns.run(async () => {
@@ -109,7 +116,18 @@ export class RemoteBlocks implements Blocks {
     } finally {
       looking.abort();
       this.#awaited.delete(step);
+      this.#askedMs.delete(step);
     }
+  }
+
+  /** How it stands, for people. */
+  facts(): EpochFacts {
+    return {
+      blocks: this.bounds.length - 1,
+      bytesToEngine: this.#log.sentBytes,
+      bytesFromEngine: this.#takenBytes,
+      awaited: this.#longest(),
+    };
   }
 
   async close(): Promise<void> {
@@ -139,6 +157,7 @@ export class RemoteBlocks implements Blocks {
   async #takeSums(signal: AbortSignal): Promise<void> {
     const { epoch, messages } = this.#options;
     for await (const { subject, message } of epoch.follow(allSums, -1, signal)) {
+      this.#takenBytes += message.length;
       const sum = messages.open(CrewSumSchema, subject, message);
       if (sum !== null && sum.round === this.#log.round) this.#awaited.get(sum.step)?.take(sum);
     }
@@ -151,12 +170,27 @@ export class RemoteBlocks implements Blocks {
       const held = messages.open(CrewHeldSchema, subject, message);
       const block = lastNumber(subject);
       if (held === null || block < 0) continue;
-      const { worker, deliveries } = held;
+      const { deliveries } = held;
+      const worker = shownWorker(held.worker);
       const before = this.#holders.get(block)?.deliveries ?? 0;
       if (deliveries < before) continue;
       if (deliveries > before) on({ kind: "block-held", block, worker, deliveries });
-      this.#holders.set(block, { deliveries, heardMs: clock.now() });
+      this.#holders.set(block, { worker, deliveries, heardMs: clock.now() });
     }
+  }
+
+  /** The oldest question that is open, and whom it waits for. */
+  #longest(): Awaited | null {
+    const [oldest] = this.#askedMs;
+    if (oldest === undefined) return null;
+    const [step, askedMs] = oldest;
+    const blocks = new Map<string, number>();
+    for (const block of this.#awaited.get(step)?.missing ?? []) {
+      const worker = this.#holders.get(block)?.worker ?? "";
+      blocks.set(worker, (blocks.get(worker) ?? 0) + 1);
+    }
+    const seconds = Math.floor((this.#options.clock.now() - askedMs) / 1000);
+    return { seconds, of: [...blocks].map(([worker, count]) => ({ worker, blocks: count })) };
   }
 
   #check(): void {

@@ -9,6 +9,7 @@ import { CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { BlockFiles } from "./block-files.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
 import { ableWorkers, CrewBoard, workersMissing } from "./crew-board.ts";
+import { CrewWatch } from "./crew-watch.ts";
 import type { Engine, Epoch } from "./engine.ts";
 import { type CrewEvent, RemoteBlocks } from "./remote-blocks.ts";
 import { SealedMessages, type SealOf } from "./sealed-messages.ts";
@@ -44,6 +45,7 @@ export class RemoteCrew implements Crew {
   readonly #clock: Clock;
   readonly #board: CrewBoard;
   readonly #on: (event: CrewEvent) => void;
+  readonly #watch: CrewWatch;
   /** A later attempt may begin before an older one has been cleared away. */
   #current = "";
 
@@ -52,6 +54,7 @@ export class RemoteCrew implements Crew {
     this.#clock = options.clock ?? systemClock;
     this.#board = new CrewBoard(options.engine.board, options.sealOf);
     this.#on = options.on ?? (() => {});
+    this.#watch = new CrewWatch({ board: this.#board, clock: this.#clock, on: this.#on });
   }
 
   /** @throws TandemError WORKERS_MISSING, ENGINE_LOST */
@@ -73,7 +76,9 @@ export class RemoteCrew implements Crew {
       throw error;
     }
     this.#on({ kind: "opened", blocks: bounds.length - 1, rowsPerBlock: bounds[1] });
-    return new RemoteBlocks({
+    const watching = new AbortController();
+    let tellEnd = (): void => {};
+    const blocks = new RemoteBlocks({
       bounds,
       epoch,
       messages,
@@ -81,8 +86,14 @@ export class RemoteCrew implements Crew {
       clock: this.#clock,
       patienceMs,
       on: this.#on,
-      onClose: () => this.#close(epoch),
+      onClose: () => {
+        tellEnd();
+        watching.abort();
+        return this.#close(epoch);
+      },
     });
+    tellEnd = this.#watch.begin(() => blocks.facts(), watching.signal);
+    return blocks;
   }
 
   /** How many can take blocks. @throws TandemError WORKERS_MISSING where they stay too few */

@@ -6,6 +6,7 @@ import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";
 import { CrewHeldSchema, type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { BlockWork } from "../scheme/blocks/block.ts";
+import { Activity } from "./activity.ts";
 import { type Clock, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
 import { HeldBlock } from "./held-block.ts";
@@ -34,6 +35,7 @@ const shareMs = 250;
 export class ServedEpoch {
   readonly #options: ServedEpochOptions;
   readonly #turns = new Exclusive();
+  readonly #activity = new Activity();
   readonly #held = new Map<number, HeldBlock>();
   readonly #ended = new AbortController();
   #isUnfit = false;
@@ -44,6 +46,10 @@ export class ServedEpoch {
 
   get blockCount(): number {
     return this.#held.size;
+  }
+
+  get doing(): number {
+    return this.#activity.doing;
   }
 
   get isOver(): boolean {
@@ -106,7 +112,7 @@ export class ServedEpoch {
     const hold = this.#options.messages.open(CrewHoldSchema, holdQueue, lease.message);
     if (hold === null || this.isOver) return; // its lease runs out
     this.#held.get(hold.block)?.drop(); // this worker was away, and has it once more
-    const held = new HeldBlock({ ...this.#options, turns: this.#turns }, hold, lease);
+    const held = new HeldBlock({ ...this.#options, turns: this.#turns, activity: this.#activity }, hold, lease);
     this.#held.set(hold.block, held);
     held.announce();
     held.follow().catch((error: unknown) => this.#lose(held, error));

@@ -14,6 +14,7 @@ export const sumOf = (round: number, step: number, block: number, piece: number)
 export const epochKey = "epoch";
 const workerPrefix = "worker.";
 export const workerKey = (id: string): string => `${workerPrefix}${id}`;
+export const workerOf = (key: string): string => key.slice(workerPrefix.length);
 export const isWorkerKey = (key: string): boolean => key.startsWith(workerPrefix);
 
 /** The last word of a subject as a number; -1 where it is none. */

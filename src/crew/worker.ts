@@ -6,6 +6,7 @@ import { TandemError } from "../base/error.ts";
 import type { BlockWork } from "../scheme/blocks/block.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { CrewEpoch, CrewHold } from "../wire/generated/tandem/v1/crew_pb.ts";
+import { doing } from "./activity.ts";
 import type { BlockFiles } from "./block-files.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
 import { ableWorkers, CrewBoard } from "./crew-board.ts";
@@ -55,6 +56,10 @@ export class Worker {
     return this.#serving?.served.blockCount ?? 0;
   }
 
+  get doing(): number {
+    return this.#serving?.served.doing ?? doing.nothing;
+  }
+
   /** Until the signal; its blocks are given back then. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -75,7 +80,9 @@ export class Worker {
 
   async #look(): Promise<void> {
     const { id, version, threads } = this.#options;
-    await this.#board.putWorker(id, { version, threads, blocks: this.blockCount, trouble: this.#trouble });
+    const { blockCount: blocks, doing: now } = this;
+    const memoryMib = Math.ceil(process.memoryUsage.rss() / 2 ** 20);
+    await this.#board.putWorker(id, { version, threads, blocks, trouble: this.#trouble, memoryMib, doing: now });
     const view = await this.#board.read();
     const { epoch } = view;
     this.#share = Math.ceil((epoch?.blocks ?? 0) / Math.max(1, ableWorkers(view, version)));

@@ -34,6 +34,7 @@ export class TestCrew {
   readonly files = new Map<string, string>();
   readonly events: CrewEvent[] = [];
   readonly #workers: TestWorker[] = [];
+  readonly #parties: MemoryConnection[] = [];
 
   constructor({ seed, bytesMax = Infinity }: TestCrewOptions = {}) {
     const faults = seed === undefined ? {} : { faults: { random: new SeededRandom(seed), doubling: 0.2, delayMs: 6 } };
@@ -42,8 +43,10 @@ export class TestCrew {
 
   /** The party's side. */
   crew(options: Partial<RemoteCrewOptions> = {}): RemoteCrew {
+    const engine = this.engine.connect();
+    this.#parties.push(engine);
     return new RemoteCrew({
-      engine: this.engine.connect(),
+      engine,
       sealOf: testSeal,
       files: this.#files(),
       version: "1",
@@ -98,6 +101,7 @@ export class TestCrew {
 
   stop(): void {
     for (const { kill } of this.#workers) kill();
+    for (const party of this.#parties) party.cut();
   }
 
   #files(): BlockFiles {
