@@ -18,6 +18,7 @@ import {
   type Shape,
   text,
 } from "../base/shape.ts";
+import { crewShapes } from "./crew-view.ts";
 import { phases } from "../protocol/phase.ts";
 
 /** A metric that is no number is null in JSON. */
@@ -116,6 +117,7 @@ const kinds: Readonly<Record<string, Shape>> = {
   }),
   "passive-result": objectOf({ result: objectOf({ counts, ...processUse }, { trees: count }) }),
   error: objectOf({ code: text, message: text }),
+  ...crewShapes,
 };
 
 const stamped = objectOf({ type: text, at: instant, party: text });

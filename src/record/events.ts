@@ -13,6 +13,7 @@ import type { Traffic } from "../privacy/tally.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
 import type { Disclosure } from "../privacy/disclosures.ts";
+import type { CrewSummary } from "./crew-view.ts";
 import type { ProcessUse } from "./process-meter.ts";
 
 export type Metrics = Readonly<Record<string, number>>;
@@ -159,11 +160,22 @@ export type PartyEvent =
   | { readonly type: "alarm"; readonly party: string; readonly peer: string; readonly words: string }
   /** Something of this party's own data or config that its owner should know, though nothing is wrong. */
   | { readonly type: "notice"; readonly party: string; readonly words: string }
-  /** Of a party with workers. Numbers only: names of its machines are its own business. */
+  /** Of a party with workers: numbers, and names of its workers. They stay with the party, as its whole record does. */
   | { readonly type: "engine-awaited"; readonly party: string; readonly why: string }
   | { readonly type: "workers-awaited"; readonly party: string; readonly workers: number; readonly wanted: number }
   | { readonly type: "crew-opened"; readonly party: string; readonly blocks: number; readonly rowsPerBlock: number }
-  | { readonly type: "block-moved"; readonly party: string; readonly block: number; readonly moves: number }
+  | { readonly type: "worker-joined"; readonly party: string; readonly worker: string; readonly threads: number }
+  /** It was told to end, or nothing is heard of it; `blocks` is what it held when it was seen last. */
+  | { readonly type: "worker-lost"; readonly party: string; readonly worker: string; readonly blocks: number }
+  | {
+      readonly type: "block-moved";
+      readonly party: string;
+      readonly block: number;
+      readonly moves: number;
+      /** Who has it now. */
+      readonly worker?: string;
+    }
+  | { readonly type: "crew-progress"; readonly party: string; readonly crew: CrewSummary }
   | { readonly type: "epoch-lost"; readonly party: string; readonly code: string }
   | { readonly type: "turned-away"; readonly party: string; readonly address: string; readonly why: string }
   | { readonly type: "stopping"; readonly party: string }

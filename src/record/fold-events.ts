@@ -9,6 +9,8 @@
 import { emptyLedger, type Ledger, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { JobEvent, LayoutSummary, Metrics, PartyEvent, PhaseSpan } from "./events.ts";
+import { withCrewEvent } from "./crew-view.ts";
+import { withRoundEvent } from "./redone-rounds.ts";
 import { hasEventShape } from "./event-shapes.ts";
 import { emptyJobView, type PartyView, type JobView } from "./job-view.ts";
 
@@ -32,6 +34,8 @@ export function addEvent(view: JobView, event: Stamped): void {
   if (view.startedAt === 0) view.startedAt = event.at;
   view.lastAt = event.at;
   if (view.party === "") view.party = event.party;
+  view.roundsSoFar = withRoundEvent(view.roundsSoFar, event);
+  view.crew = withCrewEvent(view.crew, event);
   switch (event.type) {
     case "job":
       return begin(view, event);

@@ -4,6 +4,8 @@
  *
  * Runs in browsers too: nothing of Node is used here.
  */
+import { noRounds, type RoundsSoFar } from "./redone-rounds.ts";
+import type { CrewView } from "./crew-view.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type {
   ActiveResult,
@@ -96,6 +98,10 @@ export interface JobView {
   failure: { readonly code: ErrorCode; readonly message: string } | null;
   /** How often the job went on after a stop. */
   resumed: number;
+  /** Rounds that were begun, lost and done once more, among them. */
+  roundsSoFar: RoundsSoFar;
+  /** This party's workers; null: it has none. */
+  crew: CrewView | null;
 }
 
 export function emptyJobView(): JobView {
@@ -135,5 +141,7 @@ export function emptyJobView(): JobView {
     passiveResult: null,
     failure: null,
     resumed: 0,
+    roundsSoFar: noRounds,
+    crew: null,
   };
 }

@@ -6,6 +6,7 @@
 import { sumsWord } from "../privacy/spending.ts";
 import type { ErrorCode } from "../base/error.ts";
 import type { Disclosure } from "../privacy/disclosures.ts";
+import { blocksWord } from "./crew-view.ts";
 import type { Emit, PartyEvent } from "./events.ts";
 import { disclosureText } from "../privacy/leakage.ts";
 
@@ -101,11 +102,19 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
       blocks,
       rowsPerBlock,
     }),
-  "block-moved": ({ block, moves }) => ({
+  "worker-joined": ({ worker, threads }) =>
+    info(`worker ${worker} is there, with ${threads} ${threads === 1 ? "thread" : "threads"}`, { worker, threads }),
+  "worker-lost": ({ worker, blocks }) => ({
     level: "warn",
-    words: `block ${block} went to another worker`,
-    facts: { block, moves },
+    words: `worker ${worker} is gone; it held ${blocksWord(blocks)}`,
+    facts: { worker, blocks },
   }),
+  "block-moved": ({ block, moves, worker }) => ({
+    level: "warn",
+    words: `block ${block} went to another worker${worker === undefined ? "" : `, ${worker}`}`,
+    facts: { block, moves, worker: worker ?? null },
+  }),
+  "crew-progress": null,
   "epoch-lost": ({ code }) => ({
     level: "warn",
     words: `this attempt's work at the workers is lost (${code})`,

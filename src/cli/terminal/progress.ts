@@ -153,7 +153,10 @@ export class Progress {
       case "engine-awaited":
       case "workers-awaited":
       case "crew-opened":
+      case "worker-joined":
+      case "worker-lost":
       case "block-moved":
+      case "crew-progress":
       case "epoch-lost":
       case "turned-away":
       case "stopping":

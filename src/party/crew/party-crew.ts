@@ -60,9 +60,19 @@ function tell(party: string, event: CrewEvent, emit: Emit): void {
     case "opened":
       return emit({ type: "crew-opened", party, blocks: event.blocks, rowsPerBlock: event.rowsPerBlock });
     case "block-held":
-      if (event.deliveries > 1) emit({ type: "block-moved", party, block: event.block, moves: event.deliveries - 1 });
+      if (event.deliveries > 1) emit({ type: "block-moved", party, ...moved(event) });
       return;
+    case "worker-joined":
+      return emit({ type: "worker-joined", party, worker: event.worker, threads: event.threads });
+    case "worker-lost":
+      return emit({ type: "worker-lost", party, worker: event.worker, blocks: event.blocks });
+    case "progress":
+      return emit({ type: "crew-progress", party, crew: event.crew });
     case "epoch-lost":
       return emit({ type: "epoch-lost", party, code: event.code });
   }
+}
+
+function moved({ block, worker, deliveries }: Extract<CrewEvent, { kind: "block-held" }>) {
+  return { block, worker, moves: deliveries - 1 };
 }

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { awaitedWords, type CrewSummary, engineBytes, withCrewEvent } from "./crew-view.ts";
+import { hasEventShape } from "./event-shapes.ts";
+import type { PartyEvent } from "./events.ts";
+import { jobView } from "./fold-events.ts";
+import { logTo } from "./log.ts";
+import { isOfJob } from "./record-keeper.ts";
+
+const party = "shop";
+const summary: CrewSummary = {
+  workers: [{ worker: "host-1", threads: 8, memoryBytes: 2 ** 30, blocks: 3, doing: "summing" }],
+  workerCount: 1,
+  blocks: 4,
+  freeBlocks: 1,
+  bytesToEngine: 1000,
+  bytesFromEngine: 10,
+  awaited: { seconds: 12, of: [{ worker: "host-1", blocks: 3 }] },
+};
+const opened: PartyEvent = { type: "crew-opened", party, blocks: 4, rowsPerBlock: 65_536 };
+const story: readonly PartyEvent[] = [
+  opened,
+  { type: "worker-joined", party, worker: "host-1", threads: 8 },
+  { type: "crew-progress", party, crew: summary },
+  { type: "worker-lost", party, worker: "host-1", blocks: 3 },
+  { type: "block-moved", party, block: 2, moves: 1, worker: "host-2" },
+  { type: "epoch-lost", party, code: "ENGINE_LOST" },
+  opened,
+  { type: "crew-progress", party, crew: { ...summary, bytesToEngine: 500, awaited: null } },
+];
+
+test("a job's view has its crew: the last look, and what was lost over all attempts", () => {
+  const { crew } = jobView(story.map((event, at) => ({ ...event, at })));
+  expect(crew).toMatchObject({ blocks: 4, rowsPerBlock: 65_536, moves: 1, epochsLost: 1, workersLost: 1 });
+  expect(crew && engineBytes(crew)).toEqual({ toEngine: 1500, fromEngine: 20 });
+  expect(withCrewEvent(null, { type: "stopped", party })).toBeNull();
+  expect(jobView([]).crew).toBeNull();
+});
+
+test("they belong to the job's record, and are read back from it in their form only", () => {
+  for (const event of story) {
+    expect(isOfJob(event)).toBe(true);
+    expect(hasEventShape({ ...event, at: 1 }), event.type).toBe(true);
+  }
+  const wrong = { ...summary, workers: [{ ...summary.workers[0], doing: "stealing" }] };
+  for (const event of [
+    { type: "crew-progress", crew: wrong },
+    { type: "crew-progress", crew: { ...summary, blocks: -1 } },
+    { type: "worker-joined", worker: "host-1", threads: "many" },
+    { type: "block-moved", block: 2, worker: 7 },
+  ])
+    expect(hasEventShape({ ...event, party, at: 1 }), JSON.stringify(event)).toBe(false);
+});
+
+test("whom a question waits for, in words", () => {
+  expect(awaitedWords(summary)).toBe("waiting 12 s for host-1 (3 blocks)");
+  expect(awaitedWords({ ...summary, awaited: null })).toBeNull();
+  expect(awaitedWords({ ...summary, awaited: { seconds: 3, of: [] } })).toBeNull();
+  const of = ["a", "", "c", "d"].map((worker) => ({ worker, blocks: 1 }));
+  expect(awaitedWords({ ...summary, awaited: { seconds: 3, of } })).toBe(
+    "waiting 3 s for a (1 block), nobody yet (1 block) and 2 more",
+  );
+});
+
+test("a party's log has a line for who comes and goes, and none for every look", () => {
+  const lines: string[] = [];
+  const log = logTo({ level: "info", terminal: true, write: (text) => lines.push(text), now: () => new Date(0) });
+  for (const event of story) log(event);
+  expect(lines.map((line) => line.slice(21).trim())).toEqual([
+    "shop: its workers have 4 blocks of up to 65536 rows",
+    "shop: worker host-1 is there, with 8 threads",
+    "shop: worker host-1 is gone; it held 3 blocks",
+    "shop: block 2 went to another worker, host-2",
+    "shop: this attempt's work at the workers is lost (ENGINE_LOST)",
+    "shop: its workers have 4 blocks of up to 65536 rows",
+  ]);
+});
