@@ -13,6 +13,7 @@ import { exposurePart } from "./exposure-part.ts";
 import { modelPart } from "./model-part.ts";
 import { partiesPart, timePart } from "./parties-part.ts";
 import { metricsPart, qualityPart } from "./quality-part.ts";
+import { redonePart, workersPart } from "./workers-part.ts";
 import { reportStyle } from "./job-report-style.ts";
 
 /** @param options.withOwn false leaves out what only the party itself may see: splits, scores' curves, exposure */
@@ -27,6 +28,8 @@ export function jobReport(
     partiesPart(view),
     qualityPart(view, withOwn ? own.scores : null),
     timePart(view),
+    redonePart(view),
+    workersPart(view),
     encodingPart(view),
     ...(withOwn ? [modelPart(view, modelTrees(view, own))] : []),
     disclosurePart(view),
