@@ -21,6 +21,7 @@ import { LearningCurves } from "./learning-curves.tsx";
 import { PartyPicture } from "./party-picture.tsx";
 import { now, openJob, jobViews } from "./session.ts";
 import { Timeline } from "./timeline.tsx";
+import { WorkersCard } from "./workers-card.tsx";
 
 export function Overview() {
   const { view } = jobViews.value;
@@ -32,6 +33,7 @@ export function Overview() {
         <Parties view={view} />
         {view.role === "active" ? <Learning view={view} /> : <OwnSplits />}
         <Time view={view} />
+        <WorkersCard view={view} />
       </div>
     </>
   );
