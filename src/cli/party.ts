@@ -8,16 +8,17 @@ import type { Crew } from "../scheme/blocks/crew.ts";
 import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
+import { addMetricsOptions, type MetricsFlags, serveMetrics } from "./party-metrics.ts";
 import { standardErrorScreen } from "./terminal/live-view.ts";
 
-interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags {
+interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags, MetricsFlags {
   readonly quiet?: boolean;
   readonly embedded?: boolean;
 }
 
 export function partyCommand(): Command {
   const command = companyCommand("party", "run a passive party: it takes part in one job after the other");
-  return addLeakageOptions(addDashboardOptions(command))
+  return addLeakageOptions(addMetricsOptions(addDashboardOptions(command)))
     .option("--json", "print what --explain-leakage says as one line of JSON")
     .option("--quiet", "print warnings and errors only")
     .option("--embedded", "do all work in this process, whatever the config says of a crew")
@@ -54,10 +55,18 @@ async function runParty(flags: PartyFlags): Promise<void> {
     directory: config.output.directory,
     job: null,
   });
-  const serve = (crew: Crew | undefined): Promise<void> => runPassive(config, voice.emit, { stop: stop.signal, crew });
-  await besideCrew(config, voice.emit, stop.signal, serve).finally(() => {
+  const insecure = config.tls.insecure_key_file;
+  const metrics = await serveMetrics(flags, insecure, voice.emit, (text) => write(`${text}\n`)).catch(
+    async (error: unknown) => {
+      await closeDashboard();
+      throw error;
+    },
+  );
+  const { emit } = metrics;
+  const serve = (crew: Crew | undefined): Promise<void> => runPassive(config, emit, { stop: stop.signal, crew });
+  await besideCrew(config, emit, stop.signal, serve).finally(async () => {
     voice.close();
-    return closeDashboard();
+    await Promise.all([metrics.close(), closeDashboard()]);
   });
 }
 

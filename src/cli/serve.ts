@@ -1,11 +1,10 @@
 /** `tandem serve`: scores over HTTP at the active party. */
 import { Command, Option } from "commander";
-import { TandemError } from "../base/error.ts";
 import { aliasesOf, resolveParameters, servingParameters } from "../base/parameters/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
 import { programVersion } from "../base/program-version.ts";
-import { readSecretFile } from "../base/files/secret-file.ts";
 import { addExamples } from "./terminal/help-text.ts";
+import { readToken } from "./token-file.ts";
 import { portNumber } from "./whole-number.ts";
 
 interface ServeFlags {
@@ -20,7 +19,6 @@ interface ServeFlags {
 }
 
 const defaultPort = "8080";
-const tokenCharsMin = 16;
 
 export function serveCommand(): Command {
   const command = new Command("serve")
@@ -76,18 +74,4 @@ export function serveCommand(): Command {
     };
     await runServe(config, options, log, stop.signal);
   });
-}
-
-/** @throws TandemError; the token itself stands in no message */
-async function readToken(path: string, insecure: boolean): Promise<string> {
-  let text: string;
-  try {
-    text = (await readSecretFile(path, { insecure })).trim();
-  } catch (cause) {
-    if (cause instanceof TandemError) throw cause;
-    throw new TandemError("FILE_UNREADABLE", `${path}: the token cannot be read`, { cause });
-  }
-  if (!/^\S+$/.test(text) || text.length < tokenCharsMin)
-    throw new TandemError("FILE_FORMAT", `${path}: a token has at least ${tokenCharsMin} characters and no spaces`);
-  return text;
 }

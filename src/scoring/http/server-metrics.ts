@@ -1,6 +1,6 @@
 /** What a scoring server counts. */
 import type { OnQuestion } from "../scorer.ts";
-import { Counter, Gauge, Histogram, metricsText } from "./metrics.ts";
+import { Counter, Gauge, Histogram, metricsText } from "../../base/metrics.ts";
 
 const seconds = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];

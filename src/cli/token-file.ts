@@ -1,0 +1,19 @@
+/** A file with the token that requests to a server must show. */
+import { TandemError } from "../base/error.ts";
+import { readSecretFile } from "../base/files/secret-file.ts";
+
+const tokenCharsMin = 16;
+
+/** @throws TandemError; the token itself stands in no message */
+export async function readToken(path: string, insecure: boolean): Promise<string> {
+  let text: string;
+  try {
+    text = (await readSecretFile(path, { insecure })).trim();
+  } catch (cause) {
+    if (cause instanceof TandemError) throw cause;
+    throw new TandemError("FILE_UNREADABLE", `${path}: the token cannot be read`, { cause });
+  }
+  if (!/^\S+$/.test(text) || text.length < tokenCharsMin)
+    throw new TandemError("FILE_FORMAT", `${path}: a token has at least ${tokenCharsMin} characters and no spaces`);
+  return text;
+}
