@@ -4,7 +4,7 @@ import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
 import type { PassiveConfig } from "../party/config/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { Emit } from "../record/events.ts";
-import type { Crew } from "../scheme/blocks/crew.ts";
+import type { PassiveRunOptions } from "../party/passive/run.ts";
 import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
@@ -36,8 +36,8 @@ async function runParty(flags: PartyFlags): Promise<void> {
   const stop = new AbortController();
   if (flags.supervised === true)
     return supervised(config.name, (emit) =>
-      besideCrew(config, emit, stop.signal, (crew) =>
-        runPassive(config, emit, { stop: stop.signal, once: true, crew }),
+      besideCrew(config, emit, stop.signal, (beside) =>
+        runPassive(config, emit, { stop: stop.signal, once: true, ...beside }),
       ),
     );
   if (!(await explainFirst(flags, `any job that the policy of ${config.name} allows`, () => policyDisclosures(config))))
@@ -63,7 +63,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
     },
   );
   const { emit } = metrics;
-  const serve = (crew: Crew | undefined): Promise<void> => runPassive(config, emit, { stop: stop.signal, crew });
+  const serve = (beside: BesideCrew): Promise<void> => runPassive(config, emit, { stop: stop.signal, ...beside });
   await besideCrew(config, emit, stop.signal, serve).finally(async () => {
     voice.close();
     await Promise.all([metrics.close(), closeDashboard()]);
@@ -74,21 +74,25 @@ function withCrew(config: PassiveConfig, { embedded }: PartyFlags): PassiveConfi
   return embedded === true ? { ...config, crew: undefined } : config;
 }
 
+type BesideCrew = Pick<PassiveRunOptions, "crew" | "onRecords">;
+
 /** Only who has a crew loads what it needs. */
 async function besideCrew(
   { name, crew }: PassiveConfig,
   emit: Emit,
   stop: AbortSignal,
-  run: (crew: Crew | undefined) => Promise<void>,
+  run: (beside: BesideCrew) => Promise<void>,
 ): Promise<void> {
-  if (crew === undefined) return run(undefined);
+  if (crew === undefined) return run({});
+  let tell = emit;
   const { openPartyCrew } = await import("../party/crew/party-crew.ts");
-  const opened = await openPartyCrew(crew, name, emit, stop).catch((error: unknown) => {
+  const opened = await openPartyCrew(crew, name, (event) => tell(event), stop).catch((error: unknown) => {
     if (stop.aborted) return null;
     throw error;
   });
   if (opened === null) return;
-  await run(opened.crew).finally(() => opened.close());
+  const onRecords = (records: Emit): void => void (tell = records);
+  await run({ crew: opened.crew, onRecords }).finally(() => opened.close());
 }
 
 async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {

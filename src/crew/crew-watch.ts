@@ -22,7 +22,7 @@ const lookMs = 3000;
 /** So many workers fit into one snapshot of a look; where there are more, snapshots are fewer. */
 const workersPerLook = 16;
 /** An engine that comes back without its memory has an empty board for a moment. */
-const missingMax = 2;
+const missingMax = 1;
 
 interface Seen {
   blocks: number;

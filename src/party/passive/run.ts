@@ -22,6 +22,8 @@ export interface PassiveRunOptions {
   readonly now?: () => number;
   /** Who holds the rows of its jobs: this process, unless it says otherwise. */
   readonly crew?: Crew | undefined;
+  /** Told where events go that a job's record should have, as those of a crew. */
+  readonly onRecords?: ((emit: Emit) => void) | undefined;
 }
 
 /**
@@ -40,11 +42,12 @@ export async function runPassive(config: PassiveConfig, emit: Emit, options: Pas
 async function serve(
   config: PassiveConfig,
   tell: Emit,
-  { stop, once = false, storage, now, crew }: PassiveRunOptions,
+  { stop, once = false, storage, now, crew, onRecords }: PassiveRunOptions,
 ): Promise<void> {
   const { name } = config;
   const records = new RecordKeeper(config.output.directory, tell);
   const { emit } = records;
+  onRecords?.(emit);
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
   const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), {
