@@ -1,6 +1,6 @@
 /**
  * A real nats-server with the config that `tandem init crew` writes, where one is installed. Without one, tests of it
- * are skipped, and say so.
+ * are skipped, and say so. TANDEM_NATS_SERVER names one that stands elsewhere, of another version for example.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -10,7 +10,10 @@ import { createAuthority, type Identity } from "../../src/transport/certificates
 import { afterAll } from "vitest";
 import { scratchDirectory } from "./command.ts";
 
-export const natsServerProgram = ["nats-server", "/usr/sbin/nats-server"].find(
+const given = process.env["TANDEM_NATS_SERVER"] ?? "";
+const usual = ["nats-server", "/usr/sbin/nats-server"];
+
+export const natsServerProgram = (given === "" ? usual : [given]).find(
   (path) => spawnSync(path, ["--version"]).status === 0,
 );
 

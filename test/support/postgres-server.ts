@@ -9,10 +9,12 @@ import { createAuthority } from "../../src/transport/certificates.ts";
 
 export const password = "s3cret/%:@ word";
 
-/** Its folder, or null. Distributions do not put it on the path. */
-const programs = [...(process.env["PATH"] ?? "").split(delimiter), ...debianFolders()].find((folder) =>
-  existsSync(join(folder, "initdb")),
-);
+/** TANDEM_POSTGRES names its folder of programs where that stands elsewhere. */
+const given = process.env["TANDEM_POSTGRES"] ?? "";
+const usual = [...(process.env["PATH"] ?? "").split(delimiter), ...debianFolders()];
+
+/** Its folder, or undefined. Distributions do not put it on the path. */
+const programs = (given === "" ? usual : [given]).find((folder) => existsSync(join(folder, "initdb")));
 
 /** Why there is no server; null: there can be one. */
 export const withoutPostgres =
