@@ -14,6 +14,7 @@ test("what belongs to the objective, or has its default, is not spoken of", () =
   expect(unused({ sampling_method: "goss", top_rate: 0.3 })).toEqual([]);
   expect(unused({ objective: "reg:quantileerror", quantile_alpha: [0.1, 0.9] })).toEqual([]);
   expect(unused({ objective: "rank:pairwise", lambdarank_num_pair_per_sample: 8 })).toEqual([]);
+  expect(unused({ booster: "dart", rate_drop: 0.1, one_drop: 1, sample_type: "weighted" })).toEqual([]);
   // A metric uses it as well.
   expect(unused({ objective: "reg:gamma", eval_metric: ["tweedie-nloglik"], tweedie_variance_power: 1.2 })).toEqual([]);
 });
@@ -27,6 +28,9 @@ test.each([
   [{ quantile_alpha: [0.1, 0.9] }, /quantile_alpha is not used .* reg:quantileerror/],
   [{ objective: "survival:cox", aft_loss_distribution: "extreme" }, /aft_loss_distribution is not used .*:aft/],
   [{ objective: "rank:pairwise", ndcg_exp_gain: false }, /ndcg_exp_gain is not used .* rank:ndcg/],
+  [{ rate_drop: 0.1 }, /rate_drop is not used .* belongs to booster dart/],
+  [{ one_drop: true }, /one_drop is not used .* belongs to booster dart/],
+  [{ normalize_type: "forest" }, /normalize_type is not used .* belongs to booster dart/],
   [{ objective: "binary:hinge", scale_pos_weight: 2 }, /scale_pos_weight is not used with binary:hinge/],
 ])("%o is told, as XGBoost tells it", (given, words) => {
   expect(unused(given)).toEqual([expect.stringMatching(words)]);

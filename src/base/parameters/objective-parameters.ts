@@ -55,6 +55,11 @@ const table: readonly Applicability[] = [
     isUsed: ({ sampling_method: method }: TrainingParameters) => method === "goss",
     belongsTo: "sampling_method goss",
   })),
+  ...(["rate_drop", "skip_drop", "one_drop", "sample_type", "normalize_type"] as const).map((name) => ({
+    name,
+    isUsed: ({ booster }: TrainingParameters) => booster === "dart",
+    belongsTo: "booster dart",
+  })),
 ];
 
 /** What was given and is not used, in words. @throws TandemError USAGE for what is refused */

@@ -24,6 +24,8 @@ export interface ChoiceSpec<C extends string> {
   readonly kind: "choice";
   readonly default: C;
   readonly choices: readonly C[];
+  /** What XGBoost has and we do not: why, and what to do. */
+  readonly refused?: Readonly<Record<string, string>>;
   readonly help: string;
 }
 
@@ -32,6 +34,8 @@ export interface SwitchSpec {
   readonly default: boolean;
   /** As of a number. */
   readonly defaultOf?: Readonly<Record<string, boolean>>;
+  /** 0 and 1 are taken too, as XGBoost's users write it. */
+  readonly bits?: boolean;
   readonly help: string;
 }
 
@@ -111,7 +115,7 @@ export function describeBounds(spec: ParameterSpec): string {
   if (spec.kind === "choice") return spec.choices.join("|");
   if (spec.kind === "list")
     return `a list of ${spec.choices.map((name) => (spec.numbered.includes(name) ? `${name}[@n]` : name)).join("|")}`;
-  if (spec.kind === "switch") return "true or false";
+  if (spec.kind === "switch") return spec.bits === true ? "true or false, 1 or 0" : "true or false";
   if (spec.kind === "numbers") return `up to ${spec.countMax} numbers above ${spec.above} and below ${spec.below}`;
   const noun = spec.kind === "integer" ? "an integer" : "a number";
   const low = spec.min === undefined ? "" : spec.minExclusive === true ? ` above ${spec.min}` : ` from ${spec.min}`;

@@ -30,7 +30,9 @@ describe.each(Object.entries(tables))("%s", (_name, table) => {
       expectError(() => accept(value), "USAGE", new RegExp(`parameter ${name} must be .*; got '`));
     if (spec.kind === "switch") {
       for (const value of [true, false]) expect(accept(value)).toBe(value);
-      for (const value of ["true", 1, null]) await refuse(value);
+      for (const value of ["true", null, 2]) await refuse(value);
+      if (spec.bits === true) for (const value of [0, 1]) expect(accept(value)).toBe(value === 1);
+      else await refuse(1);
       return;
     }
     if (spec.kind === "list") {
@@ -107,4 +109,9 @@ test("describeBounds", () => {
   expect(describeBounds(trainingParameters.eta)).toBe("a number above 0 up to 1");
   expect(describeBounds(trainingParameters.base_score)).toBe("a number or auto");
   expect(describeBounds(codecParameters.codec)).toBe("batched|unbatched");
+});
+
+test("a booster without trees is refused by name, with what to do", async () => {
+  const given = { booster: "gblinear" };
+  await expectError(() => resolveParameters(trainingParameters, given), "USAGE", /cannot be gblinear here: .* gbtree/);
 });

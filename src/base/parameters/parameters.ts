@@ -97,10 +97,13 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): Parame
   }
   if (spec.kind === "switch") {
     if (typeof value === "boolean") return value;
-    throw new TandemError("USAGE", `parameter ${name} must be true or false; got '${String(value)}'`);
+    if (spec.bits === true && (value === 0 || value === 1)) return value === 1;
+    throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
   }
   if (spec.kind === "choice") {
     if (typeof value === "string" && spec.choices.includes(value)) return value;
+    const why = typeof value === "string" ? spec.refused?.[value] : undefined;
+    if (why !== undefined) throw new TandemError("USAGE", `parameter ${name} cannot be ${String(value)} here: ${why}`);
     throw new TandemError(
       "USAGE",
       `parameter ${name} must be one of ${spec.choices.join(", ")}; got '${String(value)}'`,

@@ -1,4 +1,5 @@
 /** What is learnt. Names, meanings and defaults are XGBoost's where XGBoost has the thing. */
+import { boosterParameters } from "./booster-parameters.ts";
 import { choice, list, type ParameterSpec, type ValuesOf } from "./parameter-spec.ts";
 
 export const trainingParameters = {
@@ -25,6 +26,7 @@ export const trainingParameters = {
     "binary:logistic",
     "what the trees learn",
   ),
+  ...boosterParameters,
   num_class: {
     kind: "integer",
     default: 0,
