@@ -67,6 +67,12 @@ export async function runRefresh(
       `the model of job ${share.job} was trained with masked_scoring: parties tell scores, and not where people end. ` +
         "Its leaves cannot be refreshed",
     );
+  if (share.treeWeights !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `the model of job ${share.job} was trained with booster dart: each round has learnt beside trees that were ` +
+        "dropped then, which nobody keeps. Its leaves cannot be refreshed",
+    );
   const training = parametersOf(config.training, share);
   if (objectiveFor(share.objective).leafQuantiles !== undefined)
     throw new TandemError("USAGE", `leaves of ${share.objective} are quantiles of residuals, which no sums refresh`);

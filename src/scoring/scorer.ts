@@ -5,6 +5,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
+import { withWeightsInLeaves } from "../gbdt/tree/weighted-trees.ts";
 import { isSet } from "../wire/bitmap.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { fewAtOnce } from "../base/scheduling/few-at-once.ts";
@@ -102,7 +103,7 @@ export class Scorer {
     peers: readonly ScoringPeer[],
     options: { readonly onQuestion?: OnQuestion; readonly close?: () => void } = {},
   ) {
-    this.share = share;
+    this.share = share = withWeightsInLeaves(share);
     this.#model = new ScoringModel(share);
     // Who has no split in the model knows nothing about anybody's score, and need not hear who is scored.
     this.#partners = peers

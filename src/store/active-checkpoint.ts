@@ -13,7 +13,16 @@ import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../base/parameters/parameters.ts";
 import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
-import { bestFrom, bestSchema, roundLineKind, storedBest, withRounds } from "./round-lines.ts";
+import { dartSchema, storedDart } from "./dart-checkpoint.ts";
+import {
+  bestFrom,
+  bestSchema,
+  type RoundLine,
+  roundLineKind,
+  storedBest,
+  withDartRounds,
+  withRounds,
+} from "./round-lines.ts";
 import { readSealedAndLines, type SealedKind, writeSealedText } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
@@ -43,7 +52,14 @@ export interface ActiveCheckpoint {
 /** A model that training goes on from: it may be gone when the job is taken up again. */
 export interface StartCheckpoint extends Pick<
   ActiveModel,
-  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "takesBaseMargin" | "trees"
+  | "objective"
+  | "baseMargin"
+  | "outputCount"
+  | "parallelTrees"
+  | "quantiles"
+  | "takesBaseMargin"
+  | "treeWeights"
+  | "trees"
 > {
   /** Its id. */
   readonly model: string;
@@ -67,12 +83,14 @@ const contents = z.strictObject({
       parallelTrees: z.number().int().optional(),
       quantiles: z.array(z.number()).optional(),
       takesBaseMargin: z.literal(true).optional(),
+      treeWeights: z.array(z.number()).optional(),
       trees: z.number().int().positive(),
     })
     .nullable(),
   trees: z.array(treeSchema),
-  /** Empty before the first round has ended. */
+  /** Empty before the first round has ended; with `dart` where margins begin. */
   margins: z.base64(),
+  dart: dartSchema.optional(),
   /** Those that the layer under way began with, where some of its rounds have ended and others have not. */
   layer: z.base64().optional(),
   best: bestSchema,
@@ -105,9 +123,11 @@ export async function writeActiveCheckpoint(
     start: start && {
       ...start,
       quantiles: start.quantiles && [...start.quantiles],
+      treeWeights: start.treeWeights && [...start.treeWeights],
       trees: start.trees.length,
     },
-    margins: textOf(progress?.margins ?? new Float64Array(0)),
+    margins: textOf(progress?.dart?.start ?? progress?.margins ?? new Float64Array(0)),
+    ...(progress?.dart === undefined ? {} : { dart: storedDart(progress.dart) }),
     ...(progress?.layerMargins === undefined ? {} : { layer: textOf(progress.layerMargins) }),
     best: storedBest(best),
   };
@@ -128,7 +148,7 @@ export async function readActiveCheckpoint(
   const path = checkpointPath(folder);
   const stored = await readSealedAndLines(path, kind, roundLineKind, storage);
   if (stored === null) return null;
-  const { identity, run, key, sampling, resolution, aligned, start, trees, margins, layer, best } = stored.head;
+  const { identity, run, key, sampling, resolution, aligned, start, trees } = stored.head;
   return {
     identity,
     jobId: bytesFrom(run),
@@ -137,21 +157,21 @@ export async function readActiveCheckpoint(
     ...(resolution === undefined ? {} : { resolutionBits: resolution }),
     aligned: aligned === null ? null : rowsFrom(aligned),
     start: start && { ...start, trees: trees.slice(0, start.trees) },
-    progress:
-      margins === ""
-        ? null
-        : withRounds(
-            {
-              trees,
-              margins: doublesFrom(margins),
-              ...(layer === undefined ? {} : { layerMargins: doublesFrom(layer) }),
-              best: bestFrom(best),
-            },
-            run,
-            stored.lines,
-            path,
-          ),
+    progress: progressFrom(stored.head, stored.lines, path),
   };
+}
+
+function progressFrom(
+  { run, trees, margins: text, layer, best: storedOne, dart }: z.infer<typeof contents>,
+  lines: readonly RoundLine[],
+  path: string,
+): ActiveProgress | null {
+  if (text === "") return null;
+  const margins = doublesFrom(text);
+  const best = bestFrom(storedOne);
+  if (dart !== undefined) return withDartRounds({ trees, best, dart }, margins, run, lines, path);
+  const underWay = layer === undefined ? {} : { layerMargins: doublesFrom(layer) };
+  return withRounds({ trees, margins, ...underWay, best }, run, lines, path);
 }
 
 async function readSecret(path: string, scheme: Pick<Scheme, "readSecret">, text: string): Promise<SchemeSecret> {

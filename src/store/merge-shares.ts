@@ -32,6 +32,7 @@ export function mergeShares(active: ActiveShare, passives: readonly PassiveShare
     ...(active.parallelTrees === undefined ? {} : { parallelTrees: active.parallelTrees }),
     ...(active.takesBaseMargin === undefined ? {} : { takesBaseMargin: active.takesBaseMargin }),
     ...(active.quantiles === undefined ? {} : { quantiles: active.quantiles }),
+    ...(active.treeWeights === undefined ? {} : { treeWeights: active.treeWeights }),
     ...(active.classes === undefined ? {} : { classes: active.classes }),
     trees,
   };

@@ -8,7 +8,8 @@ import type { ActiveProgress, StoredRound } from "../protocol/active/role.ts";
 import { paillier, PaillierSecret } from "../scheme/paillier/paillier.ts";
 import { generateKey } from "../crypto/paillier/index.ts";
 import { checkpointPath, readActiveCheckpoint, writeActiveCheckpoint } from "./active-checkpoint.ts";
-import { addRoundLine, narrow, widened } from "./round-lines.ts";
+import { narrow, widened } from "../gbdt/tree/narrow-leaves.ts";
+import { addRoundLine } from "./round-lines.ts";
 
 const files = new Map<string, string>();
 const storage: Storage = {

@@ -7,27 +7,45 @@ import { z } from "zod";
 import { TandemError } from "../base/error.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { addLeafWeights } from "../gbdt/boost/train.ts";
+import { narrow, narrowBytes } from "../gbdt/tree/narrow-leaves.ts";
 import type { ActiveProgress, StoredRound } from "../protocol/active/role.ts";
+import { dartFrom, type dartSchema, leavesFrom, storedWeights } from "./dart-checkpoint.ts";
 import { appendSealedText, type SealedKind } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
-import { bytesFrom, doublesFrom, textOf } from "./stored-numbers.ts";
+import { doublesFrom, textOf } from "./stored-numbers.ts";
 
 /** The best round on the validation rows; its value, one float64, in base64, and where they count all metrics. */
 export const bestSchema = z
-  .strictObject({ round: z.number().int().nonnegative(), value: z.base64(), metrics: z.base64().optional() })
+  .strictObject({
+    round: z.number().int().nonnegative(),
+    value: z.base64(),
+    metrics: z.base64().optional(),
+    /** Of booster dart. */
+    weights: z.base64().optional(),
+  })
   .nullable();
 
 export function storedBest(best: ActiveProgress["best"]): z.infer<typeof bestSchema> {
   if (best === null) return null;
   const value = textOf(Float64Array.of(best.value));
-  return { round: best.round, value, ...(best.metrics && { metrics: textOf(best.metrics) }) };
+  return {
+    round: best.round,
+    value,
+    ...(best.metrics && { metrics: textOf(best.metrics) }),
+    ...(best.treeWeights && { weights: storedWeights(best.treeWeights) }),
+  };
 }
 
 export function bestFrom(stored: z.infer<typeof bestSchema>): ActiveProgress["best"] {
   if (stored === null) return null;
-  const { round, value, metrics } = stored;
-  return { round, value: doublesFrom(value)[0], ...(metrics === undefined ? {} : { metrics: doublesFrom(metrics) }) };
+  const { round, value, metrics, weights } = stored;
+  return {
+    round,
+    value: doublesFrom(value)[0],
+    ...(metrics === undefined ? {} : { metrics: doublesFrom(metrics) }),
+    ...(weights === undefined ? {} : { treeWeights: [...doublesFrom(weights)] }),
+  };
 }
 
 const contents = z.strictObject({
@@ -39,6 +57,8 @@ const contents = z.strictObject({
   /** Per tree a number per instance, of as many bytes as the tree's size needs. */
   leaves: z.array(z.base64()),
   best: bestSchema,
+  /** Of booster dart: of all trees of layers that have ended. */
+  weights: z.base64().optional(),
 });
 export type RoundLine = z.infer<typeof contents>;
 
@@ -54,7 +74,7 @@ export const roundLineKind: SealedKind<RoundLine> = {
 export async function addRoundLine(
   path: string,
   jobId: Uint8Array,
-  { trees, best }: ActiveProgress,
+  { trees, best, dart }: ActiveProgress,
   round: StoredRound,
   storage: Storage,
 ): Promise<void> {
@@ -64,6 +84,7 @@ export async function addRoundLine(
     before: trees.length - round.trees.length,
     leaves,
     best: storedBest(best),
+    ...(dart === undefined ? {} : { weights: storedWeights(dart.weights) }),
   };
   const text = `${storedJson(line).slice(0, -1)},"trees":${storedList(round.trees)}}`;
   await appendSealedText(path, roundLineKind, text, storage);
@@ -89,12 +110,11 @@ export function withRounds(
   const margins = progress.margins.slice();
   let { best } = progress;
   for (const line of lines) {
-    if (line.run !== run || line.before !== trees.length || line.leaves.length !== line.trees.length) throw wrong(path);
+    checkFollows(line, run, trees.length, path);
     line.trees.forEach((tree, i) => {
-      const leaves = widened(bytesFrom(line.leaves[i]), tree.length);
+      const leaves = leavesFrom(line.leaves[i], tree, () => wrong(path));
       const outputCount = margins.length / leaves.length;
-      const isLeaf = tree.map((node) => node.kind === "leaf");
-      if (!Number.isInteger(outputCount) || leaves.some((leaf) => isLeaf[leaf] !== true)) throw wrong(path);
+      if (!Number.isInteger(outputCount)) throw wrong(path);
       addLeafWeights(margins, outputCount, trees.length, tree, leaves);
       trees.push(tree);
     });
@@ -103,25 +123,36 @@ export function withRounds(
   return { trees, margins, best };
 }
 
+/**
+ * The same of booster dart, where nothing adds up to what stands in the file: the leaves of all trees are put together,
+ * and the last weights count.
+ * @param start where margins begin
+ */
+export function withDartRounds(
+  head: Pick<ActiveProgress, "trees" | "best"> & { readonly dart: z.infer<typeof dartSchema> },
+  start: Float64Array,
+  run: string,
+  lines: readonly RoundLine[],
+  path: string,
+): ActiveProgress {
+  const trees = [...head.trees];
+  const leaves = [...head.dart.leaves];
+  let { weights } = head.dart;
+  let { best } = head;
+  for (const line of lines) {
+    checkFollows(line, run, trees.length, path);
+    trees.push(...line.trees);
+    leaves.push(...line.leaves);
+    best = bestFrom(line.best);
+    weights = line.weights ?? weights;
+  }
+  return { trees, best, ...dartFrom({ leaves, weights }, trees, start, () => wrong(path)) };
+}
+
+function checkFollows(line: RoundLine, run: string, before: number, path: string): void {
+  if (line.run !== run || line.before !== before || line.leaves.length !== line.trees.length) throw wrong(path);
+}
+
 function wrong(path: string): TandemError {
   return new TandemError("CHECKPOINT", `${path} has rounds that do not follow each other. ${roundLineKind.advice}`);
-}
-
-/** @param treeSize decides how many bytes a number takes */
-export function narrow(leaves: Uint32Array, treeSize: number): Uint8Array | Uint16Array | Uint32Array {
-  const bytes = narrowBytes(treeSize);
-  return bytes === 1 ? new Uint8Array(leaves) : bytes === 2 ? new Uint16Array(leaves) : leaves;
-}
-
-export function widened({ buffer, length }: Uint8Array, treeSize: number): Uint32Array {
-  const bytes = narrowBytes(treeSize);
-  const count = Math.floor(length / bytes);
-  if (bytes === 4) return new Uint32Array(buffer, 0, count);
-  return new Uint32Array(bytes === 1 ? new Uint8Array(buffer, 0, count) : new Uint16Array(buffer, 0, count));
-}
-
-/** How many bytes the number of a node takes. */
-function narrowBytes(treeSize: number): 1 | 2 | 4 {
-  if (treeSize <= 1 << 8) return 1;
-  return treeSize <= 1 << 16 ? 2 : 4;
 }

@@ -76,6 +76,7 @@ const activeShare = z
     classes: z.array(z.string()).optional(),
     takesBaseMargin: z.literal(true).optional(),
     baseMarginColumn: z.string().optional(),
+    treeWeights: z.array(z.number().nonnegative()).optional(),
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
   })
@@ -86,6 +87,9 @@ const activeShare = z
       message: "a leaf has another number of weights than the model has outputs",
     },
   )
+  .refine(({ treeWeights, trees }) => treeWeights === undefined || treeWeights.length === trees.length, {
+    message: "it has another number of weights than of trees",
+  })
   .refine(({ outputCount = 2, classes }) => classes === undefined || classes.length === outputCount, {
     message: "it names another number of classes than the model has",
   })

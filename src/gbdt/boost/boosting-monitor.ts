@@ -3,6 +3,7 @@
  * both stop after the same round. As in XGBoost the last of several metrics decides; what is kept is the best round's
  * model.
  */
+import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { columnsOfRows } from "../../base/row-columns.ts";
@@ -20,6 +21,8 @@ export interface BestRound {
    * A job that an earlier version began has none.
    */
   readonly metrics?: Float64Array;
+  /** Of booster dart, where early stopping may make it the model's: what the trees weighed then. */
+  readonly treeWeights?: readonly number[];
 }
 
 export class BoostingMonitor {
@@ -60,8 +63,15 @@ export class BoostingMonitor {
       throw new TandemError("USAGE", `eval_metric ${counting} needs labels 0 and 1`);
   }
 
-  /** A round has ended. @returns metrics of the validation rows, null without them */
-  async afterRound(margins: Float64Array): Promise<Readonly<Record<string, number>> | null> {
+  /**
+   * A round has ended.
+   * @param treeWeights of booster dart: of all trees so far
+   * @returns metrics of the validation rows, null without them
+   */
+  async afterRound(
+    margins: Float64Array,
+    treeWeights?: readonly number[],
+  ): Promise<Readonly<Record<string, number>> | null> {
     const round = this.#rounds++;
     const values = await this.onValidation(margins);
     if (values === null) return null;
@@ -69,17 +79,19 @@ export class BoostingMonitor {
     const value = values[deciding];
     const isBetter =
       this.#best === null || (isHigherBetter(deciding) ? value > this.#best.value : value < this.#best.value);
-    if (isBetter) this.#best = { round, value, ...(await this.#keptMetrics(margins, values)) };
+    if (isBetter) this.#best = { round, value, ...(await this.#kept(margins, values, treeWeights)) };
     return values;
   }
 
-  async #keptMetrics(
+  async #kept(
     margins: Float64Array,
     validation: Readonly<Record<string, number>>,
-  ): Promise<Pick<BestRound, "metrics">> {
+    treeWeights: readonly number[] | undefined,
+  ): Promise<Pick<BestRound, "metrics" | "treeWeights">> {
     if (this.#parameters.early_stopping_rounds === 0) return {};
     const train = await this.onTraining(margins);
-    return { metrics: Float64Array.from([train, validation].flatMap((of) => this.#metrics.map((name) => of[name]))) };
+    const metrics = Float64Array.from([train, validation].flatMap((of) => this.#metrics.map((name) => of[name])));
+    return { metrics, ...(treeWeights === undefined ? {} : { treeWeights }) };
   }
 
   /** Metrics of the model that early stopping keeps, if rounds after it are dropped and it is known; otherwise null. */
@@ -89,6 +101,13 @@ export class BoostingMonitor {
     const from = (first: number): Record<string, number> =>
       Object.fromEntries(this.#metrics.map((name, i) => [name, values[first + i]]));
     return { train: from(0), validation: from(this.#metrics.length) };
+  }
+
+  /** What the trees of the model that is kept weigh: later rounds have moved them. @param last after the last round */
+  weightsKept(last: readonly number[]): readonly number[] {
+    if (this.roundsKept === this.#rounds) return last;
+    assert(this.#best?.treeWeights !== undefined, "the best round's weights are known");
+    return this.#best.treeWeights;
   }
 
   /** Null before the first round, and without a validation set. */

@@ -8,6 +8,9 @@ import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
+import { dartBeginning } from "./dart/begin.ts";
+import { DartCourse, type DartProgress } from "./dart/course.ts";
+import { checkDartSize } from "./dart/size.ts";
 import { endsLayer, layerOf, roundsOf } from "./layers.ts";
 import { requireDeciding } from "../metric/one-class.ts";
 import type { CustomObjective } from "../objective/custom-objective.ts";
@@ -44,6 +47,8 @@ export interface Turn {
   readonly margins: Float64Array;
   /** Those that the fold's layer began with. */
   readonly layerMargins: Float64Array;
+  /** Where trees are dropped between rounds, of this turn alone; null: all margins just add up. */
+  readonly dart: DartCourse | null;
 }
 
 /** Models that grow by turns in one job. */
@@ -81,6 +86,8 @@ export class FoldTurns implements Turns {
   readonly #tasks: readonly BoostingTask[];
   readonly #monitors: readonly BoostingMonitor[];
   readonly #margins: Float64Array[];
+  /** Of booster dart: what each fold's margins follow from. */
+  readonly #dart: (DartProgress | null)[];
   /** Per round and fold. */
   readonly #history: FoldMetrics[][] = [];
   /** Rounds of the layer under way that its fold has had, and its margins after them. */
@@ -109,6 +116,10 @@ export class FoldTurns implements Turns {
           rows.map((row) => labels[row]),
         );
     this.#margins = this.#tasks.map((task) => task.startMargins());
+    const isDart = parameters.booster === "dart";
+    const rounds = roundsOf(this.whole.num_round, parameters);
+    checkDartSize(parameters, labels.length, rounds * this.firstTask.treeOutputs.length);
+    this.#dart = this.#tasks.map((task) => (isDart ? dartBeginning(parameters, task, null) : null));
   }
 
   get whole(): TrainingParameters {
@@ -157,6 +168,7 @@ export class FoldTurns implements Turns {
   /** Nothing more will be grown: what it has come to stays. */
   forgetMargins(): void {
     this.#margins.fill(new Float64Array(0));
+    this.#dart.fill(null);
   }
 
   next(): Turn {
@@ -173,11 +185,18 @@ export class FoldTurns implements Turns {
       monitor: this.#monitors[fold],
       margins: (this.#ofLayer?.margins ?? this.#margins[fold]).slice(),
       layerMargins: this.#margins[fold],
+      dart: this.#courseOf(fold),
     };
   }
 
+  #courseOf(fold: number): DartCourse | null {
+    const progress = this.#dart[fold];
+    return progress && new DartCourse(this.#parameters, this.#tasks[fold].outputCount, progress);
+  }
+
   /** The turn's trees are stored wherever they must be. */
-  async finish({ round, fold, monitor, margins }: Turn): Promise<void> {
+  async finish({ round, fold, monitor, margins, dart }: Turn): Promise<void> {
+    this.#dart[fold] = dart?.progress ?? null;
     if (!endsLayer(round, this.#parameters)) {
       this.#ofLayer = { rounds: (this.#ofLayer?.rounds ?? 0) + 1, margins };
       return;

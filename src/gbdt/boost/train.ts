@@ -10,6 +10,8 @@ import type { RealGradients } from "../../base/gradients/real-gradients.ts";
 import { BoostingTask } from "./boosting-task.ts";
 import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split/centralised-search.ts";
 import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
+import { centralisedDart } from "./dart/centralised.ts";
+import type { DrawDrops } from "./dart/drops.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
 import type { CustomObjective } from "../objective/custom-objective.ts";
@@ -24,7 +26,7 @@ import { checkSampling, sampleRows } from "./row-sampling.ts";
 import type { CategoryNames } from "../split/split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
 import { UsedThresholds } from "../split/used-thresholds.ts";
-import { endsLayer, etaOf, layerOf, parallelOf, roundsOf } from "./layers.ts";
+import { beginsLayer, endsLayer, etaOf, layerOf, parallelOf, roundsOf } from "./layers.ts";
 import { roundsBefore } from "./warm-start.ts";
 
 /** Rounds real gradients to the integer grid. */
@@ -65,6 +67,8 @@ export interface CentralisedTraining {
     readonly names?: readonly (readonly CategoryNames[])[];
   } | null;
   readonly quantise: Quantise;
+  /** Which trees each round of dart drops; left out: drawn from the seed. */
+  readonly drops?: DrawDrops;
   /** Per party what it draws its columns with; "" where left out. */
   readonly samplingSecrets?: readonly string[];
   /**
@@ -121,6 +125,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   const startLayers = roundsBefore(start?.model ?? null, task, parameters);
   const startRounds = roundsOf(startLayers, parameters);
   const monitor = new BoostingMonitor(parameters, task, { rounds: startLayers, best: null });
+  const dart = centralisedDart(parameters, task, start, training.drops);
   const margins =
     start === null
       ? task.startMargins()
@@ -141,12 +146,17 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   assert(areOff(columns[0].minimums), "the active party has no minimums");
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [...(start?.model.trees ?? [])];
-  let ofLayer = task.gradients(margins);
+  let learnt = margins;
+  let ofLayer: RealGradients = { values: [], bounds: [] };
   for (let round = startRounds; round < startRounds + roundsOf(parameters.num_round, parameters); round++) {
+    if (beginsLayer(round, parameters)) {
+      if (dart !== null) learnt = await dart.learnt(layerOf(round, parameters), margins);
+      ofLayer = task.gradients(learnt);
+    }
     const { sample, ...real } = sampleRows(parameters, round, ofLayer, task.trainingRows);
     const gradients = quantise(real);
     checkNoise(training, gradients);
-    for (const outputs of task.treeOutputs) {
+    for (const [i, outputs] of task.treeOutputs.entries()) {
       const treeIndex = trees.length;
       const gain = new TreeGain(gradients.grids, growParameters, {
         outputs,
@@ -167,16 +177,18 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isLocal ? undefined : training.watch?.({ tree: treeIndex, round, gradients, gain }),
       );
       const grown = await growTree(search, gradients, sample, gain, growParameters);
-      const { tree, leaves } = task.withOwnLeaves(grown, outputs, margins, sample);
-      addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
+      const { tree, leaves } = task.withOwnLeaves(grown, outputs, learnt, sample);
+      if (dart === null) addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
+      else dart.add(tree, leaves);
+      const isLastOfLayer = i + 1 === task.treeOutputs.length && endsLayer(round, parameters);
+      if (isLastOfLayer) await dart?.endLayer(margins);
       trees.push(tree);
       onTree?.(tree, treeIndex, margins);
     }
     if (endsLayer(round, parameters)) {
-      await monitor.afterRound(margins);
+      await monitor.afterRound(margins, dart?.weights);
       if (monitor.isOver) break;
       yield;
-      ofLayer = task.gradients(margins);
     }
   }
   trees.length = roundsOf(monitor.roundsKept, parameters) * task.treeOutputs.length;
@@ -185,6 +197,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     baseMargin: start?.model.baseMargin ?? task.baseMargin(),
     ...outputsOf(task),
     ...parallelOf(parameters),
+    ...(dart === null ? {} : { treeWeights: monitor.weightsKept(dart.weights) }),
     trees,
     trainMargins: margins,
   };

@@ -13,7 +13,7 @@ import type { Tree } from "../tree/tree.ts";
 /** What of a model both trainers need, whatever they know of its rules. */
 export interface StartModel<R> extends Pick<
   Model,
-  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "takesBaseMargin"
+  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "takesBaseMargin" | "treeWeights"
 > {
   readonly trees: readonly Tree<R>[];
 }
@@ -44,6 +44,9 @@ export function roundsBefore<R>(
     throw refusal(
       `num_parallel_tree is ${parameters.num_parallel_tree}, but the model was trained with ${parallelTrees}`,
     );
+  const booster = start.treeWeights === undefined ? "gbtree" : "dart";
+  if (booster !== parameters.booster)
+    throw refusal(`booster is ${parameters.booster}, but the model was trained with ${booster}`);
   const isVector = outputCount > 1 && task.treeOutputs.length === 1;
   const perRound = roundsOf(1, parameters) * task.treeOutputs.length;
   const isOther = trees.flat().some((node) => node.kind === "leaf" && (node.weights !== undefined) !== isVector);

@@ -7,6 +7,7 @@ import { assert } from "../../base/assert.ts";
 import { type CategoryNames, columnTest } from "../split/split-test.ts";
 import type { Model } from "../tree/model.ts";
 import type { LeafNode, SplitRule, Tree } from "../tree/tree.ts";
+import { withWeightsInLeaves } from "../tree/weighted-trees.ts";
 import { addTreeContributions, type ContributionTable } from "./tree-contributions.ts";
 
 /** Who counts as one feature in a tree, and where its values go. */
@@ -88,7 +89,7 @@ export function predictContributions(
   names: readonly (readonly CategoryNames[])[] = [],
   baseMargins: Float64Array | null = null,
 ): Promise<Float64Array> {
-  const { trees, outputCount = 1, baseMargin } = model;
+  const { trees, outputCount = 1, baseMargin } = withWeightsInLeaves(model);
   const firsts = parties.map((_, owner) => parties.slice(0, owner).flat().length);
   const columnOf = ({ owner, feature }: SplitRule): number => firsts[owner] + feature;
   const tests = trees.map((tree) =>

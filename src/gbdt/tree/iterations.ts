@@ -44,7 +44,12 @@ export function treesIn<R>(
 /** A model of these rounds alone, as XGBoost slices one. @throws TandemError USAGE */
 export function slicedModel(model: Model, range: IterationRange): Model {
   const { first, end } = treesIn(model, range);
-  return { ...model, trees: model.trees.slice(first, end) };
+  const { treeWeights } = model;
+  return {
+    ...model,
+    trees: model.trees.slice(first, end),
+    ...(treeWeights === undefined ? {} : { treeWeights: treeWeights.slice(first, end) }),
+  };
 }
 
 /** As the command takes it, `a:b`. @throws TandemError USAGE */

@@ -9,7 +9,8 @@ export function firstDifference(a: Model, b: Model): string | null {
     differing("base margin", a.baseMargin, b.baseMargin) ??
     differing("number of outputs", a.outputCount ?? 1, b.outputCount ?? 1) ??
     differing("parallel trees", a.parallelTrees ?? 1, b.parallelTrees ?? 1) ??
-    differing("number of trees", a.trees.length, b.trees.length);
+    differing("number of trees", a.trees.length, b.trees.length) ??
+    differing("tree weights", a.treeWeights?.join(), b.treeWeights?.join());
   if (head !== null) return head;
   for (let t = 0; t < a.trees.length; t++) {
     const difference = firstTreeDifference(a.trees[t], b.trees[t]);

@@ -16,5 +16,7 @@ export interface Model {
   readonly quantiles?: readonly number[] | undefined;
   /** What the outputs stand for, or of one output what 0 and 1 do; left out: classes have no names. */
   readonly classes?: readonly string[] | undefined;
+  /** Of booster dart: what each tree's leaves are multiplied with; left out: nothing is dart's, and all weigh 1. */
+  readonly treeWeights?: readonly number[] | undefined;
   readonly trees: readonly Tree<SplitRule>[];
 }

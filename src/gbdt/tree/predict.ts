@@ -4,6 +4,7 @@ import type { Model } from "./model.ts";
 import { objectiveFor } from "../objective/objective.ts";
 import { type CategoryNames, columnTest } from "../split/split-test.ts";
 import { addLeaf, leafOf } from "./tree.ts";
+import { withWeightsInLeaves } from "./weighted-trees.ts";
 
 /**
  * @param parties each party's columns, indexed like SplitRule.owner and SplitRule.feature
@@ -12,12 +13,13 @@ import { addLeaf, leafOf } from "./tree.ts";
  * @returns the margins of each row, its outputs side by side, summed in double in tree order, as training does
  */
 export function predictMargins(
-  model: Model,
+  grown: Model,
   parties: readonly (readonly Float32Array[])[],
   rowCount: number,
   names: readonly (readonly CategoryNames[])[] = [],
   baseMargins?: Float64Array,
 ): Float64Array {
+  const model = withWeightsInLeaves(grown);
   assert((model.takesBaseMargin === true) === (baseMargins !== undefined), "base margins go with a model of such");
   for (const column of parties.flat()) assert(column.length === rowCount, "columns of different length");
   const { outputCount = 1 } = model;

@@ -77,15 +77,18 @@ export class ActiveCheckpoints {
   /** The round is added to the file's end, or all is written anew: always while a layer of rounds is under way. */
   async store(
     begun: ActiveCheckpoint,
-    { trees, margins, layerMargins, best }: ActiveProgress,
+    { trees, margins, layerMargins, best, dart }: ActiveProgress,
     round: StoredRound,
   ): Promise<void> {
     const copy = this.#spare?.length === margins.length ? this.#spare : new Float64Array(margins.length);
     copy.set(margins);
     const underWay = layerMargins === undefined ? {} : { layerMargins: layerMargins.slice() };
-    const checkpoint = { ...begun, progress: { trees: [...trees], margins: copy, ...underWay, best } };
+    const drops = dart === undefined ? {} : { dart };
+    const checkpoint = { ...begun, progress: { trees: [...trees], margins: copy, ...underWay, ...drops, best } };
     const before = this.#checkpoint?.progress?.margins ?? null;
-    const isFull = this.#addedBytes >= Math.min(addedTimesMax * margins.byteLength, addedBytesMax);
+    // Of dart all rounds' lines are needed: written whole it has no fewer bytes.
+    const room = dart === undefined ? Math.min(addedTimesMax * margins.byteLength, addedBytesMax) : Infinity;
+    const isFull = this.#addedBytes >= room;
     const isWhole = isFull || layerMargins !== undefined;
     const added = isWhole ? 0 : this.#addedBytes;
     // A write that fails may have been done all the same: after it the file is written whole.

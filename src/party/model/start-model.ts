@@ -42,6 +42,7 @@ export function startFrom(
     parallelTrees,
     quantiles,
     takesBaseMargin,
+    treeWeights,
     classes,
     passiveNames,
     trees,
@@ -79,6 +80,7 @@ export function startFrom(
     ...(parallelTrees === undefined ? {} : { parallelTrees }),
     ...(quantiles === undefined ? {} : { quantiles }),
     ...(takesBaseMargin === undefined ? {} : { takesBaseMargin }),
+    ...(treeWeights === undefined ? {} : { treeWeights }),
     trees: trees.map((tree) =>
       tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) })),
     ),

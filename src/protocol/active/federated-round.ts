@@ -10,7 +10,7 @@ import type { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import type { Turn } from "../../gbdt/boost/fold-turns.ts";
-import { endsLayer } from "../../gbdt/boost/layers.ts";
+import { endsLayer, layerOf } from "../../gbdt/boost/layers.ts";
 import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
 import { type GrownTree, rootId } from "../../gbdt/tree/grow.ts";
@@ -28,7 +28,7 @@ import type { PeerSession } from "./peer-session.ts";
 const chunksAhead = 4;
 
 /** Which round it is, and where its layer began. */
-export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins" | "training">;
+export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins" | "training" | "dart">;
 
 export class FederatedRound {
   readonly #job: ActiveJob;
@@ -66,13 +66,13 @@ export class FederatedRound {
 
   /**
    * While the passive parties end its last tree, and while it is stored, whoever comes next may compute.
-   * @param margins move on with every tree; gradients are those of the layer's beginning
+   * @param margins move on with every tree, or with dart when a layer ends; gradients are those of its beginning
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
    * @param before settles when the round before this one is stored: nobody hears of this one earlier
    * @returns when the round is grown; `ended` settles when it is stored
    */
   async grow(
-    { round, firstTree, isLast, layerMargins, training }: RoundTurn,
+    { round, firstTree, isLast, layerMargins, training, dart }: RoundTurn,
     monitor: BoostingMonitor,
     margins: Float64Array,
     keep: (round: StoredRound) => Promise<void>,
@@ -80,12 +80,8 @@ export class FederatedRound {
   ): Promise<{ readonly ended: Promise<RoundMetrics | null> }> {
     const { observer, training: agreed } = this.#job;
     this.#growing = firstTree;
-    const { sample, ...real } = sampleRows(
-      training,
-      round,
-      this.#task.gradients(layerMargins),
-      this.#task.trainingRows,
-    );
+    const learnt = dart === null ? layerMargins : await dart.learnt(layerOf(round, training), margins);
+    const { sample, ...real } = sampleRows(training, round, this.#task.gradients(learnt), this.#task.trainingRows);
     const layout = layoutFor(this.#job, real);
     await nextSlice();
     const gradients = quantise(layout, real.values);
@@ -126,13 +122,16 @@ export class FederatedRound {
       const found = await this.#growTree({ ...shared, ...own });
       await opened;
       const told = this.#finishTree(tree);
-      const grown = this.#task.withOwnLeaves(found, outputs, margins, sample);
-      addLeafWeights(margins, outputCount, tree, grown.tree, grown.leaves);
+      const grown = this.#task.withOwnLeaves(found, outputs, dart === null ? margins : learnt, sample);
+      if (dart === null) addLeafWeights(margins, outputCount, tree, grown.tree, grown.leaves);
+      else dart.add(grown.tree, grown.leaves);
       trees.push(grown.tree);
       leaves.push(grown.leaves);
       await nextSlice();
       if (i + 1 === treeOutputs.length) {
-        const validation = endsLayer(round, training) ? await monitor.afterRound(margins) : null;
+        const isEnd = endsLayer(round, training);
+        if (isEnd) await dart?.endLayer(margins);
+        const validation = isEnd ? await monitor.afterRound(margins, dart?.weights) : null;
         const ending = async (): Promise<RoundMetrics | null> => {
           await told;
           await keep({ trees, leaves });

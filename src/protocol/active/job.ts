@@ -4,6 +4,7 @@ import type { CodecParameters, Defences, TrainingParameters } from "../../base/p
 import type { TextList } from "../../base/text/text-list.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
+import type { DartProgress } from "../../gbdt/boost/dart/course.ts";
 import type { Turns } from "../../gbdt/boost/fold-turns.ts";
 import type { StartModel } from "../../gbdt/boost/warm-start.ts";
 import type { CustomObjective } from "../../gbdt/objective/custom-objective.ts";
@@ -87,6 +88,8 @@ export interface ActiveProgress {
   /** Those that the layer under way began with; left out: none is, or it is its first round. */
   readonly layerMargins?: Float64Array | undefined;
   readonly best: BestRound | null;
+  /** Of booster dart: what the margins follow from. */
+  readonly dart?: DartProgress | undefined;
 }
 
 /** The trees of a round, and at which node of each every instance ends: the margins before it are all else it takes. */
@@ -132,6 +135,7 @@ export interface ActiveModel {
   readonly parallelTrees?: number | undefined;
   readonly quantiles?: readonly number[] | undefined;
   readonly takesBaseMargin?: true | undefined;
+  readonly treeWeights?: readonly number[] | undefined;
   /** Names of the passive parties: rule.owner - 1 is the index here. */
   readonly passiveNames: readonly string[];
   readonly trees: readonly Tree<ActiveRule>[];

@@ -4,12 +4,13 @@
  */
 import { assert } from "../../base/assert.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import type { Tree } from "../../gbdt/tree/tree.ts";
+import { leafOf, type Tree } from "../../gbdt/tree/tree.ts";
+import { withWeightsInLeaves } from "../../gbdt/tree/weighted-trees.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import { splitKey } from "../split-key.ts";
-import { addMargins } from "./federated-margins.ts";
-import type { ActiveRule } from "./federated-tree.ts";
+import { addMargins, ownOutcomes } from "./federated-margins.ts";
+import { type ActiveRule, isOwnRule } from "./federated-tree.ts";
 import { maskedMargins } from "./masked-margins.ts";
 import type { ActiveJob, ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
 import type { PeerSession } from "./peer-session.ts";
@@ -23,11 +24,12 @@ const instancesPerTurn = 10_000;
 /** @param answered the trees that passive parties answer for: the model's, and those that early stopping has dropped */
 export async function predictRows(
   sessions: readonly PeerSession[],
-  model: ActiveModel,
+  grown: ActiveModel,
   answered: readonly Tree<ActiveRule>[],
   rows: PredictionRows,
   isMasked: boolean,
 ): Promise<Float64Array> {
+  const model = withWeightsInLeaves(grown);
   const { outputCount = 1 } = model;
   const named = inPieces(rows.ids);
   if (named.length === 0) return new Float64Array(0);
@@ -56,6 +58,33 @@ export async function predictRows(
     });
   }
   return margins;
+}
+
+/** Per tree of a start model the leaf that every instance ends in. Nobody is named: instances have their order. */
+export async function leavesAfter(
+  sessions: readonly PeerSession[],
+  { trees, columns, categoryNames = [] }: ActiveStart,
+  instanceCount: number,
+): Promise<Uint32Array[]> {
+  const outcomes = await Promise.all(
+    sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))),
+  );
+  const leaves: Uint32Array[] = [];
+  for (const [index, tree] of trees.entries()) {
+    const own = ownOutcomes([tree], {
+      ownValue: (rule, row) => columns[rule.feature][row],
+      ownNames: (rule) => categoryNames[rule.feature] ?? null,
+    });
+    leaves.push(
+      Uint32Array.from({ length: instanceCount }, (_, row) =>
+        leafOf(tree, (rule, node) =>
+          isOwnRule(rule) ? own(0, node, row) : goesLeft(outcomes[rule.owner - 1], index, node, row),
+        ),
+      ),
+    );
+    await nextSlice();
+  }
+  return leaves;
 }
 
 /** Every instance's margins after the trees of a start model. Nobody is named: instances have their order. */

@@ -20,6 +20,7 @@ import type { Traffic } from "../../privacy/tally.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
 import { agreedParameters, type AgreedParameters, noiseIn } from "../job-parameters.ts";
+import { checkDart, federatedDart } from "./dart-course.ts";
 import { FederatedRound, layoutFor, rowBitmap, type RoundTurn } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics, StoredRound } from "./job.ts";
@@ -103,6 +104,7 @@ export class ActiveRole {
     checkForest(training);
     noiseIn(training, codec, this.#job.defences);
     roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
+    checkDart(this.#job);
     const hello = {
       protocolVersion,
       activeName: name,
@@ -129,9 +131,8 @@ export class ActiveRole {
     const task = this.#newTask();
     const roundCount = roundsOf(roundsBefore(start, task, training) + training.num_round, training);
     const trees = [...((progress ?? start)?.trees ?? [])];
-    const margins =
-      progress?.margins.slice() ??
-      (start === null ? task.startMargins() : await marginsAfter(this.#sessions, start, this.#job, this.#isMasked));
+    const dart = await federatedDart(this.#job, task, this.#sessions);
+    const margins = progress?.margins.slice() ?? (await (dart?.margins() ?? this.#marginsBefore(task)));
     let round = trees.length / task.treeOutputs.length;
     const layers = layerOf(round, training);
     const monitor = new BoostingMonitor(training, task, { rounds: layers, best: progress?.best ?? null });
@@ -148,11 +149,12 @@ export class ActiveRole {
     try {
       for (; !isOver(); round++) {
         const firstTree = round * task.treeOutputs.length;
-        const turn = { round, firstTree, isLast: round + 1 === roundCount, layerMargins, training };
-        const underWay = endsLayer(round, training) ? {} : { layerMargins };
+        const turn = { round, firstTree, isLast: round + 1 === roundCount, layerMargins, training, dart };
+        const underWay = endsLayer(round, training) || dart !== null ? {} : { layerMargins };
         const grown = await this.#round(turn, task, monitor, margins, stored, async (ofRound) => {
           trees.push(...ofRound.trees);
-          await store?.({ trees, margins, best: monitor.best, ...underWay }, ofRound);
+          const kept = dart === null ? underWay : { dart: dart.progress };
+          await store?.({ trees, margins, best: monitor.best, ...kept }, ofRound);
         });
         stored = grown.ended;
         if (endsLayer(round, training)) layerMargins.set(margins);
@@ -170,6 +172,7 @@ export class ActiveRole {
       baseMargin: start?.baseMargin ?? task.baseMargin(),
       ...outputsOf(task),
       ...parallelOf(training),
+      ...(dart === null ? {} : { treeWeights: monitor.weightsKept(dart.weights) }),
       passiveNames: this.#sessions.map((session) => session.name),
       trees,
     };
@@ -208,6 +211,12 @@ export class ActiveRole {
     // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
     const answered = this.#grown.length > model.trees.length ? this.#grown : model.trees;
     return predictRows(this.#sessions, model, answered, rows, this.#isMasked);
+  }
+
+  /** Where boosting begins: after the trees of a model, or of none. */
+  async #marginsBefore(task: BoostingTask): Promise<Float64Array> {
+    const { start = null } = this.#job;
+    return start === null ? task.startMargins() : marginsAfter(this.#sessions, start, this.#job, this.#isMasked);
   }
 
   get #isMasked(): boolean {

@@ -1,0 +1,41 @@
+/** Where boosting with drops begins: from nothing, or after the trees of a model. */
+import { assert } from "../../../base/assert.ts";
+import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { Tree } from "../../tree/tree.ts";
+import { roundsOf } from "../layers.ts";
+import type { BoostingTask } from "../boosting-task.ts";
+import type { DartProgress } from "./course.ts";
+import { placed } from "./placed-tree.ts";
+import { checkDartSize } from "./size.ts";
+
+/** A model that training goes on from. */
+interface DartStart<R> {
+  readonly baseMargin: number;
+  readonly treeWeights?: readonly number[] | undefined;
+  readonly trees: readonly Tree<R>[];
+}
+
+/**
+ * @param start null: from nothing
+ * @param leavesOf per tree of the model the leaf that each person ends in
+ * @throws TandemError USAGE if nobody could keep all leaves
+ */
+export function dartBeginning<R>(
+  parameters: TrainingParameters,
+  task: BoostingTask,
+  start: DartStart<R> | null = null,
+  leavesOf: (tree: number) => Uint32Array = () => new Uint32Array(0),
+): DartProgress {
+  const { trees = [], treeWeights = [], baseMargin } = start ?? {};
+  assert(treeWeights.length === trees.length, "every tree has a weight");
+  checkDartSize(parameters, task.labels.length, trees.length + treesToGrow(parameters, task));
+  return {
+    start: task.startMargins(baseMargin),
+    placed: trees.map((tree, t) => placed(tree, leavesOf(t))),
+    weights: treeWeights,
+  };
+}
+
+function treesToGrow(parameters: TrainingParameters, task: BoostingTask): number {
+  return roundsOf(parameters.num_round, parameters) * task.treeOutputs.length;
+}

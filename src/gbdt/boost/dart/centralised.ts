@@ -1,0 +1,33 @@
+/** Boosting with drops where all columns stand in one place. */
+import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { CategoryNames } from "../../split/split-test.ts";
+import type { Model } from "../../tree/model.ts";
+import { predictLeaves } from "../../tree/predict.ts";
+import type { BoostingTask } from "../boosting-task.ts";
+import { dartBeginning } from "./begin.ts";
+import { DartCourse } from "./course.ts";
+import type { DrawDrops } from "./drops.ts";
+
+/** A model that training goes on from, and each party's columns. */
+interface PlainStart {
+  readonly model: Model;
+  readonly columns: readonly (readonly Float32Array[])[];
+  readonly names?: readonly (readonly CategoryNames[])[];
+}
+
+/** @returns null unless the booster is dart. @throws TandemError USAGE if nobody could keep all leaves */
+export function centralisedDart(
+  parameters: TrainingParameters,
+  task: BoostingTask,
+  start: PlainStart | null,
+  drops?: DrawDrops,
+): DartCourse | null {
+  if (parameters.booster !== "dart") return null;
+  const { length: people } = task.labels;
+  const count = start?.model.trees.length ?? 0;
+  const leaves = start && predictLeaves(start.model, start.columns, people, start.names);
+  const leavesOf = (tree: number): Uint32Array =>
+    Uint32Array.from({ length: people }, (_, row) => leaves?.[row * count + tree] ?? 0);
+  const beginning = dartBeginning(parameters, task, start?.model ?? null, leavesOf);
+  return new DartCourse(parameters, task.outputCount, beginning, drops);
+}

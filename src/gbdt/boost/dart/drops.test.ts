@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { resolveParameters, trainingParameters, type TrainingParameters } from "../../../base/parameters/parameters.ts";
+import { sampleRows } from "../row-sampling.ts";
+import { seededDrops } from "./drops.ts";
+
+const drops = (given: Partial<TrainingParameters>) =>
+  seededDrops(resolveParameters(trainingParameters, { booster: "dart", ...given }));
+const layers = Array.from({ length: 2000 }, (_, layer) => layer);
+const even = [1, 1, 1, 1];
+
+test("the same seed and round draw the same, another seed or round does not", () => {
+  const weights = new Array<number>(200).fill(1);
+  const drawn = drops({ rate_drop: 0.5 })(3, weights);
+  expect(drops({ rate_drop: 0.5 })(3, weights)).toEqual(drawn);
+  expect(drops({ rate_drop: 0.5 })(4, weights)).not.toEqual(drawn);
+  expect(drops({ rate_drop: 0.5, seed: 8 })(3, weights)).not.toEqual(drawn);
+  expect(drawn.toSorted((a, b) => a - b)).toEqual(drawn);
+});
+
+test("nothing, everything, and nothing to drop", () => {
+  for (const layer of layers.slice(0, 50)) {
+    expect(drops({})(layer, even)).toEqual([]);
+    expect(drops({ rate_drop: 1 })(layer, even)).toEqual([0, 1, 2, 3]);
+    expect(drops({ rate_drop: 1, skip_drop: 1, one_drop: true })(layer, even)).toEqual([]);
+    expect(drops({ rate_drop: 1, one_drop: true })(layer, [])).toEqual([]);
+    expect(drops({ one_drop: true })(layer, even)).toHaveLength(1);
+  }
+});
+
+test.each([
+  ["uniform, a quarter", { rate_drop: 0.25 }, even, [0.25, 0.25, 0.25, 0.25]],
+  ["in half of the rounds", { rate_drop: 1, skip_drop: 0.5 }, even, [0.5, 0.5, 0.5, 0.5]],
+  ["one, whichever", { one_drop: true }, [3, 1, 1, 1], [0.25, 0.25, 0.25, 0.25]],
+  ["by weight", { rate_drop: 0.2, sample_type: "weighted" }, [3, 0.5, 0.5, 0], [0.6, 0.1, 0.1, 0]],
+  ["one, by weight", { one_drop: true, sample_type: "weighted" }, [3, 0.5, 0.5, 0], [0.75, 0.125, 0.125, 0]],
+] as const)("%s: each tree as often as it should be", (_name, given, weights, wanted) => {
+  const counts = [0, 0, 0, 0];
+  for (const layer of layers) for (const tree of drops(given)(layer, weights)) counts[tree]++;
+  wanted.forEach((share, tree) => {
+    const deviation = Math.sqrt((share * (1 - share)) / layers.length);
+    expect(Math.abs(counts[tree] / layers.length - share)).toBeLessThanOrEqual(5 * deviation);
+  });
+});
+
+test("rows are drawn as without it", () => {
+  const gradients = { values: [new Float64Array(20), new Float64Array(20)], bounds: [null, null] };
+  const given = { subsample: 0.5 };
+  const plain = resolveParameters(trainingParameters, given);
+  const dart = resolveParameters(trainingParameters, { ...given, booster: "dart", rate_drop: 0.5 });
+  expect(sampleRows(dart, 2, gradients)).toEqual(sampleRows(plain, 2, gradients));
+});

@@ -1,0 +1,40 @@
+/**
+ * Which trees a round of dart drops (XGBoost's rate_drop, skip_drop, one_drop and sample_type). Drawn from the seed, in
+ * a stream of its own: who draws rows or columns draws as before.
+ */
+import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import { SeededRandom } from "../../../base/random.ts";
+
+/**
+ * @param layer the round, as XGBoost counts them @param weights of the trees so far
+ * @returns the places of those that are dropped, ascending
+ */
+export type DrawDrops = (layer: number, weights: readonly number[]) => readonly number[];
+
+type DropParameters = Pick<TrainingParameters, "seed" | "rate_drop" | "skip_drop" | "one_drop" | "sample_type">;
+
+/** The same layer and weights draw the same, however often. */
+export function seededDrops(parameters: DropParameters): DrawDrops {
+  return (layer, weights) => drawn(parameters, new SeededRandom(`dart/${parameters.seed}/${layer}`), weights);
+}
+
+function drawn(
+  { rate_drop: rate, skip_drop: skip, one_drop: atLeastOne, sample_type: type }: DropParameters,
+  random: SeededRandom,
+  weights: readonly number[],
+): readonly number[] {
+  if (weights.length === 0 || random.uniform() < skip) return [];
+  const sum = weights.reduce((a, b) => a + b, 0);
+  // Weighted: the same number on average, as long as none is certain.
+  const chanceOf = (weight: number): number =>
+    type === "uniform" || sum === 0 ? rate : (rate * weights.length * weight) / sum;
+  const dropped = weights.flatMap((weight, tree) => (random.uniform() < chanceOf(weight) ? [tree] : []));
+  if (dropped.length > 0 || !atLeastOne) return dropped;
+  return [type === "uniform" || sum === 0 ? random.below(weights.length) : weightedPlace(random, weights, sum)];
+}
+
+function weightedPlace(random: SeededRandom, weights: readonly number[], sum: number): number {
+  let left = random.uniform() * sum;
+  const place = weights.findIndex((weight) => (left -= weight) < 0);
+  return place === -1 ? weights.length - 1 : place; // what rounding has left over
+}

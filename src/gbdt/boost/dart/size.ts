@@ -1,0 +1,23 @@
+/** How much dart keeps: where everybody ends in every tree. */
+import { TandemError } from "../../../base/error.ts";
+import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import { narrowBytes } from "../../tree/narrow-leaves.ts";
+
+/** A job's checkpoint is read as one text, and leaves are most of it. */
+const leafBytesMax = 1 << 28;
+
+/** @param trees of the whole model. @throws TandemError USAGE if it is too much */
+export function checkDartSize(parameters: TrainingParameters, people: number, trees: number): void {
+  if (parameters.booster !== "dart") return;
+  const bytes = people * trees * narrowBytes(nodesMax(parameters));
+  if (bytes <= leafBytesMax) return;
+  throw new TandemError(
+    "USAGE",
+    `booster dart keeps where everybody ends in every tree: ${people} people in ${trees} trees would take ` +
+      `${Math.ceil(bytes / (1 << 20))} MB, and ${leafBytesMax >> 20} MB is the most. Take fewer rounds, or gbtree`,
+  );
+}
+
+function nodesMax({ max_leaves: leaves, max_depth: depth }: TrainingParameters): number {
+  return Math.min(leaves === 0 ? Infinity : 2 * leaves, depth === 0 ? Infinity : 2 ** (depth + 1)) - 1;
+}

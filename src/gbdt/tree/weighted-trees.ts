@@ -1,0 +1,28 @@
+/**
+ * Models whose trees weigh differently (booster dart). A model has leaves as they have grown, and a weight per tree.
+ * Whoever predicts or explains multiplies them here, once, and sees a model like any other.
+ */
+import type { Tree, TreeNode } from "./tree.ts";
+
+export interface WeighedTrees<R> {
+  readonly trees: readonly Tree<R>[];
+  readonly treeWeights?: readonly number[] | undefined;
+}
+
+/** The same model with weights in its leaves: in double, so that nothing is rounded. */
+export function withWeightsInLeaves<R, M extends WeighedTrees<R>>(model: M & WeighedTrees<R>): M {
+  const { treeWeights } = model;
+  if (treeWeights === undefined) return model;
+  const trees = model.trees.map((tree, t) => tree.map((node) => weighted(node, treeWeights[t])));
+  return { ...model, trees, treeWeights: undefined };
+}
+
+function weighted<R>(node: TreeNode<R>, weight: number): TreeNode<R> {
+  if (node.kind === "split") return node;
+  const { weights } = node;
+  return {
+    ...node,
+    weight: node.weight * weight,
+    ...(weights === undefined ? {} : { weights: weights.map((of) => of * weight) }),
+  };
+}

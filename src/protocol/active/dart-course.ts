@@ -1,0 +1,38 @@
+/** Boosting with drops between parties: from nothing, after a start model's trees, or where an attempt was broken off. */
+import { assert } from "../../base/assert.ts";
+import { TandemError } from "../../base/error.ts";
+import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
+import { dartBeginning } from "../../gbdt/boost/dart/begin.ts";
+import { DartCourse } from "../../gbdt/boost/dart/course.ts";
+import { checkDartSize } from "../../gbdt/boost/dart/size.ts";
+import { treesPerLayer } from "../job-parameters.ts";
+import type { ActiveJob } from "./job.ts";
+import type { PeerSession } from "./peer-session.ts";
+import { leavesAfter } from "./predictions.ts";
+
+/** @throws TandemError USAGE: where people end in all trees must be known, and kept; nobody hears of a job otherwise */
+export function checkDart({ training, start = null, labels, defences }: ActiveJob): void {
+  const trees = (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
+  checkDartSize(training, labels.length, trees);
+  if (training.booster === "dart" && start !== null && defences?.masked_scoring === true)
+    throw new TandemError(
+      "USAGE",
+      "warm start: dart needs to know where people end in the model's trees, and with masked_scoring nobody tells",
+    );
+}
+
+/** @returns null unless the booster is dart */
+export async function federatedDart(
+  { training, start = null, progress, labels }: ActiveJob,
+  task: BoostingTask,
+  sessions: readonly PeerSession[],
+): Promise<DartCourse | null> {
+  if (training.booster !== "dart") return null;
+  if (progress !== undefined) {
+    assert(progress.dart !== undefined, "dart goes on from what it has kept");
+    return new DartCourse(training, task.outputCount, progress.dart);
+  }
+  const leaves = start === null ? [] : await leavesAfter(sessions, start, labels.length);
+  const beginning = dartBeginning(training, task, start, (tree) => leaves[tree]);
+  return new DartCourse(training, task.outputCount, beginning);
+}
