@@ -23,6 +23,7 @@ import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf, type SplitNode, type SplitRule } from "../src/gbdt/tree/tree.ts";
 import { predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-agreement.ts";
+import { gbtreeOf } from "../src/store/xgboost/booster.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost/export.ts";
 import { xgboostFeatureNames } from "../src/store/xgboost/names.ts";
 import { xgboostText } from "../src/store/xgboost/text.ts";
@@ -195,8 +196,8 @@ describe("structure", () => {
       num_target: "1",
     });
     expect(learner.objective).toEqual({ name: "binary:logistic", reg_loss_param: { scale_pos_weight: "1" } });
-    expect(learner.gradient_booster.model.gbtree_model_param.num_trees).toBe("1");
-    expect(learner.gradient_booster.model.trees).toEqual([
+    expect(gbtreeOf(learner.gradient_booster).model.gbtree_model_param.num_trees).toBe("1");
+    expect(gbtreeOf(learner.gradient_booster).model.trees).toEqual([
       {
         base_weights: [0.125, -1, 0.5],
         categories: [],
@@ -250,8 +251,8 @@ describe("structure", () => {
   test("a base_score that float32 cannot hold leaves its rest to the first tree, and only then", () => {
     const weights = (baseMargin: number): readonly number[] => {
       const trees = [stump.trees[0], stump.trees[0]];
-      const exported = xgboostModel({ ...stump, baseMargin, trees }, [[], ["usage"]]).learner.gradient_booster.model
-        .trees;
+      const { learner } = xgboostModel({ ...stump, baseMargin, trees }, [[], ["usage"]]);
+      const exported = gbtreeOf(learner.gradient_booster).model.trees;
       expect(exported[1].split_conditions).toEqual([1.5, -1, 0.5]);
       return exported[0].split_conditions;
     };
@@ -284,7 +285,7 @@ describe("structure", () => {
     for (const weight of [0.1, Number.NaN, Infinity])
       await expectError(() => xgboostModel(withLeaf(weight), [[]]), "INTERNAL", /float32/);
     const huge = { ...stump, trees: [[{ ...stump.trees[0][0], gain: 1e300 }, leaf(-1, 0), leaf(1, 0)]] } as Model;
-    const [tree] = xgboostModel(huge, [[], ["usage"]]).learner.gradient_booster.model.trees;
+    const [tree] = gbtreeOf(xgboostModel(huge, [[], ["usage"]]).learner.gradient_booster).model.trees;
     expect(tree.loss_changes[0]).toBe((2 - 2 ** -23) * 2 ** 127);
     expect(tree.base_weights[0]).toBe(0);
   });
@@ -560,7 +561,8 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       );
       expect(asked.size).toBeGreaterThan(2);
       expect(
-        exported.learner.gradient_booster.model.trees.flatMap(({ categories_nodes }) => categories_nodes).length,
+        gbtreeOf(exported.learner.gradient_booster).model.trees.flatMap(({ categories_nodes }) => categories_nodes)
+          .length,
       ).toBeGreaterThan(10);
       const leaves = Array.from({ length: rowCount }, (_, row) =>
         model.trees.map((tree) =>
@@ -590,7 +592,7 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       const theirs = scored[i];
       expect(theirs.features, name).toEqual(exported.learner.feature_names);
       expect(theirs.conditions, name).toEqual(
-        exported.learner.gradient_booster.model.trees.map(({ split_conditions }) => split_conditions),
+        gbtreeOf(exported.learner.gradient_booster).model.trees.map(({ split_conditions }) => split_conditions),
       );
       const leaves = Array.from({ length: rowCount }, (_, row) =>
         model.trees.flatMap((tree) => {

@@ -63,6 +63,24 @@ const cases: Readonly<Record<string, Case>> = {
     training: { num_round: 4, max_depth: 4, enable_categorical: true, max_cat_to_onehot: 4 },
     ranges: [all],
   },
+  dart: {
+    table: randomTable("dart", shape),
+    training: { booster: "dart", rate_drop: 0.5, one_drop: true, num_round: 5, base_score: 0.9999 },
+    ranges: [all, [0, 2]], // what float32 cannot hold of base_score stands in the first tree
+  },
+  "dart, softprob": {
+    table: classes(randomTable("dart classes", { ...shape, regression: true })),
+    training: {
+      booster: "dart",
+      rate_drop: 0.5,
+      normalize_type: "forest",
+      objective: "multi:softprob",
+      num_class: 3,
+      num_round: 3,
+      multi_strategy: "one_output_per_tree",
+    },
+    ranges: [all, [0, 1], [1, 3]],
+  },
 };
 
 function classes(table: TestTable): TestTable {

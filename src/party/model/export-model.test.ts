@@ -14,6 +14,7 @@ import { generateKey } from "../../crypto/paillier/index.ts";
 import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
 import { readConsent, writeConsent } from "../../store/consent-file.ts";
 import { type ActiveShare, type PassiveShare, writeActiveShare, writePassiveShare } from "../../store/share-files.ts";
+import { gbtreeOf } from "../../store/xgboost/booster.ts";
 import { xgboostModel } from "../../store/xgboost/export.ts";
 import { xgboostText } from "../../store/xgboost/text.ts";
 import { createSelfSigned } from "../../transport/certificates.ts";
@@ -123,7 +124,7 @@ test("with every party's consent the file is the whole model, whatever the order
     ["p2f0", "p2f1"],
   ]);
   const treesOf = (model: ReturnType<typeof xgboostModel>) =>
-    model.learner.gradient_booster.model.trees.map((tree) => ({
+    gbtreeOf(model.learner.gradient_booster).model.trees.map((tree) => ({
       ...tree,
       tree_param: {},
       split_indices: tree.split_indices.map((index, node) =>

@@ -15,6 +15,7 @@ import { TandemError } from "../../base/error.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import type { SplitRule, Tree } from "../../gbdt/tree/tree.ts";
 import { categoriesText, categoryCodes, type CategoryCodes, categoryColumns } from "./categories.ts";
+import { type XgboostBooster, xgboostBooster, weighingTree } from "./booster.ts";
 import { xgboostFeatureNames } from "./names.ts";
 import { startOf, type XgboostObjective, xgboostObjective } from "./objective.ts";
 import { xgboostText } from "./text.ts";
@@ -49,15 +50,7 @@ export interface XgboostModel {
     readonly attributes: Readonly<Record<string, string>>;
     readonly feature_names: readonly string[];
     readonly feature_types: readonly string[];
-    readonly gradient_booster: {
-      readonly model: {
-        readonly gbtree_model_param: Readonly<Record<"num_parallel_tree" | "num_trees" | "size_leaf_vector", string>>;
-        /** The output that each tree adds to. */
-        readonly tree_info: readonly number[];
-        readonly trees: readonly XgboostTree[];
-      };
-      readonly name: "gbtree";
-    };
+    readonly gradient_booster: XgboostBooster<XgboostTree>;
     readonly learner_model_param: Readonly<
       Record<"base_score" | "boost_from_average" | "num_class" | "num_feature" | "num_target", string>
     >;
@@ -90,12 +83,14 @@ export function xgboostModel(
   const featureCount = featureNames.length;
   const featureIndex = featureIndexIn(features);
   const { baseScore, rest } = startOf(model);
-  const { outputCount = 1, parallelTrees = 1, quantiles } = model;
+  const { outputCount = 1, quantiles } = model;
   const targetCount = quantiles?.length ?? 1;
   const codes = categoryCodes(model, featureIndex);
+  const adds = weighingTree(model);
   const trees = model.trees
     .flatMap(treesOfOneOutput)
-    .map((tree, id) => exportTree(id === 0 ? withAdded(tree, rest) : tree, id, featureCount, featureIndex, codes));
+    .map((tree, id) => (rest !== 0 && id === adds.tree ? withAdded(tree, rest / adds.weight) : tree))
+    .map((tree, id) => exportTree(tree, id, featureCount, featureIndex, codes));
   return {
     learner: {
       attributes: {
@@ -104,18 +99,7 @@ export function xgboostModel(
       },
       feature_names: featureNames,
       feature_types: codes.size === 0 ? [] : featureNames.map((_, feature) => (codes.has(feature) ? "c" : "float")),
-      gradient_booster: {
-        model: {
-          gbtree_model_param: {
-            num_parallel_tree: String(parallelTrees),
-            num_trees: String(trees.length),
-            size_leaf_vector: "0",
-          },
-          tree_info: trees.map((_, id) => id % outputCount),
-          trees,
-        },
-        name: "gbtree",
-      },
+      gradient_booster: xgboostBooster(model, trees),
       learner_model_param: {
         base_score: xgboostText(baseScore),
         boost_from_average: "0",
@@ -165,7 +149,6 @@ function treesOfOneOutput(tree: Tree<SplitRule>): Tree<SplitRule>[] {
 }
 
 function withAdded(tree: Tree<SplitRule>, rest: number): Tree<SplitRule> {
-  if (rest === 0) return tree;
   return tree.map((node) => (node.kind === "leaf" ? { ...node, weight: Math.fround(node.weight + rest) } : node));
 }
 

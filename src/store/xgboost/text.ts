@@ -4,8 +4,14 @@
  */
 import { assert } from "../../base/assert.ts";
 
-/** The fields of a tree that XGBoost reads as float32. */
-const floatFields: ReadonlySet<string> = new Set(["base_weights", "loss_changes", "split_conditions", "sum_hessian"]);
+/** The fields that XGBoost reads as float32. */
+const floatFields: ReadonlySet<string> = new Set([
+  "base_weights",
+  "loss_changes",
+  "split_conditions",
+  "sum_hessian",
+  "weight_drop",
+]);
 
 /** The text of an exported model, without spaces, as XGBoost writes it; a number alone is taken as a float32. */
 export function xgboostText(value: object | number): string {
