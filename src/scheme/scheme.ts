@@ -15,6 +15,7 @@ import type { CandidatePlan } from "./candidates/candidate-plan.ts";
 import type { NodeTask } from "./candidates/node-task.ts";
 import type { TreeNodes } from "./candidates/tree-nodes.ts";
 import type { CostModel } from "./cost-model.ts";
+import type { TaskCrew, TaskWork } from "./tasks/tasks.ts";
 
 /** What both sides of a job compare at the handshake: the scheme's own numbers, by name. */
 export type SchemeParameters = Readonly<Record<string, number>>;
@@ -96,11 +97,17 @@ export interface Scheme {
   makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
   /** The secret of a job that is taken up again. @throws TandemError for a text that is none */
   readSecret(text: string): Promise<SchemeSecret>;
-  active(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed" | "repeatable">): ActiveScheme;
+  /** @param options crew: who does its tasks; left out: its own process */
+  active(
+    secret: SchemeSecret,
+    options: Pick<SchemeOptions, "threads" | "speed" | "repeatable"> & { readonly crew?: TaskCrew | undefined },
+  ): ActiveScheme;
   /** @param options crew: who holds the party's rows; left out: its own process */
   passive(options: Pick<SchemeOptions, "threads"> & { readonly crew?: Crew | undefined }): PassiveScheme;
   /** The work on a part of a passive party's rows; left out: its passive half keeps all rows itself. */
   block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
+  /** Work without state, of either half; left out: it has none for workers. @throws TandemError for other terms */
+  task?(terms: Uint8Array, options: Pick<SchemeOptions, "threads">): Promise<TaskWork>;
   /** A job once more, for an auditor who has the secret; left out: its ciphertexts cannot be checked. */
   replay?(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed">): SchemeReplay;
   /** Measures its operations on this machine. */

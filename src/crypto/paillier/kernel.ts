@@ -6,6 +6,7 @@
  */
 import type { SecureRandom } from "../../base/random.ts";
 import type { PrivateKey, PublicKey } from "./keys.ts";
+import type { OwnerExponents } from "./nonces.ts";
 import type { CiphertextVector, HeldVector, ObfuscatorVector, PlaintextVector, ResidentVector } from "./vectors.ts";
 
 export interface Kernel {
@@ -102,6 +103,8 @@ export interface ExponentPart {
 export interface PrivateEvaluator {
   readonly key: PrivateKey;
   readonly kernelName: string;
+  /** Others compute: several calls at a time keep them busy. Left out: this process does. */
+  readonly isElsewhere?: boolean;
   /**
    * Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents as the evaluator's options say.
    * @param random where exponents come from; the operating system where left out
@@ -109,6 +112,11 @@ export interface PrivateEvaluator {
   encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector>;
   /** With exponents that were drawn before: `count` of the `drawn`, from `first` on, for each part in turn. */
   encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector>;
+  /**
+   * With exponents that nonces.ts has drawn elsewhere: g_p^e mod p^2 and g_q^e' mod q^2. They may be narrower than the
+   * primes.
+   */
+  encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector>;
   /** Textbook encryption (1 + m n) r^n mod n^2, without use of the primes: slow, for ablations. */
   encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector>;
   /** CRT decryption. Elements of the result are key.publicKey.plaintextBytes wide. */

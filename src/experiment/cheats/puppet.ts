@@ -71,7 +71,7 @@ export class Puppet {
     const config = await bankConfig(parties, port, job, { name: job, ...scenario });
     const identity = await readIdentity(config.tls);
     const { scheme } = chosenScheme(config);
-    const half = scheme.active(await scheme.makeSecret(config), config);
+    const half = scheme.active(await scheme.makeSecret(config), { ...config, crew: undefined });
     const agreed = agreedParameters(job, config.training, config.codec, half, null, config.privacy);
     const layout = gradientLayout(config.codec, half.plaintextBitsMax, {
       values: gradientsOf(ids.length),

@@ -2,6 +2,7 @@
  * Who holds a party's blocks: its own process (embedded-crew.ts), or workers. A scheme's passive half tells each block
  * what it needs, asks, and puts the answers together. However many blocks there are, the model is the same.
  */
+import type { Tasks } from "../tasks/tasks.ts";
 import type { Answer, BinColumns, Entry } from "./block.ts";
 
 export interface Crew {
@@ -14,6 +15,8 @@ export interface CrewJob {
   readonly scheme: string;
   /** What its blocks must know of the job. */
   readonly terms: Uint8Array;
+  /** What its tasks must know; left out: it has none. */
+  readonly taskTerms?: Uint8Array;
   readonly rowCount: number;
   readonly columns: BinColumns;
 }
@@ -23,6 +26,8 @@ export interface Blocks {
   readonly bounds: Uint32Array;
   /** Others compute: this process is free meanwhile. */
   readonly isElsewhere: boolean;
+  /** Who does work without state; left out: this process. */
+  readonly tasks?: Tasks | null;
   /** All logs begin anew. */
   begin(): Promise<void>;
   /**

@@ -9,6 +9,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { coresIdle } from "../../base/scheduling/idle-cores.ts";
+import { inOrder } from "../../base/scheduling/in-order.ts";
 import { resolveParameters, speedParameters, type SpeedParameters } from "../../base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { decodeSums, encode } from "../../codec/batch-codec.ts";
@@ -36,8 +37,12 @@ import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { exponentParts, type NonceDraws } from "./nonce-draws.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
+import type { TaskCrew } from "../tasks/tasks.ts";
+import { OwnerTasks } from "./tasks/owner-tasks.ts";
 import { chunkBytes } from "../../wire/version.ts";
 
+/** Chunks that are encrypted at a time where workers do it: enough to keep many busy. */
+const chunksElsewhere = 16;
 /** Made at a time while cores are idle. */
 const obfuscatorBatch = 256;
 /** Memory that obfuscators made ahead may take. */
@@ -48,6 +53,10 @@ export class PaillierActive implements ActiveScheme {
   readonly hidden = null;
   readonly counts = noOperations();
   readonly #evaluator: PrivateEvaluator;
+  /** In this process, whoever does the rest. */
+  readonly #own: PrivateEvaluator;
+  /** Null: there are no workers. */
+  readonly #tasks: OwnerTasks | null;
   readonly #public: PublicEvaluator;
   readonly #obfuscators: ObfuscatorPool;
   readonly #speed: SpeedParameters;
@@ -63,12 +72,13 @@ export class PaillierActive implements ActiveScheme {
     speed: SpeedParameters = resolveParameters(speedParameters, {}),
     untilIdle = coresIdle,
     draws: NonceDraws | null = null,
+    crew?: TaskCrew,
   ) {
     this.#draws = speed.encryption === "textbook" ? null : draws;
-    this.#evaluator = kernel.privateEvaluator(key, {
-      threads,
-      exponents: speed.encryption === "short" ? "short" : "full",
-    });
+    const exponents = speed.encryption === "short" ? "short" : "full";
+    this.#own = kernel.privateEvaluator(key, { threads, exponents });
+    this.#tasks = crew === undefined ? null : new OwnerTasks(crew, this.#own, exponents);
+    this.#evaluator = this.#tasks?.evaluator ?? this.#own;
     this.#public = kernel.publicEvaluator(key.publicKey, { threads });
     this.#obfuscators = new ObfuscatorPool(
       this.#public,
@@ -96,7 +106,8 @@ export class PaillierActive implements ActiveScheme {
   }
 
   async setUp({ layout }: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array> {
-    this.#roots ??= modulusProof(this.#evaluator, this.#public);
+    this.#roots ??= modulusProof(this.#own, this.#public);
+    await this.#tasks?.open();
     return encodeMessage(PaillierSetUpSchema, {
       modulus: bigEndianBytes(this.#evaluator.key.publicKey.n),
       ciphertextsPerInstance: layout.plaintexts.length,
@@ -114,8 +125,13 @@ export class PaillierActive implements ActiveScheme {
   ): AsyncGenerator<GradientChunk> {
     this.#obfuscators.pause();
     this.#draws?.begin();
-    for (const { first, instances } of this.#chunksOf(layout, gradients, sample)) {
-      const ciphertexts = await this.#encrypt(encode(layout, gradients, instances));
+    const chunks = this.#chunksOf(layout, gradients, sample);
+    const aheadMax = this.#evaluator.isElsewhere === true ? chunksElsewhere : 1;
+    const made = inOrder(chunks, aheadMax, async ({ first, instances }) => ({
+      first,
+      ciphertexts: await this.#encrypt(encode(layout, gradients, instances)),
+    }));
+    for await (const { first, ciphertexts } of made) {
       this.counts.encryptions += ciphertexts.count;
       const message = encodeMessage(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes });
       yield { message, ciphertexts: ciphertexts.count };
@@ -173,7 +189,7 @@ export class PaillierActive implements ActiveScheme {
   /** An encryption of zero is an obfuscator. */
   async #makeObfuscators(count: number): Promise<ObfuscatorVector> {
     const zeros = new PlaintextVector(new Uint8Array(count), 1);
-    return this.#public.loadObfuscators(await this.#evaluator.encrypt(zeros, this.#draws?.ahead(count)));
+    return this.#public.loadObfuscators(await this.#own.encrypt(zeros, this.#draws?.ahead(count)));
   }
 
   expectTree(layout: GradientLayout, instanceCount: number): void {
@@ -184,6 +200,7 @@ export class PaillierActive implements ActiveScheme {
 
   close(): void {
     this.#obfuscators.pause();
+    this.#tasks?.close();
   }
 
   node(): Uint8Array {

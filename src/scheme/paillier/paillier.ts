@@ -21,6 +21,7 @@ import { NonceDraws } from "./nonce-draws.ts";
 import { PaillierPassive } from "./passive.ts";
 import { PaillierReplay } from "./replay.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
+import { paillierTaskWork } from "./tasks/task-work.ts";
 
 /** The active party's private key. */
 export class PaillierSecret implements SchemeSecret {
@@ -89,15 +90,17 @@ export const paillier: Scheme = {
   // How long a key must be was decided when the job began.
   readSecret: async (text) => new PaillierSecret(await parsePrivateKey(text, { insecure: true })),
 
-  active: (secret, { threads, speed, repeatable = false }) => {
+  active: (secret, { threads, speed, repeatable = false, crew }) => {
     assert(secret instanceof PaillierSecret, "a secret of this scheme");
     const draws = repeatable ? new NonceDraws() : null;
-    return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed, coresIdle, draws);
+    return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed, coresIdle, draws, crew);
   },
 
   passive: ({ threads, crew }) => new PaillierPassive(selectKernel(), threads ?? defaultThreads(), crew),
 
   block: (data, { threads }) => new PaillierBlock(selectKernel(), data, threads ?? defaultThreads()),
+
+  task: (terms, { threads }) => paillierTaskWork(selectKernel(), terms, threads ?? defaultThreads()),
 
   replay: (secret, { threads, speed }) => {
     assert(secret instanceof PaillierSecret, "a secret of this scheme");

@@ -8,6 +8,7 @@
  * random bits beside the sums, are sealed with the same r^n (added-plaintexts.ts): a product per ciphertext more.
  */
 import { TandemError } from "../../base/error.ts";
+import { inOrder } from "../../base/scheduling/in-order.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import { checkModulusProof } from "../../crypto/paillier/modulus-proof.ts";
@@ -18,6 +19,7 @@ import {
   PaillierSetUpSchema,
   PaillierSumsSchema,
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
+import { PaillierTaskTermsSchema } from "../../wire/generated/tandem/v1/tasks_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
 import type { Crew } from "../blocks/crew.ts";
@@ -33,10 +35,13 @@ import { publicKeyOf } from "./received-key.ts";
 import { checkedLayout } from "./received-layout.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
 import { SeenCiphertexts } from "./seen-ciphertexts.ts";
+import { TaskPublicEvaluator } from "./tasks/task-public.ts";
 import { type NodeRoom, UnusedRoom } from "./unused-room.ts";
 
 /** Packed ciphertexts that are sent at a time: the active party decrypts them while the next are being packed. */
 export const ciphertextsPerPiece = 32;
+/** Pieces that are finished at a time where workers do it. */
+const piecesElsewhere = 4;
 const obfuscatorBatch = 32;
 /** Prepared for one tree at the most: deep trees ask for fewer nodes than they could. */
 const obfuscatorsAheadMax = 1024;
@@ -87,16 +92,21 @@ export class PaillierPassive implements PassiveScheme {
       throw new TandemError("PROTOCOL_STATE", "a set-up message with an impossible layout");
     }
     const layout = checkedLayout({ ciphertextsPerInstance, plaintextBits, packing }, job, key.bits);
-    const evaluator = this.#kernel.publicEvaluator(key, { threads: this.#threads });
-    await checkModulusProof(evaluator, roots);
+    const own = this.#kernel.publicEvaluator(key, { threads: this.#threads });
+    await checkModulusProof(own, roots);
     const sumsPacking = sumPacking(plaintextBits, key.bits, packing);
     this.#state?.gradients.close();
     const blocks = await this.#crew.open({
       scheme: paillierSchemeName,
       terms: encodeMessage(PaillierBlockTermsSchema, { modulus, keyBits: key.bits, ciphertextsPerInstance, jointBins }),
+      taskTerms: encodeMessage(PaillierTaskTermsSchema, {
+        key: { case: "modulus", value: modulus },
+        keyBits: key.bits,
+      }),
       rowCount: job.instanceCount,
       columns: job.columns,
     });
+    const evaluator = blocks.tasks ? new TaskPublicEvaluator(own, blocks.tasks) : own;
     this.#state = {
       job,
       evaluator,
@@ -168,7 +178,11 @@ export class PaillierPassive implements PassiveScheme {
 
     const room = this.#roundState().room.ofNode(task.positions);
     const candidatesPerPiece = ciphertextsPerPiece * packing.perCiphertext; // whole ciphertexts, whatever the codec
-    for (let first = 0; first < counts.length; first += candidatesPerPiece) {
+    const firsts = Array.from(
+      { length: Math.ceil(counts.length / candidatesPerPiece) },
+      (_, piece) => piece * candidatesPerPiece,
+    );
+    yield* inOrder(firsts, gradients.isElsewhere ? piecesElsewhere : 1, async (first) => {
       const candidateCount = Math.min(candidatesPerPiece, counts.length - first);
       const source = evaluator.slice(sums, first * width, candidateCount * width);
       const packed = await evaluator.pack({ source, ...packing });
@@ -176,8 +190,8 @@ export class PaillierPassive implements PassiveScheme {
       const { bytes: ciphertexts } = await evaluator.unload(fresh);
       this.counts.additions += source.count - packed.count;
       this.counts.candidateCiphertexts += packed.count;
-      yield { candidateCount, message: encodeMessage(PaillierSumsSchema, { ciphertexts }) };
-    }
+      return { candidateCount, message: encodeMessage(PaillierSumsSchema, { ciphertexts }) };
+    });
   }
 
   /** With the noise of candidates from `first` on, where there is some, and random bits where no sum is. */

@@ -1,0 +1,172 @@
+/** Evaluators over tasks do what a kernel of this process does, and believe no worker that does something else. */
+import { beforeAll, expect, test } from "vitest";
+import { expectError } from "../../../../test/support/expect-error.ts";
+import { derivedRandom } from "../../../base/random.ts";
+import {
+  CiphertextVector,
+  generateKey,
+  plaintextsFromBigints,
+  type PrivateEvaluator,
+  type PrivateKey,
+  type PublicEvaluator,
+  selectKernel,
+  serialisePrivateKey,
+} from "../../../crypto/paillier/index.ts";
+import { writeInteger } from "../../../crypto/integers.ts";
+import { PaillierTaskSchema, PaillierTaskTermsSchema } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
+import { bigEndianBytes } from "../../../wire/big-endian.ts";
+import { encodeMessage } from "../../../wire/scheme-message.ts";
+import type { TaskWork } from "../../tasks/tasks.ts";
+import { batchesOf } from "./batches.ts";
+import { TaskPrivateEvaluator } from "./task-private.ts";
+import { TaskPublicEvaluator } from "./task-public.ts";
+import { paillierTaskWork } from "./task-work.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+let own: { readonly owner: PrivateEvaluator; readonly anyone: PublicEvaluator };
+let worker: { readonly owner: TaskWork; readonly anyone: TaskWork };
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+  const { n } = key.publicKey;
+  own = {
+    owner: kernel.privateEvaluator(key, { threads: 1 }),
+    anyone: kernel.publicEvaluator(key.publicKey, { threads: 1 }),
+  };
+  const terms = (given: "privateKey" | "modulus"): Uint8Array =>
+    encodeMessage(PaillierTaskTermsSchema, {
+      key:
+        given === "privateKey"
+          ? { case: given, value: serialisePrivateKey(key) }
+          : { case: given, value: bigEndianBytes(n) },
+      keyBits: 256,
+    });
+  worker = {
+    owner: await paillierTaskWork(kernel, terms("privateKey"), 1),
+    anyone: await paillierTaskWork(kernel, terms("modulus"), 1),
+  };
+});
+
+type Change = (result: Uint8Array) => Uint8Array;
+const asItIs: Change = (result) => result;
+
+function evaluators(change = asItIs): { owner: TaskPrivateEvaluator; anyone: TaskPublicEvaluator; sizes: number[] } {
+  const sizes: number[] = [];
+  const tasksOf = (work: TaskWork) => ({
+    run: async (task: Uint8Array) => {
+      sizes.push(task.length);
+      return change(await work.do(task));
+    },
+  });
+  return {
+    owner: new TaskPrivateEvaluator(own.owner, "full", () => tasksOf(worker.owner)),
+    anyone: new TaskPublicEvaluator(own.anyone, tasksOf(worker.anyone)),
+    sizes,
+  };
+}
+
+const numbers = Array.from({ length: 600 }, (_, i) => BigInt(i) * 12_345n);
+
+test("encryption in batches, of whichever kind, decrypts to what was encrypted", async () => {
+  const { owner, sizes } = evaluators();
+  const plaintexts = plaintextsFromBigints(key.publicKey, numbers);
+  for (const encrypted of [await owner.encrypt(plaintexts), await owner.encryptTextbook(plaintexts)]) {
+    expect(encrypted.count).toBe(numbers.length);
+    expect((await own.owner.decrypt(encrypted)).bytes).toEqual(plaintexts.bytes);
+    expect((await owner.decrypt(encrypted)).bytes).toEqual(plaintexts.bytes);
+  }
+  expect(sizes.length).toBeGreaterThan(6);
+});
+
+test("with nonces that can be drawn again the ciphertexts are those of one process, and the auditor's", async () => {
+  const { owner } = evaluators();
+  const plaintexts = plaintextsFromBigints(key.publicKey, numbers);
+  const random = (): ReturnType<typeof derivedRandom> => derivedRandom(new Uint8Array(32).fill(3), 7);
+  const encrypted = await owner.encrypt(plaintexts, random());
+  expect(encrypted.bytes).toEqual((await own.owner.encrypt(plaintexts, random())).bytes);
+  const part = { random: random(), drawn: numbers.length, first: 0, count: numbers.length };
+  expect((await owner.encryptAgain(plaintexts, [part])).bytes).toEqual(encrypted.bytes);
+});
+
+test("packing gives the same bytes, and obfuscators hide nothing but zero", async () => {
+  const { anyone } = evaluators();
+  const sealed = await own.owner.encrypt(plaintextsFromBigints(key.publicKey, numbers.slice(0, 50)));
+  const source = anyone.allocate(50);
+  await anyone.load(sealed, source, 0);
+  for (const perCiphertext of [1, 3, 50]) {
+    const request = { source, strideBits: 5, perCiphertext };
+    const [theirs, ours] = [await anyone.pack(request), await own.anyone.pack(request)];
+    expect((await anyone.unload(theirs)).bytes).toEqual((await own.anyone.unload(ours)).bytes);
+  }
+  const fresh = await anyone.unload(await anyone.rerandomise(source, await anyone.obfuscators(50)));
+  expect(fresh.bytes).not.toEqual(sealed.bytes);
+  expect((await own.owner.decrypt(fresh)).bytes).toEqual((await own.owner.decrypt(sealed)).bytes);
+});
+
+test("a ciphertext that cannot be decrypted is named by its place among all", async () => {
+  const { owner } = evaluators();
+  const { ciphertextBytes: width, nSquared } = key.publicKey;
+  const encrypted = await own.owner.encrypt(plaintextsFromBigints(key.publicKey, numbers.slice(0, 100)));
+  writeInteger(encrypted.bytes, width, 77, nSquared);
+  await expectError(() => owner.decrypt(encrypted), "CIPHERTEXT_RANGE", /^ciphertext 77 is not between/);
+  writeInteger(encrypted.bytes, width, 77, key.p);
+  await expectError(() => owner.decrypt(encrypted), "CIPHERTEXT_RANGE", /^ciphertext 77 is not invertible/);
+});
+
+test("a worker that does less, more, or something else is not believed", async () => {
+  const { ciphertextBytes: width, plaintextBytes, n, nSquared } = key.publicKey;
+  const plaintexts = plaintextsFromBigints(key.publicKey, [1n, 2n]);
+  const written =
+    (size: number, value: bigint): Change =>
+    (result) => {
+      writeInteger(result, size, 1, value);
+      return result;
+    };
+  for (const [change, words] of [
+    [(result: Uint8Array) => result.subarray(width), /another length/],
+    [(result: Uint8Array) => Uint8Array.of(...result, ...new Uint8Array(width).fill(1)), /another length/],
+    [written(width, nSquared), /is no ciphertext/],
+    [written(width, 0n), /is no ciphertext/],
+  ] as const)
+    await expectError(() => evaluators(change).owner.encrypt(plaintexts), "INTERNAL", words);
+  const encrypted = await own.owner.encrypt(plaintexts);
+  for (const value of [n, n + 1n])
+    await expectError(
+      () => evaluators(written(plaintextBytes, value)).owner.decrypt(encrypted),
+      "INTERNAL",
+      /is no plaintext/,
+    );
+  const outOfRange = evaluators(written(width, nSquared)).anyone;
+  await expectError(() => outOfRange.obfuscators(2), "CIPHERTEXT_RANGE");
+  const source = own.anyone.allocate(2);
+  await own.anyone.load(new CiphertextVector(encrypted.bytes, width), source, 0);
+  const shared: Change = (result) => {
+    writeInteger(result, width, 0, key.q);
+    return result;
+  };
+  await expectError(
+    () => evaluators(shared).anyone.pack({ source, strideBits: 8, perCiphertext: 2 }),
+    "CIPHERTEXT_RANGE",
+    /not invertible/,
+  );
+});
+
+test("whoever has the public key alone does no more than that, and what is no task is refused", async () => {
+  const decrypting = encodeMessage(PaillierTaskSchema, {
+    kind: { case: "decrypt", value: { ciphertexts: new Uint8Array(64).fill(1) } },
+  });
+  await expectError(() => worker.anyone.do(decrypting), "PROTOCOL_STATE", /needs the private key/);
+  await expectError(() => worker.anyone.do(new Uint8Array(0)), "PROTOCOL_STATE", /does not know/);
+  await expectError(() => worker.anyone.do(Uint8Array.of(255)), "PROTOCOL_STATE", /no PaillierTask/);
+  await expectError(() => paillierTaskWork(kernel, new Uint8Array(0), 1), "PROTOCOL_STATE");
+});
+
+test("no batch is longer than a message, however wide a key", () => {
+  for (const elementBytes of [64, 1024, 20_000, 400_000]) {
+    const batches = batchesOf(1000, elementBytes, 256);
+    expect(batches.every(({ first, end }) => (end - first) * elementBytes <= 512 << 10)).toBe(true);
+    expect(batches.reduce((sum, { first, end }) => sum + end - first, 0)).toBe(1000);
+    expect(batches[batches.length - 1].end).toBe(1000);
+  }
+  expect(batchesOf(0, 64, 256)).toEqual([]);
+});

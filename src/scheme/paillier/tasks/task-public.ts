@@ -1,0 +1,144 @@
+/**
+ * An evaluator whose packing and fresh r^n are made by workers, in batches. One product for each element, as
+ * re-randomising with an r^n that is there, costs less here than its way to a worker.
+ */
+import type {
+  HistogramRequest,
+  PackRequest,
+  PublicEvaluator,
+  RunningSumsRequest,
+} from "../../../crypto/paillier/kernel.ts";
+import type { PublicKey } from "../../../crypto/paillier/keys.ts";
+import { checkPack, checkPlaintexts } from "../../../crypto/paillier/request-checks.ts";
+import {
+  CiphertextVector,
+  type HeldVector,
+  type ObfuscatorVector,
+  type PlaintextVector,
+  type ResidentVector,
+} from "../../../crypto/paillier/vectors.ts";
+import { PaillierTaskSchema } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
+import { encodeMessage } from "../../../wire/scheme-message.ts";
+import type { Tasks } from "../../tasks/tasks.ts";
+import { batchesOf, fits, joinedBatches } from "./batches.ts";
+
+/** Some 50 ms of a core each. */
+const packBatch = 8;
+const obfuscatorBatch = 8;
+
+export class TaskPublicEvaluator implements PublicEvaluator {
+  readonly key: PublicKey;
+  readonly kernelName: string;
+  readonly #own: PublicEvaluator;
+  readonly #tasks: Tasks;
+
+  constructor(own: PublicEvaluator, tasks: Tasks) {
+    this.key = own.key;
+    this.kernelName = own.kernelName;
+    this.#own = own;
+    this.#tasks = tasks;
+  }
+
+  async pack(request: PackRequest): Promise<ResidentVector> {
+    const { source, strideBits, perCiphertext } = request;
+    const { ciphertextBytes } = this.key;
+    const count = checkPack(this.key, request);
+    const elementBytes = perCiphertext * ciphertextBytes;
+    if (perCiphertext === 1 || !fits(elementBytes)) return this.#own.pack(request);
+    const { bytes } = await this.#own.unload(source);
+    const batches = batchesOf(count, elementBytes, packBatch);
+    const results = batches.map(({ first, end }) => {
+      const ciphertexts = bytes.subarray(first * elementBytes, end * elementBytes); // the last may hold fewer
+      const value = { ciphertexts, strideBits, perCiphertext };
+      return this.#tasks.run(encodeMessage(PaillierTaskSchema, { kind: { case: "pack", value } }));
+    });
+    const packed = this.#own.allocate(count);
+    const joined = joinedBatches(batches, await Promise.all(results), ciphertextBytes);
+    await this.#own.load(new CiphertextVector(joined, ciphertextBytes), packed, 0);
+    return packed;
+  }
+
+  async obfuscators(count: number): Promise<ObfuscatorVector> {
+    const { ciphertextBytes } = this.key;
+    const batches = batchesOf(count, ciphertextBytes, obfuscatorBatch);
+    const results = batches.map(({ first, end }) => {
+      const value = { count: end - first };
+      return this.#tasks.run(encodeMessage(PaillierTaskSchema, { kind: { case: "obfuscators", value } }));
+    });
+    const joined = joinedBatches(batches, await Promise.all(results), ciphertextBytes);
+    return this.#own.loadObfuscators(new CiphertextVector(joined, ciphertextBytes));
+  }
+
+  async encrypt(plaintexts: PlaintextVector): Promise<ResidentVector> {
+    checkPlaintexts(this.key, plaintexts);
+    return this.#own.sealWith(plaintexts, await this.obfuscators(plaintexts.count));
+  }
+
+  allocate(count: number): ResidentVector {
+    return this.#own.allocate(count);
+  }
+
+  slice<V extends HeldVector>(vector: V, first: number, count: number): V {
+    return this.#own.slice(vector, first, count);
+  }
+
+  join<V extends HeldVector>(vectors: readonly V[]): V {
+    return this.#own.join(vectors);
+  }
+
+  free(vector: HeldVector): void {
+    this.#own.free(vector);
+  }
+
+  load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void> {
+    return this.#own.load(source, target, offset);
+  }
+
+  unload(source: ResidentVector): Promise<CiphertextVector> {
+    return this.#own.unload(source);
+  }
+
+  loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector> {
+    return this.#own.loadObfuscators(zeros);
+  }
+
+  firstUnsealed(vector: ResidentVector): Promise<number> {
+    return this.#own.firstUnsealed(vector);
+  }
+
+  clear(target: ResidentVector, elements: Uint32Array): Promise<void> {
+    return this.#own.clear(target, elements);
+  }
+
+  add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
+    return this.#own.add(a, b);
+  }
+
+  subtract(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
+    return this.#own.subtract(a, b);
+  }
+
+  negate(a: ResidentVector): Promise<ResidentVector> {
+    return this.#own.negate(a);
+  }
+
+  scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector> {
+    return this.#own.scale(a, scalars);
+  }
+
+  histogram(request: HistogramRequest): Promise<ResidentVector> {
+    return this.#own.histogram(request);
+  }
+
+  runningSums(request: RunningSumsRequest): Promise<ResidentVector> {
+    return this.#own.runningSums(request);
+  }
+
+  rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
+    return this.#own.rerandomise(target, obfuscators);
+  }
+
+  sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
+    return this.#own.sealWith(plaintexts, obfuscators);
+  }
+}

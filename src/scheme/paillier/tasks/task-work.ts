@@ -1,0 +1,80 @@
+/** Paillier's tasks at a worker. Its key comes with the terms, lives in memory, and goes with whoever made this. */
+import { TandemError } from "../../../base/error.ts";
+import { parsePrivateKey } from "../../../crypto/paillier/key-format.ts";
+import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../../crypto/paillier/kernel.ts";
+import { CiphertextVector, PlaintextVector } from "../../../crypto/paillier/vectors.ts";
+import {
+  type PaillierEncryptTask,
+  type PaillierPackTask,
+  PaillierTaskSchema,
+  PaillierTaskTermsSchema,
+} from "../../../wire/generated/tandem/v1/tasks_pb.ts";
+import { decodeMessage } from "../../../wire/scheme-message.ts";
+import type { TaskWork } from "../../tasks/tasks.ts";
+import { publicKeyOf } from "../received-key.ts";
+
+/** @throws TandemError KEY_FORMAT, PROTOCOL_STATE for terms that are none */
+export async function paillierTaskWork(kernel: Kernel, terms: Uint8Array, threads: number): Promise<TaskWork> {
+  const { key, keyBits, shortExponents } = decodeMessage(PaillierTaskTermsSchema, terms);
+  if (key.case === "modulus")
+    return new PaillierTaskWork(kernel.publicEvaluator(publicKeyOf(key.value, keyBits), { threads }), null);
+  if (key.case !== "privateKey") throw unknown();
+  // How long a key must be was decided when the job began.
+  const privateKey = await parsePrivateKey(key.value, { insecure: true });
+  return new PaillierTaskWork(
+    kernel.publicEvaluator(privateKey.publicKey, { threads }),
+    kernel.privateEvaluator(privateKey, { threads, exponents: shortExponents ? "short" : "full" }),
+  );
+}
+
+class PaillierTaskWork implements TaskWork {
+  readonly #public: PublicEvaluator;
+  readonly #private: PrivateEvaluator | null;
+
+  constructor(anyone: PublicEvaluator, owner: PrivateEvaluator | null) {
+    this.#public = anyone;
+    this.#private = owner;
+  }
+
+  async do(task: Uint8Array): Promise<Uint8Array> {
+    const { kind } = decodeMessage(PaillierTaskSchema, task);
+    if (kind.case === "encrypt") return this.#encrypt(kind.value);
+    if (kind.case === "decrypt") return (await this.#owner.decrypt(this.#wire(kind.value.ciphertexts))).bytes;
+    if (kind.case === "pack") return this.#pack(kind.value);
+    if (kind.case === "obfuscators") return this.#obfuscators(kind.value.count);
+    throw unknown();
+  }
+
+  async #encrypt({ plaintexts, plaintextBytes, textbook, exponents }: PaillierEncryptTask): Promise<Uint8Array> {
+    const vector = new PlaintextVector(plaintexts, plaintextBytes);
+    if (textbook) return (await this.#owner.encryptTextbook(vector)).bytes;
+    if (exponents === undefined) return (await this.#owner.encrypt(vector)).bytes;
+    return (await this.#owner.encryptWithExponents(vector, exponents)).bytes;
+  }
+
+  async #pack({ ciphertexts, strideBits, perCiphertext }: PaillierPackTask): Promise<Uint8Array> {
+    const received = this.#wire(ciphertexts);
+    const source = this.#public.allocate(received.count);
+    await this.#public.load(received, source, 0);
+    return (await this.#public.unload(await this.#public.pack({ source, strideBits, perCiphertext }))).bytes;
+  }
+
+  /** Times a sum over nobody, to have them as ciphertexts. */
+  async #obfuscators(count: number): Promise<Uint8Array> {
+    const nobody = new PlaintextVector(new Uint8Array(count), 1);
+    return (await this.#public.unload(await this.#public.encrypt(nobody))).bytes;
+  }
+
+  get #owner(): PrivateEvaluator {
+    if (this.#private === null) throw new TandemError("PROTOCOL_STATE", "a task that needs the private key");
+    return this.#private;
+  }
+
+  #wire(bytes: Uint8Array): CiphertextVector {
+    return new CiphertextVector(bytes, this.#public.key.ciphertextBytes);
+  }
+}
+
+function unknown(): TandemError {
+  return new TandemError("PROTOCOL_STATE", "a task that this scheme does not know");
+}
