@@ -70,10 +70,15 @@ export function ableWorkers({ workers }: BoardView, version: string): number {
   return workers.filter((worker) => worker.trouble === "" && worker.version === version).length;
 }
 
-/** @param block one that nobody holds; null: workers are too few */
-export function workersMissing(view: BoardView, wanted: number, able: number, block: number | null): TandemError {
+/** @param block one that nobody holds; null: workers are too few @param what is wrong, where it is something else */
+export function workersMissing(
+  view: BoardView,
+  wanted: number,
+  able: number,
+  block: number | null,
+  what = block === null ? `${able} workers are there, ${wanted} are wanted` : `nobody holds block ${block}`,
+): TandemError {
   const troubles = [...new Set(view.workers.map(({ trouble }) => trouble).filter((trouble) => trouble !== ""))];
   if (view.hasOthers) troubles.push("somebody at the engine has another crew.key");
-  const what = block === null ? `${able} workers are there, ${wanted} are wanted` : `nobody holds block ${block}`;
   return new TandemError("WORKERS_MISSING", [what, ...troubles].join("; "));
 }

@@ -191,8 +191,9 @@ test("the engine loses what it had confirmed: ENGINE_LOST", async () => {
 });
 
 test("a full engine makes the party wait; one that stays full ends the attempt: ENGINE_FULL", async () => {
-  workers(1, { bytesMax: 0 });
+  workers(1, {});
   const blocks = await crew.crew().open(job);
+  crew.engine.limits.bytesMax = 0;
   const driven = drive(blocks);
   const before = crew.clock.now();
   await crew.until(() => crew.clock.now() > before + 5000);

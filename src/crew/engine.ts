@@ -10,8 +10,11 @@ export const messageBytesMax = 1_000_000;
 /** A crew's own corner of an engine. */
 export interface Engine {
   readonly board: Board;
-  /** Makes an epoch, and deletes those before it. */
-  begin(epoch: string): Promise<Epoch>;
+  /**
+   * Makes an epoch, and deletes those before it.
+   * @param inMemory nothing of it may ever be on a disk, wherever others are kept
+   */
+  begin(epoch: string, inMemory?: boolean): Promise<Epoch>;
   /** @returns null where there is no such epoch, or no longer */
   join(epoch: string): Promise<Epoch | null>;
   close(): Promise<void>;
@@ -42,8 +45,10 @@ export interface Epoch {
   /** How many messages are stored. @throws TandemError ENGINE_LOST */
   stored(filter: string): Promise<number>;
   purge(filter: string): Promise<void>;
-  /** Something that one worker at a time may have. */
+  /** Something that one worker at a time may have. @throws TandemError as append does */
   offer(queue: string, message: Uint8Array): Promise<void>;
+  /** How many are offered and not done, whoever has them. @throws TandemError ENGINE_LOST */
+  offered(queue: string): Promise<number>;
   /** The next that nobody has, or whose lease ran out; null at the signal. @throws TandemError ENGINE_LOST */
   take(queue: string, signal: AbortSignal): Promise<Lease | null>;
   /** To whoever listens now; not stored. */

@@ -145,9 +145,12 @@ export class MemoryConnection implements Engine {
       offer: async (queue, message) => {
         checkLength(message);
         await this.#open;
+        await epoch.offer(queue, message);
+      },
+      offered: async (queue) => {
+        await this.#open;
         epoch.check();
-        epoch.offered.add({ queue, message, deliveries: 0, untilMs: null });
-        epoch.note();
+        return [...epoch.offered].filter((offered) => offered.queue === queue).length;
       },
       take: (queue, signal) => this.#taken(epoch, queue, signal),
       say: (subject, message) => {
@@ -209,6 +212,7 @@ export class MemoryConnection implements Engine {
       giveBack: () => void this.#open.then(() => epoch.giveBack(offered, deliveries)),
       done: async () => {
         await this.#open;
+        if (epoch.happens()) return; // nobody hears of it: it will be handed out once more
         if (offered.deliveries === deliveries) epoch.offered.delete(offered);
       },
     };
@@ -238,9 +242,16 @@ export class MemoryConnection implements Engine {
   }
 }
 
+/** Signals that somebody waits for: one listener each, however often it is asked. */
+const awaited = new WeakMap<AbortSignal, Promise<void>>();
+
 function until(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+  const known = awaited.get(signal);
+  if (known !== undefined) return known;
+  const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+  awaited.set(signal, stopped);
+  return stopped;
 }

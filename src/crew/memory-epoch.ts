@@ -18,7 +18,7 @@ export interface MemoryLimits {
   /** All that is stored; more is refused. */
   bytesMax: number;
   /** Called when something was stored. */
-  readonly onStored: (subject: string) => void;
+  onStored: (subject: string) => void;
 }
 
 /** One thing that one worker at a time may have. */
@@ -71,11 +71,24 @@ export class MemoryEpoch {
 
   #store(subject: string, message: Uint8Array): void {
     this.check();
-    const bytes = this.messages.reduce((sum, stored) => sum + stored.message.length, message.length);
-    if (bytes > this.#limits.bytesMax) throw new TandemError("ENGINE_FULL", "the engine has no room");
+    this.#checkRoom(message);
     this.messages.push({ subject, message: message.slice(), position: this.#position++ });
     this.note();
     this.#limits.onStored(subject);
+  }
+
+  #checkRoom(message: Uint8Array): void {
+    let bytes = message.length;
+    for (const kept of [...this.messages, ...this.offered]) bytes += kept.message.length;
+    if (bytes > this.#limits.bytesMax) throw new TandemError("ENGINE_FULL", "the engine has no room");
+  }
+
+  async offer(queue: string, message: Uint8Array): Promise<void> {
+    await this.wander();
+    this.check();
+    this.#checkRoom(message);
+    this.offered.add({ queue, message: message.slice(), deliveries: 0, untilMs: null });
+    this.note();
   }
 
   #storeAgain(subject: string, message: Uint8Array): void {

@@ -8,7 +8,7 @@ import type { Engine } from "./engine.ts";
 import { type Keeping, NatsBoard } from "./nats/board.ts";
 import { connectTo, type ServerAccess } from "./nats/connection.ts";
 import { type Access, NatsEpoch } from "./nats/epoch.ts";
-import { epochNames, isOfAnEpoch, storedKinds } from "./nats/names.ts";
+import { epochNames, isOfAnEpoch, queueKinds, storedKinds } from "./nats/names.ts";
 import { isStreamGone, withPatience } from "./nats/trouble.ts";
 
 export interface NatsEngineOptions extends ServerAccess {
@@ -34,7 +34,8 @@ export async function openNatsEngine(options: NatsEngineOptions): Promise<Engine
     const access: Access = { connection, js, jsm, crew, patienceMs, leaseMs: keeping?.leaseMs ?? null };
     return {
       board,
-      begin: (epoch) => beginEpoch(access, keeping, epoch),
+      begin: (epoch, inMemory = false) =>
+        beginEpoch(access, keeping && (inMemory ? { ...keeping, store: "memory" } : keeping), epoch),
       async join(epoch) {
         const isThere = await withPatience(patienceMs, () => exists(access, epoch));
         return isThere ? new NatsEpoch(access, epoch) : null;
@@ -70,15 +71,20 @@ async function beginEpoch(access: Access, keeping: NatsEngineOptions["keeping"],
     name: names.stream(kind),
     subjects: [names.stored(kind), names.stored(`${kind}.>`)],
   }));
-  const queue = { name: names.queueStream, subjects: [names.queueSubjects], retention: "workqueue" as const };
-  for (const stream of [...logs, queue])
+  const queues = queueKinds.map((kind) => ({
+    name: names.queueStream(kind),
+    subjects: [names.queue(kind), names.queue(`${kind}.>`)],
+    retention: "workqueue" as const,
+  }));
+  for (const stream of [...logs, ...queues])
     await withPatience(patienceMs, () => jsm.streams.add({ ...common, ...stream }));
   return new NatsEpoch(access, epoch);
 }
 
 async function exists({ jsm, crew }: Access, epoch: string): Promise<boolean> {
   try {
-    await jsm.streams.info(epochNames(crew, epoch).queueStream); // it is made last
+    const last = queueKinds[queueKinds.length - 1];
+    await jsm.streams.info(epochNames(crew, epoch).queueStream(last)); // it is made last
     return true;
   } catch (error) {
     if (isStreamGone(error)) return false;

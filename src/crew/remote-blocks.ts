@@ -7,6 +7,7 @@ import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Answer, Entry } from "../scheme/blocks/block.ts";
 import type { Blocks } from "../scheme/blocks/crew.ts";
+import type { Tasks } from "../scheme/tasks/tasks.ts";
 import { CrewHeldSchema, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { AwaitedSums } from "./awaited-sums.ts";
 import { type Clock, every } from "./clock.ts";
@@ -23,6 +24,7 @@ const lookMs = 2000;
 /** What its owner may see: numbers and names of workers, nothing of the data. */
 export type CrewEvent =
   | { readonly kind: "waiting-for-workers"; readonly workers: number; readonly wanted: number }
+  | { readonly kind: "tasks-opened"; readonly workers: number }
   | { readonly kind: "opened"; readonly blocks: number; readonly rowsPerBlock: number }
   | { readonly kind: "block-held"; readonly block: number; readonly worker: string; readonly deliveries: number }
   | { readonly kind: "epoch-lost"; readonly code: string }
@@ -36,6 +38,7 @@ export interface RemoteBlocksOptions {
   readonly clock: Clock;
   readonly patienceMs: number;
   readonly on: (event: CrewEvent) => void;
+  readonly tasks: Tasks | null;
   /** Once, at the end. */
   readonly onClose: () => Promise<void>;
 }
@@ -49,6 +52,7 @@ interface Holder {
 export class RemoteBlocks implements Blocks {
   readonly bounds: Uint32Array;
   readonly isElsewhere = true;
+  readonly tasks: Tasks | null;
   readonly #options: RemoteBlocksOptions;
   readonly #log: LogWriter;
   readonly #ended = new AbortController();
@@ -65,6 +69,7 @@ export class RemoteBlocks implements Blocks {
   constructor(options: RemoteBlocksOptions) {
     const { bounds, epoch, messages, clock, patienceMs } = options;
     this.bounds = bounds;
+    this.tasks = options.tasks;
     this.#options = options;
     this.#failed = new Promise((_, reject) => (this.#reject = reject));
     this.#failed.catch(() => {}); // whoever waits for an answer sees it

@@ -4,7 +4,9 @@
  */
 import { osRandom } from "../base/random.ts";
 import { blockBounds, columnsOf } from "../scheme/blocks/block-bounds.ts";
+import type { TandemError } from "../base/error.ts";
 import type { Blocks, Crew, CrewJob } from "../scheme/blocks/crew.ts";
+import type { OpenTasks, TaskCrew, TaskJob } from "../scheme/tasks/tasks.ts";
 import { CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { BlockFiles } from "./block-files.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
@@ -14,6 +16,7 @@ import type { Engine, Epoch } from "./engine.ts";
 import { type CrewEvent, RemoteBlocks } from "./remote-blocks.ts";
 import { SealedMessages, type SealOf } from "./sealed-messages.ts";
 import { holdQueue } from "./subjects.ts";
+import { RemoteTasks } from "./tasks/remote-tasks.ts";
 
 export interface RemoteCrewOptions {
   readonly engine: Engine;
@@ -34,13 +37,15 @@ export interface RemoteCrewOptions {
 }
 
 const boardMs = 500;
+/** Who does tasks only is waited for before others are asked to take part, and by those who wait anyway. */
+const readyMs = 10_000;
 const epochBytes = 12;
 /** Joint bins need many rows: smaller blocks cost more. */
 const blockRowsMin = 2 ** 16;
 const blockRowsMax = 2 ** 20;
 const blocksPerWorker = 4;
 
-export class RemoteCrew implements Crew {
+export class RemoteCrew implements Crew, TaskCrew {
   readonly #options: RemoteCrewOptions;
   readonly #clock: Clock;
   readonly #board: CrewBoard;
@@ -48,6 +53,9 @@ export class RemoteCrew implements Crew {
   readonly #watch: CrewWatch;
   /** A later attempt may begin before an older one has been cleared away. */
   #current = "";
+  #failure: TandemError | null = null;
+  /** What ends an attempt that nobody has ended. */
+  readonly #open = new Set<() => Promise<void>>();
 
   constructor(options: RemoteCrewOptions) {
     this.#options = options;
@@ -60,9 +68,8 @@ export class RemoteCrew implements Crew {
   /** @throws TandemError WORKERS_MISSING, ENGINE_LOST */
   async open(job: CrewJob): Promise<Blocks> {
     const { engine, sealOf, files, patienceMs } = this.#options;
-    const name = Buffer.from(osRandom.fill(new Uint8Array(epochBytes))).toString("hex");
-    this.#current = name;
-    const workers = await this.#workers();
+    const name = this.#newEpoch();
+    const workers = await this.#workers(patienceMs);
     const bounds = blockBounds(job.rowCount, this.#options.blockRows ?? blockRowsFor(job.rowCount, workers));
     const messages = new SealedMessages(sealOf(name));
     const epoch = await engine.begin(name);
@@ -70,7 +77,8 @@ export class RemoteCrew implements Crew {
       await files.begin(name);
       await this.#offer(epoch, messages, job, bounds);
       const { version, leaseMs } = this.#options;
-      await this.#board.putEpoch({ epoch: name, version, blocks: bounds.length - 1, leaseMs });
+      const tasks = job.taskTerms !== undefined;
+      await this.#board.putEpoch({ epoch: name, version, blocks: bounds.length - 1, leaseMs, tasks });
     } catch (error) {
       await this.#close(epoch).catch(() => {}); // the first trouble is the one to tell
       throw error;
@@ -78,6 +86,8 @@ export class RemoteCrew implements Crew {
     this.#on({ kind: "opened", blocks: bounds.length - 1, rowsPerBlock: bounds[1] });
     const watching = new AbortController();
     let tellEnd = (): void => {};
+    const { scheme, taskTerms: terms } = job;
+    const tasks = terms === undefined ? null : this.#tasks(epoch, messages, { scheme, terms });
     const blocks = new RemoteBlocks({
       bounds,
       epoch,
@@ -86,19 +96,86 @@ export class RemoteCrew implements Crew {
       clock: this.#clock,
       patienceMs,
       on: this.#on,
-      onClose: () => {
+      tasks,
+      onClose: this.#ending(async () => {
         tellEnd();
         watching.abort();
-        return this.#close(epoch);
-      },
+        tasks?.close();
+        await this.#close(epoch);
+      }),
     });
     tellEnd = this.#watch.begin(() => blocks.facts(), watching.signal);
     return blocks;
   }
 
+  async ready(): Promise<void> {
+    this.#failure = null;
+    await this.#workers(readyMs);
+  }
+
+  /** Nothing of it is ever on the engine's disk. */
+  async openTasks(job: TaskJob): Promise<OpenTasks> {
+    const { engine, sealOf, version, leaseMs } = this.#options;
+    this.#failure = null;
+    const name = this.#newEpoch();
+    const workers = await this.#workers(readyMs);
+    const messages = new SealedMessages(sealOf(name));
+    const epoch = await engine.begin(name, true);
+    const tasks = this.#tasks(epoch, messages, job, (error) => {
+      if (this.#current === name) this.#failure = error;
+      this.#on({ kind: "epoch-lost", code: error.code });
+    });
+    const close = this.#ending(async () => {
+      tasks.close();
+      await this.#close(epoch);
+    });
+    try {
+      await this.#board.putEpoch({ epoch: name, version, leaseMs, tasks: true });
+    } catch (error) {
+      await close().catch(() => {}); // the first trouble is the one to tell
+      throw error;
+    }
+    this.#on({ kind: "tasks-opened", workers });
+    return { run: (task) => tasks.run(task), close };
+  }
+
+  get failure(): TandemError | null {
+    return this.#failure;
+  }
+
+  /** Ends what is still open. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((end) => end()));
+  }
+
+  /** What is done once, by whoever comes first. */
+  #ending(end: () => Promise<void>): () => Promise<void> {
+    let ended: Promise<void> | null = null;
+    const once = (): Promise<void> => (ended ??= end().finally(() => this.#open.delete(once)));
+    this.#open.add(once);
+    return once;
+  }
+
+  #newEpoch(): string {
+    this.#current = Buffer.from(osRandom.fill(new Uint8Array(epochBytes))).toString("hex");
+    return this.#current;
+  }
+
+  #tasks(epoch: Epoch, messages: SealedMessages, job: TaskJob, onFailure?: (error: TandemError) => void): RemoteTasks {
+    return new RemoteTasks({
+      epoch,
+      messages,
+      board: this.#board,
+      clock: this.#clock,
+      patienceMs: this.#options.patienceMs,
+      job,
+      onFailure,
+    });
+  }
+
   /** How many can take blocks. @throws TandemError WORKERS_MISSING where they stay too few */
-  async #workers(): Promise<number> {
-    const { version, workersMin, patienceMs } = this.#options;
+  async #workers(patienceMs: number): Promise<number> {
+    const { version, workersMin } = this.#options;
     const since = this.#clock.now();
     for (let told = -1; ;) {
       const view = await this.#board.read();

@@ -6,12 +6,14 @@ import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";
 import { CrewHeldSchema, type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { BlockWork } from "../scheme/blocks/block.ts";
+import type { TaskJob, TaskWork } from "../scheme/tasks/tasks.ts";
 import { Activity } from "./activity.ts";
 import { type Clock, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
 import { HeldBlock } from "./held-block.ts";
 import type { SealedMessages } from "./sealed-messages.ts";
 import { allHeld, holdQueue, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
+import { ServedTasks } from "./tasks/served-tasks.ts";
 
 export interface ServedEpochOptions {
   readonly worker: string;
@@ -20,6 +22,9 @@ export interface ServedEpochOptions {
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly make: (hold: CrewHold) => Promise<BlockWork>;
+  /** Null: the epoch has no tasks. */
+  readonly makeTasks: ((job: TaskJob) => Promise<TaskWork>) | null;
+  readonly onTask?: (() => void) | undefined;
   /** Blocks that this worker should hold, as far as is known now. */
   readonly share: () => number;
   /** Whether the process may have one block more. */
@@ -38,10 +43,13 @@ export class ServedEpoch {
   readonly #activity = new Activity();
   readonly #held = new Map<number, HeldBlock>();
   readonly #ended = new AbortController();
+  readonly #tasks: ServedTasks | null;
   #isUnfit = false;
 
   constructor(options: ServedEpochOptions) {
     this.#options = options;
+    const { makeTasks } = options;
+    this.#tasks = makeTasks === null ? null : new ServedTasks({ ...options, makeTasks, turns: this.#turns });
   }
 
   get blockCount(): number {
@@ -60,7 +68,9 @@ export class ServedEpoch {
   async run(): Promise<void> {
     const { signal } = this.#ended;
     try {
-      await Promise.race([this.#takeBlocks(signal), this.#hearHolders(signal), this.#hearParty(signal)]);
+      const work = [this.#takeBlocks(signal), this.#hearHolders(signal), this.#hearParty(signal)];
+      if (this.#tasks !== null) work.push(this.#tasks.run(signal));
+      await Promise.race(work);
     } catch (error) {
       if (!isEpochOver(error)) this.#options.onTrouble(error);
     } finally {
@@ -70,6 +80,7 @@ export class ServedEpoch {
 
   /** @param givesBack others can have its blocks at once */
   leave(givesBack: boolean): void {
+    if (givesBack) this.#tasks?.giveBack();
     this.#ended.abort();
     for (const block of this.#held.values()) {
       if (givesBack) block.giveBack();

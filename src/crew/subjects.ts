@@ -5,11 +5,16 @@ export const allSums = "sum.>";
 export const whoHolds = "who-holds";
 export const roundBegan = "round";
 export const allHeld = "held.>";
+export const taskQueue = "task";
+export const allDone = "done.>";
+export const termsWanted = "terms-wanted";
 
 export const logOf = (block: number): string => `log.${block}`;
 export const heldOf = (block: number): string => `held.${block}`;
 export const sumOf = (round: number, step: number, block: number, piece: number): string =>
   `sum.${round}.${step}.${block}.${piece}`;
+export const doneOf = (id: number): string => `done.${id}`;
+export const termsOf = (worker: string): string => `terms.${worker}`;
 
 export const epochKey = "epoch";
 const workerPrefix = "worker.";

@@ -5,6 +5,7 @@
 import { TandemError } from "../base/error.ts";
 import type { BlockWork } from "../scheme/blocks/block.ts";
 import type { Scheme } from "../scheme/scheme.ts";
+import type { TaskJob, TaskWork } from "../scheme/tasks/tasks.ts";
 import type { CrewEpoch, CrewHold } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { doing } from "./activity.ts";
 import type { BlockFiles } from "./block-files.ts";
@@ -23,7 +24,7 @@ export interface WorkerOptions {
   readonly version: string;
   readonly threads: number;
   /** Finds a scheme. @throws TandemError for one that it does not know */
-  readonly schemeNamed: (name: string) => Pick<Scheme, "block">;
+  readonly schemeNamed: (name: string) => Pick<Scheme, "block" | "task">;
   readonly clock?: Clock | undefined;
   /** Ends with the first epoch that it has served. */
   readonly once?: boolean | undefined;
@@ -41,6 +42,7 @@ export class Worker {
   readonly #board: CrewBoard;
   #serving: { readonly epoch: string; readonly served: ServedEpoch } | null = null;
   #share = 0;
+  #taskCount = 0;
   #trouble = "";
   /** The engine did not answer. */
   #isAway = false;
@@ -58,6 +60,11 @@ export class Worker {
 
   get doing(): number {
     return this.#serving?.served.doing ?? doing.nothing;
+  }
+
+  /** Tasks that it has done. */
+  get taskCount(): number {
+    return this.#taskCount;
   }
 
   /** Until the signal; its blocks are given back then. */
@@ -99,7 +106,7 @@ export class Worker {
     this.#serving?.served.leave(false);
   }
 
-  async #join({ epoch: name, leaseMs }: CrewEpoch): Promise<void> {
+  async #join({ epoch: name, leaseMs, tasks }: CrewEpoch): Promise<void> {
     const { engine, sealOf, id } = this.#options;
     this.#leave();
     const epoch = await engine.join(name);
@@ -112,6 +119,8 @@ export class Worker {
       clock: this.#clock,
       leaseMs,
       make: (hold) => this.#make(hold),
+      makeTasks: tasks ? (job) => this.#makeTasks(job) : null,
+      onTask: () => void this.#taskCount++,
       share: () => this.#share,
       hasRoom: this.#options.hasRoom ?? (() => true),
       onTrouble: (error) => this.#note(error),
@@ -126,6 +135,13 @@ export class Worker {
     if (block === undefined) throw new TandemError("USAGE", `the scheme ${scheme} has no work for workers`);
     const columns = await files.read(file, digest, rowCount, Uint32Array.from(binCounts));
     return block({ terms, firstRow, rowCount, columns }, { threads });
+  }
+
+  #makeTasks({ scheme, terms }: TaskJob): Promise<TaskWork> {
+    const { schemeNamed, threads } = this.#options;
+    const { task } = schemeNamed(scheme);
+    if (task === undefined) throw new TandemError("USAGE", `the scheme ${scheme} has no tasks for workers`);
+    return task(terms, { threads });
   }
 
   #note(error: unknown): void {

@@ -94,6 +94,11 @@ export class TestCrew {
     return this.events.filter((event) => event.kind === "block-held" && event.deliveries > 1).length;
   }
 
+  /** Tasks that workers have done. */
+  get tasks(): number {
+    return this.#workers.reduce((sum, { worker }) => sum + worker.taskCount, 0);
+  }
+
   /** Turns of the loop until something is so. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise((resolve) => setImmediate(resolve));

@@ -126,6 +126,38 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     await expectNothing(theirs, "task.pack", world.leaseMs / 4);
   });
 
+  test("tasks are counted until they are done, and many are out at a time", async () => {
+    const { mine, theirs } = await begun();
+    const words = Array.from({ length: 12 }, (_, i) => `t${i}`);
+    await Promise.all(words.map((word) => mine.offer("task", bytes(word))));
+    await mine.offer("hold", bytes("block 0"));
+    expect([await mine.offered("task"), await mine.offered("hold")]).toEqual([12, 1]);
+    const leases = await Promise.all(words.map(() => taken(theirs, "task")));
+    expect(leases.map(({ message }) => text(message)).toSorted()).toEqual(words.toSorted());
+    expect(await mine.offered("task"), "who has one has not done it").toBe(12);
+    await Promise.all(leases.slice(0, 5).map((lease) => lease.done()));
+    await theirs.append("done.0", bytes("a result"));
+    expect([await mine.offered("task"), await mine.stored("done.>")]).toEqual([7, 1]);
+    await mine.purge("done.0");
+    expect(await mine.stored("done.>")).toBe(0);
+    await mine.end();
+    await expectError(() => mine.offered("task"), "ENGINE_LOST");
+    await expectError(() => mine.offer("task", bytes("late")), "ENGINE_LOST");
+    await expectError(() => theirs.take("task", AbortSignal.timeout(5000)), "ENGINE_LOST");
+  });
+
+  test("an epoch in memory does what others do", async () => {
+    const { party, worker } = await begun();
+    const mine = await party.begin(`e${epochCount++}`, true);
+    const theirs = await worker.join(mine.name);
+    await mine.offer("task", bytes("task 0"));
+    if (theirs === null) throw new Error("an epoch that has begun can be joined");
+    await theirs.append("done.0", bytes("a result"));
+    expect(text((await firstOf(mine, "done.>", -1, 1))[0].message)).toBe("a result");
+    await (await taken(theirs, "task")).done();
+    await mine.end();
+  });
+
   test("what is said is heard by those who listen, and by nobody later", async () => {
     const { mine, theirs } = await begun();
     const stop = new AbortController();

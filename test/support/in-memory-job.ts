@@ -35,7 +35,7 @@ import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import type { Tally } from "../../src/privacy/tally.ts";
 import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import type { OperationCounts, PassiveScheme, Scheme } from "../../src/scheme/scheme.ts";
+import type { ActiveScheme, OperationCounts, PassiveScheme, Scheme } from "../../src/scheme/scheme.ts";
 import { mergeShares } from "../../src/store/merge-shares.ts";
 import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
@@ -68,6 +68,8 @@ export interface TestJob {
   readonly key: PrivateKey;
   /** Another scheme than Paillier with this kernel and key. */
   readonly scheme?: Scheme;
+  /** What the active party computes with in place of Paillier's own half. */
+  readonly activeScheme?: (kernel: Kernel, key: PrivateKey, speed: SpeedParameters) => ActiveScheme;
   /** What passive parties compute with in place of the scheme's own half. */
   readonly passiveScheme?: () => PassiveScheme;
   /** Per party, index 0 the active one; none where left out. */
@@ -207,7 +209,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const binned = binTable(table, training);
   const scheme = job.scheme
     ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed })
-    : new PaillierActive(kernel, key, 1, speed);
+    : (job.activeScheme?.(kernel, key, speed) ?? new PaillierActive(kernel, key, 1, speed));
   const { start } = job;
   const agreed = agreedParameters(
     "test",

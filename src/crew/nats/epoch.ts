@@ -1,11 +1,11 @@
 /** One attempt's streams on a server. */
 import { randomUUID } from "node:crypto";
-import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import type { Consumer, JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { assert } from "../../base/assert.ts";
 import { type Epoch, type HeardMessage, type Lease, messageBytesMax, type StoredMessage } from "../engine.ts";
 import { followed } from "./follower.ts";
-import { epochNames, type EpochNames, storedKinds } from "./names.ts";
+import { epochNames, type EpochNames, queueKinds, storedKinds } from "./names.ts";
 import { makeQueue, takeNext } from "./queue.ts";
 import { Slots } from "./slots.ts";
 import { isStreamGone, withPatience } from "./trouble.ts";
@@ -31,6 +31,7 @@ export class NatsEpoch implements Epoch {
   readonly #names: EpochNames;
   readonly #slots = new Slots(publishesMax);
   readonly #queues = new Map<string, Promise<void>>();
+  readonly #consumers = new Map<string, Consumer>();
 
   constructor(access: Access, name: string) {
     this.name = name;
@@ -46,11 +47,13 @@ export class NatsEpoch implements Epoch {
     return followed(this.#access.js, this.#names, filter, after, signal);
   }
 
-  async stored(filter: string): Promise<number> {
+  stored(filter: string): Promise<number> {
+    return this.#counted(this.#names.stream(filter), this.#names.stored(filter));
+  }
+
+  async #counted(stream: string, subjects: string): Promise<number> {
     const { jsm } = this.#access;
-    const { state } = await this.#patiently(() =>
-      jsm.streams.info(this.#names.stream(filter), { subjects_filter: this.#names.stored(filter) }),
-    );
+    const { state } = await this.#patiently(() => jsm.streams.info(stream, { subjects_filter: subjects }));
     return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
   }
 
@@ -68,11 +71,15 @@ export class NatsEpoch implements Epoch {
       this.#queues.set(queue, made);
     }
     await made;
-    await this.#publish(this.#names.queueStream, this.#names.queue(queue), message);
+    await this.#publish(this.#names.queueStream(queue), this.#names.queue(queue), message);
+  }
+
+  offered(queue: string): Promise<number> {
+    return this.#counted(this.#names.queueStream(queue), this.#names.queue(queue));
   }
 
   take(queue: string, signal: AbortSignal): Promise<Lease | null> {
-    return takeNext(this.#access.js, this.#names, queue, signal);
+    return takeNext(this.#access.js, this.#names, queue, signal, this.#consumers);
   }
 
   say(subject: string, message: Uint8Array): void {
@@ -95,7 +102,10 @@ export class NatsEpoch implements Epoch {
 
   async end(): Promise<void> {
     const { jsm } = this.#access;
-    const streams = [...storedKinds.map((kind) => this.#names.stream(kind)), this.#names.queueStream];
+    const streams = [
+      ...storedKinds.map((kind) => this.#names.stream(kind)),
+      ...queueKinds.map((kind) => this.#names.queueStream(kind)),
+    ];
     for (const stream of streams)
       await this.#patiently(async () => {
         await jsm.streams.delete(stream).catch((error: unknown) => {

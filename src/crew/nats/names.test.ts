@@ -4,13 +4,15 @@ import { boardStream, epochNames, isOfAnEpoch } from "./names.ts";
 
 test("streams of an epoch are known by their names; boards, and crews with longer names, are left alone", () => {
   const names = epochNames("shop", "a1f0");
-  for (const stream of [names.stream("log.3"), names.stream("sum.>"), names.stream("done.1"), names.queueStream])
+  const queues = [names.queueStream("hold"), names.queueStream("task.pack")];
+  for (const stream of [names.stream("log.3"), names.stream("sum.>"), names.stream("done.1"), ...queues])
     expect(isOfAnEpoch("shop", stream), stream).toBe(true);
   for (const stream of [
     boardStream("shop", "lasting"),
     boardStream("shop", "passing"),
     epochNames("shop-2", "a1f0").stream("log.3"),
-    epochNames("shop-a1f0", "b2").queueStream,
+    epochNames("shop-a1f0", "b2").queueStream("task"),
+    boardStream("shop-a1f0-tasks", "lasting"),
     "tandem-shop",
     "orders",
   ])
@@ -31,6 +33,7 @@ test.each(["", "log..1", "log.*", "log.>.1", ">", "log 1", "log.\r\nPUB"])("'%s'
 
 test("what is stored is of a known kind, and names are words", async () => {
   await expectError(() => epochNames("shop", "a1f0").stream("logs.1"), "INTERNAL", /one of log, sum, done/);
+  await expectError(() => epochNames("shop", "a1f0").queueStream("held"), "INTERNAL", /one of hold, task/);
   await expectError(() => epochNames("shop.x", "a1f0"), "INTERNAL");
   await expectError(() => epochNames("shop", "a-1"), "INTERNAL");
 });

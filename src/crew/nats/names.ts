@@ -9,12 +9,17 @@ import { crewSyntax } from "../crew-name.ts";
 export const storedKinds = ["log", "sum", "done"] as const;
 type StoredKind = (typeof storedKinds)[number];
 
+/** A stream per kind of what is offered, by the first word of a queue's name. */
+export const queueKinds = ["hold", "task"] as const;
+type QueueKind = (typeof queueKinds)[number];
+const queueStreams: Readonly<Record<QueueKind, string>> = { hold: "queue", task: "tasks" };
+
 const epochSyntax = /^[0-9A-Za-z]{1,64}$/;
 const wordSyntax = /^[0-9A-Za-z_-]+$/;
 
 export interface EpochNames {
-  readonly queueStream: string;
-  readonly queueSubjects: string;
+  /** The stream that a queue belongs to. */
+  queueStream(name: string): string;
   queue(name: string): string;
   /** A consumer's name has no dots. */
   queueConsumer(name: string): string;
@@ -40,8 +45,7 @@ export function epochNames(crew: string, epoch: string): EpochNames {
     return subject;
   };
   return {
-    queueStream: `${streams}-queue`,
-    queueSubjects: `${subjects}.queue.>`,
+    queueStream: (name) => `${streams}-${queueStreams[queueKindOf(name)]}`,
     queue: (name) => `${subjects}.queue.${checked(name)}`,
     queueConsumer: (name) => checked(name).replaceAll(".", "_"),
     stream: (subject) => `${streams}-${kindOf(subject)}`,
@@ -49,6 +53,13 @@ export function epochNames(crew: string, epoch: string): EpochNames {
     said: (subject) => `${subjects}.said.${checked(subject)}`,
     own: (serverSubject) => serverSubject.slice(subjects.length + 1).replace(/^said\./, ""),
   };
+}
+
+function queueKindOf(name: string): QueueKind {
+  const [first] = name.split(".");
+  const kind = queueKinds.find((known) => known === first);
+  assert(kind !== undefined, `a queue's name begins with one of ${queueKinds.join(", ")}`);
+  return kind;
 }
 
 function kindOf(subject: string): StoredKind {
@@ -61,7 +72,7 @@ function kindOf(subject: string): StoredKind {
 /** @returns whether a stream belongs to some epoch of the crew, and so not to its board or to another crew */
 export function isOfAnEpoch(crew: string, stream: string): boolean {
   const prefix = `tandem-${crew}-`;
-  return stream.startsWith(prefix) && /^[0-9A-Za-z]+-(?:log|sum|done|queue)$/.test(stream.slice(prefix.length));
+  return stream.startsWith(prefix) && /^[0-9A-Za-z]+-(?:log|sum|done|queue|tasks)$/.test(stream.slice(prefix.length));
 }
 
 /** What stays, and what goes when nobody writes it again. */

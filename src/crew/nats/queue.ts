@@ -19,7 +19,7 @@ export async function makeQueue(
   queue: string,
   leaseMs: number,
 ): Promise<void> {
-  await jsm.consumers.add(names.queueStream, {
+  await jsm.consumers.add(names.queueStream(queue), {
     durable_name: names.queueConsumer(queue),
     filter_subject: names.queue(queue),
     ack_policy: "explicit",
@@ -29,23 +29,25 @@ export async function makeQueue(
   });
 }
 
-/** @throws TandemError ENGINE_LOST where the epoch is no more */
+/** @param known consumers that were found before @throws TandemError ENGINE_LOST where the epoch is no more */
 export async function takeNext(
   js: JetStreamClient,
   names: EpochNames,
   queue: string,
   signal: AbortSignal,
+  known: Map<string, Consumer>,
 ): Promise<Lease | null> {
-  let consumer: Consumer | null = null;
   while (!signal.aborted) {
     try {
-      consumer ??= await js.consumers.get(names.queueStream, names.queueConsumer(queue));
+      const consumer =
+        known.get(queue) ?? (await js.consumers.get(names.queueStream(queue), names.queueConsumer(queue)));
+      known.set(queue, consumer);
       const message = await nextUntil(consumer, signal);
       if (message !== null) return leaseOn(message);
     } catch (error) {
       const lasting = isConsumerGone(error) ? null : lastingTrouble(error);
       if (lasting !== null && !signal.aborted) throw lasting;
-      consumer = null;
+      known.delete(queue);
       await pause(retryMs, undefined, { signal }).catch(() => {});
     }
   }

@@ -1,0 +1,166 @@
+/**
+ * A party's tasks at its workers, for one attempt. Each is offered to whoever takes it, some at a time; of its results
+ * the first counts, and no other is ever opened. What workers must know to do them, a key perhaps, is said to those
+ * who ask and stored nowhere. Whatever is lost ends the attempt, with an error that a new attempt may mend.
+ */
+import { setMaxListeners } from "node:events";
+import { isErrorCode, TandemError } from "../../base/error.ts";
+import type { TaskJob, Tasks } from "../../scheme/tasks/tasks.ts";
+import {
+  CrewDoneSchema,
+  CrewTaskSchema,
+  CrewTaskTermsSchema,
+  CrewTermsWantedSchema,
+} from "../../wire/generated/tandem/v1/crew_pb.ts";
+import { type Clock, every } from "../clock.ts";
+import { type CrewBoard, workersMissing } from "../crew-board.ts";
+import type { Epoch } from "../engine.ts";
+import { Slots } from "../nats/slots.ts";
+import type { SealedMessages } from "../sealed-messages.ts";
+import { allDone, doneOf, lastNumber, taskQueue, termsOf, termsWanted } from "../subjects.ts";
+import { untilThereIsRoom } from "./room.ts";
+
+export interface RemoteTasksOptions {
+  readonly epoch: Epoch;
+  readonly messages: SealedMessages;
+  readonly board: CrewBoard;
+  readonly clock: Clock;
+  /** How long nothing may come back, and how long to wait for room. */
+  readonly patienceMs: number;
+  readonly job: TaskJob;
+  /** Called once, with what ends the attempt. */
+  readonly onFailure?: ((error: TandemError) => void) | undefined;
+}
+
+/** Out at a time: enough to keep a line and many workers busy, and little to keep in memory. */
+const tasksMax = 64;
+const lookMs = 2000;
+
+interface Awaited {
+  readonly resolve: (result: Uint8Array) => void;
+  readonly reject: (error: TandemError) => void;
+  /** The engine has confirmed that it has the task. */
+  isOffered: boolean;
+}
+
+export class RemoteTasks implements Tasks {
+  readonly #options: RemoteTasksOptions;
+  readonly #slots = new Slots(tasksMax);
+  readonly #ended = new AbortController();
+  readonly #awaited = new Map<number, Awaited>();
+  #lastId = 0;
+  /** When something came back, or the first was asked for. */
+  #heardMs = 0;
+  #failure: TandemError | null = null;
+  #isLooking = false;
+
+  constructor(options: RemoteTasksOptions) {
+    this.#options = options;
+    const { signal } = this.#ended;
+    setMaxListeners(0, signal);
+    const onFailure = (error: unknown): void => this.#fail(error);
+    this.#takeResults(signal).catch(onFailure);
+    this.#tellTerms(signal).catch(onFailure);
+    every(options.clock, lookMs, signal, () => {
+      if (this.#isLooking || this.#awaited.size === 0) return;
+      this.#isLooking = true;
+      this.#look()
+        .catch(onFailure)
+        .finally(() => (this.#isLooking = false));
+    });
+  }
+
+  run(task: Uint8Array): Promise<Uint8Array> {
+    return this.#slots.within(async () => {
+      this.#check();
+      const id = ++this.#lastId;
+      if (this.#awaited.size === 0) this.#heardMs = this.#options.clock.now();
+      const result = new Promise<Uint8Array>((resolve, reject) =>
+        this.#awaited.set(id, { resolve, reject, isOffered: false }),
+      );
+      this.#offer(id, task).catch((error: unknown) => this.#fail(error));
+      return result;
+    });
+  }
+
+  /** Those who wait hear that it is over. */
+  close(): void {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    this.#fail(new TandemError("PROTOCOL_STATE", "the attempt is over"));
+  }
+
+  async #offer(id: number, task: Uint8Array): Promise<void> {
+    const { epoch, messages, clock, patienceMs } = this.#options;
+    const sealed = messages.seal(CrewTaskSchema, taskQueue, { id, task });
+    await untilThereIsRoom(clock, patienceMs, this.#ended.signal, () => epoch.offer(taskQueue, sealed));
+    const awaited = this.#awaited.get(id);
+    if (awaited !== undefined) awaited.isOffered = true;
+  }
+
+  async #takeResults(signal: AbortSignal): Promise<void> {
+    const { epoch, messages, clock } = this.#options;
+    for await (const { subject, message } of epoch.follow(allDone, -1, signal)) {
+      const id = lastNumber(subject);
+      const awaited = this.#awaited.get(id);
+      const isLate = awaited === undefined;
+      const done = isLate ? null : messages.open(CrewDoneSchema, subject, message);
+      if (!isLate && done?.id !== id) continue; // somebody else's: the worker's own is still to come
+      this.#awaited.delete(id);
+      this.#purge(id);
+      if (isLate || done === null) continue;
+      this.#heardMs = clock.now();
+      if (isErrorCode(done.refusalCode)) awaited.reject(new TandemError(done.refusalCode, done.refusal));
+      else awaited.resolve(done.result);
+    }
+    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of this attempt");
+  }
+
+  /** Nobody waits for it: what is left goes with the epoch. */
+  #purge(id: number): void {
+    this.#options.epoch.purge(doneOf(id)).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #tellTerms(signal: AbortSignal): Promise<void> {
+    const { epoch, messages, job } = this.#options;
+    for await (const { message } of epoch.hear(termsWanted, signal)) {
+      const wanted = messages.open(CrewTermsWantedSchema, termsWanted, message);
+      if (wanted === null) continue;
+      const subject = termsOf(wanted.worker);
+      epoch.say(subject, messages.seal(CrewTaskTermsSchema, subject, job));
+    }
+  }
+
+  /** While results are waited for: is every task somewhere, and does anybody do them? */
+  async #look(): Promise<void> {
+    const { epoch, clock, patienceMs, board } = this.#options;
+    const waiting = [...this.#awaited].filter(([, { isOffered }]) => isOffered).map(([id]) => id);
+    // A result is stored before its task is done with: one of the two is there.
+    const offered = await epoch.offered(taskQueue);
+    const stored = await epoch.stored(allDone);
+    const still = waiting.filter((id) => this.#awaited.has(id)).length;
+    if (still > offered + stored)
+      throw new TandemError("ENGINE_LOST", `the engine has lost ${still - offered - stored} of ${still} tasks`);
+    const silentMs = clock.now() - this.#heardMs;
+    if (silentMs <= patienceMs || this.#awaited.size === 0) return;
+    const what = `no task was done for ${Math.round(silentMs / 1000)} s`;
+    throw workersMissing(await board.read(), 1, 0, null, what);
+  }
+
+  #check(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    const isOver = this.#ended.signal.aborted;
+    this.#failure =
+      error instanceof TandemError
+        ? error
+        : new TandemError("ENGINE_LOST", "the connection to the workers failed", { cause: error });
+    for (const { reject } of this.#awaited.values()) reject(this.#failure);
+    this.#awaited.clear();
+    this.#ended.abort();
+    if (!isOver) this.#options.onFailure?.(this.#failure);
+  }
+}

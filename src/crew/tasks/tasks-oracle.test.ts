@@ -1,0 +1,49 @@
+/** Both parties with workers, over engines that double, delay and forget acknowledgements: the model is the same. */
+import { beforeAll, expect, test } from "vitest";
+import { TestCrew } from "../../../test/support/crews.ts";
+import { type TestJob, trainFederated, trainInOnePlace } from "../../../test/support/in-memory-job.ts";
+import { randomTable } from "../../../test/support/tables.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../../crypto/paillier/index.ts";
+import { firstDifference } from "../../gbdt/tree/model-compare.ts";
+import { PaillierActive } from "../../scheme/paillier/active.ts";
+import { NonceDraws } from "../../scheme/paillier/nonce-draws.ts";
+import { paillier } from "../../scheme/paillier/paillier.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+function crewOf(workers: number, seed: string): TestCrew {
+  const crew = new TestCrew({ seed: `${seed} ${workers}` });
+  const all = Array.from({ length: workers }, (_, i) => crew.work(`w${i}`));
+  // One of several goes in the middle.
+  if (workers > 1) void crew.until(() => all[0].worker.taskCount > 3).then(() => all[0].kill());
+  return crew;
+}
+
+const never = (): Promise<void> => new Promise(() => {});
+
+test.each([
+  [1, {}],
+  [3, {}],
+  [3, { encryption: "short" }],
+] as const)("%i workers at each party, %j", async (workers, speed) => {
+  const table = randomTable("tasks", { rows: 60, features: [1, 2], missingFraction: 0.1 });
+  const [bank, shop] = [crewOf(workers, "bank"), crewOf(workers, "shop")];
+  const job: TestJob = { table, kernel, key, speed, defences: { answer_noise: 0.7 } };
+  try {
+    const active: TestJob["activeScheme"] = (...given) =>
+      new PaillierActive(given[0], given[1], 1, given[2], never, new NonceDraws(), bank.crew({ workersMin: workers }));
+    const { model } = await trainFederated({
+      ...job,
+      activeScheme: active,
+      passiveScheme: () => paillier.passive({ threads: 1, crew: shop.crew({ workersMin: workers }) }),
+    });
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+    expect([bank, shop].map(({ tasks }) => tasks > 0)).toEqual([true, true]);
+  } finally {
+    for (const crew of [bank, shop]) crew.stop();
+  }
+});
