@@ -4,6 +4,7 @@ import { TandemError } from "../base/error.ts";
 import { formatMetric } from "../base/text/format.ts";
 import type { CrossValidation } from "../experiment/simulate/cross-validate.ts";
 import type { Spread } from "../gbdt/boost/fold-turns.ts";
+import { addCrewOption, besideTaskCrew, type CrewFlags } from "./beside-crew.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
@@ -11,7 +12,7 @@ import { addExamples } from "./terminal/help-text.ts";
 import { textTable } from "./terminal/text-table.ts";
 import { wholeNumber } from "./whole-number.ts";
 
-interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags {
+interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags, CrewFlags {
   readonly config?: string;
   readonly folds: string;
   readonly check?: boolean;
@@ -23,7 +24,7 @@ export function cvCommand(): Command {
   const command = new Command("cv").description(
     "cross-validate: every row is tested once, by a model that has not seen it",
   );
-  addLeakageOptions(addProgressOptions(addJobOptions(command)))
+  addCrewOption(addLeakageOptions(addProgressOptions(addJobOptions(command))))
     .option("-c, --config <file>", "between companies: the active party's config; all folds in one job")
     .option("--folds <count>", "number of folds", "5")
     .option("--check", "with --data: compare each fold with centralised training, node by node")
@@ -74,7 +75,7 @@ function isJob(flags: CvFlags): flags is CvFlags & JobFlags {
 }
 
 async function betweenCompanies(flags: CvFlags, path: string, folds: number, command: Command): Promise<void> {
-  const taken = new Set(["config", "folds", "json", "quiet", "explainLeakage", "dryRun"]);
+  const taken = new Set(["config", "folds", "json", "quiet", "explainLeakage", "dryRun", "embedded"]);
   const other = command.options.find(
     (option) => !taken.has(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli",
   );
@@ -105,9 +106,10 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
     );
     progress.line(`round ${round + 1}/${config.training.num_round}  held out ${spreads.join(", ")}`);
   };
-  const result = await runCrossValidation(config, { folds, onRound }, (event) => progress.handle(event)).finally(() =>
-    progress.close(),
-  );
+  const tell = progress.handle.bind(progress);
+  const result = await besideTaskCrew(config, flags, tell, (world) =>
+    runCrossValidation(config, { folds, onRound }, tell, world),
+  ).finally(() => progress.close());
   const test = result.history[result.bestRound].test;
   if (flags.json === true) process.stdout.write(`${JSON.stringify({ ...result, test })}\n`);
   else

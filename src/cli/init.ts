@@ -18,7 +18,7 @@ const defaultPort = "7443";
 export function initCommand(): Command {
   const command = new Command("init")
     .description("write a commented config, a key and a certificate for one company; or what its workers need")
-    .argument("<role>", "active (has the labels), passive, or crew (workers of a passive party)")
+    .argument("<role>", "active (has the labels), passive, or crew (a party's workers)")
     .option("--name <name>", "this company's name (default: its role), or the crew's (default: the party's)")
     .option(
       "--host <host>",

@@ -3,26 +3,23 @@ import type { Command } from "commander";
 import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
 import type { PassiveConfig } from "../party/config/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
-import type { Emit } from "../record/events.ts";
-import type { PassiveRunOptions } from "../party/passive/run.ts";
+import { addCrewOption, besideCrew, type BesideCrew, type CrewFlags } from "./beside-crew.ts";
 import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addMetricsOptions, type MetricsFlags, serveMetrics } from "./party-metrics.ts";
 import { standardErrorScreen } from "./terminal/live-view.ts";
 
-interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags, MetricsFlags {
+interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags, MetricsFlags, CrewFlags {
   readonly quiet?: boolean;
-  readonly embedded?: boolean;
 }
 
 export function partyCommand(): Command {
   const command = companyCommand("party", "run a passive party: it takes part in one job after the other");
-  return addLeakageOptions(addMetricsOptions(addDashboardOptions(command)))
+  addLeakageOptions(addMetricsOptions(addDashboardOptions(command)))
     .option("--json", "print what --explain-leakage says as one line of JSON")
-    .option("--quiet", "print warnings and errors only")
-    .option("--embedded", "do all work in this process, whatever the config says of a crew")
-    .action(runParty);
+    .option("--quiet", "print warnings and errors only");
+  return addCrewOption(command).action(runParty);
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
@@ -32,11 +29,11 @@ async function runParty(flags: PartyFlags): Promise<void> {
     import("../party/passive/run.ts"),
     import("./terminal/party-voice.ts"),
   ]);
-  const config = withCrew(await readPassiveConfig(flags.config), flags);
+  const config = await readPassiveConfig(flags.config);
   const stop = new AbortController();
   if (flags.supervised === true)
     return supervised(config.name, (emit) =>
-      besideCrew(config, emit, stop.signal, (beside) =>
+      besideCrew(config, flags, emit, stop.signal, (beside) =>
         runPassive(config, emit, { stop: stop.signal, once: true, ...beside }),
       ),
     );
@@ -64,35 +61,10 @@ async function runParty(flags: PartyFlags): Promise<void> {
   );
   const { emit } = metrics;
   const serve = (beside: BesideCrew): Promise<void> => runPassive(config, emit, { stop: stop.signal, ...beside });
-  await besideCrew(config, emit, stop.signal, serve).finally(async () => {
+  await besideCrew(config, flags, emit, stop.signal, serve).finally(async () => {
     voice.close();
     await Promise.all([metrics.close(), closeDashboard()]);
   });
-}
-
-function withCrew(config: PassiveConfig, { embedded }: PartyFlags): PassiveConfig {
-  return embedded === true ? { ...config, crew: undefined } : config;
-}
-
-type BesideCrew = Pick<PassiveRunOptions, "crew" | "onRecords">;
-
-/** Only who has a crew loads what it needs. */
-async function besideCrew(
-  { name, crew }: PassiveConfig,
-  emit: Emit,
-  stop: AbortSignal,
-  run: (beside: BesideCrew) => Promise<void>,
-): Promise<void> {
-  if (crew === undefined) return run({});
-  let tell = emit;
-  const { openPartyCrew } = await import("../party/crew/party-crew.ts");
-  const opened = await openPartyCrew(crew, name, (event) => tell(event), stop).catch((error: unknown) => {
-    if (stop.aborted) return null;
-    throw error;
-  });
-  if (opened === null) return;
-  const onRecords = (records: Emit): void => void (tell = records);
-  await run({ crew: opened.crew, onRecords }).finally(() => opened.close());
 }
 
 async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {

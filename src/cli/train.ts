@@ -5,6 +5,7 @@ import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
 import type { ActiveConfig } from "../party/config/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ActiveResult, Emit, LayoutSummary } from "../record/events.ts";
+import { addCrewOption, besideTaskCrew, type CrewFlags } from "./beside-crew.ts";
 import { activeConfig, companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
@@ -14,14 +15,14 @@ import { writeReport } from "./report.ts";
 import { schemeFactsOf } from "./scheme-options.ts";
 import { contributionIn, readableOutcome, trainOutcome } from "./terminal/train-outcome.ts";
 
-interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags {
+interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags, CrewFlags {
   readonly compareAlone?: boolean;
   readonly warmStart?: string;
 }
 
 export function trainCommand(): Command {
   const command = companyCommand("train", "run the active party's job: align, train, evaluate, save");
-  addLeakageOptions(addDashboardOptions(addProgressOptions(command)))
+  addCrewOption(addLeakageOptions(addDashboardOptions(addProgressOptions(command))))
     .option("--compare-alone", "afterwards train this party's own columns alone, and say what the others' have added")
     .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
     .action(runTrain);
@@ -33,7 +34,9 @@ async function runTrain(flags: TrainFlags): Promise<void> {
   keepHeapRoom();
   const { runActive } = await import("../party/active/run.ts");
   const config = await configOf(flags);
-  if (flags.supervised === true) return supervised(config.name, (emit) => runActive(config, emit));
+  const run = (emit: Emit): Promise<void> =>
+    besideTaskCrew(config, flags, emit, (world) => runActive(config, emit, world));
+  if (flags.supervised === true) return supervised(config.name, run);
   if (!(await explainFirst(flags, `job ${config.job}`, () => jobDisclosures(config)))) return;
   const progress = Progress.onStandardError(flags, config.name);
   const viewer = { name: config.name, directory: config.output.directory, job: config.job };
@@ -47,7 +50,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
         seen.commonCount = event.commonCount;
       progress.handle(event);
     };
-    await runActive(config, tell).finally(() => progress.close());
+    await run(tell).finally(() => progress.close());
     if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
     const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
     const outcome = trainOutcome(

@@ -17,6 +17,7 @@ import { tunePrice } from "../party/active/tune-price.ts";
 import { runTuning, type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
 import { readActiveConfig } from "../party/config/config.ts";
 import { tuneReport } from "../report/tune-report.ts";
+import { besideTaskCrew } from "./beside-crew.ts";
 import { type JobFlags, jobFrom } from "./job-options.ts";
 import { explainFirst } from "./leakage.ts";
 import { confirm } from "./terminal/confirm.ts";
@@ -28,7 +29,9 @@ import { wholeNumber } from "./whole-number.ts";
 const trialsMax = 1000;
 const foldsMax = 100;
 /** Options that go with --config; the others are a table's. */
-const withConfig = "config trials folds method search space report yes json quiet explainLeakage dryRun".split(" ");
+const withConfig = "config trials folds method search space report yes json quiet explainLeakage dryRun embedded".split(
+  " ",
+);
 
 /** @throws TandemError USAGE */
 async function searchFrom(flags: TuneFlags, training: TrainingParameters): Promise<Search> {
@@ -125,9 +128,10 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
   if (!(await explainFirst(flags, what, facts))) return;
   await askFirst(flags);
   const onTurn = trialLines((line) => progress.line(line), search.schedule.length);
-  const result = await runTuning(config, { ...search, onTurn }, (event) => progress.handle(event)).finally(() =>
-    progress.close(),
-  );
+  const handle = progress.handle.bind(progress);
+  const result = await besideTaskCrew(config, flags, handle, (world) =>
+    runTuning(config, { ...search, onTurn }, handle, world),
+  ).finally(() => progress.close());
   const folder = join(config.output.directory, config.job);
   const where = `between ${[config.name, ...config.passives.map(({ name }) => name)].join(", ")} in one job`;
   await tell(flags, result, where, flags.report ?? join(folder, "tuning.html"), progress, price);

@@ -1,11 +1,12 @@
 /** `tandem tune`: a search over parameters by cross-validation, on one table or between companies. */
 import { Command, Option } from "commander";
+import { addCrewOption, type CrewFlags } from "./beside-crew.ts";
 import { addJobOptions, type JobFlags } from "./job-options.ts";
 import { addLeakageOptions, type LeakageFlags } from "./leakage.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { addProgressOptions, type ProgressFlags } from "./terminal/progress.ts";
 
-export interface TuneFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags {
+export interface TuneFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags, CrewFlags {
   readonly config?: string;
   readonly trials: string;
   readonly folds: string;
@@ -18,7 +19,7 @@ export interface TuneFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlag
 
 export function tuneCommand(): Command {
   const command = new Command("tune").description("search over parameters by cross-validation");
-  addLeakageOptions(addProgressOptions(addJobOptions(command)))
+  addCrewOption(addLeakageOptions(addProgressOptions(addJobOptions(command))))
     .option("-c, --config <file>", "between companies: the active party's config; all trials in one job")
     .option("--trials <count>", "trials; the first is what is given", "20")
     .option("--folds <count>", "number of folds", "3")

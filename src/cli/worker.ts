@@ -18,7 +18,7 @@ const stopMs = 5000;
 
 export function workerCommand(): Command {
   const command = new Command("worker")
-    .description("do heavy work for a passive party, on this machine: hold some of its blocks, and sum them")
+    .description("do heavy work for a party of this company: sum some of its blocks, encrypt and decrypt")
     .requiredOption("-c, --config <file>", "the worker's config, as 'tandem init crew' writes it")
     .option("--threads <count>", "threads of this worker (default: the config's, or as many as cores)")
     .option("--memory <size>", "take no more blocks above this, as 48GB")

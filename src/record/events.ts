@@ -164,6 +164,7 @@ export type PartyEvent =
   | { readonly type: "engine-awaited"; readonly party: string; readonly why: string }
   | { readonly type: "workers-awaited"; readonly party: string; readonly workers: number; readonly wanted: number }
   | { readonly type: "crew-opened"; readonly party: string; readonly blocks: number; readonly rowsPerBlock: number }
+  | { readonly type: "tasks-opened"; readonly party: string; readonly workers: number }
   | { readonly type: "worker-joined"; readonly party: string; readonly worker: string; readonly threads: number }
   /** It was told to end, or nothing is heard of it; `blocks` is what it held when it was seen last. */
   | { readonly type: "worker-lost"; readonly party: string; readonly worker: string; readonly blocks: number }

@@ -102,6 +102,8 @@ const lines: { readonly [T in PartyEvent["type"]]: ((event: Event<T>) => LogLine
       blocks,
       rowsPerBlock,
     }),
+  "tasks-opened": ({ workers }) =>
+    info(`its ${workers === 1 ? "worker does" : `${workers} workers do`} its encryption and decryption`, { workers }),
   "worker-joined": ({ worker, threads }) =>
     info(`worker ${worker} is there, with ${threads} ${threads === 1 ? "thread" : "threads"}`, { worker, threads }),
   "worker-lost": ({ worker, blocks }) => ({

@@ -140,6 +140,20 @@ export class Progress {
           this.line(`${event.party}: job ${event.job} goes on from a model of ${event.startTrees} trees`);
         if (isActive) this.#firstTree = event.startTrees ?? 0;
         break;
+      case "engine-awaited":
+        if (isActive) this.line(`${event.party}: waits for the engine: ${event.why}`);
+        break;
+      case "workers-awaited":
+        if (isActive) this.line(`${event.party}: waits for workers: ${event.workers} of ${event.wanted} are there`);
+        break;
+      case "tasks-opened":
+        if (isActive)
+          this.line(
+            event.workers === 1
+              ? `${event.party}: a worker encrypts and decrypts`
+              : `${event.party}: ${event.workers} workers encrypt and decrypt`,
+          );
+        break;
       case "alignment-progress":
       case "data":
       case "progress":
@@ -150,8 +164,6 @@ export class Progress {
       case "refused":
       case "scored":
       case "explained":
-      case "engine-awaited":
-      case "workers-awaited":
       case "crew-opened":
       case "worker-joined":
       case "worker-lost":

@@ -115,6 +115,7 @@ export class JobAttempts {
     const isFresh = this.#attemptCount++ === 0 && this.#checkpoints.checkpoint === null;
     const secret = this.#checkpoints.checkpoint?.secret ?? (await this.#newSecret());
     patience.knocking();
+    await this.#world.crew?.ready(); // nobody else waits for them
     const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
@@ -126,7 +127,8 @@ export class JobAttempts {
         patience.joined();
         if (!isFresh) this.#sayResumed(begun);
         await this.#trainAndFinish(role, begun);
-      } catch (error) {
+      } catch (seen) {
+        const error = this.#world.crew?.failure ?? seen; // a call that ends for it looks like a party that is gone
         await tellFailure(role, error);
         throw error;
       } finally {
@@ -338,6 +340,7 @@ export class JobAttempts {
     this.#scheme ??= chosenScheme(this.#config).scheme.active(secret, {
       ...this.#config,
       repeatable: this.#config.output.verifiable,
+      crew: this.#world.crew,
     });
     return this.#scheme;
   }

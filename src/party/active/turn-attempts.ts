@@ -109,7 +109,7 @@ class TurnAttempts<T extends Turns> {
     this.#tables = tables;
     this.#secret = secret;
     const repeatable = config.output.verifiable;
-    this.#scheme = chosenScheme(config).scheme.active(secret, { ...config, repeatable });
+    this.#scheme = chosenScheme(config).scheme.active(secret, { ...config, repeatable, crew: world.crew });
     this.#emit = emit;
     this.#world = world;
   }
@@ -164,6 +164,7 @@ class TurnAttempts<T extends Turns> {
 
   async #attempt(patience: Patience): Promise<{ readonly turns: T; readonly instances: number }> {
     patience.knocking();
+    await this.#world.crew?.ready(); // nobody else waits for them
     const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const prepared = (this.#prepared ??= await this.#prepare(peers, patience));
@@ -174,7 +175,8 @@ class TurnAttempts<T extends Turns> {
         patience.joined();
         await role.crossValidate(prepared.folds);
         await role.finish();
-      } catch (error) {
+      } catch (seen) {
+        const error = this.#world.crew?.failure ?? seen; // a call that ends for it looks like a party that is gone
         await tellFailure(role, error);
         throw error;
       }

@@ -11,6 +11,7 @@ import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { readIdentity } from "../identity.ts";
 import { type JobNotes, JobRecord } from "../../record/job-record.ts";
+import type { TaskCrew } from "../../scheme/tasks/tasks.ts";
 
 /** A passive party over one connection, which is never replaced behind its user's back. */
 export interface ConnectedPeer extends PassivePeer {
@@ -20,6 +21,8 @@ export interface ConnectedPeer extends PassivePeer {
 }
 
 export interface ActiveWorld {
+  /** Workers that encrypt and decrypt; left out: this process does. */
+  readonly crew?: TaskCrew | undefined;
   /** One new connection to each passive party, in their order. */
   connect(config: Pick<ActiveConfig, "tls" | "passives">): Promise<readonly ConnectedPeer[]>;
   readonly storage: Storage;

@@ -227,6 +227,7 @@ export const activeConfig = object({
   log,
   threads,
   sampling_secret: samplingSecret,
+  crew: crewField.optional(),
 });
 
 export type PassiveConfigInput = z.input<typeof passiveConfig>;
@@ -241,8 +242,10 @@ export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "cre
 /** Hyper-parameters are checked and complete; the key's size is one number. */
 export type ActiveConfig = Omit<
   z.output<typeof activeConfig>,
-  "training" | "codec" | "speed" | "privacy" | "key_bits" | "insecure_key_bits" | "job" | "patience_seconds"
+  "training" | "codec" | "speed" | "privacy" | "key_bits" | "insecure_key_bits" | "job" | "patience_seconds" | "crew"
 > & {
+  /** Undefined: this process does it all. */
+  readonly crew?: CrewConfig | undefined;
   readonly patience_seconds: number;
   /** The patience that was written down, or a shorter one for parties that nobody has reached yet. */
   readonly firstContactSeconds: number;
@@ -281,8 +284,6 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   const file = await ConfigFile.read(path);
   refusePasswords(file);
   const from = relativeTo(path);
-  if (file.has("crew"))
-    throw file.error(["crew"], "field 'crew': an active party works in one process; a passive party may have a crew");
   const { key_bits: secure, insecure_key_bits: insecure, job: given, ...config } = file.parse(activeConfig);
   const job = given ?? newJobName(from(config.output.directory));
   checkSource(file, config.data);
@@ -319,6 +320,12 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   if (conflict !== undefined)
     throw file.error(conflict.field, `field '${conflict.field.join(".")}' ${conflict.advice}`);
   inField(file, ["privacy"], () => checkHiddenOutcomes(defences, config.scheme));
+  if (config.crew !== undefined && schemeNamed(config.scheme).task === undefined)
+    throw file.error(
+      ["crew"],
+      `field 'crew': with 'scheme: ${config.scheme}' an active party has nothing to do that workers could share; ` +
+        "leave it out",
+    );
   return {
     ...config,
     job,
@@ -331,6 +338,7 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
     speed,
     privacy: defences,
     tls: tlsFrom(config.tls, from),
+    crew: config.crew && crewFrom(file, config.crew, config.name, from),
     warm_start: config.warm_start && {
       model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
     },

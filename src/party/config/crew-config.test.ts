@@ -72,11 +72,28 @@ describe("crew: of a party", () => {
     await expectError(() => readPassiveConfig(passive(least, "Shop & Sons")), "FILE_FORMAT", /'crew.name' is missing/);
   });
 
-  test("an active party is told that it has none", async () => {
+  const active = (scheme: string): string => {
+    const common = "name: bank\npassives: [{ name: shop, host: h, port: 1, fingerprint: '" + "00".repeat(32) + "' }]\n";
+    const others = `tls: { certificate: c, key: k }\ndata: { path: a.csv, id: id, label: y, features: all }\noutput: { directory: o }\n`;
+    writeFileSync(path, `${common}${others}scheme: ${scheme}\ncrew:\n${least}\n`);
+    return path;
+  };
+
+  test("an active party may have one too", async () => {
+    const { crew } = await readActiveConfig(active("paillier"), () => "job");
+    expect(crew).toMatchObject({
+      name: "bank",
+      store: "file",
+      workers_min: 1,
+      secret: join(folder, "crew", "crew.key"),
+    });
+  });
+
+  test("with the lattice scheme there is nothing for it to do, and its line says so", async () => {
     await expectError(
-      () => readActiveConfig(passive(least), () => "job"),
+      () => readActiveConfig(active("lattice"), () => "job"),
       "FILE_FORMAT",
-      /line 7: field 'crew': an active party works in one process/,
+      /line 7: field 'crew': with 'scheme: lattice' an active party has nothing to do that workers could share/,
     );
   });
 });

@@ -1,4 +1,4 @@
-/** A passive party's crew, from its config: the engine, the blocks' folder, and what is said of the workers. */
+/** A party's crew, from its config: the engine, the blocks' folder, and what is said of the workers. */
 import { join } from "node:path";
 import { diskStorage } from "../../base/files/storage.ts";
 import { programVersion } from "../../base/program-version.ts";
@@ -7,11 +7,13 @@ import type { CrewEvent } from "../../crew/remote-blocks.ts";
 import { RemoteCrew } from "../../crew/remote-crew.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
+import type { TaskCrew } from "../../scheme/tasks/tasks.ts";
 import { openPartyEngine } from "./crew-access.ts";
 import type { CrewAccess, CrewConfig } from "../config/crew-config.ts";
 
 export interface PartyCrew {
-  readonly crew: Crew;
+  readonly crew: Crew & TaskCrew;
+  /** Ends what its workers do for it. */
   close(): Promise<void>;
 }
 
@@ -20,6 +22,8 @@ const firstPatienceMs = 30_000;
 /** A server that restarts, or a cluster that elects. */
 const enginePatienceMs = 60_000;
 const workersPatienceMs = 600_000;
+/** An active party keeps others waiting meanwhile; between its attempts it has patience of its own. */
+export const taskPatienceMs = 120_000;
 
 /** @throws TandemError CERTIFICATE, ENGINE_LOST, FILE_UNREADABLE, KEY_FORMAT, USAGE; the signal's reason */
 export async function openPartyCrew(
@@ -27,6 +31,7 @@ export async function openPartyCrew(
   party: string,
   emit: Emit,
   signal: AbortSignal,
+  patienceMs = workersPatienceMs,
 ): Promise<PartyCrew> {
   const { engine, sealOf } = await openPartyEngine(config, {
     patienceMs: enginePatienceMs,
@@ -42,10 +47,14 @@ export async function openPartyCrew(
     leaseMs: config.lease_seconds * 1000,
     blockRows: config.block_rows === "auto" ? undefined : config.block_rows,
     workersMin: config.workers_min,
-    patienceMs: workersPatienceMs,
+    patienceMs,
     on: (event) => tell(party, event, emit),
   });
-  return { crew, close: () => engine.close() };
+  const close = async (): Promise<void> => {
+    await crew.close().catch(() => {}); // where the engine is away, the next attempt deletes what is left
+    await engine.close();
+  };
+  return { crew, close };
 }
 
 /** In a folder of the crew's own within the one that is named: what is left of older attempts is removed with it. */
@@ -57,6 +66,8 @@ function tell(party: string, event: CrewEvent, emit: Emit): void {
   switch (event.kind) {
     case "waiting-for-workers":
       return emit({ type: "workers-awaited", party, workers: event.workers, wanted: event.wanted });
+    case "tasks-opened":
+      return emit({ type: "tasks-opened", party, workers: event.workers });
     case "opened":
       return emit({ type: "crew-opened", party, blocks: event.blocks, rowsPerBlock: event.rowsPerBlock });
     case "block-held":

@@ -1,0 +1,50 @@
+/** A party's workers, for as long as a command runs: only who has a crew loads what it needs. */
+import type { Command } from "commander";
+import type { ActiveConfig, PassiveConfig } from "../party/config/config.ts";
+import type { ActiveWorld } from "../party/active/world.ts";
+import type { PassiveRunOptions } from "../party/passive/run.ts";
+import type { Emit } from "../record/events.ts";
+
+/** What a passive party is run with. */
+export type BesideCrew = Pick<PassiveRunOptions, "crew" | "onRecords">;
+
+export interface CrewFlags {
+  readonly embedded?: boolean;
+}
+
+export function addCrewOption(command: Command): Command {
+  return command.option("--embedded", "do all work in this process, whatever the config says of a crew");
+}
+
+export async function besideCrew(
+  { name, crew }: Pick<PassiveConfig, "name" | "crew">,
+  { embedded }: CrewFlags,
+  emit: Emit,
+  stop: AbortSignal,
+  run: (beside: BesideCrew) => Promise<void>,
+): Promise<void> {
+  if (crew === undefined || embedded === true) return run({});
+  let tell = emit;
+  const { openPartyCrew } = await import("../party/crew/party-crew.ts");
+  const opened = await openPartyCrew(crew, name, (event) => tell(event), stop).catch((error: unknown) => {
+    if (stop.aborted) return null;
+    throw error;
+  });
+  if (opened === null) return;
+  const onRecords = (records: Emit): void => void (tell = records);
+  await run({ crew: opened.crew, onRecords }).finally(() => opened.close());
+}
+
+/** The same for an active party: whatever else it takes from the outside is the machine's. */
+export async function besideTaskCrew<T>(
+  { name, crew }: Pick<ActiveConfig, "name" | "crew">,
+  { embedded }: CrewFlags,
+  emit: Emit,
+  run: (world: ActiveWorld) => Promise<T>,
+): Promise<T> {
+  const { realWorld } = await import("../party/active/world.ts");
+  if (crew === undefined || embedded === true) return run(realWorld);
+  const { openPartyCrew, taskPatienceMs } = await import("../party/crew/party-crew.ts");
+  const opened = await openPartyCrew(crew, name, emit, new AbortController().signal, taskPatienceMs);
+  return run({ ...realWorld, crew: opened.crew }).finally(() => opened.close());
+}
