@@ -283,9 +283,37 @@ test("what others put at the engine is ignored: junk, and the crew's own message
   expect(all.flatMap(({ troubles }) => troubles)).toEqual([]);
 });
 
-test("bins that are not those that the party wrote: the worker takes no more, and the party hears why", async () => {
-  workers(1);
-  const blocks = await crew.crew({ patienceMs: 5000 }).open(job);
-  for (const path of crew.files.keys()) if (path.endsWith("/2.bins")) crew.files.set(path, "AAAA");
-  await expectError(() => drive(blocks), "WORKERS_MISSING", /are not those that its party wrote/);
+test.each(["changed", "missing"])(
+  "the bins of a block are %s: the attempt ends at once, and says which",
+  async (how) => {
+    const [only] = workers(1);
+    const blocks = await crew.crew().open(job);
+    for (const path of crew.files.keys()) {
+      if (!path.endsWith("/2.bins")) continue;
+      if (how === "changed") crew.files.set(path, "AAAA");
+      else crew.files.delete(path);
+    }
+    const before = crew.clock.now();
+    await expectError(() => drive(blocks), "CHECKPOINT", /^the bins of block 2 are no longer .* as they were written/);
+    expect(crew.clock.now() - before, "the clock's own milliseconds: not the patience").toBeLessThan(10_000);
+    expect(only.troubles.join()).toMatch(/^block 2: the bins of a block are not/);
+    await blocks.close();
+    expect(await drive(await crew.crew().open(job)), "the next attempt writes them anew").toEqual(await expected());
+  },
+);
+
+test("a worker that sees another folder takes nothing more; who sees the right one goes on", async () => {
+  workers(0);
+  const elsewhere = new TestCrew({});
+  const astray = crew.work("astray", { schemeNamed, files: elsewhere.blockFiles() });
+  const alone = await crew.crew({ patienceMs: 5000 }).open(job);
+  await expectError(
+    () => drive(alone),
+    "WORKERS_MISSING",
+    /nobody holds .*; block \d: .* not in the folder of the crew/,
+  );
+  await alone.close();
+  crew.work("right", { schemeNamed });
+  expect(await drive(await crew.crew({ workersMin: 2 }).open(job))).toEqual(await expected());
+  expect(astray.worker.blockCount).toBe(0);
 });

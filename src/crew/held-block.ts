@@ -3,7 +3,6 @@
  * Whoever took it before may have answered some questions already: these are left out.
  */
 import { TandemError } from "../base/error.ts";
-import type { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Answer, BlockWork } from "../scheme/blocks/block.ts";
 import { CrewEntrySchema, CrewHeldSchema, type CrewHold, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { type Activity, doing } from "./activity.ts";
@@ -12,6 +11,7 @@ import { type Clock, every, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
 import { cut, type SealedMessages } from "./sealed-messages.ts";
 import { heldOf, logOf, sumOf } from "./subjects.ts";
+import type { WatchedTurns } from "./watched-turns.ts";
 
 export interface HeldBlockOptions {
   readonly worker: string;
@@ -20,7 +20,7 @@ export interface HeldBlockOptions {
   readonly clock: Clock;
   readonly leaseMs: number;
   /** One computation at a time, each with all threads. */
-  readonly turns: Exclusive;
+  readonly turns: WatchedTurns;
   readonly activity: Activity;
   /** Reads the block's bins. */
   readonly make: (hold: CrewHold) => Promise<BlockWork>;
@@ -65,9 +65,10 @@ export class HeldBlock {
   }
 
   announce(): void {
-    const { epoch, messages, worker } = this.#options;
+    const { epoch, messages, worker, turns } = this.#options;
     const subject = heldOf(this.block);
-    epoch.say(subject, messages.seal(CrewHeldSchema, subject, { worker, deliveries: this.deliveries }));
+    const held = { worker, deliveries: this.deliveries, turns: turns.ended };
+    epoch.say(subject, messages.seal(CrewHeldSchema, subject, held));
   }
 
   /** Until it is dropped. @throws whatever makes it impossible to go on with the block */
@@ -75,7 +76,7 @@ export class HeldBlock {
     const { epoch, messages, make, turns, activity } = this.#options;
     const { signal } = this.#gone;
     const read = (): Promise<BlockWork> => activity.during(doing.reading, () => make(this.#hold));
-    const work = await turns.run(() => (signal.aborted ? null : read()));
+    const work = await turns.run(this.#hold, () => (signal.aborted ? null : read()));
     if (signal.aborted) return;
     this.#work = work;
     const log = new BlockLog();
@@ -109,7 +110,7 @@ export class HeldBlock {
 
   /** What the block says, or refuses to. Who has refused once in a round does nothing more. */
   async #told<T>(what: number, say: () => Promise<T>): Promise<T | TandemError | null> {
-    return this.#options.turns.run(async () => {
+    return this.#options.turns.run(this.#hold, async () => {
       if (this.#refusal !== null || this.#gone.signal.aborted) return null;
       try {
         return await this.#options.activity.during(this.#toReplay > 0 ? doing.replaying : what, say);

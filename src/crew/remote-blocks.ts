@@ -15,9 +15,10 @@ import { type CrewBoard, workersMissing } from "./crew-board.ts";
 import { type Awaited, type EpochFacts, shownWorker } from "./crew-snapshot.ts";
 import type { WatchEvent } from "./crew-watch.ts";
 import type { Epoch } from "./engine.ts";
+import { Holders } from "./holders.ts";
 import { LogWriter } from "./log-writer.ts";
 import type { SealedMessages } from "./sealed-messages.ts";
-import { allHeld, allSums, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
+import { allHeld, allSums, allUnread, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
 
 const lookMs = 2000;
 
@@ -37,16 +38,14 @@ export interface RemoteBlocksOptions {
   readonly board: CrewBoard;
   readonly clock: Clock;
   readonly patienceMs: number;
+  /** How long a worker may take for one thing. */
+  readonly turnMsMax: number;
+  /** Whether the file of a block's bins is still the one that was written. */
+  readonly isIntact: (block: number) => Promise<boolean>;
   readonly on: (event: CrewEvent) => void;
   readonly tasks: Tasks | null;
   /** Once, at the end. */
   readonly onClose: () => Promise<void>;
-}
-
-interface Holder {
-  readonly worker: string;
-  readonly deliveries: number;
-  heardMs: number;
 }
 
 export class RemoteBlocks implements Blocks {
@@ -58,7 +57,7 @@ export class RemoteBlocks implements Blocks {
   readonly #ended = new AbortController();
   readonly #turns = new Exclusive();
   readonly #awaited = new Map<number, AwaitedSums>();
-  readonly #holders = new Map<number, Holder>();
+  readonly #holders = new Holders();
   readonly #askedMs = new Map<number, number>();
   #step = 0;
   #takenBytes = 0;
@@ -79,6 +78,7 @@ export class RemoteBlocks implements Blocks {
     this.#log = new LogWriter({ epoch, messages, clock, patienceMs, signal, onFailure }, bounds.length - 1);
     this.#takeSums(signal).catch(onFailure);
     this.#hearHolders(signal).catch(onFailure);
+    this.#hearUnread(signal).catch(onFailure);
   }
 
   begin(): Promise<void> {
@@ -144,16 +144,14 @@ export class RemoteBlocks implements Blocks {
 
   /** While an answer is waited for: is everything still there, and does somebody hold what has not answered? */
   async #look(awaited: AwaitedSums, askedMs: number): Promise<void> {
-    const { epoch, messages, clock, patienceMs, board } = this.#options;
+    const { epoch, messages, clock, patienceMs, turnMsMax, board } = this.#options;
     try {
       epoch.say(whoHolds, messages.seal(CrewHeldSchema, whoHolds, {}));
       await this.#log.check();
-      const late = awaited.missing.find((block) => {
-        // Nobody was asked who holds what before.
-        const since = Math.max(askedMs, this.#holders.get(block)?.heardMs ?? 0);
-        return clock.now() - since > patienceMs;
-      });
-      if (late !== undefined) throw workersMissing(await board.read(), 1, 0, late);
+      const patience = { unheldMs: patienceMs, stuckMs: patienceMs + turnMsMax };
+      const late = this.#holders.late(awaited.missing, askedMs, clock.now(), patience);
+      if (late?.stuck) throw stuckWorker(late.block, late.stuck.worker, late.stuck.forMs);
+      if (late !== null) throw workersMissing(await board.read(), 1, 0, late.block);
     } catch (error) {
       this.#fail(error);
     }
@@ -177,10 +175,22 @@ export class RemoteBlocks implements Blocks {
       if (held === null || block < 0) continue;
       const { deliveries } = held;
       const worker = shownWorker(held.worker);
-      const before = this.#holders.get(block)?.deliveries ?? 0;
-      if (deliveries < before) continue;
-      if (deliveries > before) on({ kind: "block-held", block, worker, deliveries });
-      this.#holders.set(block, { worker, deliveries, heardMs: clock.now() });
+      if (this.#holders.hear(block, { ...held, worker }, clock.now())) on({ kind: "block-held", block, worker, deliveries });
+    }
+  }
+
+  /** A worker cannot read a block's bins. If the file is whole it sees another folder, and others may read it. */
+  async #hearUnread(signal: AbortSignal): Promise<void> {
+    const { epoch, messages, isIntact } = this.#options;
+    const looked = new Set<string>(); // it is said again and again
+    for await (const { subject, message } of epoch.hear(allUnread, signal)) {
+      const unread = messages.open(CrewHeldSchema, subject, message);
+      const block = lastNumber(subject);
+      if (unread === null || block < 0 || block + 1 >= this.bounds.length) continue;
+      const handedOut = `${block} ${unread.deliveries}`;
+      if (looked.has(handedOut)) continue;
+      looked.add(handedOut);
+      if (!(await isIntact(block)) && !signal.aborted) throw damagedBlock(block);
     }
   }
 
@@ -191,7 +201,7 @@ export class RemoteBlocks implements Blocks {
     const [step, askedMs] = oldest;
     const blocks = new Map<string, number>();
     for (const block of this.#awaited.get(step)?.missing ?? []) {
-      const worker = this.#holders.get(block)?.worker ?? "";
+      const worker = this.#holders.workerOf(block) ?? "";
       blocks.set(worker, (blocks.get(worker) ?? 0) + 1);
     }
     const seconds = Math.floor((this.#options.clock.now() - askedMs) / 1000);
@@ -212,4 +222,18 @@ export class RemoteBlocks implements Blocks {
     if (!this.#ended.signal.aborted) this.#options.on({ kind: "epoch-lost", code });
     this.#reject(this.#failure);
   }
+}
+
+/** It answers when it is asked who is there, and ends nothing. */
+function stuckWorker(block: number, worker: string, forMs: number): TandemError {
+  const words = `worker ${worker} holds block ${block}, and has not got on for ${Math.round(forMs / 1000)} s`;
+  return new TandemError("WORKERS_MISSING", `${words}. Start it again`);
+}
+
+function damagedBlock(block: number): TandemError {
+  return new TandemError(
+    "CHECKPOINT",
+    `the bins of block ${block} are no longer in the crew's folder as they were written there. ` +
+      "Whoever else writes there must not; the same command continues the job, and writes them anew",
+  );
 }

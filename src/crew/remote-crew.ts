@@ -7,7 +7,7 @@ import { blockBounds, columnsOf } from "../scheme/blocks/block-bounds.ts";
 import type { TandemError } from "../base/error.ts";
 import type { Blocks, Crew, CrewJob } from "../scheme/blocks/crew.ts";
 import type { OpenTasks, TaskCrew, TaskJob } from "../scheme/tasks/tasks.ts";
-import { CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import { type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { BlockFiles } from "./block-files.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
 import { ableWorkers, CrewBoard, workersMissing } from "./crew-board.ts";
@@ -17,6 +17,7 @@ import { type CrewEvent, RemoteBlocks } from "./remote-blocks.ts";
 import { SealedMessages, type SealOf } from "./sealed-messages.ts";
 import { holdQueue } from "./subjects.ts";
 import { RemoteTasks } from "./tasks/remote-tasks.ts";
+import { turnMsMax } from "./watched-turns.ts";
 
 export interface RemoteCrewOptions {
   readonly engine: Engine;
@@ -35,6 +36,9 @@ export interface RemoteCrewOptions {
   readonly clock?: Clock | undefined;
   readonly on?: ((event: CrewEvent) => void) | undefined;
 }
+
+/** What a party remembers of a block that it has offered. */
+type Hold = Pick<CrewHold, "file" | "digest" | "rowCount" | "binCounts">;
 
 const boardMs = 500;
 /** Who does tasks only is waited for before others are asked to take part, and by those who wait anyway. */
@@ -73,9 +77,10 @@ export class RemoteCrew implements Crew, TaskCrew {
     const bounds = blockBounds(job.rowCount, this.#options.blockRows ?? blockRowsFor(job.rowCount, workers));
     const messages = new SealedMessages(sealOf(name));
     const epoch = await engine.begin(name);
+    let holds: readonly Hold[];
     try {
       await files.begin(name);
-      await this.#offer(epoch, messages, job, bounds);
+      holds = await this.#offer(epoch, messages, job, bounds);
       const { version, leaseMs } = this.#options;
       const tasks = job.taskTerms !== undefined;
       await this.#board.putEpoch({ epoch: name, version, blocks: bounds.length - 1, leaseMs, tasks });
@@ -95,6 +100,8 @@ export class RemoteCrew implements Crew, TaskCrew {
       board: this.#board,
       clock: this.#clock,
       patienceMs,
+      turnMsMax: Math.max(...holds.map(turnMsMax)),
+      isIntact: (block) => this.#isIntact(holds[block]),
       on: this.#on,
       tasks,
       onClose: this.#ending(async () => {
@@ -188,14 +195,26 @@ export class RemoteCrew implements Crew, TaskCrew {
     }
   }
 
-  async #offer(epoch: Epoch, messages: SealedMessages, job: CrewJob, bounds: Uint32Array): Promise<void> {
+  async #offer(epoch: Epoch, messages: SealedMessages, job: CrewJob, bounds: Uint32Array): Promise<readonly Hold[]> {
     const { scheme, terms, columns } = job;
     const binCounts = [...columns.binCounts];
+    const holds: Hold[] = [];
     for (let block = 0; block + 1 < bounds.length; block++) {
       const [firstRow, end] = [bounds[block], bounds[block + 1]];
       const written = await this.#options.files.write(epoch.name, block, columnsOf(columns, firstRow, end));
       const hold = { block, scheme, terms, firstRow, rowCount: end - firstRow, binCounts, ...written };
       await epoch.offer(holdQueue, messages.seal(CrewHoldSchema, holdQueue, hold));
+      holds.push({ rowCount: hold.rowCount, binCounts, ...written });
+    }
+    return holds;
+  }
+
+  async #isIntact({ file, digest, rowCount, binCounts }: Hold): Promise<boolean> {
+    try {
+      await this.#options.files.read(file, digest, rowCount, Uint32Array.from(binCounts));
+      return true;
+    } catch {
+      return false; // also where the disk does not let it be read
     }
   }
 

@@ -3,17 +3,17 @@
  * begins. A block whose lease runs out goes to whoever asks next; the worker that lost it hears of that and drops it.
  */
 import { TandemError } from "../base/error.ts";
-import { Exclusive } from "../base/scheduling/exclusive.ts";
 import { CrewHeldSchema, type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { BlockWork } from "../scheme/blocks/block.ts";
 import type { TaskJob, TaskWork } from "../scheme/tasks/tasks.ts";
 import { Activity } from "./activity.ts";
-import { type Clock, sleep } from "./clock.ts";
+import { type Clock, every, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
 import { HeldBlock } from "./held-block.ts";
 import type { SealedMessages } from "./sealed-messages.ts";
-import { allHeld, holdQueue, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
+import { allHeld, holdQueue, lastNumber, roundBegan, unreadOf, whoHolds } from "./subjects.ts";
 import { ServedTasks } from "./tasks/served-tasks.ts";
+import { type StuckTurn, WatchedTurns } from "./watched-turns.ts";
 
 export interface ServedEpochOptions {
   readonly worker: string;
@@ -36,20 +36,24 @@ export interface ServedEpochOptions {
 /** How long one question for a block is open: its share may have changed then. */
 const askMs = 1000;
 const shareMs = 250;
+const stuckLookMs = 1000;
 
 export class ServedEpoch {
   readonly #options: ServedEpochOptions;
-  readonly #turns = new Exclusive();
+  readonly #turns: WatchedTurns;
   readonly #activity = new Activity();
   readonly #held = new Map<number, HeldBlock>();
   readonly #ended = new AbortController();
   readonly #tasks: ServedTasks | null;
+  /** Blocks whose bins it cannot read, and how often they were handed out then. */
+  readonly #unread = new Map<number, number>();
   #isUnfit = false;
 
   constructor(options: ServedEpochOptions) {
     this.#options = options;
+    this.#turns = new WatchedTurns(options.clock);
     const { makeTasks } = options;
-    this.#tasks = makeTasks === null ? null : new ServedTasks({ ...options, makeTasks, turns: this.#turns });
+    this.#tasks = makeTasks === null ? null : new ServedTasks({ ...options, makeTasks, turns: this.#turns.unwatched });
   }
 
   get blockCount(): number {
@@ -67,6 +71,10 @@ export class ServedEpoch {
   /** Until the epoch is over, or is left. */
   async run(): Promise<void> {
     const { signal } = this.#ended;
+    every(this.#options.clock, stuckLookMs, signal, () => {
+      const { stuck } = this.#turns;
+      if (stuck !== null && this.#held.size > 0) this.#giveUp(stuck);
+    });
     try {
       const work = [this.#takeBlocks(signal), this.#hearHolders(signal), this.#hearParty(signal)];
       if (this.#tasks !== null) work.push(this.#tasks.run(signal));
@@ -135,7 +143,30 @@ export class ServedEpoch {
     this.#isUnfit = true;
     if (this.#held.get(held.block) === held) this.#held.delete(held.block);
     held.giveBack();
-    this.#options.onTrouble(error);
+    const isUnread = error instanceof TandemError && error.code === "CHECKPOINT";
+    if (!isUnread) return this.#options.onTrouble(error);
+    this.#unread.set(held.block, held.deliveries);
+    this.#sayUnread();
+    this.#options.onTrouble(new TandemError(error.code, `block ${held.block}: ${error.message}`, { cause: error }));
+  }
+
+  /** The party knows whether the file is still what it wrote: then it is this worker that sees another folder. */
+  #sayUnread(): void {
+    const { epoch, messages, worker } = this.#options;
+    for (const [block, deliveries] of this.#unread) {
+      const subject = unreadOf(block);
+      epoch.say(subject, messages.seal(CrewHeldSchema, subject, { worker, deliveries }));
+    }
+  }
+
+  /** A turn that does not end: everything behind it waits, so others get all of it. */
+  #giveUp({ block, forMs }: StuckTurn): void {
+    const { worker, onTrouble } = this.#options;
+    this.#isUnfit = true;
+    for (const held of this.#held.values()) held.giveBack();
+    this.#held.clear();
+    const words = `has worked on block ${block} for ${Math.round(forMs / 1000)} s, and takes no more`;
+    onTrouble(new TandemError("INTERNAL", `worker ${worker} ${words}. Start it again`));
   }
 
   async #hearHolders(signal: AbortSignal): Promise<void> {
@@ -154,8 +185,10 @@ export class ServedEpoch {
     const { epoch, messages } = this.#options;
     const announce = async (): Promise<void> => {
       for await (const { message } of epoch.hear(whoHolds, signal))
-        if (messages.open(CrewHeldSchema, whoHolds, message) !== null)
+        if (messages.open(CrewHeldSchema, whoHolds, message) !== null) {
           for (const block of this.#held.values()) block.announce();
+          this.#sayUnread();
+        }
     };
     const spread = async (): Promise<void> => {
       for await (const { message } of epoch.hear(roundBegan, signal))

@@ -8,9 +8,11 @@ export const allHeld = "held.>";
 export const taskQueue = "task";
 export const allDone = "done.>";
 export const termsWanted = "terms-wanted";
+export const allUnread = "unread.>";
 
 export const logOf = (block: number): string => `log.${block}`;
 export const heldOf = (block: number): string => `held.${block}`;
+export const unreadOf = (block: number): string => `unread.${block}`;
 export const sumOf = (round: number, step: number, block: number, piece: number): string =>
   `sum.${round}.${step}.${block}.${piece}`;
 export const doneOf = (id: number): string => `done.${id}`;

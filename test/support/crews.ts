@@ -10,8 +10,6 @@ import { TickingClock } from "../../src/crew/ticking-clock.ts";
 import { Worker, type WorkerOptions } from "../../src/crew/worker.ts";
 import { schemeNamed } from "../../src/scheme/registry.ts";
 
-const leaseMs = 1000;
-
 export interface TestWorker {
   readonly worker: Worker;
   readonly connection: MemoryConnection;
@@ -26,19 +24,25 @@ export interface TestCrewOptions {
   /** Left out: nothing happens to messages. */
   readonly seed?: string;
   readonly bytesMax?: number;
+  readonly clock?: TickingClock;
+  readonly leaseMs?: number;
+  readonly boardMs?: number;
 }
 
 export class TestCrew {
-  readonly clock = new TickingClock();
+  readonly clock: TickingClock;
+  readonly #leaseMs: number;
   readonly engine: MemoryEngine;
   readonly files = new Map<string, string>();
   readonly events: CrewEvent[] = [];
   readonly #workers: TestWorker[] = [];
   readonly #parties: MemoryConnection[] = [];
 
-  constructor({ seed, bytesMax = Infinity }: TestCrewOptions = {}) {
+  constructor({ seed, bytesMax = Infinity, clock, leaseMs = 1000, boardMs = 3000 }: TestCrewOptions = {}) {
+    this.clock = clock ?? new TickingClock();
+    this.#leaseMs = leaseMs;
     const faults = seed === undefined ? {} : { faults: { random: new SeededRandom(seed), doubling: 0.2, delayMs: 6 } };
-    this.engine = new MemoryEngine({ clock: this.clock, leaseMs, boardMs: 3000, bytesMax, ...faults });
+    this.engine = new MemoryEngine({ clock: this.clock, leaseMs, boardMs, bytesMax, ...faults });
   }
 
   /** The party's side. */
@@ -48,9 +52,9 @@ export class TestCrew {
     return new RemoteCrew({
       engine,
       sealOf: testSeal,
-      files: this.#files(),
+      files: this.blockFiles(),
       version: "1",
-      leaseMs,
+      leaseMs: this.#leaseMs,
       blockRows: 7,
       workersMin: 1,
       patienceMs: 20_000,
@@ -67,7 +71,7 @@ export class TestCrew {
       id,
       engine: connection,
       sealOf: testSeal,
-      files: this.#files(),
+      files: this.blockFiles(),
       version: "1",
       threads: 1,
       schemeNamed,
@@ -109,7 +113,7 @@ export class TestCrew {
     for (const party of this.#parties) party.cut();
   }
 
-  #files(): BlockFiles {
+  blockFiles(): BlockFiles {
     return new BlockFiles(storageIn(this.files), "crew");
   }
 }
