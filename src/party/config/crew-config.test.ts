@@ -58,7 +58,10 @@ describe("crew: of a party", () => {
   test.each([
     ["  servers: [nats://a:4222]", /line 8: field 'crew.servers\[1\]': must be tls:\/\/host:port/],
     [`${least}\n  store: disk`, /line 11: field 'crew.store': must be one of file, memory/],
-    [`${least}\n  block_rows: 1000`, /line 11: field 'crew.block_rows': must be auto, or a power of two from 65536/],
+    [
+      `${least}\n  block_rows: 1000`,
+      /line 11: field 'crew.block_rows': must be auto, or a power of two from 256 to 1048576/,
+    ],
     [`${least}\n  lease_seconds: 1`, /line 11: field 'crew.lease_seconds': must be a whole number from 2/],
     [`${least}\n  name: A.B`, /line 11: field 'crew.name': must be up to 40 small letters/],
     [`${least}\n  worker_min: 1`, /line 11: unknown field 'crew.worker_min'; did you mean 'workers_min'/],

@@ -1,12 +1,16 @@
-/** How rows fall into blocks: runs of the same length, the last one may be shorter. */
+/** How rows fall into blocks: runs of the same length, give or take a row. */
 import { assert } from "../../base/assert.ts";
 import type { BinColumns } from "./block.ts";
 
-/** The first row of each block, and the number of rows. */
+/**
+ * The first row of each block, and the number of rows. As few blocks as can be, all alike: where one is much smaller
+ * than the others, its worker waits for them.
+ * @param blockRows of a block at the most
+ */
 export function blockBounds(rowCount: number, blockRows: number): Uint32Array {
   assert(Number.isInteger(blockRows) && blockRows >= 1, "a block has at least one row");
   const count = Math.max(1, Math.ceil(rowCount / blockRows));
-  return Uint32Array.from({ length: count + 1 }, (_, i) => Math.min(rowCount, i * blockRows));
+  return Uint32Array.from({ length: count + 1 }, (_, i) => Math.floor((i * rowCount) / count));
 }
 
 /** The part of a run of rows that falls into one block. */
