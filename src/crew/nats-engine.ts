@@ -6,7 +6,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { assert } from "../base/assert.ts";
 import type { Engine } from "./engine.ts";
 import { type Keeping, NatsBoard } from "./nats/board.ts";
-import { connectTo, type ServerAccess } from "./nats/connection.ts";
+import { connectTo, countReconnects, type ServerAccess } from "./nats/connection.ts";
 import { type Access, NatsEpoch } from "./nats/epoch.ts";
 import { epochNames, isOfAnEpoch, queueKinds, storedKinds } from "./nats/names.ts";
 import { isStreamGone, withPatience } from "./nats/trouble.ts";
@@ -31,7 +31,8 @@ export async function openNatsEngine(options: NatsEngineOptions): Promise<Engine
     const jsm = await jetstreamManager(connection, { timeout: answerMs, checkAPI: false });
     const board = new NatsBoard(js, jsm, crew, patienceMs, keeping ?? null);
     if (keeping !== undefined) await board.make();
-    const access: Access = { connection, js, jsm, crew, patienceMs, leaseMs: keeping?.leaseMs ?? null };
+    const reconnects = countReconnects(connection);
+    const access: Access = { connection, reconnects, js, jsm, crew, patienceMs, leaseMs: keeping?.leaseMs ?? null };
     return {
       board,
       begin: (epoch, inMemory = false) =>

@@ -49,6 +49,15 @@ export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
   }
 }
 
+/** How often the connection was made again. A server may have been started again meanwhile. */
+export function countReconnects(connection: NatsConnection): () => number {
+  let count = 0;
+  void (async () => {
+    for await (const { type } of connection.status()) if (type === "reconnect") count++;
+  })();
+  return () => count;
+}
+
 /** A server may only hang up where a certificate is too old. */
 function checkDates(pem: string): void {
   const { validTo } = new X509Certificate(pem);

@@ -13,6 +13,7 @@ import { isStreamGone, withPatience } from "./trouble.ts";
 /** What an epoch does everything with. */
 export interface Access {
   readonly connection: NatsConnection;
+  readonly reconnects: () => number;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
   readonly crew: string;
@@ -44,7 +45,7 @@ export class NatsEpoch implements Epoch {
   }
 
   follow(filter: string, after: number, signal: AbortSignal): AsyncIterable<StoredMessage> {
-    return followed(this.#access.js, this.#names, filter, after, signal);
+    return followed(this.#access, this.#names, filter, after, signal);
   }
 
   stored(filter: string): Promise<number> {

@@ -2,6 +2,9 @@
  * The messages of a filter from a position on, each at least once. The server's consumer is disposable: the position
  * is kept here, and a consumer that is silent is replaced by a new one. (It lives on one server of a cluster; when that
  * server dies, the client library waits for it.)
+ *
+ * A server that was killed may number anew: of a stream that was empty then it has forgotten where it was. So after
+ * each loss of the connection everything that is stored is read once more, and comes twice.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ConsumerMessages, JetStreamClient } from "@nats-io/jetstream";
@@ -14,22 +17,31 @@ const silenceMsMax = 4000;
 const retryMs = 300;
 const aheadBytesMax = 16 << 20;
 
+export interface FollowedFrom {
+  readonly js: JetStreamClient;
+  readonly reconnects: () => number;
+}
+
 /** @throws TandemError ENGINE_LOST where the stream is no more */
 export async function* followed(
-  js: JetStreamClient,
+  { js, reconnects }: FollowedFrom,
   names: EpochNames,
   filter: string,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<StoredMessage> {
   let position = after;
+  let connection = reconnects();
   while (!signal.aborted) {
+    if (reconnects() !== connection) position = after;
+    connection = reconnects();
+    const isLost = (): boolean => reconnects() !== connection;
     const messages = await consumed(js, names, filter, position + 1);
     if (messages === null) {
       await pause(retryMs);
       continue;
     }
-    const watch = watchSilence(messages, signal);
+    const watch = watchSilence(messages, isLost, signal);
     try {
       for await (const { seq, subject, data } of messages) {
         if (seq <= position) continue;
@@ -70,13 +82,17 @@ async function consumed(
 }
 
 /** Closes messages that are silent for too long. Who is busy computing asks for nothing, and hears nothing. */
-function watchSilence(messages: ConsumerMessages, signal: AbortSignal): { busy(): void; waiting(): void; end(): void } {
+function watchSilence(
+  messages: ConsumerMessages,
+  isLost: () => boolean,
+  signal: AbortSignal,
+): { busy(): void; waiting(): void; end(): void } {
   let heardAt = Date.now();
   let isWaiting = true;
   const close = (): void => void messages.close().catch(() => {});
   void watchStatus(messages, () => (heardAt = Date.now()), close);
   const look = setInterval(() => {
-    if (isWaiting && Date.now() - heardAt > silenceMsMax) close();
+    if (isLost() || (isWaiting && Date.now() - heardAt > silenceMsMax)) close();
   }, heartbeatMs);
   signal.addEventListener("abort", close, { once: true });
   return {
