@@ -1,9 +1,30 @@
-/** A stream that is produced once and kept, for any number of readers, each from its beginning and at its own pace. */
+/**
+ * A stream that is produced once for a known number of readers, each from its beginning and at its own pace. An item is
+ * kept until the last of them has taken it; nothing is produced further ahead of the slowest than `aheadMax` items.
+ */
+import { assert } from "../base/assert.ts";
+
 export class KeptStream<Item> {
-  readonly #items: Item[] = [];
+  readonly #readerCount: number;
+  readonly #aheadMax: number;
+  /** Items from number `#first` on. */
+  #items: Item[] = [];
+  #first = 0;
+  /** Of each reader the number of the item that it wants next. */
+  readonly #next: number[] = [];
   #ended = false;
   #failure: { readonly cause: unknown } | null = null;
-  #wakeReaders: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
+
+  constructor(readerCount: number, aheadMax = Infinity) {
+    this.#readerCount = readerCount;
+    this.#aheadMax = aheadMax;
+  }
+
+  /** How many items are kept now. */
+  get keptCount(): number {
+    return this.#items.length;
+  }
 
   /** Takes all of `items`; a failure reaches every reader. */
   async fill(items: AsyncIterable<Item>): Promise<void> {
@@ -11,6 +32,7 @@ export class KeptStream<Item> {
       for await (const item of items) {
         this.#items.push(item);
         this.#wake();
+        while (this.#items.length >= this.#aheadMax) await this.#change();
       }
     } catch (cause) {
       this.#failure = { cause };
@@ -19,17 +41,36 @@ export class KeptStream<Item> {
     this.#wake();
   }
 
+  /** As often as there are readers. */
   async *read(): AsyncGenerator<Item, void, undefined> {
+    const reader = this.#next.push(0) - 1;
+    assert(reader < this.#readerCount, "as many readers as were announced");
     for (let next = 0; ; next++) {
-      while (next === this.#items.length && !this.#ended)
-        await new Promise<void>((resolve) => this.#wakeReaders.push(resolve));
-      if (next === this.#items.length) break;
-      yield this.#items[next];
+      while (next === this.#first + this.#items.length && !this.#ended) await this.#change();
+      if (next === this.#first + this.#items.length) break;
+      const item = this.#items[next - this.#first];
+      this.#next[reader] = next + 1;
+      this.#forget();
+      yield item;
     }
     if (this.#failure !== null) throw this.#failure.cause;
   }
 
+  /** What every reader has taken. */
+  #forget(): void {
+    if (this.#next.length < this.#readerCount) return;
+    const first = Math.min(...this.#next);
+    if (first === this.#first) return;
+    this.#items.splice(0, first - this.#first);
+    this.#first = first;
+    this.#wake();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
   #wake(): void {
-    for (const wake of this.#wakeReaders.splice(0)) wake();
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 }

@@ -68,7 +68,7 @@ describe("inOrder", () => {
 
 describe("KeptStream", () => {
   test("gives every reader everything, early or late", async () => {
-    const kept = new KeptStream<number>();
+    const kept = new KeptStream<number>(3);
     const early = collect(kept.read());
     const filling = kept.fill(numbers(5));
     const meanwhile = collect(kept.read());
@@ -77,7 +77,7 @@ describe("KeptStream", () => {
   });
 
   test("a failure reaches every reader after the items before it", async () => {
-    const kept = new KeptStream<number>();
+    const kept = new KeptStream<number>(2);
     await kept.fill(
       (async function* () {
         yield 7;
@@ -88,5 +88,27 @@ describe("KeptStream", () => {
     expect((await reader.next()).value).toBe(7);
     await expect(reader.next()).rejects.toThrow("cut");
     await expect(collect(kept.read())).rejects.toThrow("cut");
+  });
+
+  test("keeps no more than the slowest reader is behind, and produces no further ahead of it", async () => {
+    const kept = new KeptStream<number>(2, 4);
+    let produced = 0;
+    const filling = kept.fill(
+      (async function* () {
+        for (; produced < 100; produced++) yield produced;
+      })(),
+    );
+    const quick = collect(kept.read());
+    const slow = kept.read();
+    for (let i = 0; i < 100; i++) {
+      expect((await slow.next()).value).toBe(i);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(produced).toBeLessThanOrEqual(i + 5);
+      expect(kept.keptCount).toBeLessThanOrEqual(4);
+    }
+    await filling;
+    expect(await quick).toHaveLength(100);
+    expect((await slow.next()).done).toBe(true);
+    expect(kept.keptCount).toBe(0);
   });
 });
