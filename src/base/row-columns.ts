@@ -5,6 +5,8 @@
  * - label_upper_bound: of survival:aft, the latest that the event can have happened; infinity if nobody knows.
  * - qid: of rank:*, the group that a row is ranked in.
  */
+import { float64Of } from "./row-numbers.ts";
+
 export const rowColumnNames = ["base_margin", "label_upper_bound", "qid"] as const;
 export type RowColumnName = (typeof rowColumnNames)[number];
 export type RowColumns = Readonly<Partial<Record<RowColumnName, Float64Array>>>;
@@ -26,5 +28,5 @@ export function mapColumns<T>(
 
 /** Of some rows; null: of all. */
 export function columnsOfRows(columns: RowColumns, rows: Uint32Array | null): RowColumns {
-  return rows === null ? columns : mapColumns(columns, (column) => Float64Array.from(rows, (row) => column[row]));
+  return rows === null ? columns : mapColumns(columns, (column) => float64Of(column, rows));
 }

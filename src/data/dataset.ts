@@ -1,6 +1,7 @@
 /** What one party trains on: its people, its own features and, at the active party, the labels. */
 import { assert } from "../base/assert.ts";
 import { columnsOfRows, type RowColumns } from "../base/row-columns.ts";
+import { float32Of, float64Of } from "../base/row-numbers.ts";
 import { selectTexts } from "../base/text/packed-texts.ts";
 import type { TextList } from "../base/text/text-list.ts";
 
@@ -52,13 +53,13 @@ export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array)
   const { labels, weights } = table;
   return {
     featureNames: [...table.featureNames],
-    features: table.features.map((feature) => Float32Array.from(rows, (row) => feature[row])),
+    features: table.features.map((feature) => float32Of(feature, rows)),
     ...(table.categories ? { categories: table.categories } : {}),
     ...(table.monotone ? { monotone: table.monotone } : {}),
     ...(table.interactions ? { interactions: table.interactions } : {}),
-    labels: labels === null ? null : Float64Array.from(rows, (row) => labels[row]),
+    labels: labels === null ? null : float64Of(labels, rows),
     ...(table.classes ? { classes: table.classes } : {}),
-    ...(weights ? { weights: Float64Array.from(rows, (row) => weights[row]) } : {}),
+    ...(weights ? { weights: float64Of(weights, rows) } : {}),
     ...(table.rowColumns ? { rowColumns: columnsOfRows(table.rowColumns, rows) } : {}),
   };
 }

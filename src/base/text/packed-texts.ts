@@ -136,10 +136,9 @@ export class TextSelection implements TextList {
   }
 
   select(rows: Uint32Array): TextSelection {
-    return new TextSelection(
-      this.#texts,
-      Uint32Array.from(rows, (row) => this.#which[row]),
-    );
+    const which = new Uint32Array(rows.length);
+    for (let i = 0; i < rows.length; i++) which[i] = this.#which[rows[i]];
+    return new TextSelection(this.#texts, which);
   }
 }
 

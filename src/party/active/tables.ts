@@ -7,6 +7,7 @@ import { alignActive, type PairwiseCounts } from "../../align/active-alignment.t
 import type { AlignmentPeer } from "../../align/alignment-peer.ts";
 import type { DistinctIds } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
+import { float64Of, rowNumbers, rowsWhere } from "../../base/row-numbers.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { drawnGroups } from "../../data/drawn-groups.ts";
@@ -143,7 +144,8 @@ export function jobTables(
   // Without alignment the test file's people are looked up by id, and stand in nobody's order.
   const apart = aligned === null ? tables.find(({ field }) => field === "test_path") : undefined;
   const all = joinParts(tables.filter((part) => part !== apart));
-  const order = aligned ?? Uint32Array.from(all.fields, (_, row) => row);
+  const order = aligned ?? rowNumbers(all.table.ids.length);
+  const fieldAt = (place: number): TablePart["field"] => all.fieldOf(order[place]);
   // From the files' rows at once: a table in the common order would take as much memory as the files'.
   const select = (which: Uint32Array): PartyTable =>
     selectRows(
@@ -152,18 +154,10 @@ export function jobTables(
     );
   const seed = data.seed ?? training.seed;
   const groups = all.table.rowColumns?.qid;
-  const isTest = testRows(
-    Array.from(order, (row) => all.fields[row]),
-    data.test_fraction,
-    seed,
-    groups && Float64Array.from(order, (row) => groups[row]),
-  );
-  const everyRow = Uint32Array.from(order, (_, row) => row);
-  const chosen = everyRow.filter((row) => !isTest(row));
-  const rest = everyRow.filter(isTest);
-  const fromFile = Uint32Array.from(chosen, (_, i) => i).filter(
-    (i) => all.fields[order[chosen[i]]] === "validation_path",
-  );
+  const isTest = testRows(order.length, fieldAt, data.test_fraction, seed, groups && float64Of(groups, order));
+  const chosen = rowsWhere(order.length, (place) => !isTest(place));
+  const rest = rowsWhere(order.length, isTest);
+  const fromFile = rowsWhere(chosen.length, (i) => fieldAt(chosen[i]) === "validation_path");
   if (chosen.length === fromFile.length)
     throw new TandemError("ID_MISMATCH", "none of the training rows' ids is common to all parties");
   if (data.validation_path !== undefined && fromFile.length === 0)
@@ -187,20 +181,22 @@ export function jobTables(
   };
 }
 
-/** @param fields per shared row whose file it is from; test rows are never drawn from the validation file */
+/** @param fieldAt per shared row whose file it is from; test rows are never drawn from the validation file */
 function testRows(
-  fields: readonly TablePart["field"][],
+  count: number,
+  fieldAt: (place: number) => TablePart["field"],
   fraction: number | undefined,
   seed: number,
   groups: Float64Array | undefined,
-): (row: number) => boolean {
-  if (fraction === undefined) return (row) => fields[row] === "test_path";
-  const drawable = Array.from(fields.keys()).filter((row) => fields[row] !== "validation_path");
+): (place: number) => boolean {
+  if (fraction === undefined) return (place) => fieldAt(place) === "test_path";
+  const drawable = rowsWhere(count, (place) => fieldAt(place) !== "validation_path");
   const drawn = drawnGroups(
-    groups && Float64Array.from(drawable, (row) => groups[row]),
+    groups && float64Of(groups, drawable),
     drawable.length,
     (units) => splitRows(units, fraction, seed).test,
   );
-  const test = new Set(Array.from(drawn, (place) => drawable[place]));
-  return (row) => test.has(row);
+  const isTest = new Uint8Array(count);
+  for (const place of drawn) isTest[drawable[place]] = 1;
+  return (place) => isTest[place] === 1;
 }

@@ -1,5 +1,6 @@
 /** Which of a passive party's rows a job is about, in which order. */
 import { TandemError } from "../../base/error.ts";
+import { rowNumbers, rowsWhere } from "../../base/row-numbers.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import { readAlignment } from "../../store/passive-checkpoint.ts";
@@ -43,7 +44,7 @@ export async function jobRows(files: DeskFiles, { hello, job, active, aligned }:
     return { training: training(all), validation, predictable: others(all) };
   }
   const { table } = await files.table();
-  const all = { table, rows: Uint32Array.from({ length: table.ids.length }, (_, row) => row) };
+  const all = { table, rows: rowNumbers(table.ids.length) };
   const test = await files.testTable();
   return { training: training(all), validation, predictable: test?.table ?? others(all) };
 }
@@ -71,8 +72,7 @@ async function storedRows(files: DeskFiles, job: string, active: string): Promis
 
 /** The rows that a bitmap names, or the others; without one it names all. */
 function rowsIn(bitmap: Uint8Array, rowCount: number, areNamed: boolean, name: string): Uint32Array {
-  const all = Uint32Array.from({ length: rowCount }, (_, row) => row);
-  if (bitmap.length === 0) return areNamed ? all : new Uint32Array(0);
+  if (bitmap.length === 0) return areNamed ? rowNumbers(rowCount) : new Uint32Array(0);
   try {
     checkBitmap(bitmap, rowCount);
   } catch (cause) {
@@ -82,7 +82,7 @@ function rowsIn(bitmap: Uint8Array, rowCount: number, areNamed: boolean, name: s
       { cause },
     );
   }
-  return all.filter((row) => isSet(bitmap, row) === areNamed);
+  return rowsWhere(rowCount, (row) => isSet(bitmap, row) === areNamed);
 }
 
 /**
@@ -92,7 +92,7 @@ export function decidingRows({ training, validation }: JobRows): Uint32Array | n
   const count = training.ids.length;
   if (validation.length === 0) return null;
   checkBitmap(validation, count);
-  const deciding = Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isSet(validation, row));
+  const deciding = rowsWhere(count, (row) => !isSet(validation, row));
   if (deciding.length === 0) throw new TandemError("PROTOCOL_STATE", "all rows are held back for validation");
   return deciding;
 }

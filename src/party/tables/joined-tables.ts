@@ -19,14 +19,16 @@ export interface TablePart {
 }
 
 export interface JoinedTable extends DistinctTable {
-  /** Per row the field that names its file. */
-  readonly fields: readonly TablePart["field"][];
+  /** The field that names a row's file. */
+  readonly fieldOf: (row: number) => TablePart["field"];
+  /** How many files there are. */
+  readonly partCount: number;
 }
 
 /** @throws TandemError ID_DUPLICATE if somebody stands in two of the files */
 export function joinParts(parts: readonly TablePart[]): JoinedTable {
-  const fields = parts.flatMap(({ field, rows }) => Array<TablePart["field"]>(rows.table.ids.length).fill(field));
-  if (parts.length === 1) return { ...parts[0].rows, fields };
+  const of = { fieldOf: fieldsOf(parts), partCount: parts.length };
+  if (parts.length === 1) return { ...parts[0].rows, ...of };
   const known = new Set<string>();
   for (const { path, rows } of parts) {
     const repeated = [...rows.ids.ids].filter((id) => known.has(id)).length;
@@ -43,8 +45,15 @@ export function joinParts(parts: readonly TablePart[]): JoinedTable {
     table: joinTables(parts.map(({ rows }) => rows.table)),
     ids: DistinctIds.from([...known], { normalise: normalisations }), // normalising again changes nothing
     fileRows: Uint32Array.from(parts.flatMap(({ rows }) => [...rows.fileRows])),
-    fields,
+    ...of,
   };
+}
+
+/** Computed: a word for each row would take as much memory as two of its features. */
+function fieldsOf(parts: readonly TablePart[]): (row: number) => TablePart["field"] {
+  const ends: number[] = [];
+  for (const { rows } of parts) ends.push((ends.at(-1) ?? 0) + rows.table.ids.length);
+  return (row) => parts[ends.findIndex((end) => row < end)].field;
 }
 
 /** @param tables with the same features in the same order */
@@ -88,14 +97,14 @@ function concatenated(columns: readonly Float32Array[]): Float32Array {
 }
 
 /** Aligned rows as a file for people: the party's ids in the common order, and where in its files they stand. */
-export function alignedCsv({ table, fileRows, fields }: JoinedTable, rows: Uint32Array): Iterable<string> {
+export function alignedCsv({ table, fileRows, fieldOf, partCount }: JoinedTable, rows: Uint32Array): Iterable<string> {
   const column = (cell: (row: number) => string): TextList => computedTexts(rows.length, (i) => cell(rows[i]));
-  const hasFiles = new Set(fields).size > 1;
+  const hasFiles = partCount > 1;
   return csvChunks(
     ["id", ...(hasFiles ? ["file"] : []), "row"],
     [
       column((row) => textAt(table.ids, row)),
-      ...(hasFiles ? [column((row) => fields[row])] : []),
+      ...(hasFiles ? [column(fieldOf)] : []),
       column((row) => String(fileRows[row])),
     ],
   );
