@@ -11,6 +11,8 @@
  * ours stays exact.
  */
 import { assert } from "../../base/assert.ts";
+import { float32Of } from "../../base/row-numbers.ts";
+import { type ColumnSummary, countedSummary } from "./counted-cuts.ts";
 
 export interface BinnedFeature {
   readonly name: string;
@@ -44,6 +46,10 @@ interface Summary {
 }
 
 const smallest = Math.fround(1e-5);
+/** Values of a column from which on they are counted and not sorted. */
+const countedFrom = 1 << 18;
+/** A quarter of a megabyte each. */
+const countedSizeMax = 514;
 
 /** Bins of a histogram: those of present values, and one more if the feature has missing values. */
 export function totalBinCount(feature: BinnedFeature): number {
@@ -56,7 +62,7 @@ export function binIndexCount({ binCount }: Pick<BinnedFeature, "binCount">): nu
 }
 
 /**
- * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic; O(n log n).
+ * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic.
  * @param training the rows that decide where the cuts are; null: all
  */
 export function binFeature(
@@ -66,15 +72,15 @@ export function binFeature(
   training: Uint32Array | null = null,
 ): BinnedFeature {
   assert(Number.isInteger(maxBin) && maxBin >= 2 && maxBin < 65535, `maxBin ${maxBin} is out of range`);
-  const deciding = training === null ? values : Float32Array.from(training, (row) => values[row]);
-  const present = sortedPresent(deciding);
-  const thresholds = chooseThresholds(summarise(present), maxBin);
+  const deciding = training === null ? values : float32Of(values, training);
+  const { presentCount, smallest: first, values: kept } = columnSummary(deciding, maxBin + 1);
+  const thresholds = chooseThresholds(kept, maxBin);
   const bins = new Uint16Array(values.length);
   const beyond = thresholds[thresholds.length - 1];
   for (let i = 0; i < values.length; i++)
     bins[i] = values[i] >= beyond ? thresholds.length + 1 : binIn(thresholds, values[i]);
-  const lowest = present.length === 0 ? -smallest : Math.fround(present[0] - (Math.abs(present[0]) + smallest));
-  return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: present.length < deciding.length, bins };
+  const lowest = presentCount === 0 ? -smallest : Math.fround(first - (Math.abs(first) + smallest));
+  return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: presentCount < deciding.length, bins };
 }
 
 /**
@@ -96,6 +102,19 @@ function binIn(thresholds: Float32Array, x: number): number {
     else low = middle + 1;
   }
   return low;
+}
+
+/** Of a long column by counting, of a short one by sorting: counting takes some memory however short it is. */
+function columnSummary(values: Float32Array, sizeMax: number): ColumnSummary {
+  if (values.length >= countedFrom && sizeMax <= countedSizeMax) return countedSummary(() => [values], sizeMax);
+  return sortedSummary(values, sizeMax);
+}
+
+/** The oracle of counted-cuts.ts. */
+export function sortedSummary(values: Float32Array, sizeMax: number): ColumnSummary {
+  const present = sortedPresent(values);
+  const kept = present.length === 0 ? present : prune(summarise(present), sizeMax);
+  return { rowCount: values.length, presentCount: present.length, smallest: present[0] ?? NaN, values: kept };
 }
 
 function sortedPresent(values: Float32Array): Float32Array {
@@ -125,9 +144,8 @@ function summarise(sorted: Float32Array): Summary {
 }
 
 /** AddCutPoint: all summary entries but the first are cuts, and one value above the maximum closes the last bin. */
-function chooseThresholds(exact: Summary, maxBin: number): Float32Array {
-  if (exact.values.length === 0) return Float32Array.of(closingThreshold(smallest)); // all missing: one empty bin
-  const values = prune(exact, maxBin + 1);
+function chooseThresholds(values: Float32Array, maxBin: number): Float32Array {
+  if (values.length === 0) return Float32Array.of(closingThreshold(smallest)); // all missing: one empty bin
   const cutCount = Math.min(values.length, maxBin);
   const thresholds = new Float32Array(cutCount);
   thresholds.set(values.subarray(1, cutCount));

@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { SeededRandom } from "../../base/random.ts";
+import { sortedSummary } from "./binning.ts";
+import { countedSummary } from "./counted-cuts.ts";
+import { keyOf, valueOf } from "./value-counts.ts";
+
+const few = fc.integer({ min: -6, max: 6 }).map((n) => Math.fround(n / 3));
+const any = fc.float({ noNaN: true, noDefaultInfinity: true });
+/** The same upper half, so that the lower one decides. */
+const near = fc.integer({ min: 0, max: 300 }).map((n) => valueOf(keyOf(0x3f80_0000) + n));
+const value = fc.oneof(
+  { weight: 4, arbitrary: few },
+  { weight: 4, arbitrary: any },
+  { weight: 4, arbitrary: near },
+  { weight: 1, arbitrary: fc.constantFrom(NaN, 0, -0) },
+);
+const column = fc.array(value, { maxLength: 150 }).map((values) => Float32Array.from(values));
+
+describe("cuts by counting", () => {
+  test("are those by sorting, in however many parts a column lies", () => {
+    fc.assert(
+      fc.property(column, fc.integer({ min: 3, max: 40 }), fc.nat(150), (values, sizeMax, cut) => {
+        const parts = (): Float32Array[] => [values.subarray(0, cut), values.subarray(cut)];
+        expect(countedSummary(parts, sizeMax)).toEqual(sortedSummary(values, sizeMax));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("of many rows, where ranks are no longer exact in float32", () => {
+    const random = new SeededRandom(11);
+    const values = new Float32Array(400_000);
+    for (let i = 0; i < values.length; i++) values[i] = i % 7 === 0 ? NaN : Math.round(random.normal() * 2000) / 16;
+    const parts = (): Float32Array[] => [values];
+    for (const sizeMax of [3, 17, 257]) expect(countedSummary(parts, sizeMax)).toEqual(sortedSummary(values, sizeMax));
+  });
+
+  test("keys ascend with values, and say which one it was", () => {
+    fc.assert(
+      fc.property(any, any, (a, b) => {
+        const [x, y] = new Int32Array(Float32Array.of(a, b).buffer);
+        expect(Math.sign(keyOf(x) - keyOf(y))).toBe(Math.sign(a === b ? 0 : a - b));
+        expect(valueOf(keyOf(x))).toBe(a + 0);
+      }),
+    );
+  });
+
+  test("an infinite value is refused", () => {
+    for (const x of [Infinity, -Infinity])
+      expect(() => countedSummary(() => [Float32Array.of(1, x)], 4)).toThrow("infinite");
+  });
+});
