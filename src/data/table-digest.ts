@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { mapColumns } from "../base/row-columns.ts";
+import { hashTexts } from "../base/text/hash-texts.ts";
 import { categoryNamesOf, type PartyTable } from "./dataset.ts";
 
 /** @returns lowercase hex */
@@ -16,7 +17,7 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
     hash.update(table === null ? "none\n" : headOf(table));
     if (table === null) continue;
     table.featureNames.forEach(text);
-    for (const id of table.ids) text(id);
+    hashTexts(hash, table.ids);
     const names = categoryNamesOf(table);
     table.features.forEach((feature, i) => {
       const categories = names[i];

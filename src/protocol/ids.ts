@@ -2,13 +2,11 @@
  * A digest over a list of ids: equal exactly if the lists are. Each id is preceded by its length, so none can run on.
  */
 import { createHash } from "node:crypto";
+import { hashTexts } from "../base/text/hash-texts.ts";
 import type { TextList } from "../base/text/text-list.ts";
 
 export function idsDigest(ids: TextList): Uint8Array {
   const hash = createHash("sha256").update(`tandem/ids/${ids.length}\n`);
-  for (const id of ids) {
-    const bytes = Buffer.from(id, "utf8");
-    hash.update(`${bytes.length}:`).update(bytes);
-  }
+  hashTexts(hash, ids);
   return Uint8Array.from(hash.digest());
 }
