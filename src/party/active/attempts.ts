@@ -3,6 +3,8 @@
  * share.
  */
 import { join } from "node:path";
+import { assert } from "../../base/assert.ts";
+import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import { categoryNamesOf } from "../../data/dataset.ts";
 import { noColumns } from "../../base/row-columns.ts";
@@ -40,7 +42,7 @@ import type { ActiveConfig } from "../config/config.ts";
 import { groupsOfTables } from "../interaction-groups.ts";
 import { evaluate, predictionsFrom } from "../evaluate.ts";
 import type { Emit } from "../../record/events.ts";
-import { binningOf, binTable } from "../tables/party-data.ts";
+import { binningOf, binTableInTurns } from "../tables/party-data.ts";
 import type { Patience } from "./patience.ts";
 import { trainAlone } from "./plain-training.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
@@ -119,6 +121,7 @@ export class JobAttempts {
     const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const begun = this.#checkpoints.checkpoint ?? (await this.#begin(secret, peers, patience));
+      if (this.#prepared === null) await this.#prepare(begun);
       if (this.#transcript === noTranscript && this.#config.output.transcript)
         this.#transcript = this.#openTranscript(begun);
       const { role, sampler } = this.#role(begun, await this.#chained(begun, peers), patience);
@@ -140,6 +143,12 @@ export class JobAttempts {
     }
   }
 
+  /** The rows of an attempt that has begun. */
+  get #ready(): Prepared {
+    assert(this.#prepared !== null, "rows are prepared before they are used");
+    return this.#prepared;
+  }
+
   close(): void {
     this.#transcript.close();
     this.#meter.close();
@@ -147,7 +156,7 @@ export class JobAttempts {
   }
 
   #openTranscript(begun: ActiveCheckpoint): TranscriptNotes {
-    const { config, labels } = this.#prepared ?? this.#prepare(begun);
+    const { config, labels } = this.#ready;
     return openTranscript(config, this.#checkpoints.folder, {
       people: labels.length,
       isFresh: begun.progress === null,
@@ -173,7 +182,7 @@ export class JobAttempts {
       ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world)
       : null;
     const rows = aligned?.rows ?? null;
-    const { config } = this.#prepare({ aligned: rows }); // what is wrong with the rows shows before the job is stored
+    const { config } = await this.#prepare({ aligned: rows }); // what is wrong with the rows shows before the job is stored
     const begun = await this.#checkpoints.begin({
       secret,
       samplingSecret: samplingSecretOf(this.#config),
@@ -185,7 +194,7 @@ export class JobAttempts {
     return begun;
   }
 
-  #prepare({ aligned, resolutionBits }: Pick<ActiveCheckpoint, "aligned" | "resolutionBits">): Prepared {
+  async #prepare({ aligned, resolutionBits }: Pick<ActiveCheckpoint, "aligned" | "resolutionBits">): Promise<Prepared> {
     const { training } = this.#config;
     const tables = jobTables(this.#tables, aligned, this.#config);
     const labels = trainingLabels(tables.train);
@@ -195,7 +204,8 @@ export class JobAttempts {
       new BoostingTask(training, labels, tables.train.weights ?? null, validationRows, tables.train.rowColumns),
       training,
     );
-    const features = binTable(
+    await nextSlice(); // of many rows each of these takes a second
+    const features = await binTableInTurns(
       tables.train,
       binningOf(training, groupsOfTables([tables.train])),
       validationRows && otherRows(validationRows, labels.length),
@@ -225,7 +235,7 @@ export class JobAttempts {
     peers: readonly PassivePeer[],
     patience: Patience,
   ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
-    const { tables, labels, features, digest, config } = this.#prepared ?? this.#prepare(begun);
+    const { tables, labels, features, digest, config } = this.#ready;
     const { name, job, training, codec, speed, privacy } = config;
     const emit = this.#emit;
     const sampler = new ProgressSampler({
@@ -317,7 +327,7 @@ export class JobAttempts {
       treesPerRound: treesPerRound(this.#config.training),
       startTrees: this.#start?.trees.length ?? 0,
     });
-    const prepared = this.#prepared ?? this.#prepare(begun);
+    const prepared = this.#ready;
     this.#evidence ??= await openActiveEvidence({
       config: prepared.config,
       prepared,
@@ -346,7 +356,7 @@ export class JobAttempts {
   }
 
   #modelId(begun: ActiveCheckpoint): string {
-    const { tables, labels, digest, config } = this.#prepared ?? this.#prepare(begun);
+    const { tables, labels, digest, config } = this.#ready;
     const { job, training, codec, privacy } = config;
     const scheme = this.#schemeOf(begun.secret);
     const groups = groupsOfTables([tables.train]);
@@ -375,7 +385,7 @@ export class JobAttempts {
 
   async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
     const { name, job, training, output } = this.#config;
-    const { tables, config } = this.#prepared ?? this.#prepare(begun);
+    const { tables, config } = this.#ready;
     const { storage, now } = this.#world;
     const trainingStarted = now();
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));

@@ -10,6 +10,7 @@
 import { join } from "node:path";
 import { PassiveAlignment } from "../../align/passive-alignment.ts";
 import { TandemError } from "../../base/error.ts";
+import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import { tableDigest } from "../../data/table-digest.ts";
@@ -26,7 +27,7 @@ import type { PassiveConfig } from "../config/config.ts";
 import type { DataCache } from "../tables/data-cache.ts";
 import { checkOwnGroups } from "../interaction-groups.ts";
 import { alignedCsv } from "../tables/joined-tables.ts";
-import { binTable } from "../tables/party-data.ts";
+import { binTableInTurns } from "../tables/party-data.ts";
 import { agreedByPolicy, checkValidationFile } from "../policy.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 import { checkOffer, knownNormalisations } from "./alignment-offer.ts";
@@ -169,6 +170,7 @@ export class PassiveDesk implements PartyDesk {
       const aligned = before.kind === "aligned" && before.caller === caller ? before : null;
       const rows = await jobRows(this.#files, { hello, job, active: caller.name, aligned });
       const sampling = await this.#files.using(async () => samplingSecretOf(this.#config));
+      await nextSlice(); // digests of many rows take a while too
       const terms = termsOf(hello, agreed, rows, caller.name, sampling);
       const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
@@ -179,7 +181,8 @@ export class PassiveDesk implements PartyDesk {
       const summed = deciding?.length ?? people;
       const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, people, summed);
       if (!checkpoints.isFinished) await spending.admit();
-      const features = await this.#files.using(async () => binTable(rows.training, agreed, deciding));
+      const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, deciding));
+      await nextSlice();
       const evidence = await openEvidence(this.#files, {
         hello,
         agreed,

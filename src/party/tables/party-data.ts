@@ -1,6 +1,7 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
 import type { DistinctIds } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
+import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { CategoryBook } from "../../data/category-book.ts";
@@ -123,32 +124,53 @@ export function binningOf(training: TrainingParameters, interactionGroups = ""):
  */
 export function binTable(
   table: PartyTable,
-  { maxBin, enableCategorical, maxCatToOnehot, interactionGroups = "" }: BinningParameters,
+  parameters: BinningParameters,
   training: Uint32Array | null = null,
 ): BinnedFeature[] {
-  const categories = categoryNamesOf(table);
-  return table.features.map((values, i) => {
-    const name = table.featureNames[i];
-    const names = categories[i];
-    if (names !== null && !enableCategorical) {
-      throw new TandemError(
-        "CELL_UNPARSABLE",
-        `${table.categories?.[name].where}: the column has categories. Train with enable_categorical, leave the ` +
-          "column out, or name the text as missing (data.missing)",
-      );
-    }
-    const binned =
-      names === null
-        ? binFeature(name, values, maxBin, training)
-        : binCategories(name, values, names, maxCatToOnehot, training);
-    const monotone = table.monotone?.[name] ?? 0;
-    const groups = Object.entries(table.interactions ?? {}).flatMap(([group, all]) =>
-      all.includes(name) ? [group] : [],
+  return table.features.map((_, feature) => binColumn(table, feature, parameters, training));
+}
+
+/** The same, with turns for whoever waits: of many rows a column alone takes a second. @throws as binTable does */
+export async function binTableInTurns(
+  table: PartyTable,
+  parameters: BinningParameters,
+  training: Uint32Array | null = null,
+): Promise<BinnedFeature[]> {
+  const features: BinnedFeature[] = [];
+  for (const feature of table.features.keys()) {
+    features.push(binColumn(table, feature, parameters, training));
+    if (isSliceOver()) await nextSlice();
+  }
+  return features;
+}
+
+function binColumn(
+  table: PartyTable,
+  feature: number,
+  { maxBin, enableCategorical, maxCatToOnehot, interactionGroups = "" }: BinningParameters,
+  training: Uint32Array | null,
+): BinnedFeature {
+  const name = table.featureNames[feature];
+  const values = table.features[feature];
+  const names = categoryNamesOf(table)[feature];
+  if (names !== null && !enableCategorical) {
+    throw new TandemError(
+      "CELL_UNPARSABLE",
+      `${table.categories?.[name].where}: the column has categories. Train with enable_categorical, leave the ` +
+        "column out, or name the text as missing (data.missing)",
     );
-    return {
-      ...binned,
-      ...(monotone === 0 ? {} : { monotone }),
-      ...(interactionGroups === "" ? {} : { groups: groupBits(interactionGroups, groups) }),
-    };
-  });
+  }
+  const binned =
+    names === null
+      ? binFeature(name, values, maxBin, training)
+      : binCategories(name, values, names, maxCatToOnehot, training);
+  const monotone = table.monotone?.[name] ?? 0;
+  const groups = Object.entries(table.interactions ?? {}).flatMap(([group, all]) =>
+    all.includes(name) ? [group] : [],
+  );
+  return {
+    ...binned,
+    ...(monotone === 0 ? {} : { monotone }),
+    ...(interactionGroups === "" ? {} : { groups: groupBits(interactionGroups, groups) }),
+  };
 }
