@@ -35,7 +35,9 @@ function makeGroup(name, bytes) {
 
 function ownGroup(controller) {
   const lines = readFileSync("/proc/self/cgroup", "utf8").trim().split("\n");
-  const own = lines.map((line) => line.split(":")).find(([, controllers]) => controllers.split(",").includes(controller));
+  const own = lines
+    .map((line) => line.split(":"))
+    .find(([, controllers]) => controllers.split(",").includes(controller));
   return own === undefined ? "" : own.slice(2).join(":");
 }
 

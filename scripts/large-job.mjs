@@ -61,9 +61,9 @@ const home = values.job ?? mkdtempSync(join(values.folder, "job-"));
 try {
   if (!existsSync(join(home, "bank", "active.yaml")))
     await setUp(await makeTables({ folder: values.folder, rows, columns, shared, seed, sameRows }));
-  const outcome = await run();
-  report(outcome);
+  await run();
 } finally {
+  report();
   for (const { child } of processes) child.kill("SIGKILL");
   await Promise.all(processes.map(({ ended }) => ended));
   if (values.job === undefined) rmSync(home, { recursive: true, force: true });
@@ -131,7 +131,6 @@ function freePort() {
   });
 }
 
-/** @returns what the active party said at the end */
 async function run() {
   const look = setInterval(() => processes.forEach((each) => each.look()), lookMs);
   try {
@@ -145,16 +144,13 @@ async function run() {
     const bank = start("active", [...tandem, "train", "-c", join(home, "bank", "active.yaml"), "--json"], {
       onEvent: (event) => enter(phases[event]),
     });
-    let result = "";
-    bank.child.stdout.setEncoding("utf8").on("data", (text) => (result += text));
     const lost = Promise.race(
       processes.filter((each) => each !== bank).map(async ({ name, ended }) => ({ name, ...(await ended) })),
     );
     const first = await Promise.race([bank.ended, lost]);
     if (first.name !== undefined) throw new Error(`${first.name} ended early: ${first.signal ?? first.code}`);
-    if (first.code !== 0) throw new Error(`the job failed: ${first.signal ?? first.code}\n${bank.lastWords.join("\n")}`);
-    enter("end");
-    return JSON.parse(result.trim().split("\n").at(-1));
+    if (first.code !== 0)
+      throw new Error(`the job failed: ${first.signal ?? first.code}\n${bank.lastWords.join("\n")}`);
   } finally {
     clearInterval(look);
   }
@@ -172,7 +168,7 @@ function start(name, words, { onEvent = () => {}, ...options } = {}) {
   const each = new CappedProcess({ name, capBytes, phase, command: words, options: { ...options, stdio: "pipe" } });
   each.lastWords = [];
   const waiting = [];
-  for (const stream of name === "active" ? [each.child.stderr] : [each.child.stderr, each.child.stdout])
+  for (const stream of [each.child.stderr, each.child.stdout])
     createInterface(stream).on("line", (line) => {
       each.lastWords = [...each.lastWords.slice(-4), line];
       if (values.job !== undefined) appendFileSync(join(home, `${name}.log`), `${line}\n`);
@@ -190,12 +186,15 @@ function start(name, words, { onEvent = () => {}, ...options } = {}) {
   return each;
 }
 
-function report(result) {
+/** Also of a job that failed: then it says how far it came. */
+function report() {
+  if (processes.length === 0) return;
+  enter("end");
   const peaks = processes.map(({ name, peaks, peakBytes, cpuSeconds }) => ({ name, peaks, peakBytes, cpuSeconds }));
   const beyond = peaks.filter(({ peakBytes }) => peakBytes > capBytes).map(({ name }) => name);
   const { heldBy } = processes[0];
   const facts = { rows, columns, scheme: values.scheme, trees, depth, workers, shared, seed, capBytes, heldBy };
-  if (values.json) process.stdout.write(`${JSON.stringify({ ...facts, seconds, peaks, beyond, result })}\n`);
+  if (values.json) process.stdout.write(`${JSON.stringify({ ...facts, seconds, peaks, beyond })}\n`);
   else {
     const names = Object.keys(seconds).filter((name) => name !== "end");
     const cell = (text) => String(text).padStart(11);
