@@ -1,7 +1,8 @@
 /**
- * The bins of each block as a file of its own, where the party's workers can read it: feature by feature, one byte a
- * row where all bins fit, otherwise two, little-endian; as text, since that is what a storage keeps. Who has the file's
- * digest knows that it is the one that the party wrote.
+ * The bins of each block as files of its own, where the party's workers can read them: feature by feature, one byte a
+ * row where all bins fit, otherwise two, little-endian; as text, since that is what a storage keeps. A block with many
+ * columns has several files, each with some of its features: no text can have more than 2^29 characters. Who has the
+ * digest of all knows that they are those that the party wrote.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -12,15 +13,19 @@ import type { BinColumns } from "../scheme/blocks/block.ts";
 /** A multiple of three: pieces of base64 can be put together. */
 const pieceBytes = 3 << 18;
 const nameSyntax = /^[0-9A-Za-z]+\/[0-9]+\.bins$/;
+/** Of one file, before it is text; one feature may have more. */
+export const fileBytesMax = 48 << 20;
 
 export class BlockFiles {
   readonly #storage: Storage;
   readonly #folder: string;
+  readonly #fileBytesMax: number;
 
   /** @param folder the crew's alone, and the same for party and workers */
-  constructor(storage: Storage, folder: string) {
+  constructor(storage: Storage, folder: string, bytesMax = fileBytesMax) {
     this.#storage = storage;
     this.#folder = folder;
+    this.#fileBytesMax = bytesMax;
   }
 
   /** Removes what is left of older epochs. */
@@ -29,40 +34,70 @@ export class BlockFiles {
     await this.#storage.makeFolder(join(this.#folder, epoch));
   }
 
-  async write(epoch: string, block: number, columns: BinColumns): Promise<{ file: string; digest: Uint8Array }> {
+  async write(epoch: string, block: number, { bins }: BinColumns): Promise<{ file: string; digest: Uint8Array }> {
     const file = `${epoch}/${block}.bins`;
-    const bytes = bytesOf(columns);
-    await this.#storage.write(join(this.#folder, file), base64Of(bytes));
-    return { file, digest: createHash("sha256").update(bytes).digest() };
+    const width = bins.every(isNarrow) ? 1 : 2;
+    const hash = createHash("sha256");
+    for (const { name, first, end } of this.#filesOf(file, bins[0]?.length ?? 0, bins.length)) {
+      const bytes = bytesOf(bins.slice(first, end), width);
+      hash.update(bytes);
+      await this.#storage.write(join(this.#folder, name), base64Of(bytes));
+    }
+    return { file, digest: hash.digest() };
   }
 
-  /** @throws TandemError CHECKPOINT where the file is not what the party wrote */
+  /** @throws TandemError CHECKPOINT where a file is not what the party wrote */
   async read(file: string, digest: Uint8Array, rowCount: number, binCounts: Uint32Array): Promise<BinColumns> {
-    const text = nameSyntax.test(file) ? await this.#storage.read(join(this.#folder, file)) : null;
-    if (text === null) throw new TandemError("CHECKPOINT", "the bins of a block are not in the folder of the crew");
-    const bytes = Buffer.from(text, "base64");
-    const width = bytes.length / (rowCount * binCounts.length);
-    const isWhole = createHash("sha256").update(bytes).digest().equals(digest);
-    if (!isWhole || (binCounts.length > 0 && width !== 1 && width !== 2))
-      throw new TandemError("CHECKPOINT", "the bins of a block are not those that its party wrote");
-    const bins = Array.from(binCounts, (_, feature) => columnOf(bytes, feature * rowCount * width, rowCount, width));
+    const hash = createHash("sha256");
+    const bins: Uint16Array[] = [];
+    for (const { name, first, end } of this.#filesOf(file, rowCount, binCounts.length)) {
+      const text = nameSyntax.test(file) ? await this.#storage.read(join(this.#folder, name)) : null;
+      if (text === null) throw new TandemError("CHECKPOINT", "the bins of a block are not in the folder of the crew");
+      const bytes = Buffer.from(text, "base64");
+      hash.update(bytes);
+      const width = bytes.length / (rowCount * (end - first));
+      if (end > first && width !== 1 && width !== 2) throw changed();
+      for (let feature = first; feature < end; feature++)
+        bins.push(columnOf(bytes, (feature - first) * rowCount * width, rowCount, width));
+    }
+    if (!hash.digest().equals(digest)) throw changed();
     return { bins, binCounts };
   }
 
   async end(epoch: string): Promise<void> {
     await this.#storage.removeFolder(join(this.#folder, epoch));
   }
+
+  /** Which features stand in which file: the same whether they take one byte a row or two. */
+  *#filesOf(
+    file: string,
+    rowCount: number,
+    featureCount: number,
+  ): Generator<{ readonly name: string; readonly first: number; readonly end: number }> {
+    const perFile = Math.max(1, Math.floor(this.#fileBytesMax / (2 * Math.max(1, rowCount))));
+    for (let first = 0, i = 0; i === 0 || first < featureCount; first += perFile, i++) {
+      const name = i === 0 ? file : file.replace(/\.bins$/, `.${i}.bins`);
+      yield { name, first, end: Math.min(featureCount, first + perFile) };
+    }
+  }
 }
 
-function bytesOf({ bins }: BinColumns): Buffer {
-  const isNarrow = bins.every((column) => column.every((bin) => bin < 256));
-  const width = isNarrow ? 1 : 2;
+function changed(): TandemError {
+  return new TandemError("CHECKPOINT", "the bins of a block are not those that its party wrote");
+}
+
+function isNarrow(column: Uint16Array): boolean {
+  for (let row = 0; row < column.length; row++) if (column[row] > 255) return false;
+  return true;
+}
+
+function bytesOf(bins: readonly Uint16Array[], width: 1 | 2): Buffer {
   const rowCount = bins[0]?.length ?? 0;
   const bytes = Buffer.alloc(bins.length * rowCount * width);
   bins.forEach((column, feature) => {
     const first = feature * rowCount * width;
-    if (isNarrow) bytes.set(column, first);
-    else column.forEach((bin, row) => bytes.writeUInt16LE(bin, first + 2 * row));
+    if (width === 1) bytes.set(column, first);
+    else for (let row = 0; row < rowCount; row++) bytes.writeUInt16LE(column[row], first + 2 * row);
   });
   return bytes;
 }
@@ -72,6 +107,8 @@ function* base64Of(bytes: Buffer): Generator<string> {
 }
 
 function columnOf(bytes: Buffer, first: number, rowCount: number, width: number): Uint16Array {
-  if (width === 1) return Uint16Array.from(bytes.subarray(first, first + rowCount));
-  return Uint16Array.from({ length: rowCount }, (_, row) => bytes.readUInt16LE(first + 2 * row));
+  const column = new Uint16Array(rowCount);
+  if (width === 1) column.set(bytes.subarray(first, first + rowCount));
+  else for (let row = 0; row < rowCount; row++) column[row] = bytes.readUInt16LE(first + 2 * row);
+  return column;
 }
