@@ -125,11 +125,11 @@ test("the engine forgets everything: ENGINE_LOST, and the next attempt goes on w
 });
 
 test("the engine loses a task, or a result, that it had confirmed: ENGINE_LOST", async () => {
-  workers(1, {});
+  const [only] = workers(1, {});
   const party = crew.crew();
   const tasks = await party.openTasks(job);
   await drive(tasks, 1);
-  crew.stop(); // nobody does more
+  only.kill(); // nobody does more
   const driven = drive(tasks, 5);
   driven.catch(() => {}); // seen below
   await crew.until(() => offered() === 5);

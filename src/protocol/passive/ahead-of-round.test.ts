@@ -47,7 +47,7 @@ test("nothing is answered before its nodes are counted, nor where they cannot be
   driver.close();
 });
 
-test("one waits, not two; nobody waits for a tree after the next, for another node, or when the job is over", async () => {
+test("one waits, not two; nobody for a tree after the next, for another node, or when the job is over", async () => {
   const driver = await HiddenDriver.growing();
   await expectError(async () => driver.ask(await driver.sealed(2, 0)), "PROTOCOL_STATE", /at tree 0, not 2/);
   await expectError(async () => driver.ask(await driver.sealed(1, 1)), "PROTOCOL_STATE", /at tree 0, not 1/);
