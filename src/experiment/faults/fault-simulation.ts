@@ -13,6 +13,7 @@ import { TandemError } from "../../base/error.ts";
 import type { ActiveWorld } from "../../party/active/world.ts";
 import type { ActiveConfig, PassiveConfig } from "../../party/config/config.ts";
 import type { Emit } from "../../record/events.ts";
+import { isCrewTrouble } from "../../party/active/passing-trouble.ts";
 import { runActive } from "../../party/active/run.ts";
 import { noNotes } from "../../record/job-record.ts";
 import type { PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -23,6 +24,7 @@ import { alignmentPeerOver } from "../../transport/alignment-client.ts";
 import { peerOver } from "../../transport/peer-client.ts";
 import { attemptsMax, type JobExposure, shareScale, type Stretch } from "./exposure.ts";
 import { FaultPlan, type FaultKind } from "./fault-plan.ts";
+import { SimulatedCrew } from "./simulated-crew.ts";
 import { SimulatedConnection } from "./simulated-connection.ts";
 import { downMsMax, type PassiveSurroundings, SimulatedPassive } from "./simulated-passive.ts";
 import { Crashed, SimulatedDisk } from "./simulated-storage.ts";
@@ -38,7 +40,7 @@ export interface Scenario {
   readonly passives: readonly PassiveConfig[];
   /** Of the model that the job goes on from; 0: none. */
   readonly startTrees: number;
-  /** Passive parties have workers, with blocks of so many rows; left out: they have none. */
+  /** Parties have workers, passive ones with blocks of so many rows; left out: they have none. */
   readonly crewRows?: number;
 }
 
@@ -78,6 +80,7 @@ interface ActiveProcess {
   readonly number: number;
   dead: boolean;
   readonly connections: SimulatedConnection[];
+  cutCrew: () => void;
 }
 
 class Simulation implements PassiveSurroundings {
@@ -85,6 +88,8 @@ class Simulation implements PassiveSurroundings {
   readonly #scenario: Scenario;
   readonly #activeDisk = new SimulatedDisk();
   readonly #passives: readonly SimulatedPassive[];
+  /** The active party's workers: processes of their own. */
+  readonly #crew: SimulatedCrew | null;
   /** What a party said about a node of a job. */
   readonly #given = new Map<string, string>();
   #nowMs = 0;
@@ -102,6 +107,9 @@ class Simulation implements PassiveSurroundings {
     this.#scenario = scenario;
     this.plan = plan;
     this.#attemptsMax = triesMax;
+    const { crewRows = null, active } = scenario;
+    const hasTasks = crewRows !== null && schemeNamed(active.scheme).task !== undefined;
+    this.#crew = hasTasks ? new SimulatedCrew(activeName, plan, this.#activeDisk, crewRows) : null;
     this.#passives = scenario.passives.map((config) => new SimulatedPassive(config, this, scenario.crewRows ?? null));
   }
 
@@ -110,6 +118,7 @@ class Simulation implements PassiveSurroundings {
       await this.#runToTheEnd();
     } finally {
       for (const passive of this.#passives) passive.stop();
+      this.#crew?.stop();
     }
     if (this.#violation !== null) throw this.#violation;
     return {
@@ -132,11 +141,12 @@ class Simulation implements PassiveSurroundings {
 
   /** @returns whether the job is done; otherwise the process has crashed */
   async #runActive(number: number): Promise<boolean> {
-    const process: ActiveProcess = { number, dead: false, connections: [] };
+    const process: ActiveProcess = { number, dead: false, connections: [], cutCrew: () => {} };
     let crashed = (): void => {};
     const end = new Promise<false>((resolve) => (crashed = () => resolve(false)));
     const crash = (): void => {
       process.dead = true;
+      process.cutCrew();
       for (const connection of process.connections) connection.lose();
       crashed();
     };
@@ -148,7 +158,8 @@ class Simulation implements PassiveSurroundings {
       if (type === "resumed" && !process.dead) this.#resumed++;
     };
     const failed = (error: unknown): boolean => {
-      if (process.dead || (!isProven && error instanceof TandemError && error.code === "PARTY_LOST")) return false;
+      const isLoss = error instanceof TandemError && (error.code === "PARTY_LOST" || isCrewTrouble(error.code));
+      if (process.dead || (!isProven && isLoss)) return false;
       throw error;
     };
     return Promise.race([
@@ -173,8 +184,11 @@ class Simulation implements PassiveSurroundings {
         crashAt("active crash after a write", path, index);
       },
     });
+    const crew = this.#crew?.party(storage);
+    if (crew !== undefined) process.cutCrew = crew.cut;
     return {
       storage,
+      crew: crew?.crew,
       lock: () => Promise.resolve(() => Promise.resolve()), // a process that has crashed holds nothing
       notes: () => noNotes,
       now: () => this.#nowMs,

@@ -11,7 +11,6 @@ import { RemoteCrew } from "../../crew/remote-crew.ts";
 import { type Seal, sealOf } from "../../crew/seal.ts";
 import { TickingClock } from "../../crew/ticking-clock.ts";
 import { Worker } from "../../crew/worker.ts";
-import type { Crew } from "../../scheme/blocks/crew.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { FaultPlan } from "./fault-plan.ts";
 import type { SimulatedDisk } from "./simulated-storage.ts";
@@ -57,7 +56,7 @@ export class SimulatedCrew {
   }
 
   /** For a new process of the party. */
-  party(storage: Storage): { readonly crew: Crew; readonly cut: () => void } {
+  party(storage: Storage): { readonly crew: RemoteCrew; readonly cut: () => void } {
     const connection = this.#engine.connect();
     const crew = new RemoteCrew({
       engine: connection,
