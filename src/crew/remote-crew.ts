@@ -134,7 +134,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     });
     const close = this.#ending(async () => {
       tasks.close();
-      await this.#close(epoch);
+      await this.#end(epoch);
     });
     try {
       await this.#board.putEpoch({ epoch: name, version, leaseMs, tasks: true });
@@ -219,8 +219,12 @@ export class RemoteCrew implements Crew, TaskCrew {
   }
 
   async #close(epoch: Epoch): Promise<void> {
-    if (this.#current === epoch.name) await this.#board.removeEpoch();
     await this.#options.files.end(epoch.name);
+    await this.#end(epoch);
+  }
+
+  async #end(epoch: Epoch): Promise<void> {
+    if (this.#current === epoch.name) await this.#board.removeEpoch();
     await epoch.end();
   }
 }
