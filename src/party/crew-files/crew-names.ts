@@ -26,4 +26,6 @@ export interface CrewFacts {
   readonly servers: readonly string[];
   /** Of Tandem. */
   readonly version: string;
+  /** Its party has the labels: its workers do tasks, and hold no blocks. */
+  readonly isActive: boolean;
 }

@@ -11,7 +11,7 @@ import { composeShape, helmShape, kubernetesShapes } from "../../../test/support
 import { natsServerProgram } from "../../../test/support/nats-server.ts";
 import { readCrewKey } from "../crew/crew-access.ts";
 import { readWorkerConfig } from "../config/crew-config.ts";
-import { readPassiveConfig } from "../config/config.ts";
+import { readActiveConfig, readPassiveConfig } from "../config/config.ts";
 import { initParty } from "../init.ts";
 import { initCrew } from "./init-crew.ts";
 
@@ -25,7 +25,7 @@ const read = (name: string): string => readFileSync(join(out, name), "utf8");
 test("nobody else may read any of them, and nothing is overwritten", async () => {
   expect(readdirSync(out).length).toBeGreaterThan(12);
   for (const name of readdirSync(out)) expect(statSync(join(out, name)).mode & 0o077, name).toBe(0);
-  const again = (): Promise<string> => initCrew({ party, hosts: ["a"], port: 1, directory: out });
+  const again = (): Promise<unknown> => initCrew({ party, hosts: ["a"], port: 1, directory: out });
   await expectError(again, "FILE_UNWRITABLE", /ca\.pem exists already/);
 });
 
@@ -107,4 +107,25 @@ test("a name that no crew can have is refused, and so is a file that is no confi
   const at = { hosts: ["a"], port: 1, directory: join(folder, "other") };
   await expectError(() => initCrew({ party, name: "A B", ...at }), "USAGE", /cannot be one/);
   await expectError(() => initCrew({ party: join(folder, "none.yaml"), ...at }), "FILE_UNREADABLE");
+});
+
+test("an active party's crew has the same files, and nothing of blocks in them", async () => {
+  const bank = scratchDirectory();
+  await initParty({ role: "active", name: "bank", host: "127.0.0.1", port: 7443, directory: bank });
+  const config = join(bank, "active.yaml");
+  const own = join(bank, "crew");
+  await initCrew({ party: config, hosts: ["localhost"], port: 4223, directory: own });
+  expect(readdirSync(own)).toEqual(readdirSync(out));
+  const lines = readFileSync(join(own, "crew.yaml"), "utf8");
+  writeFileSync(config, `${readFileSync(config, "utf8").replace(/PASTE-[\w-]+/, "ab".repeat(32))}${lines}`);
+  const { crew } = await readActiveConfig(config, () => "job");
+  expect(crew).toMatchObject({ name: "bank", servers: ["tls://localhost:4223"] });
+  expect(lines).not.toMatch(/block|store/);
+  expect(readFileSync(join(own, "nats.conf"), "utf8")).toContain("127.0.0.1:8223");
+  const kubernetes = readFileSync(join(own, "kubernetes.yaml"), "utf8");
+  const documents = parseAllDocuments(kubernetes).map(
+    (document) => document.toJS() as { kind: keyof typeof kubernetesShapes },
+  );
+  for (const document of documents) kubernetesShapes[document.kind].parse(document);
+  expect(kubernetes).not.toContain("claim");
 });

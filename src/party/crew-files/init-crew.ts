@@ -34,13 +34,14 @@ const validDays = 730;
 /** Whatever it is called from outside: whoever sits beside it finds it there. */
 const nearHosts = ["localhost", "127.0.0.1"];
 
-/** @returns the crew's name @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
-export async function initCrew({ party, name, hosts, port, directory }: InitCrewOptions): Promise<string> {
+/** @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
+export async function initCrew({ party, name, hosts, port, directory }: InitCrewOptions): Promise<CrewFacts> {
   const config = await ConfigFile.read(party);
   const crew = name ?? config.parse(z.looseObject({ name: text })).name;
   if (!crewSyntax.test(crew))
     throw new TandemError("USAGE", `--name: a crew's name ${crewSyntaxWords}; '${crew}' cannot be one`);
-  const facts: CrewFacts = { crew, servers: hosts.map((host) => `tls://${host}:${port}`), version: programVersion() };
+  const servers = hosts.map((host) => `tls://${host}:${port}`);
+  const facts: CrewFacts = { crew, servers, version: programVersion(), isActive: config.has("passives") };
   const folder = relative(dirname(resolve(party)), resolve(directory));
   const files = await filesOf(facts, hosts, port, folder === "" ? "" : `${folder}/`);
   await checkNew(directory, [...files.keys()]);
@@ -51,7 +52,7 @@ export async function initCrew({ party, name, hosts, port, directory }: InitCrew
     const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
     throw new TandemError("FILE_UNWRITABLE", `${directory} cannot be written${code}`, { cause });
   }
-  return crew;
+  return facts;
 }
 
 async function filesOf(
@@ -77,13 +78,19 @@ async function filesOf(
     [crewFiles.worker.certificate, worker.certificate],
     [crewFiles.worker.key, worker.key],
     [crewFiles.secret, secret],
-    [crewFiles.serverConfig, serverConfigText({ crew, listen, monitor: "127.0.0.1:8222" })],
+    [crewFiles.serverConfig, serverConfigText({ crew, listen, monitor: monitorOf(port) })],
     [crewFiles.partyConfig, partyLines(facts, folder)],
     [crewFiles.workerConfig, workerText(facts)],
     [crewFiles.kubernetes, kubernetesText(facts, { ...worker, authority: authority.certificate, secret })],
     [crewFiles.compose, composeText(facts)],
     [crewFiles.helmValues, helmValuesText(facts)],
   ]);
+}
+
+/** 8222 beside 4222, as everywhere; two engines on one machine have two. */
+function monitorOf(port: number): string {
+  const apart = 4000;
+  return `127.0.0.1:${port + apart > 65_535 ? port - apart : port + apart}`;
 }
 
 async function checkNew(directory: string, names: readonly string[]): Promise<void> {

@@ -18,7 +18,9 @@ export function kubernetesText(facts: CrewFacts, secrets: WorkerSecrets): string
 # THIS FILE HOLDS SECRETS IN PLAIN (base64 hides nothing): the workers' key and crew.key. Keep it as you keep those, out
 # of version control; or let your own tool make the Secret, and remove it here.
 # It was made for an engine at ${facts.servers.join(", ")}; another one needs 'tandem init crew --host' once more.
-# Put in: the image, where your registry has it; the claim with the party's blocks, which the party mounts as well.
+# Put in: the image, where your registry has it${
+    facts.isActive ? "" : "; the claim with the party's blocks, which the party mounts as well"
+  }.
 ${documents.map((document) => stringify(document, { lineWidth: 0 })).join("---\n")}`;
 }
 
@@ -45,7 +47,12 @@ function secretOf(facts: CrewFacts, { certificate, key, authority, secret }: Wor
   return { apiVersion: "v1", kind: "Secret", metadata: metadataOf(facts.crew), type: "Opaque", data };
 }
 
-function deploymentOf({ crew, version }: CrewFacts): object {
+function claimOf(crew: string): object {
+  return { name: "blocks", persistentVolumeClaim: { claimName: `tandem-${crew}-blocks`, readOnly: true } };
+}
+
+function deploymentOf({ crew, version, isActive }: CrewFacts): object {
+  const blocks = { mount: { name: "blocks", mountPath: mounted.blocks, readOnly: true }, claim: claimOf(crew) };
   const container = {
     name: "worker",
     image: `${imageName}:${version}`,
@@ -56,10 +63,7 @@ function deploymentOf({ crew, version }: CrewFacts): object {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     },
-    volumeMounts: [
-      { name: "access", mountPath: mounted.access, readOnly: true },
-      { name: "blocks", mountPath: mounted.blocks, readOnly: true },
-    ],
+    volumeMounts: [{ name: "access", mountPath: mounted.access, readOnly: true }, ...(isActive ? [] : [blocks.mount])],
   };
   const podSpec = {
     automountServiceAccountToken: false,
@@ -75,7 +79,7 @@ function deploymentOf({ crew, version }: CrewFacts): object {
     containers: [container],
     volumes: [
       { name: "access", secret: { secretName: `tandem-${crew}-worker`, defaultMode: 0o440 } },
-      { name: "blocks", persistentVolumeClaim: { claimName: `tandem-${crew}-blocks`, readOnly: true } },
+      ...(isActive ? [] : [blocks.claim]),
     ],
   };
   return {

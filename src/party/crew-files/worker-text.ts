@@ -2,8 +2,12 @@
 import { crewFiles, type CrewFacts, mounted } from "./crew-names.ts";
 
 /** @param folder in front of the files' names, with a slash at its end */
-export function partyLines({ crew, servers }: CrewFacts, folder: string): string {
+export function partyLines({ crew, servers, isActive }: CrewFacts, folder: string): string {
   const { party, authority, secret } = crewFiles;
+  const ofBlocks = `  # The blocks' bins, for the workers: a folder that all of them reach.
+  folder: ${JSON.stringify(folder + crewFiles.blocks)}
+  store: file                  # or memory: then no message is ever on the engine's disk
+`;
   return `
 # Heavy work is done by this party's workers; without these lines this process does it all. docs/scale-out.md says more.
 crew:
@@ -14,12 +18,8 @@ crew:
     key: ${JSON.stringify(folder + party.key)}
     authority: ${JSON.stringify(folder + authority)}
   secret: ${JSON.stringify(folder + secret)}
-  # The blocks' bins, for the workers: a folder that all of them reach.
-  folder: ${JSON.stringify(folder + crewFiles.blocks)}
-  store: file                  # or memory: then no message is ever on the engine's disk
-  replicas: 1                  # 3 with three servers: one may die without a wait for its restart
-  # block_rows: auto           # any value gives the same model
-  # lease_seconds: 10          # after so long without a sign of a worker its blocks go to others
+${isActive ? "" : ofBlocks}  replicas: 1                  # 3 with three servers: one may die without a wait for its restart
+${isActive ? "" : "  # block_rows: auto           # any value gives the same model\n"}  # lease_seconds: 10          # after so long without a sign of a worker others do its work
   # workers_min: 1             # a job waits for so many
 `;
 }

@@ -7,6 +7,7 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import { openWorkerEngine } from "./crew-access.ts";
 import type { WorkerConfig } from "../config/crew-config.ts";
 import { blockFilesOf } from "./party-crew.ts";
+import { tellTasks } from "./told-tasks.ts";
 import type { TellWorker } from "./worker-log.ts";
 
 export interface WorkerRun {
@@ -51,11 +52,16 @@ export async function runWorker(config: WorkerConfig, tell: TellWorker, run: Wor
     onTrouble: (message) => tell(id, { type: "trouble", message }),
   });
   const quiet = tellBlocks(worker, (blocks) => tell(id, { type: "blocks", blocks }));
+  const quietTasks = tellTasks(
+    () => worker.taskCount,
+    (tasks) => tell(id, { type: "tasks", tasks }),
+  );
   run.stop.addEventListener("abort", () => tell(id, { type: "stopping" }), { once: true });
   try {
     await worker.run(run.stop);
   } finally {
     quiet();
+    quietTasks();
     await opened.engine.close();
   }
   tell(id, { type: "stopped" });

@@ -9,6 +9,8 @@ export type WorkerEvent =
   | { readonly type: "engine-waited"; readonly message: string }
   | { readonly type: "engine-found" }
   | { readonly type: "blocks"; readonly blocks: number }
+  /** Since it was said last. */
+  | { readonly type: "tasks"; readonly tasks: number }
   /** Empty: it is over. */
   | { readonly type: "trouble"; readonly message: string }
   | { readonly type: "stopping" }
@@ -42,6 +44,8 @@ function wordsOf(event: WorkerEvent): string {
       return "connected to the engine";
     case "blocks":
       return event.blocks === 1 ? "holds 1 block" : `holds ${event.blocks} blocks`;
+    case "tasks":
+      return event.tasks === 1 ? "did 1 task" : `did ${event.tasks} tasks`;
     case "trouble":
       return event.message === "" ? "goes on" : event.message;
     case "stopping":
