@@ -176,8 +176,16 @@ export class RemoteCrew implements Crew, TaskCrew {
       clock: this.#clock,
       patienceMs: this.#options.patienceMs,
       job,
+      onSilence: () => this.#tellWorkers(),
       onFailure,
     });
+  }
+
+  /** Where there are none, somebody should start some. */
+  async #tellWorkers(): Promise<void> {
+    const { version, workersMin } = this.#options;
+    const workers = ableWorkers(await this.#board.read(), version);
+    if (workers < workersMin) this.#on({ kind: "waiting-for-workers", workers, wanted: workersMin });
   }
 
   /** How many can take blocks. @throws TandemError WORKERS_MISSING where they stay too few */

@@ -5,29 +5,37 @@
  */
 import { setMaxListeners } from "node:events";
 import { isErrorCode, TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
 import type { TaskJob, Tasks } from "../../scheme/tasks/tasks.ts";
 import {
   CrewDoneSchema,
   CrewTaskSchema,
   CrewTaskTermsSchema,
+  CrewTermsToldSchema,
   CrewTermsWantedSchema,
 } from "../../wire/generated/tandem/v1/crew_pb.ts";
 import { type Clock, every } from "../clock.ts";
 import { type CrewBoard, workersMissing } from "../crew-board.ts";
 import type { Epoch } from "../engine.ts";
 import { Slots } from "../nats/slots.ts";
-import type { SealedMessages } from "../sealed-messages.ts";
+import { crewKeyBytes, sealOf } from "../seal.ts";
+import { SealedMessages } from "../sealed-messages.ts";
 import { allDone, doneOf, lastNumber, taskQueue, termsOf, termsWanted } from "../subjects.ts";
+import { encodeMessage } from "../../wire/scheme-message.ts";
 import { untilThereIsRoom } from "./room.ts";
+import { answerTo } from "./terms-exchange.ts";
 
 export interface RemoteTasksOptions {
   readonly epoch: Epoch;
+  /** Sealed with the crew's key. */
   readonly messages: SealedMessages;
   readonly board: CrewBoard;
   readonly clock: Clock;
   /** How long nothing may come back, and how long to wait for room. */
   readonly patienceMs: number;
   readonly job: TaskJob;
+  /** Nothing has come back for a while. */
+  readonly onSilence?: (() => Promise<void>) | undefined;
   /** Called once, with what ends the attempt. */
   readonly onFailure?: ((error: TandemError) => void) | undefined;
 }
@@ -35,6 +43,8 @@ export interface RemoteTasksOptions {
 /** Out at a time: enough to keep a line and many workers busy, and little to keep in memory. */
 const tasksMax = 64;
 const lookMs = 2000;
+/** Longer than a task and a usual lease. */
+const silenceMs = 15_000;
 
 interface Awaited {
   readonly resolve: (result: Uint8Array) => void;
@@ -45,6 +55,9 @@ interface Awaited {
 
 export class RemoteTasks implements Tasks {
   readonly #options: RemoteTasksOptions;
+  /** Of these tasks alone: who is told the terms has it. */
+  readonly #secret = osRandom.fill(new Uint8Array(crewKeyBytes));
+  readonly #messages: SealedMessages;
   readonly #slots = new Slots(tasksMax);
   readonly #ended = new AbortController();
   readonly #awaited = new Map<number, Awaited>();
@@ -53,9 +66,12 @@ export class RemoteTasks implements Tasks {
   #heardMs = 0;
   #failure: TandemError | null = null;
   #isLooking = false;
+  /** The silence that was told of began then. */
+  #toldMs = -1;
 
   constructor(options: RemoteTasksOptions) {
     this.#options = options;
+    this.#messages = new SealedMessages(sealOf(this.#secret, options.epoch.name));
     const { signal } = this.#ended;
     setMaxListeners(0, signal);
     const onFailure = (error: unknown): void => this.#fail(error);
@@ -91,20 +107,20 @@ export class RemoteTasks implements Tasks {
   }
 
   async #offer(id: number, task: Uint8Array): Promise<void> {
-    const { epoch, messages, clock, patienceMs } = this.#options;
-    const sealed = messages.seal(CrewTaskSchema, taskQueue, { id, task });
+    const { epoch, clock, patienceMs } = this.#options;
+    const sealed = this.#messages.seal(CrewTaskSchema, taskQueue, { id, task });
     await untilThereIsRoom(clock, patienceMs, this.#ended.signal, () => epoch.offer(taskQueue, sealed));
     const awaited = this.#awaited.get(id);
     if (awaited !== undefined) awaited.isOffered = true;
   }
 
   async #takeResults(signal: AbortSignal): Promise<void> {
-    const { epoch, messages, clock } = this.#options;
+    const { epoch, clock } = this.#options;
     for await (const { subject, message } of epoch.follow(allDone, -1, signal)) {
       const id = lastNumber(subject);
       const awaited = this.#awaited.get(id);
       const isLate = awaited === undefined;
-      const done = isLate ? null : messages.open(CrewDoneSchema, subject, message);
+      const done = isLate ? null : this.#messages.open(CrewDoneSchema, subject, message);
       if (!isLate && done?.id !== id) continue; // somebody else's: the worker's own is still to come
       this.#awaited.delete(id);
       this.#purge(id);
@@ -123,17 +139,19 @@ export class RemoteTasks implements Tasks {
 
   async #tellTerms(signal: AbortSignal): Promise<void> {
     const { epoch, messages, job } = this.#options;
+    const terms = encodeMessage(CrewTaskTermsSchema, { ...job, secret: this.#secret });
     for await (const { message } of epoch.hear(termsWanted, signal)) {
       const wanted = messages.open(CrewTermsWantedSchema, termsWanted, message);
       if (wanted === null) continue;
       const subject = termsOf(wanted.worker);
-      epoch.say(subject, messages.seal(CrewTaskTermsSchema, subject, job));
+      const answer = answerTo(wanted.publicKey, epoch.name, subject, terms);
+      epoch.say(subject, messages.seal(CrewTermsToldSchema, subject, answer));
     }
   }
 
   /** While results are waited for: is every task somewhere, and does anybody do them? */
   async #look(): Promise<void> {
-    const { epoch, clock, patienceMs, board } = this.#options;
+    const { epoch, clock, patienceMs, board, onSilence } = this.#options;
     const waiting = [...this.#awaited].filter(([, { isOffered }]) => isOffered).map(([id]) => id);
     // A result is stored before its task is done with: one of the two is there.
     const offered = await epoch.offered(taskQueue);
@@ -142,6 +160,10 @@ export class RemoteTasks implements Tasks {
     if (still > offered + stored)
       throw new TandemError("ENGINE_LOST", `the engine has lost ${still - offered - stored} of ${still} tasks`);
     const silentMs = clock.now() - this.#heardMs;
+    if (silentMs > silenceMs && this.#toldMs !== this.#heardMs) {
+      this.#toldMs = this.#heardMs;
+      await onSilence?.();
+    }
     if (silentMs <= patienceMs || this.#awaited.size === 0) return;
     const what = `no task was done for ${Math.round(silentMs / 1000)} s`;
     throw workersMissing(await board.read(), 1, 0, null, what);

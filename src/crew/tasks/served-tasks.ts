@@ -7,21 +7,25 @@ import { TandemError } from "../../base/error.ts";
 import type { Exclusive } from "../../base/scheduling/exclusive.ts";
 import type { TaskJob, TaskWork } from "../../scheme/tasks/tasks.ts";
 import {
-  type CrewTask,
   CrewDoneSchema,
   CrewTaskSchema,
   CrewTaskTermsSchema,
+  CrewTermsToldSchema,
   CrewTermsWantedSchema,
 } from "../../wire/generated/tandem/v1/crew_pb.ts";
 import { type Clock, every } from "../clock.ts";
 import type { Epoch, Lease } from "../engine.ts";
-import type { SealedMessages } from "../sealed-messages.ts";
+import { sealOf } from "../seal.ts";
+import { SealedMessages } from "../sealed-messages.ts";
 import { doneOf, taskQueue, termsOf, termsWanted } from "../subjects.ts";
+import { decodeMessage } from "../../wire/scheme-message.ts";
 import { untilThereIsRoom } from "./room.ts";
+import { TermsQuestion } from "./terms-exchange.ts";
 
 export interface ServedTasksOptions {
   readonly worker: string;
   readonly epoch: Epoch;
+  /** Sealed with the crew's key. */
   readonly messages: SealedMessages;
   readonly clock: Clock;
   readonly leaseMs: number;
@@ -32,6 +36,13 @@ export interface ServedTasksOptions {
   readonly onTrouble: (error: unknown) => void;
   /** A task was done. */
   readonly onTask?: (() => void) | undefined;
+}
+
+/** What the party has told. */
+interface Told {
+  readonly work: TaskWork;
+  /** Sealed with the tasks' own secret. */
+  readonly messages: SealedMessages;
 }
 
 /** One is computed; one is on its way to this worker, and one from it. */
@@ -46,7 +57,7 @@ export class ServedTasks {
   readonly #options: ServedTasksOptions;
   readonly #leases = new Set<Lease>();
   readonly #ended = new AbortController();
-  #work: Promise<TaskWork | null> | null = null;
+  #told: Promise<Told | null> | null = null;
   #usedMs: number;
   #isUnfit = false;
 
@@ -62,7 +73,7 @@ export class ServedTasks {
     signal.addEventListener("abort", () => this.#end(), { once: true });
     every(clock, leaseMs / renewals, signal, () => {
       for (const lease of this.#leases) lease.renew();
-      if (this.#leases.size === 0 && clock.now() - this.#usedMs > idleMs) this.#work = null;
+      if (this.#leases.size === 0 && clock.now() - this.#usedMs > idleMs) this.#told = null;
     });
     await Promise.all(Array.from({ length: lanes }, () => this.#lane(signal)));
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -77,20 +88,18 @@ export class ServedTasks {
   #end(): void {
     this.#ended.abort();
     this.#leases.clear();
-    this.#work = null;
+    this.#told = null;
   }
 
   async #lane(signal: AbortSignal): Promise<void> {
-    const { epoch, messages } = this.#options;
+    const { epoch } = this.#options;
     while (!signal.aborted && !this.#isUnfit) {
       const lease = await epoch.take(taskQueue, signal);
       if (lease === null) return;
       if (this.#isUnfit) return lease.giveBack();
-      const task = messages.open(CrewTaskSchema, taskQueue, lease.message);
-      if (task === null) continue; // not the crew's
       this.#leases.add(lease);
       try {
-        await this.#serve(task, lease);
+        await this.#serve(lease);
       } catch (error) {
         if (error instanceof TandemError && error.code === "ENGINE_LOST") throw error;
         this.#isUnfit = true; // others may be able to do it
@@ -103,13 +112,17 @@ export class ServedTasks {
     }
   }
 
-  async #serve({ id, task }: CrewTask, lease: Lease): Promise<void> {
-    const { turns, epoch, messages, clock, onTask } = this.#options;
+  async #serve(lease: Lease): Promise<void> {
+    const { turns, epoch, clock, onTask } = this.#options;
     const { signal } = this.#ended;
-    this.#work ??= this.#askForWork(signal);
-    const work = await this.#work;
-    if (work === null) return; // it is over
-    const done = await turns.run(() => (signal.aborted ? null : resultOf(work, task)));
+    this.#told ??= this.#ask(signal);
+    const told = await this.#told;
+    if (told === null) return; // it is over
+    const { work, messages } = told;
+    const task = messages.open(CrewTaskSchema, taskQueue, lease.message);
+    if (task === null) return; // not the crew's: its lease runs out
+    const { id } = task;
+    const done = await turns.run(() => (signal.aborted ? null : resultOf(work, task.task)));
     if (done === null || signal.aborted) return;
     const subject = doneOf(id);
     const sealed = messages.seal(CrewDoneSchema, subject, { id, ...done });
@@ -120,20 +133,28 @@ export class ServedTasks {
   }
 
   /** Asks until the party answers. What is said may be lost. */
-  async #askForWork(signal: AbortSignal): Promise<TaskWork | null> {
+  async #ask(signal: AbortSignal): Promise<Told | null> {
     const { epoch, messages, clock, worker, makeTasks } = this.#options;
+    const question = new TermsQuestion();
     const asking = new AbortController();
     const stop = (): void => asking.abort();
     signal.addEventListener("abort", stop, { once: true });
     try {
       const subject = termsOf(worker);
       const answers = epoch.hear(subject, asking.signal);
-      const ask = (): void => epoch.say(termsWanted, messages.seal(CrewTermsWantedSchema, termsWanted, { worker }));
+      const ask = (): void =>
+        epoch.say(
+          termsWanted,
+          messages.seal(CrewTermsWantedSchema, termsWanted, { worker, publicKey: question.publicKey }),
+        );
       every(clock, askMs, asking.signal, ask);
       ask();
       for await (const { message } of answers) {
-        const terms = messages.open(CrewTaskTermsSchema, subject, message);
-        if (terms !== null) return await makeTasks(terms);
+        const answer = messages.open(CrewTermsToldSchema, subject, message);
+        const opened = answer && question.open(epoch.name, subject, answer);
+        if (opened === null) continue;
+        const { secret, ...job } = decodeMessage(CrewTaskTermsSchema, opened);
+        return { work: await makeTasks(job), messages: new SealedMessages(sealOf(secret, epoch.name)) };
       }
       return null;
     } finally {

@@ -5,6 +5,7 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import { TandemError } from "../../base/error.ts";
 import type { OpenTasks, TaskWork } from "../../scheme/tasks/tasks.ts";
 import { CrewDoneSchema, CrewTaskTermsSchema } from "../../wire/generated/tandem/v1/crew_pb.ts";
+import type { HeardMessage } from "../engine.ts";
 import { SealedMessages } from "../sealed-messages.ts";
 import { sealOf } from "../seal.ts";
 
@@ -100,9 +101,11 @@ test("all workers go: WORKERS_MISSING after a while, and before there is a job; 
   await crew.until(() => crew.clock.now() > from + 10_000);
   const next = crew.work("next", { schemeNamed });
   await waiting;
+  crew.events.length = 0;
   next.kill();
   await expectError(() => drive(tasks), "WORKERS_MISSING", /no task was done for 2\d s/);
   expect(party.failure?.code).toBe("WORKERS_MISSING");
+  expect(crew.events.map(({ kind }) => kind)).toEqual(["waiting-for-workers", "epoch-lost"]);
   await expectError(() => tasks.run(taskOf(1)), "WORKERS_MISSING");
   await tasks.close();
   await expectError(() => party.ready(), "WORKERS_MISSING", /0 workers are there, 1 are wanted/);
@@ -204,21 +207,24 @@ test("what others put at the engine is ignored: junk, results at other places, a
   expect(all.flatMap(({ troubles }) => troubles)).toEqual([]);
 });
 
-test("terms are said to workers who ask, and stand nowhere else", async () => {
+test("terms are said to workers who ask, and stand nowhere else; crew.key alone opens neither them nor tasks", async () => {
   workers(2, {});
-  const stored: string[] = [];
-  crew.engine.limits.onStored = (subject) => stored.push(subject);
+  const kept: { readonly subject: string; readonly message: Uint8Array }[] = [];
+  const keep = (): void => {
+    const { messages = [], offered: queued = [] } = crew.engine.epoch ?? {};
+    for (const { message } of queued) kept.push({ subject: "task", message });
+    kept.push(...messages);
+  };
+  crew.engine.limits.onStored = keep;
   const tasks = await crew.crew({ workersMin: 2 }).openTasks(job);
-  const { epoch, board } = crew.engine;
-  const heard: string[] = [];
-  epoch?.ears.add(({ subject }) => heard.push(subject));
+  const { epoch } = crew.engine;
+  const heard: HeardMessage[] = [];
+  epoch?.ears.add((message) => heard.push(message));
   await drive(tasks);
-  expect(new Set(stored.map((subject) => subject.split(".")[0]))).toEqual(new Set(["done"]));
-  const opened = [...(epoch?.offered ?? []), ...(epoch?.messages ?? []), ...board.values()];
+  expect(new Set(kept.map(({ subject }) => subject.split(".")[0]))).toEqual(new Set(["done", "task"]));
+  expect(new Set(heard.map(({ subject }) => subject))).toEqual(new Set(["terms-wanted", "terms.w0", "terms.w1"]));
   const seal = sealOf(testKey, epoch?.name ?? "");
-  for (const kept of opened) {
-    const bytes = "message" in kept ? kept.message : kept.value;
-    for (const subject of ["terms.w0", "terms.w1"]) expect(() => seal.open(subject, bytes)).toThrow(/does not open/);
-  }
-  expect(new Set(heard)).toEqual(new Set(["terms-wanted", "terms.w0", "terms.w1"]));
+  for (const { subject, message } of kept) expect(() => seal.open(subject, message)).toThrow(/does not open/);
+  for (const { subject, message } of heard)
+    expect(Buffer.from(seal.open(subject, message)).includes(Buffer.from(terms))).toBe(false);
 });
