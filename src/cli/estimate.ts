@@ -1,13 +1,29 @@
 /** `tandem estimate`: what a simulation would take, before it is started, with either scheme. */
+import { availableParallelism } from "node:os";
 import { Command } from "commander";
+import { TandemError } from "../base/error.ts";
 import { formatBytes, formatMilliseconds, formatSeconds } from "../base/text/format.ts";
-import type { Estimate, Estimates } from "../experiment/simulate/estimate.ts";
+import type { Estimate, EstimateQuestions, Estimates } from "../experiment/simulate/estimate.ts";
 import { revealedWords } from "../experiment/simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import type { PartyEvent } from "../record/events.ts";
+import { memoryBytes } from "./memory-size.ts";
+import { crewText } from "./terminal/crew-text.ts";
 import { Progress } from "./terminal/progress.ts";
 import { textTable } from "./terminal/text-table.ts";
+import { wholeNumber } from "./whole-number.ts";
 
+interface EstimateFlags extends JobFlags {
+  readonly json?: boolean;
+  readonly rows?: string;
+  readonly workers?: string;
+  readonly threads?: string;
+  readonly memory?: string;
+}
+
+const rowsMax = 1e12;
+const workersMax = 4096;
+const threadsMax = 256;
 const smallTables = "small tables may take up to four times as long";
 
 export function estimateCommand(): Command {
@@ -16,13 +32,38 @@ export function estimateCommand(): Command {
   );
   return addJobOptions(command)
     .option("--json", "print the result as one line of JSON")
-    .action(async (flags: JobFlags & { readonly json?: boolean }) => {
+    .optionsGroup("What if:")
+    .option("--rows <count>", "as if so many rows like these were trained on")
+    .option("--workers <count>", "as if each passive party had so many workers (docs/scale-out.md)")
+    .option("--threads <count>", "threads of each worker (default: as many as this machine has cores)")
+    .option("--memory <size>", "that a worker may have, as 48GB: how many are needed then")
+    .action(async (flags: EstimateFlags) => {
+      const questions = questionsOf(flags);
       const { estimate } = await import("../experiment/simulate/estimate.ts");
       const progress = Progress.onStandardError(flags, "active");
       const onEvent = (event: PartyEvent): void => progress.handle(event);
-      const result = await estimate({ ...jobFrom(flags), check: false, onEvent }).finally(() => progress.close());
+      const options = { ...jobFrom(flags), check: false, onEvent };
+      const result = await estimate(options, questions).finally(() => progress.close());
       process.stdout.write(`${flags.json === true ? JSON.stringify(result) : readable(result)}\n`);
     });
+}
+
+/** @throws TandemError USAGE */
+function questionsOf({ rows, workers, threads, memory }: EstimateFlags): EstimateQuestions {
+  const asksCrew = workers !== undefined || memory !== undefined;
+  if (threads !== undefined && !asksCrew)
+    throw new TandemError("USAGE", "--threads are those of a worker: give --workers too");
+  const memoryBytesMax = memory === undefined ? null : memoryBytes("--memory", memory);
+  return {
+    rows: rows === undefined ? undefined : wholeNumber("--rows", rows, 1, rowsMax),
+    crew: asksCrew
+      ? {
+          workers: workers === undefined ? null : wholeNumber("--workers", workers, 1, workersMax),
+          threads: threads === undefined ? availableParallelism() : wholeNumber("--threads", threads, 1, threadsMax),
+          memoryBytesMax,
+        }
+      : undefined,
+  };
 }
 
 function readable({ schemes, recommended, cores }: Estimates): string {
@@ -50,6 +91,7 @@ function readable({ schemes, recommended, cores }: Estimates): string {
       ),
       row("kernel", ({ kernel }) => kernel),
     ]),
+    ...crewText(possible),
     ...schemes.flatMap(({ scheme, key, hidesMembers, refusal }) => [
       "",
       refusal === null ? `  ${scheme}: ${key}. Besides sums it tells` : `  ${scheme} is not possible: ${refusal}`,

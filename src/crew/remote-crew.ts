@@ -9,6 +9,7 @@ import type { Blocks, Crew, CrewJob } from "../scheme/blocks/crew.ts";
 import type { OpenTasks, TaskCrew, TaskJob } from "../scheme/tasks/tasks.ts";
 import { type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { BlockFiles } from "./block-files.ts";
+import { blockRowsFor } from "./block-rows.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
 import { ableWorkers, CrewBoard, workersMissing } from "./crew-board.ts";
 import { CrewWatch } from "./crew-watch.ts";
@@ -44,10 +45,6 @@ const boardMs = 500;
 /** Who does tasks only is waited for before others are asked to take part, and by those who wait anyway. */
 const readyMs = 10_000;
 const epochBytes = 12;
-/** Joint bins need many rows: smaller blocks cost more. */
-const blockRowsMin = 2 ** 16;
-const blockRowsMax = 2 ** 20;
-const blocksPerWorker = 4;
 
 export class RemoteCrew implements Crew, TaskCrew {
   readonly #options: RemoteCrewOptions;
@@ -235,9 +232,4 @@ export class RemoteCrew implements Crew, TaskCrew {
     if (this.#current === epoch.name) await this.#board.removeEpoch();
     await epoch.end();
   }
-}
-
-function blockRowsFor(rowCount: number, workers: number): number {
-  const wanted = rowCount / (blocksPerWorker * Math.max(1, workers));
-  return Math.min(blockRowsMax, Math.max(blockRowsMin, 2 ** Math.ceil(Math.log2(Math.max(1, wanted)))));
 }

@@ -6,6 +6,8 @@ import type { GradientLayout } from "../codec/layout.ts";
 export interface PassiveShape {
   readonly features: number;
   readonly candidates: number;
+  /** Of all features together. */
+  readonly bins: number;
   /** That so many features can have, as the active party counts them before it is told. */
   readonly candidatesMax: number;
   /** Over all features: instances outside the feature's most frequent bin (or all, without skipping). */
@@ -26,10 +28,26 @@ export interface JobShape {
   readonly passives: readonly PassiveShape[];
 }
 
+/** What one passive party's blocks do and keep: what its workers take over, if it has any. */
+export interface BlockCosts {
+  /** Over all rows and trees; the rest of the party's CPU stays in its own process. */
+  readonly cpuSeconds: number;
+  /** Kept by whoever holds the row. */
+  readonly bytesPerRow: number;
+  /** Over all trees: what a block is told of a row. */
+  readonly toldBytesPerRow: number;
+  /** Over all trees: what one block answers, however many rows it has. */
+  readonly answerBytes: number;
+  /** Of that, for one node. */
+  readonly answerBytesOnce: number;
+}
+
 export interface Prediction {
   readonly activeCpuSeconds: number;
   readonly passiveCpuSeconds: readonly number[];
   readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
+  /** Per passive party; left out: the scheme has no work for workers. */
+  readonly blocks?: readonly BlockCosts[];
   /** What the scheme keeps, besides tables and the program itself. */
   readonly memoryBytes: { readonly active: number; readonly passives: readonly number[] };
 }

@@ -12,6 +12,7 @@ import { binningOf, type BinningParameters, binTable } from "../../party/tables/
 import { listCandidates, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../../scheme/cost-model.ts";
 import { chosenScheme, defaultScheme } from "../../scheme/registry.ts";
+import { type CrewEstimate, type CrewQuestion, estimateCrews } from "./crew-estimate.ts";
 import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
 import { recommendation, type Recommendation, type SchemeOutlook } from "./scheme-advice.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
@@ -23,6 +24,15 @@ export interface Estimate extends Prediction {
   /** All parties on this machine, as `simulate` runs them. */
   readonly wallSeconds: number;
   readonly secondsPerTree: number;
+  /** Per passive party, where it was asked what workers would change. */
+  readonly crews?: readonly CrewEstimate[];
+}
+
+/** What is asked besides the job itself. */
+export interface EstimateQuestions {
+  /** As if the table had so many rows like these. */
+  readonly rows?: number | undefined;
+  readonly crew?: Omit<CrewQuestion, "cores"> | undefined;
 }
 
 /** Of the scheme that is asked for, and of all beside each other. */
@@ -38,16 +48,16 @@ const startSeconds = 2.3;
 const idleFraction = 0.1;
 const schemesCompared = ["paillier", "lattice"] as const;
 
-export async function estimate(options: SimulateOptions): Promise<Estimates> {
+export async function estimate(options: SimulateOptions, questions: EstimateQuestions = {}): Promise<Estimates> {
   const prepared = await prepareSimulation(options);
   const { scheme = defaultScheme } = options;
   const names: readonly string[] = [...new Set([...schemesCompared, scheme])];
   const schemes: SchemeOutlook[] = [];
-  for (const name of names) schemes.push(await outlook(prepared, options, name));
+  for (const name of names) schemes.push(await outlook(prepared, options, name, questions));
   const asked = schemes.find(({ scheme: name }) => name === scheme);
   if (asked?.estimate === undefined || asked.estimate === null)
     throw new TandemError("USAGE", asked?.refusal ?? `there is no scheme '${scheme}'`);
-  const job = { rows: prepared.train[0].ids.length, peopleShare: prepared.privacy.min_people_share };
+  const job = { rows: questions.rows ?? prepared.train[0].ids.length, peopleShare: prepared.privacy.min_people_share };
   return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
 }
 
@@ -56,6 +66,7 @@ async function outlook(
   prepared: PreparedSimulation,
   { keyBits }: Pick<SimulateOptions, "keyBits">,
   name: string,
+  questions: EstimateQuestions,
 ): Promise<SchemeOutlook> {
   const { scheme, parameters } = chosenScheme({ scheme: name, keyBits });
   const facts = { scheme: name, key: scheme.describe(parameters), hidesMembers: scheme.hidesMembers };
@@ -65,7 +76,7 @@ async function outlook(
     return { ...facts, estimate: null, refusal: `${conflict.field.at(-1)} ${conflict.advice}` };
   try {
     const layout = prepared.layoutFor({ scheme: name, keyBits });
-    const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }));
+    const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }), questions);
     return { ...facts, estimate: { ...job, kernel: scheme.kernelName() }, refusal: null };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
@@ -79,10 +90,13 @@ export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "spee
 export function estimateJob(
   { train, training, speed, layout }: EstimatedJob,
   costs: CostModel,
+  questions: EstimateQuestions = {},
 ): Omit<Estimate, "kernel"> {
+  const rows = questions.rows ?? train[0].ids.length;
+  const times = rows / train[0].ids.length;
   const rounds = roundsOf(training.num_round, training);
   const shape: JobShape = {
-    rows: train[0].ids.length,
+    rows,
     trees: rounds,
     // Without a limit, of a tree whose leaves are level.
     depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))),
@@ -90,10 +104,11 @@ export function estimateJob(
     outputsPerRound: layout.slots.length / 2,
     layout,
     speed,
-    passives: train.slice(1).map((table) => passiveShape(table, binningOf(training), speed.skip_bin)),
+    passives: train.slice(1).map((table) => passiveShape(table, binningOf(training), speed.skip_bin, times)),
   };
   const prediction = costs.predict(shape);
   const cores = availableParallelism();
+  const { crew } = questions;
   const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
   const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleFraction);
   return {
@@ -102,10 +117,12 @@ export function estimateJob(
     cpuSeconds,
     wallSeconds: trainingSeconds + startSeconds,
     secondsPerTree: trainingSeconds / rounds,
+    ...(crew === undefined ? {} : { crews: estimateCrews(prediction, shape, { ...crew, cores }) }),
   };
 }
 
-function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: boolean): PassiveShape {
+/** @param times as many rows as it has */
+function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: boolean, times: number): PassiveShape {
   const features = binTable(table, binning);
   const rows = Uint32Array.from({ length: table.ids.length }, (_, i) => i);
   const skipped = mostFrequentBins(features, rows);
@@ -117,7 +134,8 @@ function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: bo
   return {
     features: features.length,
     candidates: listCandidates(features).length,
+    bins: features.reduce((sum, feature) => sum + feature.binCount, 0),
     candidatesMax: 2 * features.length * binsMax,
-    rootAdditions,
+    rootAdditions: rootAdditions * times,
   };
 }

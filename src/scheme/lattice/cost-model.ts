@@ -5,7 +5,7 @@
 import { largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
 import { candidateCountMax, checkBudget } from "../../crypto/lattice/parameters/distance.ts";
 import type { LatticeKernel } from "../../crypto/lattice/kernel.ts";
-import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
+import { laneCount, type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import {
   activeMemoryBytes,
   hintBytes,
@@ -13,13 +13,18 @@ import {
   nodeBytesUp,
   passiveMemoryBytes,
 } from "../../crypto/lattice/parameters/sizes.ts";
-import type { CostModel, JobShape, PassiveShape, Prediction } from "../cost-model.ts";
+import type { BlockCosts, CostModel, JobShape, PassiveShape, Prediction } from "../cost-model.ts";
 import { calibrate, type LatticeCosts, inSet } from "./calibration.ts";
 
 /** Copying, HTTP/2 and TLS, at either end. */
 const transportSecondsPerByte = 1.4e-9;
 /** JavaScript, per row and tree: gradients and margins at the one side, outcomes at the other. */
 const handlingSeconds = { active: 2e-6, passive: 1e-6 };
+
+/** Of a sum in a lane. */
+const residueBytes = 8;
+/** At a worker: as it was read, and as the kernel lays it. */
+const bytesPerBin = 3;
 
 export async function latticeCosts(kernel: LatticeKernel): Promise<CostModel> {
   const costs = await calibrate(kernel);
@@ -74,9 +79,30 @@ function predict(job: JobShape, set: LatticeSet, measured: LatticeCosts): Predic
         job.trees * rows * handlingSeconds.passive,
     ),
     bytes: { activeToPassive: sent, passiveToActive: received },
+    blocks: passives.map(({ features, bins }) => blockCosts(set, costs, { rows, nodes, features, bins })),
     memoryBytes: {
       active: activeMemoryBytes(set, rows, all),
       passives: passives.map(({ features, candidates }) => passiveMemoryBytes(set, rows, features, candidates)),
     },
+  };
+}
+
+interface BlockShape {
+  readonly rows: number;
+  /** In all trees. */
+  readonly nodes: number;
+  readonly features: number;
+  readonly bins: number;
+}
+
+/** Every node is told of all rows anew. */
+function blockCosts(set: LatticeSet, costs: LatticeCosts, { rows, nodes, features, bins }: BlockShape): BlockCosts {
+  const answerBytesOnce = bins * laneCount(set) * residueBytes;
+  return {
+    cpuSeconds: nodes * rows * features * costs.histogram,
+    bytesPerRow: bytesPerBin * features,
+    toldBytesPerRow: nodes * set.recordBytes,
+    answerBytes: nodes * answerBytesOnce,
+    answerBytesOnce,
   };
 }

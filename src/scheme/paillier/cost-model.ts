@@ -5,7 +5,7 @@
  */
 import { sumPacking } from "../../codec/packing.ts";
 import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
-import type { CostModel, JobShape, Prediction } from "../cost-model.ts";
+import type { BlockCosts, CostModel, JobShape, Prediction } from "../cost-model.ts";
 
 /** CPU seconds of one operation each. */
 interface OperationCosts {
@@ -32,6 +32,11 @@ const jointFactor = { root: 0.62, below: 0.75 };
 /** JavaScript, TLS and copying, per row and tree and per passive party. */
 const handlingSeconds = 3e-6;
 
+/** Of a row's bin of one feature. */
+const binBytes = 2;
+/** Of a row's place in a block, where a block is told who is in a node. */
+const placeBytes = 4;
+
 export async function paillierCosts(kernel: Kernel, keyBits: number): Promise<CostModel> {
   const costs = await calibrate(kernel, keyBits);
   return { predict: (job) => predict(job, keyBits, costs) };
@@ -48,16 +53,25 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
   const width = job.layout.plaintexts.length;
   const { perCiphertext } = sumPacking(plaintextBits, keyBits, speed.packing);
   const ciphertextBytes = (2 * keyBits) / 8;
-  const perPassive = job.passives.map(({ candidates, rootAdditions }) => {
+  const below = (job.depth - 1) * fractionBelow;
+  const perPassive = job.passives.map(({ candidates, rootAdditions, features, bins }) => {
     const returned = Math.ceil((candidates * width) / perCiphertext);
-    const below = (job.depth - 1) * fractionBelow;
-    const additions = rootAdditions * (factor.root + below * factor.below) + job.rows + nodes * candidates;
+    const ofBlocks = (rootAdditions * (factor.root + below * factor.below) + job.rows) * width * costs.add;
+    const answerBytesOnce = bins * width * ciphertextBytes;
+    const blocks: BlockCosts = {
+      cpuSeconds: job.trees * ofBlocks,
+      bytesPerRow: width * ciphertextBytes + binBytes * features,
+      toldBytesPerRow: job.trees * (width * ciphertextBytes + placeBytes * below),
+      answerBytes: job.trees * nodes * answerBytesOnce,
+      answerBytesOnce,
+    };
     const cpu =
-      additions * width * costs.add +
+      ofBlocks +
+      nodes * candidates * width * costs.add +
       nodes * candidates * width * plaintextBits * (perCiphertext > 1 ? costs.double : 0) +
       nodes * returned * costs.obfuscate +
       job.rows * handlingSeconds;
-    return { cpu, returned };
+    return { cpu, returned, blocks };
   });
   const returnedPerTree = perPassive.reduce((sum, { returned }) => sum + returned * nodes, 0);
   const encrypt = isTextbook ? costs.textbook : costs.encrypt;
@@ -77,10 +91,11 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
       activeToPassive: job.trees * job.passives.length * (job.rows * width * ciphertextBytes + membershipBytes),
       passiveToActive: job.trees * (candidateBytes + membershipBytes),
     },
+    blocks: perPassive.map(({ blocks }) => blocks),
     // Obfuscators of the next tree at the one side, gradients and bins at the other.
     memoryBytes: {
       active: job.rows * width * ciphertextBytes,
-      passives: job.passives.map(({ features }) => job.rows * (width * ciphertextBytes + 2 * features)),
+      passives: job.passives.map(({ features }) => job.rows * (width * ciphertextBytes + binBytes * features)),
     },
   };
 }

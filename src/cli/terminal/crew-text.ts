@@ -1,0 +1,70 @@
+/** What workers would change, party by party and scheme by scheme: for `tandem estimate`. */
+import { formatBytes, formatCount, formatMilliseconds } from "../../base/text/format.ts";
+import { type CrewEstimate, lineBytesPerSecond } from "../../experiment/simulate/crew-estimate.ts";
+import type { Estimate } from "../../experiment/simulate/estimate.ts";
+import { textTable } from "./text-table.ts";
+
+interface Outlook {
+  readonly scheme: string;
+  readonly estimate: Estimate;
+}
+
+/** Nothing where nobody has asked. */
+export function crewText(outlooks: readonly Outlook[]): string[] {
+  const asked = outlooks.filter(({ estimate }) => estimate.crews !== undefined && estimate.crews.length > 0);
+  const parties = asked[0]?.estimate.crews ?? [];
+  const tables = parties.flatMap((_, party) => ["", partyTable(asked, party), ...bottlenecks(asked, party)]);
+  return tables.length === 0 ? [] : [...tables, ...assumptions(asked[0].estimate)];
+}
+
+function partyTable(outlooks: readonly Outlook[], party: number): string {
+  const row = (title: string, cell: (crew: CrewEstimate) => string): string[] => [
+    title,
+    ...outlooks.map(({ estimate }) => cell(crewOf(estimate, party))),
+  ];
+  const perTree = (seconds: number): string => formatMilliseconds(1000 * seconds);
+  return textTable([
+    [`workers of passive party ${party + 1}`, ...outlooks.map(({ scheme }) => scheme)],
+    row("workers x threads", ({ workers, threads }) => `${formatCount(workers)} x ${threads}`),
+    row("blocks", ({ blocks, rowsPerBlock }) => `${formatCount(blocks)} of ${formatCount(rowsPerBlock)} rows`),
+    row("blocks of a worker, at most", ({ blocksPerWorker }) => formatCount(blocksPerWorker)),
+    row("memory of a worker", ({ workerMemoryBytes }) => formatBytes(workerMemoryBytes)),
+    ...memoryRow(outlooks, party),
+    row("to a worker, per tree", ({ workerBytesPerTree }) => formatBytes(workerBytesPerTree.told)),
+    row("from a worker, per tree", ({ workerBytesPerTree }) => formatBytes(workerBytesPerTree.answered)),
+    row("through the engine, per tree", ({ engineBytesPerTree: { told, answered } }) => formatBytes(told + answered)),
+    row("active party, per tree", ({ activeSecondsPerTree }) => perTree(activeSecondsPerTree)),
+    row("the party's own process, per tree", ({ partySecondsPerTree }) => perTree(partySecondsPerTree)),
+    row("each worker, per tree", ({ workerSecondsPerTree }) => perTree(workerSecondsPerTree)),
+    row("line between the companies, per tree", ({ lineSecondsPerTree }) => perTree(lineSecondsPerTree)),
+    row("all of it, per tree", ({ secondsPerTree }) => perTree(secondsPerTree)),
+  ]);
+}
+
+/** Only where somebody has said how much a worker may have. */
+function memoryRow(outlooks: readonly Outlook[], party: number): string[][] {
+  const crews = outlooks.map(({ estimate }) => crewOf(estimate, party));
+  if (!crews.some(({ memoryBytesMax }) => memoryBytesMax !== null)) return [];
+  const [{ memoryBytesMax }] = crews;
+  const needed = ({ workersForMemory }: CrewEstimate): string =>
+    workersForMemory === null ? "no number would do" : formatCount(workersForMemory);
+  return [[`workers of ${formatBytes(memoryBytesMax ?? 0)} that it needs`, ...crews.map(needed)]];
+}
+
+function bottlenecks(outlooks: readonly Outlook[], party: number): string[] {
+  return outlooks.map(({ scheme, estimate }) => `  ${scheme}: the slowest is ${crewOf(estimate, party).bottleneck}.`);
+}
+
+/** What is not the workers' is as this machine is. */
+function assumptions({ cores }: Estimate): string[] {
+  const line = formatBytes(lineBytesPerSecond);
+  return [
+    `  The active party and the party's own process have ${cores} cores each, as this machine; a worker's cores are as`,
+    `  fast as these; one line between two companies carries ${line} a second.`,
+  ];
+}
+
+function crewOf({ crews }: Estimate, party: number): CrewEstimate {
+  if (crews === undefined) throw new RangeError("no crews were asked for");
+  return crews[party];
+}
