@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory } from "../../../test/support/command.ts";
+import { chooseSet } from "../../crypto/lattice/parameters/choose-set.ts";
+import { nodeBytesUp, passiveMemoryBytes } from "../../crypto/lattice/parameters/sizes.ts";
 import type { Prediction } from "../../scheme/cost-model.ts";
 import {
   type CrewEstimate,
@@ -90,14 +92,7 @@ test("a limit of memory: the fewest workers whose blocks fit", () => {
 });
 
 test("the table of docs/scale-out.md has the model's cores, memory and bytes", () => {
-  const text = readFileSync(new URL("../../../docs/scale-out.md", import.meta.url), "utf8");
-  const lines = [...text.matchAll(/^\| 10\^(7|8|9) +\|(.*)\|$/gm)].map(([, power, cells]) => [
-    Number(power),
-    ...cells.split("|").map((cell) => Number.parseFloat(cell.replaceAll(",", ""))),
-  ]);
-  const paillier = lines.slice(0, 3);
-  expect(paillier.map(([power]) => power)).toEqual([7, 8, 9]);
-  for (const [power, active, passive, workers, memory, sent] of paillier) {
+  for (const [power, active, passive, workers, memory, sent] of tableUnder("### Paillier")) {
     const people = 10 ** power;
     const { workerSecondsPerTree, engineBytesPerTree, blocks, blocksPerWorker } = onPaper(people, { workers });
     const blockCpu = (workerSecondsPerTree * idle * 16 * blocks) / blocksPerWorker;
@@ -108,6 +103,34 @@ test("the table of docs/scale-out.md has the model's cores, memory and bytes", (
     expect(Math.abs(engineBytesPerTree.told / 1e9 / sent - 1), "GB between the companies").toBeLessThan(0.02);
   }
 });
+
+test("its table for lattices has the bytes of 32 nodes, the memory and the bits that a job of 100 trees reaches", () => {
+  for (const [power, , , memory, sent, bits] of tableUnder("### Lattices")) {
+    const rowCount = 10 ** power;
+    const budget = { nodesMax: 100 * 63, outputs: 1, candidateCount: 2 * features * 32 };
+    const { set, resolutionBits } = chooseSet(24, { rowCount }, budget);
+    const candidates = features * 31;
+    expect(Math.abs((32 * nodeBytesUp(set, rowCount)) / 1e9 / sent - 1), "GB").toBeLessThan(0.01);
+    expect(Math.abs(passiveMemoryBytes(set, rowCount, features, candidates) / 1e9 / memory - 1), "GB").toBeLessThan(
+      0.05,
+    );
+    expect(resolutionBits).toBe(bits);
+  }
+});
+
+/** The numbers of the first table below a heading of docs/scale-out.md: a line for 10^7, 10^8 and 10^9 rows. */
+function tableUnder(heading: string): number[][] {
+  const text = readFileSync(new URL("../../../docs/scale-out.md", import.meta.url), "utf8");
+  const below = text.slice(text.indexOf(`\n${heading}\n`));
+  const lines = [...below.matchAll(/^\| 10\^(7|8|9) +\|(.*)\|$/gm)]
+    .slice(0, 3)
+    .map(([, power, cells]) => [
+      Number(power),
+      ...cells.split("|").map((cell) => Number.parseFloat(cell.replaceAll(",", ""))),
+    ]);
+  expect(lines.map(([power]) => power)).toEqual([7, 8, 9]);
+  return lines;
+}
 
 const table = join(scratchDirectory(), "table.csv");
 writeFileSync(
