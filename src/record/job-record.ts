@@ -27,6 +27,8 @@ export type StampedEvent = PartyEvent & { readonly at: number };
 export type OwnView =
   | { readonly kind: "data"; readonly sha256: string }
   | { readonly kind: "tree"; readonly tree: number; readonly nodes: Tree<ActiveRule> }
+  /** Of booster dart, when the job has ended: what the trees of its model weigh. */
+  | { readonly kind: "tree-weights"; readonly weights: readonly number[] }
   | { readonly kind: "own-splits"; readonly tree: number; readonly splits: readonly OwnSplit[] }
   | { readonly kind: "scores"; readonly rows: "test"; readonly curves: ScoreCurves }
   | { readonly kind: "exposure"; readonly exposures: readonly Exposure[] }

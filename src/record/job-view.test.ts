@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sampleLayout } from "../../test/support/record-samples.ts";
 import type { PartyEvent } from "./events.ts";
 import { emptyLedger } from "../privacy/ledger.ts";
-import { emptyOwn } from "./own-view.ts";
+import { addOwn, emptyOwn, isOwnView, treeTitle } from "./own-view.ts";
 import {
   activityOf,
   bottleneck,
@@ -249,6 +249,16 @@ test("early stopping: where training ended, and how much of it is the model", ()
     { type: "passive-result", party: "shop", result: { ...use, trees: 1, counts }, at: 7000 },
   ]);
   expect([...modelTrees(passive, own).trees.keys()]).toEqual([0]);
+});
+
+test("with dart a tree's title says what it weighs, once that is known", () => {
+  const own = emptyOwn();
+  expect(treeTitle(own, 1)).toBe("Tree 2");
+  const weights = { kind: "tree-weights", weights: [1, Math.fround(1 / 3)] } as const;
+  expect(isOwnView(weights)).toBe(true);
+  expect(isOwnView({ ...weights, weights: ["1"] })).toBe(false);
+  addOwn(own, weights, []);
+  expect([treeTitle(own, 1), treeTitle(own, 2)]).toEqual(["Tree 2, weighs 0.333", "Tree 3"]);
 });
 
 test("what parties do and bring along, in words", () => {

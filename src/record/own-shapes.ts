@@ -87,6 +87,7 @@ export const hasOwnShape = byField(
   {
     data: objectOf({ sha256: text }),
     tree: objectOf({ tree: count, nodes: tree }),
+    "tree-weights": objectOf({ weights: listOf(number) }),
     "own-splits": objectOf({ tree: count, splits: listOf(both(ownRule, objectOf({ node: count }))) }),
     scores: objectOf({
       rows: literal("test"),

@@ -46,6 +46,8 @@ export interface Importance {
 
 export interface OwnJobView {
   readonly trees: Map<number, TreeView>;
+  /** Of booster dart: what is multiplied with the leaves of each tree; null: all weigh the same, or not known yet. */
+  treeWeights: readonly number[] | null;
   scores: ScoreCurves | null;
   /** SHA-256 of the rows that were trained on. */
   dataDigest: string | null;
@@ -56,7 +58,7 @@ export interface OwnJobView {
 }
 
 export function emptyOwn(): OwnJobView {
-  return { trees: new Map(), scores: null, dataDigest: null, exposures: [], contributions: null };
+  return { trees: new Map(), treeWeights: null, scores: null, dataDigest: null, exposures: [], contributions: null };
 }
 
 export function isOwnView(value: unknown): value is OwnView {
@@ -81,6 +83,9 @@ export function addOwn(own: OwnJobView, view: OwnView, parties: readonly string[
         }),
       });
       return;
+    case "tree-weights":
+      own.treeWeights = view.weights;
+      return;
     case "own-splits":
       own.trees.set(view.tree, { kind: "own-splits", tree: view.tree, splits: view.splits });
       return;
@@ -94,6 +99,12 @@ export function addOwn(own: OwnJobView, view: OwnView, parties: readonly string[
       own.contributions = view.summary;
       return;
   }
+}
+
+/** What a tree is called, and with dart how much of its leaves counts. */
+export function treeTitle({ treeWeights }: Pick<OwnJobView, "treeWeights">, tree: number): string {
+  const weight = treeWeights?.[tree];
+  return `Tree ${tree + 1}${weight === undefined ? "" : `, weighs ${Number(weight.toPrecision(3))}`}`;
 }
 
 /** What the splits are worth: per own feature, and per other party as a whole; the most important first. */

@@ -7,6 +7,7 @@ import {
   importanceName,
   importanceFractions,
   type OwnJobView,
+  treeTitle,
   type TreeView,
 } from "../record/own-view.ts";
 import { agreementWords } from "../gbdt/tree/xgboost-agreement.ts";
@@ -31,7 +32,7 @@ export function modelPart(view: JobView, own: OwnJobView): Html {
     ${knowsOthers ? perParty : ""}
     <h3>Importance per feature</h3>
     ${importanceTable("feature", rows, importanceName)} ${contributions(view, own)} ${ownSplits(trees)}
-    ${firstTrees(view, trees)}
+    ${firstTrees(view, own, trees)}
     <p class="soft">Where the whole model is exported, ${agreementWords}.</p>`;
 }
 
@@ -66,12 +67,12 @@ function ownSplits(trees: readonly TreeView[]): Html {
     ${htmlTable(["tree", "node", "feature", "goes left if", "missing goes"], rows, 3)}`;
 }
 
-function firstTrees(view: JobView, trees: readonly TreeView[]): Html {
+function firstTrees(view: JobView, own: OwnJobView, trees: readonly TreeView[]): Html {
   const whole = trees.flatMap((tree) => (tree.kind === "whole" ? [tree] : []));
   const drawn = whole.slice(0, treesDrawn).map(
     (tree) =>
       html`<figure class="tree">
-        <figcaption>Tree ${tree.tree + 1}</figcaption>
+        <figcaption>${treeTitle(own, tree.tree)}</figcaption>
         ${treePicture(view, tree)}
       </figure>`,
   );

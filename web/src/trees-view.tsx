@@ -1,5 +1,5 @@
 /** The trees as this party may see them, and which parties and own features the model leans on. */
-import { importance, importanceByParty, type TreeView } from "../../src/record/own-view.ts";
+import { importance, importanceByParty, treeTitle, type TreeView } from "../../src/record/own-view.ts";
 import { modelTrees } from "../../src/record/job-facts.ts";
 import { Card, Nothing } from "./card.tsx";
 import { Contributions } from "./contribution-table.tsx";
@@ -24,7 +24,7 @@ export function TreesView() {
           <Nothing>Each tree appears here when it is finished.</Nothing>
         </Card>
       ) : (
-        <Card title={`Tree ${shown.tree + 1}`} wide aside={<TreeChoice numbers={numbers} shown={shown.tree} />}>
+        <Card title={treeTitle(own, shown.tree)} wide aside={<TreeChoice numbers={numbers} shown={shown.tree} />}>
           <TreePicture view={view} tree={shown} />
           <TreeAsText tree={shown} />
         </Card>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import type { ActiveShare, PassiveShare } from "../../store/share-files.ts";
 import { drawDot, drawText, ruleText } from "./draw-tree.ts";
-import { readableSummary, summariseActive, summarisePassive } from "./model-summary.ts";
+import { readableSummary, shortNumber, summariseActive, summarisePassive } from "./model-summary.ts";
 import type { ShowFormat } from "../show-format.ts";
 
 /** A job's folder stands for the share in it. @throws TandemError FILE_UNREADABLE if there is neither */
@@ -22,16 +22,17 @@ export function showActive(share: ActiveShare, format: ShowFormat, tree = 0): st
   if (tree >= count) throw new TandemError("USAGE", `--tree: the model has trees 0 to ${count - 1}; got ${tree}`);
   const drawing = { tree: share.trees[tree], partyNames: [share.name, ...share.passiveNames] };
   const summary = summariseActive(share);
+  const weight = share.treeWeights?.[tree];
   switch (format) {
     case "dot":
       return drawDot(drawing, tree);
     case "json":
-      return JSON.stringify({ ...summary, tree, nodes: drawing.tree });
+      return JSON.stringify({ ...summary, tree, ...(weight === undefined ? {} : { weight }), nodes: drawing.tree });
     case "text":
       return [
         readableSummary(summary),
         "",
-        `  ${treeTitle(tree, count)}; yes is the upper branch, ▣ is another party's split`,
+        `  ${treeTitle(tree, count)}${weightWords(weight)}; yes is the upper branch, ▣ is another party's split`,
         "",
         drawText(drawing),
       ].join("\n");
@@ -40,6 +41,11 @@ export function showActive(share: ActiveShare, format: ShowFormat, tree = 0): st
 
 function treeTitle(tree: number, count: number): string {
   return count > 1 ? `tree ${tree}, of the trees 0 to ${count - 1}` : `tree ${tree}`;
+}
+
+/** Leaves are as they have grown, as in XGBoost's own dumps of dart. */
+function weightWords(weight: number | undefined): string {
+  return weight === undefined ? "" : `, which weighs ${shortNumber(weight)}: its leaves count that much`;
 }
 
 /** @param tree all of them unless given: a passive party knows its own splits, and not how a tree hangs together */

@@ -30,6 +30,8 @@ export interface ActiveSummary {
   readonly baseMarginColumn?: string;
   readonly trees: number;
   readonly leaves: number;
+  /** Of booster dart: what each tree weighs; left out: all the same. */
+  readonly treeWeights?: readonly number[];
   /** This party first. */
   readonly parties: readonly SplitGain[];
   /** Its own, the most useful first. */
@@ -58,6 +60,7 @@ export function summariseActive({
   baseMarginColumn,
   passiveNames,
   trees,
+  treeWeights,
 }: ActiveShare): ActiveSummary {
   const byOwner = importanceBy(trees, ({ owner }) => owner);
   const parties = [name, ...passiveNames].map((party, owner) => splitGain(party, byOwner.get(owner)));
@@ -66,7 +69,7 @@ export function summariseActive({
   const leaves = trees.flat().filter(({ kind }) => kind === "leaf").length;
   const named = classes === undefined ? {} : { classes };
   const start = { baseMargin, ...(baseMarginColumn === undefined ? {} : { baseMarginColumn }) };
-  const counts = { trees: trees.length, leaves };
+  const counts = { trees: trees.length, leaves, ...(treeWeights === undefined ? {} : { treeWeights }) };
   return { role: "active", name, job, model, objective, ...named, ...start, ...counts, parties, features };
 }
 
@@ -104,7 +107,7 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     ]);
     return [factLines(facts), ...(summary.features.length === 0 ? [] : ["", features])].join("\n");
   }
-  const { objective, classes, baseMargin, baseMarginColumn, trees, leaves, parties, features } = summary;
+  const { objective, classes, baseMargin, baseMarginColumn, trees, leaves, treeWeights, parties, features } = summary;
   const start = baseMarginColumn === undefined ? shortNumber(baseMargin) : `each one's '${peerText(baseMarginColumn)}'`;
   const facts = [
     ["model", model],
@@ -113,6 +116,7 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     ["objective", `${objective}, margins start at ${start}`],
     ...(classes === undefined ? [] : [["classes", classes.join(", ")]]),
     ["trees", `${trees}, with ${leaves} leaves`],
+    ...(treeWeights === undefined ? [] : [["booster", `dart: trees weigh ${rangeOf(treeWeights)}`]]),
   ];
   return [
     factLines(facts),
@@ -120,6 +124,12 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     gainTable("party", parties),
     ...(features.length === 0 ? [] : ["", gainTable("own feature", features, parties)]),
   ].join("\n");
+}
+
+function rangeOf(values: readonly number[]): string {
+  const ordered = values.toSorted((a, b) => a - b).map(shortNumber);
+  const [low, high] = [ordered[0], ordered[ordered.length - 1]];
+  return low === high ? low : `${low} to ${high}`;
 }
 
 /** @param all what fractions of gain are taken of */

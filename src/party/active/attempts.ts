@@ -389,6 +389,7 @@ export class JobAttempts {
     const { storage, now } = this.#world;
     const trainingStarted = now();
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
+    if (model.treeWeights !== undefined) this.#notes.own({ kind: "tree-weights", weights: model.treeWeights });
     const margins = this.#margins ?? begun.progress?.margins;
     const { labels } = tables.train;
     if (margins !== undefined && labels)
