@@ -264,6 +264,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
       { max_thresholds: 3, answer_noise: 0.5 },
     ],
     ["small groups withheld", { max_depth: 4 }, { min_people_share: 0.05 }],
+    ["trees dropped", { booster: "dart", rate_drop: 0.5, one_drop: true, num_round: 2 }, {}],
   ])("members are hidden: %s", async (_what, training, defences) => {
     const rows = training.objective === undefined ? table : classes;
     const job = { ...jobOf(training, rows, 3), defences, scheme: lattice };
@@ -367,6 +368,7 @@ describe("a search over parameters in one job finds what one in one place finds,
     ["halving", searched, {}, lattice],
     ["noise, few thresholds", { num_round: 2 }, { answer_noise: 0.3, max_thresholds: 3 }, undefined],
     ["noise", { num_round: 2 }, { answer_noise: 0.3 }, lattice],
+    ["trees dropped", { num_round: 2, booster: "dart", rate_drop: 0.5, one_drop: true }, {}, undefined],
   ])("%s", async (_what, training, defences, scheme) => {
     const rows = table;
     const job = { ...jobOf(training, rows, 2), defences, ...(scheme === undefined ? {} : { scheme }) };

@@ -1,7 +1,7 @@
 /**
  * `tandem predict` between real parties over TLS: scores to the last bit, strangers, refusals, parties that are busy.
  */
-import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ import { runActive } from "../src/party/active/run.ts";
 import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
 import { runRefresh } from "../src/scoring/run-refresh.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
-import { type ActiveShare, readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
+import { type ActiveShare, readActiveShare, readPassiveShare, writeActiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -381,5 +381,14 @@ test("refreshed leaves are those of one place, the splits stay, and the refreshe
     () => runRefresh(world.config, { ...options, unknown: "skip" }),
     "USAGE",
     /holds a model already; give the refreshed one another name/,
+  );
+
+  const dropped = join(bank.folder, "jobs", "dropped");
+  mkdirSync(dropped);
+  await writeActiveShare(join(dropped, "share.json"), { ...before, treeWeights: before.trees.map(() => 0.5) });
+  await expectError(
+    () => runRefresh(world.config, { ...options, model: "dropped", job: "winter", unknown: "skip" }),
+    "USAGE",
+    /was trained with booster dart.* cannot be refreshed/,
   );
 });

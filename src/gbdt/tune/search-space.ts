@@ -18,6 +18,8 @@ export const searchable = [
   "gamma",
   "max_delta_step",
   "scale_pos_weight",
+  "rate_drop",
+  "skip_drop",
 ] as const satisfies readonly (keyof TrainingParameters)[];
 
 export type Searched = (typeof searchable)[number];
@@ -79,8 +81,12 @@ export function checkSpace(space: SearchSpace): void {
 /**
  * The trials of a search: the first is what is given, so that the search cannot do worse. The others are drawn so that
  * each part of a range gets its share of them (a Latin hypercube), from the seed.
+ * @throws TandemError USAGE for what the booster has no use for
  */
 export function drawTrials(given: TrainingParameters, space: SearchSpace, count: number): TrainingParameters[] {
+  const ofDart = searchable.find((name) => name.endsWith("_drop") && space[name] !== undefined);
+  if (ofDart !== undefined && given.booster !== "dart")
+    throw new TandemError("USAGE", `the search space has ${ofDart}, which belongs to booster dart: set that too`);
   const drawn = count - 1;
   const values = searchable.flatMap((name) => {
     const dimension = space[name];

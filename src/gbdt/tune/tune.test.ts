@@ -29,6 +29,13 @@ test("trials stay within the space, the first is what was given, and a seed draw
   expect(Object.keys(defaultSpace(leaves))).toContain("max_leaves");
 });
 
+test("what dart drops is searched with dart only", async () => {
+  const space = spaceFromText("rate_drop=0..0.5 eta=0.1..0.3");
+  const trials = drawTrials({ ...given, booster: "dart" }, space, 9);
+  expect(new Set(trials.map(({ rate_drop: rate }) => rate)).size).toBe(9);
+  await expectError(() => drawTrials(given, space, 9), "USAGE", /has rate_drop, which belongs to booster dart/);
+});
+
 test("halving gives the better third more rounds, again and again; random search gives everybody all", () => {
   expect(scheduleOf("halving", 20, 90)).toEqual([
     { trials: 20, rounds: 30 },
