@@ -115,6 +115,8 @@ const allCases: readonly Case[] = [
     task: "default",
     given: { num_parallel_tree: 4, subsample: 0.6, colsample_bynode: 0.7 },
   },
+  { what: "dart, every tree dropped", task: "default", given: { booster: "dart", rate_drop: 1 } },
+  { what: "dart", task: "default", given: { booster: "dart", rate_drop: 0.1, one_drop: 1, num_round: 50 } },
   { what: "warm start", task: "default", given: { num_round: 9 }, before: 6 },
 ];
 
@@ -356,6 +358,10 @@ ${defaultsTable()}
 | a column of numbers and text | pandas' \`category\` has to be set | categories by their text, with a line |
 | a CSV file without a header | \`f0\`, \`f1\`, ... | the same with \`--no-header\` |
 | LIBSVM | what is absent is missing; indices as they stand | the same |
+| \`booster=dart\` | drops are drawn by its seed | by ours; with XGBoost's drops the same trees and \`weight_drop\` (test/xgboost-dart.test.ts) |
+| dart that stops early | the best round's trees weigh what they weighed after the last round | what they weighed after the best round |
+| new leaves for dart | \`weight_drop\` has a second weight for every tree then | refused |
+| \`booster=gblinear\` | no trees | refused |
 
 Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures.test.ts\`.
 ${rest === undefined ? "" : `${heading}${rest}`}`;

@@ -36,6 +36,7 @@ interface Terms extends TableTerms {
 }
 
 const small = { num_round: 3, max_depth: 3, max_bin: 6, min_child_weight: 0 };
+const drops = { booster: "dart", rate_drop: 0.5, one_drop: true };
 /** What a job can be: a seed takes one of them. */
 const allTerms: readonly Terms[] = [
   { name: "plain", rowCount: 200, training: small },
@@ -125,6 +126,28 @@ const allTerms: readonly Terms[] = [
   },
   { name: "aligned", rowCount: 60, align: true, training: small },
   { name: "noise in answers", rowCount: 120, answerNoise: 0.5, training: { ...small, colsample_bylevel: 0.8 } },
+  {
+    name: "trees dropped, side by side, stopped early",
+    rowCount: 100,
+    noise: 0.3,
+    validationFraction: 0.3,
+    training: {
+      ...small,
+      ...drops,
+      max_depth: 2,
+      num_round: 9,
+      num_parallel_tree: 2,
+      early_stopping_rounds: 2,
+      eval_metric: ["logloss"],
+    },
+  },
+  {
+    name: "trees dropped, warm start",
+    rowCount: 110,
+    noise: 0.5,
+    before: { num_round: 2 },
+    training: { ...small, ...drops, max_depth: 4 },
+  },
   {
     name: "warm start",
     rowCount: 110,
