@@ -40,9 +40,9 @@ const seen: { readonly message: Uint8Array; readonly sealed: Uint8Array }[] = []
 function watched(epoch: string): Seal {
   const seal = sealOf(crewKey, epoch);
   return {
-    seal(subject, message) {
-      const sealed = seal.seal(subject, message);
-      seen.push({ message, sealed });
+    seal(subject, ...parts) {
+      const sealed = seal.seal(subject, ...parts);
+      seen.push({ message: Buffer.concat(parts), sealed });
       return sealed;
     },
     open: (subject, sealed) => seal.open(subject, sealed),

@@ -12,7 +12,8 @@ import { TandemError } from "../base/error.ts";
 import { osRandom } from "../base/random.ts";
 
 export interface Seal {
-  seal(subject: string, message: Uint8Array): Uint8Array;
+  /** @param parts of one message: whoever has a large one need not put it together first */
+  seal(subject: string, ...parts: readonly Uint8Array[]): Uint8Array;
   /** @throws TandemError SEAL_BROKEN: of another crew, epoch or subject, or changed on its way */
   open(subject: string, sealed: Uint8Array): Uint8Array;
 }
@@ -32,15 +33,13 @@ export function sealOf(crewKey: Uint8Array, epoch: string): Seal {
   const key = Buffer.from(hkdfSync("sha256", crewKey, "", `tandem/crew/1/${epoch}`, 32));
   let messageCount = 0;
   return {
-    seal(subject, message) {
+    seal(subject, ...parts) {
       assert(messageCount++ < messagesMax, "an epoch has fewer than 2^32 messages");
-      const sealed = new Uint8Array(message.length + sealBytes);
-      const nonce = osRandom.fill(sealed.subarray(0, nonceBytes));
+      const nonce = osRandom.fill(new Uint8Array(nonceBytes));
       const cipher = createCipheriv(cipherName, key, nonce).setAAD(Buffer.from(subject));
-      sealed.set(cipher.update(message), nonceBytes);
+      const enciphered = parts.map((part) => cipher.update(part));
       cipher.final();
-      sealed.set(cipher.getAuthTag(), nonceBytes + message.length);
-      return sealed;
+      return Buffer.concat([nonce, ...enciphered, cipher.getAuthTag()]);
     },
     open(subject, sealed) {
       if (sealed.length < sealBytes) throw broken();

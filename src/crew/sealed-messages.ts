@@ -1,7 +1,8 @@
 /** Messages of crew.proto under a seal: whoever opens one knows that it is the crew's, of this epoch and subject. */
-import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
-import { decodeMessage, encodeMessage } from "../wire/scheme-message.ts";
+import { encodedPieces } from "../wire/large-bytes.ts";
+import { decodeMessage } from "../wire/scheme-message.ts";
 import type { Seal } from "./seal.ts";
 
 export class SealedMessages {
@@ -12,7 +13,7 @@ export class SealedMessages {
   }
 
   seal<D extends DescMessage>(schema: D, subject: string, message: MessageInitShape<D>): Uint8Array {
-    return this.#seal.seal(subject, encodeMessage(schema, message));
+    return this.#seal.seal(subject, ...encodedPieces(schema, create(schema, message)));
   }
 
   /** @returns null for what is not the crew's: the engine, or somebody else at it, may put anything there */
