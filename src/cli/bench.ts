@@ -24,7 +24,17 @@ export function benchCommand(): Command {
     .description("measure this machine against OpenSSL, and the scoring server under load")
     .addOption(
       new Option("--only <part>", "which figures")
-        .choices(["arithmetic", "training", "ablation", "noise", "serving", "scoring-masked", "lattice", "all"])
+        .choices([
+          "arithmetic",
+          "training",
+          "ablation",
+          "noise",
+          "serving",
+          "scoring-masked",
+          "lattice",
+          "workers",
+          "all",
+        ])
         .default("all"),
     )
     .option("--data <folder>", "the folder with the public data (default: made-up data of the same shape)")
@@ -63,6 +73,7 @@ function readable(report: BenchReport): string {
     "",
     textTable([["figure", "value", "bar", ""], ...rows]),
     "",
+    ...report.leftOut.map((what) => `  not measured: ${what}`),
     `  ${cpu}, ${cores} cores, Node ${node}, ${kernel} kernel; data: ${report.data}; ` +
       `seed ${report.seed}, ${report.repeats} repeats, commit ${report.commit}`,
     "",

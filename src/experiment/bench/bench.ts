@@ -19,6 +19,7 @@ export const benchParts = [
   "serving",
   "scoring-masked",
   "lattice",
+  "workers",
 ] as const;
 export type BenchPart = (typeof benchParts)[number];
 
@@ -40,11 +41,14 @@ export interface BenchReport {
   readonly data: string;
   readonly commit: string;
   readonly figures: Readonly<Record<string, Figure & { readonly met: boolean | null }>>;
+  /** What this machine lacks the means to measure, and why. */
+  readonly leftOut: readonly string[];
 }
 
 export async function runBench(options: BenchOptions): Promise<BenchReport> {
   const kernel = selectKernel();
   const figures: Record<string, Figure & { met: boolean | null }> = {};
+  const leftOut: string[] = [];
   const collect = (figure: Figure): void => {
     figures[figure.name] = { ...figure, met: isMet(figure) };
     options.onFigure(figure);
@@ -61,6 +65,11 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("serving")) await benchServing(training, collect);
   if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
   if (wants("lattice")) await benchLattice(training, collect);
+  if (wants("workers")) {
+    const { benchWorkers } = await import("./workers.ts"); // it loads what makes certificates
+    const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };
+    await benchWorkers({ ...training, ...own }, collect);
+  }
   return {
     machine: thisMachine(),
     seed: options.seed,
@@ -69,6 +78,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
     data: options.data === null ? "generated" : "public data where there, otherwise generated",
     commit: thisCommit(),
     figures,
+    leftOut,
   };
 }
 
