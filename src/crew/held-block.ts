@@ -38,6 +38,9 @@ export class HeldBlock {
   readonly #lease: Lease;
   readonly #gone = new AbortController();
   #work: BlockWork | null = null;
+  /** Its bins are read, and it has the memory that it needs; or it is gone. */
+  readonly read: Promise<void>;
+  #onRead: () => void = () => {};
   /** What the block refuses, for the rest of the round. */
   #refusal: TandemError | null = null;
   /** Messages of the log that were there before this worker. */
@@ -49,6 +52,7 @@ export class HeldBlock {
     this.#options = options;
     this.#hold = hold;
     this.#lease = lease;
+    this.read = new Promise((resolve) => (this.#onRead = resolve));
     every(options.clock, options.leaseMs / renewals, this.#gone.signal, () => lease.renew());
   }
 
@@ -56,6 +60,7 @@ export class HeldBlock {
   drop(): void {
     this.#gone.abort();
     this.#work = null;
+    this.#onRead();
   }
 
   giveBack(): void {
@@ -79,6 +84,7 @@ export class HeldBlock {
     const work = await turns.run(this.#hold, () => (signal.aborted ? null : read()));
     if (signal.aborted) return;
     this.#work = work;
+    this.#onRead();
     const log = new BlockLog();
     const subject = logOf(this.block);
     this.#toReplay = this.deliveries > 1 ? await epoch.stored(subject) : 0;

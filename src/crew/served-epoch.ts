@@ -110,7 +110,8 @@ export class ServedEpoch {
       }
       fullSince = null;
       const lease = await this.#within(askMs, signal, (asking) => epoch.take(holdQueue, asking));
-      if (lease !== null) this.#hold(lease);
+      // What a block needs of memory is known when it is read: one at a time.
+      if (lease !== null) await this.#hold(lease)?.read;
     }
   }
 
@@ -127,14 +128,15 @@ export class ServedEpoch {
     }
   }
 
-  #hold(lease: Lease): void {
+  #hold(lease: Lease): HeldBlock | null {
     const hold = this.#options.messages.open(CrewHoldSchema, holdQueue, lease.message);
-    if (hold === null || this.isOver) return; // its lease runs out
+    if (hold === null || this.isOver) return null; // its lease runs out
     this.#held.get(hold.block)?.drop(); // this worker was away, and has it once more
     const held = new HeldBlock({ ...this.#options, turns: this.#turns, activity: this.#activity }, hold, lease);
     this.#held.set(hold.block, held);
     held.announce();
     held.follow().catch((error: unknown) => this.#lose(held, error));
+    return held;
   }
 
   /** Others may be able to hold it: this worker takes no more. */

@@ -9,12 +9,13 @@ import type { WorkerConfig } from "../config/crew-config.ts";
 import { blockFilesOf } from "./party-crew.ts";
 import { tellTasks } from "./told-tasks.ts";
 import type { TellWorker } from "./worker-log.ts";
+import { WorkerMemory } from "./worker-memory.ts";
 
 export interface WorkerRun {
   readonly stop: AbortSignal;
   /** Before the config's. */
   readonly threads?: number | undefined;
-  /** No more blocks are taken by a process that has so much. */
+  /** No block is taken that would need more. */
   readonly memoryBytesMax?: number | undefined;
   readonly once: boolean;
 }
@@ -40,7 +41,8 @@ export async function runWorker(config: WorkerConfig, tell: TellWorker, run: Wor
   });
   if (opened === null) return tell(id, { type: "stopped" });
   tell(id, { type: "engine-found" });
-  const worker = new Worker({
+  const memory = new WorkerMemory(run.memoryBytesMax);
+  const worker: Worker = new Worker({
     ...opened,
     id,
     version,
@@ -48,7 +50,7 @@ export async function runWorker(config: WorkerConfig, tell: TellWorker, run: Wor
     files: blockFilesOf(config),
     schemeNamed,
     once: run.once,
-    hasRoom: () => run.memoryBytesMax === undefined || process.memoryUsage.rss() < run.memoryBytesMax,
+    hasRoom: () => memory.hasRoom(worker.blockCount),
     onTrouble: (message) => tell(id, { type: "trouble", message }),
   });
   const quiet = tellBlocks(worker, (blocks) => tell(id, { type: "blocks", blocks }));
