@@ -33,7 +33,7 @@ import {
   trainingLabels,
   writePredictions,
 } from "./results.ts";
-import { type ActiveTables, type JobTables, jobTables } from "./tables.ts";
+import { type JobTables, jobTables, type ReadTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
@@ -71,7 +71,7 @@ const notEvaluated: RoundMetrics = { train: {}, validation: null };
 
 export class JobAttempts {
   readonly #config: ActiveConfig;
-  readonly #tables: ActiveTables;
+  readonly #read: ReadTables;
   /** The model that training goes on from; null: none. */
   readonly #start: StartCheckpoint | null;
   readonly #checkpoints: ActiveCheckpoints;
@@ -97,7 +97,7 @@ export class JobAttempts {
 
   constructor(
     config: ActiveConfig,
-    tables: ActiveTables,
+    read: ReadTables,
     start: StartCheckpoint | null,
     checkpoints: ActiveCheckpoints,
     emit: Emit,
@@ -105,7 +105,7 @@ export class JobAttempts {
     world: ActiveWorld,
   ) {
     this.#config = config;
-    this.#tables = tables;
+    this.#read = read;
     this.#start = start;
     this.#checkpoints = checkpoints;
     this.#emit = emit;
@@ -179,7 +179,7 @@ export class JobAttempts {
     };
     const path = join(this.#checkpoints.folder, "aligned.csv");
     const aligned = this.#config.align
-      ? await alignAndWrite(this.#tables, peers, this.#config, path, emit, this.#world)
+      ? await alignAndWrite(this.#read.tables, peers, this.#config, path, emit, this.#world)
       : null;
     const rows = aligned?.rows ?? null;
     const { config } = await this.#prepare({ aligned: rows }); // what is wrong with the rows shows before the job is stored
@@ -196,7 +196,7 @@ export class JobAttempts {
 
   async #prepare({ aligned, resolutionBits }: Pick<ActiveCheckpoint, "aligned" | "resolutionBits">): Promise<Prepared> {
     const { training } = this.#config;
-    const tables = jobTables(this.#tables, aligned, this.#config);
+    const tables = jobTables(this.#read.tables, aligned, this.#config);
     const labels = trainingLabels(tables.train);
     const { validationRows } = tables;
     roundsBefore(
@@ -227,6 +227,11 @@ export class JobAttempts {
     for (const words of oneClassWords(training, tables)) this.#emit({ type: "notice", party: name, words });
     this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
     for (const [tree, nodes] of (this.#start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
+    // Bins are all that is learnt from: of many rows the rest would be most of this process's memory.
+    this.#read.forget();
+    const needsValues = this.#start !== null || this.#config.compare_alone;
+    if (!needsValues)
+      this.#prepared = { ...this.#prepared, tables: { ...tables, train: { ...tables.train, features: [] } } };
     return this.#prepared;
   }
 

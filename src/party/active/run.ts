@@ -13,7 +13,7 @@ import { protocolVersion } from "../../wire/version.ts";
 import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { JobAttempts } from "./attempts.ts";
 import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
-import { type ActiveTables, type AlignedRows, readActiveTables, withClassesOf } from "./tables.ts";
+import { type AlignedRows, readActiveTables, ReadTables, withClassesOf } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
@@ -28,14 +28,16 @@ export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWo
   const release = await world.lock(join(given.output.directory, given.job));
   try {
     const notices = [...unusedParameters(given.training)];
-    const tables = await readActiveTables(given, (words) => notices.push(words));
-    const config = withClassesOf(given, tables);
-    const checkpoints = await ActiveCheckpoints.open(config, tables, world.storage);
+    const read = new ReadTables(await readActiveTables(given, (words) => notices.push(words)));
+    const config = withClassesOf(given, read.tables);
+    const checkpoints = await ActiveCheckpoints.open(config, read.tables, world.storage);
     const start =
-      checkpoints.checkpoint === null ? await readStart(config, tables[0].rows.table) : checkpoints.checkpoint.start;
+      checkpoints.checkpoint === null
+        ? await readStart(config, read.tables[0].rows.table)
+        : checkpoints.checkpoint.start;
     await recorded(config, start, emit, world, checkpoints.folder, (tell, notes) => {
       for (const words of notices) tell({ type: "notice", party: config.name, words });
-      return runJob(config, tables, start, checkpoints, tell, notes, world);
+      return runJob(config, read, start, checkpoints, tell, notes, world);
     });
   } finally {
     await release();
@@ -108,14 +110,14 @@ function jobEvent(
 
 async function runJob(
   config: ActiveConfig,
-  tables: ActiveTables,
+  read: ReadTables,
   start: StartCheckpoint | null,
   checkpoints: ActiveCheckpoints,
   emit: Emit,
   notes: JobNotes,
   world: ActiveWorld,
 ): Promise<void> {
-  const attempts = new JobAttempts(config, tables, start, checkpoints, emit, notes, world);
+  const attempts = new JobAttempts(config, read, start, checkpoints, emit, notes, world);
   const patience = new Patience(
     {
       patienceMs: config.patience_seconds * 1000,

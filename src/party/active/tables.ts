@@ -6,6 +6,7 @@
 import { alignActive, type PairwiseCounts } from "../../align/active-alignment.ts";
 import type { AlignmentPeer } from "../../align/alignment-peer.ts";
 import type { DistinctIds } from "../../align/normalise.ts";
+import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { float64Of, rowNumbers, rowsWhere } from "../../base/row-numbers.ts";
 import { CategoryBook } from "../../data/category-book.ts";
@@ -25,6 +26,24 @@ import type { LabelSpec } from "../tables/party-labels.ts";
 
 /** The rows of each file, in this order; those after the first may be missing. */
 export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];
+
+/** The files' rows, until nobody needs them: a job's own rows are a copy in their own order. */
+export class ReadTables {
+  #tables: ActiveTables | null;
+
+  constructor(tables: ActiveTables) {
+    this.#tables = tables;
+  }
+
+  get tables(): ActiveTables {
+    assert(this.#tables !== null, "the files' rows are still there");
+    return this.#tables;
+  }
+
+  forget(): void {
+    this.#tables = null;
+  }
+}
 
 /** The rows of a job, in the order that all parties share. */
 export interface JobTables {
