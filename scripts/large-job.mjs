@@ -2,7 +2,7 @@
  * A job with many rows, between real processes with TLS on loopback, each of them under a bound of memory. Prints what
  * each process had at its peak, in each phase of the job, and per row; fails where one had more than it may.
  *
- *   npm run large -- [--rows 1000000] [--columns 10] [--scheme lattice] [--trees 3] [--depth 5] [--cap 3G]
+ *   npm run large -- [--rows 1000000] [--columns 10] [--scheme lattice] [--encryption full] [--trees 3] [--depth 5] [--cap 3G]
  *                    [--workers 0] [--shared 0.95] [--seed 7] [--same-rows] [--folder <folder>] [--job <folder>] [--json]
  *
  * Two companies with `columns` features each; of their rows `shared` are of the same people. With workers, the passive
@@ -29,6 +29,7 @@ const { values } = parseArgs({
     rows: { type: "string", default: "1000000" },
     columns: { type: "string", default: "10" },
     scheme: { type: "string", default: "lattice" },
+    encryption: { type: "string", default: "full" },
     trees: { type: "string", default: "3" },
     depth: { type: "string", default: "5" },
     cap: { type: "string", default: "3G" },
@@ -48,19 +49,20 @@ const sameRows = values["same-rows"];
 const shared = sameRows ? 1 : Number(values.shared);
 const capBytes = bytesOf(values.cap);
 /** By the active party's events: which of them begins a phase. */
-const phases = { aligning: "alignment", aligned: "set-up", layout: "trees", tree: "trees", predicted: "results" };
+const phases = { job: "set-up", aligning: "alignment", aligned: "set-up", layout: "trees", tree: "trees" };
 const lookMs = 200;
 
 const processes = [];
 let phase = "reading";
-const began = performance.now();
-const seconds = { reading: 0 };
+let since = performance.now();
+const seconds = {};
 
 mkdirSync(values.folder, { recursive: true });
 const home = values.job ?? mkdtempSync(join(values.folder, "job-"));
 try {
   if (!existsSync(join(home, "bank", "active.yaml")))
     await setUp(await makeTables({ folder: values.folder, rows, columns, shared, seed, sameRows }));
+  since = performance.now();
   await run();
 } finally {
   report();
@@ -105,6 +107,7 @@ async function setUp(tables) {
     max_passive_ids: rows,
     training: { num_round: trees, max_depth: depth, seed },
     scheme: values.scheme,
+    ...(values.scheme === "paillier" ? { speed: { encryption: values.encryption } } : {}),
     output: { directory: "jobs" },
   };
   // A config is YAML, and JSON is that too; lines of a crew can be added to neither as text.
@@ -136,8 +139,9 @@ async function run() {
   try {
     if (workers > 0) {
       start("nats-server", ["nats-server", "-c", "nats.conf"], { cwd: join(home, "crew") });
+      const room = ["--memory", `${Math.floor((0.95 * capBytes) / 1e6)}MB`];
       for (let i = 0; i < workers; i++)
-        start(`worker-${i}`, [...tandem, "worker", "-c", join(home, "crew", "worker.yaml"), "--threads", "1"]);
+        start(`worker-${i}`, [...tandem, "worker", "-c", join(home, "crew", "worker.yaml"), "--threads", "1", ...room]);
     }
     const party = start("passive", [...tandem, "party", "-c", join(home, "retailer", "passive.yaml")]);
     await party.said("listening");
@@ -158,9 +162,10 @@ async function run() {
 
 function enter(next) {
   if (next === undefined || next === phase) return;
-  seconds[phase] = (performance.now() - began) / 1000 - Object.values(seconds).reduce((a, b) => a + b, 0);
+  const now = performance.now();
+  seconds[phase] = (seconds[phase] ?? 0) + (now - since) / 1000;
+  since = now;
   phase = next;
-  seconds[phase] = 0;
   for (const each of processes) each.enter(phase);
 }
 
@@ -196,7 +201,7 @@ function report() {
   const facts = { rows, columns, scheme: values.scheme, trees, depth, workers, shared, seed, capBytes, heldBy };
   if (values.json) process.stdout.write(`${JSON.stringify({ ...facts, seconds, peaks, beyond })}\n`);
   else {
-    const names = Object.keys(seconds).filter((name) => name !== "end");
+    const names = Object.keys(seconds);
     const cell = (text) => String(text).padStart(11);
     const megabytes = (bytes) => (bytes === undefined ? "-" : `${Math.round(bytes / 2 ** 20)} MB`);
     const lines = [
