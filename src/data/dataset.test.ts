@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { selectRows, type PartyTable } from "./dataset.ts";
+import { type PartyTable, selectRows, viewRows } from "./dataset.ts";
 
 const table: PartyTable = {
   ids: ["a", "b", "c"],
@@ -26,4 +26,15 @@ it("shares nothing with the original", () => {
 
 it("asserts that rows exist", () => {
   expect(() => selectRows(table, Uint32Array.of(3))).toThrow("row 3 of a table of 3");
+});
+
+it("shows the same rows without a copy of them", () => {
+  for (const rows of [Uint32Array.of(2, 1, 1), new Uint32Array(0)]) {
+    const view = viewRows(table, rows);
+    expect({ ...view, features: view.features.map((feature) => feature) }).toEqual(selectRows(table, rows));
+    expect(view.features).toHaveLength(2);
+  }
+  const view = viewRows(table, Uint32Array.of(1));
+  expect(view.features[0]).not.toBe(view.features[0]); // nobody keeps it
+  expect(() => viewRows(table, Uint32Array.of(3))).toThrow("row 3 of a table of 3");
 });

@@ -48,6 +48,18 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
   return { ids: selectTexts(table.ids, rows), ...selectColumns(table, rows) };
 }
 
+/**
+ * The same, with features that are put together each time somebody asks for one: for whoever reads each of them a few
+ * times, as a whole. A copy of all would take as much memory as the table.
+ */
+export function viewRows(table: PartyTable, rows: Uint32Array): PartyTable {
+  const features: Float32Array[] = [];
+  table.features.forEach((feature, i) =>
+    Object.defineProperty(features, i, { enumerable: true, get: () => float32Of(feature, rows) }),
+  );
+  return { ...selectRows({ ...table, features: [] }, rows), features };
+}
+
 /** The same without ids. */
 export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array): Omit<PartyTable, "ids"> {
   const { labels, weights } = table;

@@ -1,7 +1,7 @@
 /** Which of a passive party's rows a job is about, in which order. */
 import { TandemError } from "../../base/error.ts";
 import { rowNumbers, rowsWhere } from "../../base/row-numbers.ts";
-import { type PartyTable, selectRows } from "../../data/dataset.ts";
+import { type PartyTable, selectRows, viewRows } from "../../data/dataset.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import { readAlignment } from "../../store/passive-checkpoint.ts";
 import { checkBitmap, isSet } from "../../wire/bitmap.ts";
@@ -30,14 +30,13 @@ export interface RowsWanted {
 export async function jobRows(files: DeskFiles, { hello, job, active, aligned }: RowsWanted): Promise<JobRows> {
   const { name } = files.config;
   const { trainingRows, validationRows: validation } = hello;
-  const ofTable = ({ table, rows }: OrderedRows, areTrained: boolean): PartyTable =>
-    selectRows(
-      table,
-      rowsIn(trainingRows, rows.length, areTrained, name).map((place) => rows[place]),
-    );
-  const training = (all: OrderedRows): PartyTable => ofTable(all, true);
+  const rowsOf = ({ rows }: OrderedRows, areTrained: boolean): Uint32Array =>
+    rowsIn(trainingRows, rows.length, areTrained, name).map((place) => rows[place]);
+  // Values become bins, and are not needed any more; but a start model asks for them again and again.
+  const isStarted = (hello.parameters?.startModel ?? "") !== "";
+  const training = (all: OrderedRows): PartyTable => (isStarted ? selectRows : viewRows)(all.table, rowsOf(all, true));
   // Whoever is trained on is not predicted: outcomes off their path would be told too.
-  const others = (all: OrderedRows): PartyTable => ofTable(all, false);
+  const others = (all: OrderedRows): PartyTable => selectRows(all.table, rowsOf(all, false));
   if (hello.aligned) {
     const all =
       aligned?.job === job ? { table: aligned.data.table, rows: aligned.rows } : await storedRows(files, job, active);
