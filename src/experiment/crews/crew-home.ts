@@ -33,7 +33,7 @@ export async function makeCrewHome({
   serverCount,
   section,
 }: CrewHomeOptions): Promise<CrewHome> {
-  const name = await initCrew({ party, hosts: ["127.0.0.1"], port: 4222, directory: folder });
+  const { crew: name } = await initCrew({ party, hosts: ["127.0.0.1"], port: 4222, directory: folder });
   const servers = await EngineServers.plan(program, folder, serverCount);
   const path = (file: string): string => join(folder, file);
   const access = (who: { readonly certificate: string; readonly key: string }) => ({
