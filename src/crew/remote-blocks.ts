@@ -175,7 +175,8 @@ export class RemoteBlocks implements Blocks {
       if (held === null || block < 0) continue;
       const { deliveries } = held;
       const worker = shownWorker(held.worker);
-      if (this.#holders.hear(block, { ...held, worker }, clock.now())) on({ kind: "block-held", block, worker, deliveries });
+      if (this.#holders.hear(block, { ...held, worker }, clock.now()))
+        on({ kind: "block-held", block, worker, deliveries });
     }
   }
 
