@@ -47,7 +47,7 @@ test.skipIf(natsServerProgram === undefined)(
     await working.errorMatches(/"event":"engine-waited"/);
     const config = join(crew, "nats.conf");
     // Somebody else on this machine may have the usual port for figures.
-    writeFileSync(config, readFileSync(config, "utf8").replace("127.0.0.1:8222", "127.0.0.1:-1"));
+    writeFileSync(config, readFileSync(config, "utf8").replace(/^http: "127.0.0.1:\d+"/m, 'http: "127.0.0.1:-1"'));
     engine = spawn(natsServerProgram ?? "", ["-c", "nats.conf"], { cwd: crew, stdio: "ignore" });
     await working.errorMatches(/"event":"engine-found"/);
     working.process.kill("SIGTERM");

@@ -108,6 +108,23 @@ describe.skipIf(server === null)("who may do what", () => {
     await expectError(async () => joined?.end(), "CERTIFICATE", /rights of the crew/);
     expect(await epoch.stored("sum.>")).toBe(1);
   });
+
+  test("it takes tasks and writes results, and offers none and purges nothing", async () => {
+    const shop = await open(server, "shop-party", { keeping });
+    const epoch = await shop.begin("e4", true);
+    await epoch.offer("task", bytes("t"));
+    const connection = await open(server, "shop-worker");
+    const joined = await connection.join("e4");
+    const lease = await joined?.take("task", AbortSignal.timeout(5000));
+    await joined?.append("done.1", bytes("a"));
+    await lease?.done();
+    await expectError(async () => joined?.purge("done.>"), "CERTIFICATE", /rights of the crew/);
+    const pretend = async (): Promise<void> =>
+      (await (await open(server, "shop-worker", { keeping })).join("e4"))?.offer("task", bytes("t"));
+    await expectError(pretend, "CERTIFICATE", /rights of the crew/);
+    expect([await epoch.offered("task"), await epoch.stored("done.>")]).toEqual([0, 1]);
+    await epoch.end();
+  });
 });
 
 describe.skipIf(mortal === null)("a server that fails", () => {
@@ -122,6 +139,8 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     await expectError(() => epoch.append("log.0", new Uint8Array(15_000)), "ENGINE_FULL", /no room/);
     await epoch.purge("log.>");
     await epoch.append("log.0", new Uint8Array(15_000));
+    await epoch.offer("task", new Uint8Array(15_000));
+    await expectError(() => epoch.offer("task", new Uint8Array(15_000)), "ENGINE_FULL", /no room/);
   });
 
   test("one that forgets is noticed; one that keeps its files goes on where it was", async () => {

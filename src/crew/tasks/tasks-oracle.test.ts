@@ -5,6 +5,8 @@ import { type TestJob, trainFederated, trainInOnePlace } from "../../../test/sup
 import { randomTable } from "../../../test/support/tables.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { firstDifference } from "../../gbdt/tree/model-compare.ts";
+import type { ActiveProgress } from "../../protocol/active/role.ts";
+import { noProgress, type PassiveProgress } from "../../protocol/passive/progress.ts";
 import { PaillierActive } from "../../scheme/paillier/active.ts";
 import { NonceDraws } from "../../scheme/paillier/nonce-draws.ts";
 import { paillier } from "../../scheme/paillier/paillier.ts";
@@ -46,4 +48,32 @@ test.each([
   } finally {
     for (const crew of [bank, shop]) crew.stop();
   }
+});
+
+test("the bank's workers go for good: the attempt ends with a known error, and the next goes on without them", async () => {
+  const table = randomTable("tasks, then none", { rows: 60, features: [1, 2], missingFraction: 0.1 });
+  const job: TestJob = { table, kernel, key, permutationSecrets: [new Uint8Array(32)] };
+  const bank = crewOf(1, "gone");
+  const party = bank.crew();
+  let passive: PassiveProgress = noProgress;
+  const kept: { active: ActiveProgress; passive: PassiveProgress }[] = [];
+  const broken = trainFederated({
+    ...job,
+    stored: { progress: noProgress, store: async (progress) => void (passive = structuredClone(progress)) },
+    activeStored: {
+      store: async (active) => {
+        kept.push(structuredClone({ active, passive }));
+        bank.stop();
+      },
+    },
+    activeScheme: (...given) => new PaillierActive(given[0], given[1], 1, given[2], never, null, party),
+  });
+  await expect(broken).rejects.toThrow(/no task was done for \d+ s/);
+  expect([kept.length, party.failure?.code]).toEqual([1, "WORKERS_MISSING"]);
+  const { model } = await trainFederated({
+    ...job,
+    stored: { progress: kept[0].passive, store: async () => {} },
+    activeStored: { progress: kept[0].active },
+  });
+  expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
 });
