@@ -89,6 +89,7 @@ function readable({ schemes, recommended, cores }: Estimates): string {
       ...parties.map((i) =>
         row(`memory of passive party ${i + 1}`, ({ memoryBytes }) => formatBytes(memoryBytes.passives[i])),
       ),
+      row("bits of a gradient", ({ resolutionBits }) => String(resolutionBits)),
       row("kernel", ({ kernel }) => kernel),
     ]),
     ...crewText(possible),

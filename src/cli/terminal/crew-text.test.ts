@@ -26,6 +26,7 @@ const estimate: Estimate = {
   passiveCpuSeconds: [1],
   bytes: { activeToPassive: 1, passiveToActive: 1 },
   memoryBytes: { active: 1, passives: [1] },
+  resolutionBits: 24,
   kernel: "native",
   cores: 2,
   cpuSeconds: 2,

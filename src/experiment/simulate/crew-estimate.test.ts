@@ -3,8 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory } from "../../../test/support/command.ts";
-import { chooseSet } from "../../crypto/lattice/parameters/choose-set.ts";
+import { codecParameters, resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { nodeBytesUp, passiveMemoryBytes } from "../../crypto/lattice/parameters/sizes.ts";
+import { nodesPerOutput } from "../../party/job-grid.ts";
+import { latticeCodec } from "../../scheme/lattice/job-resolution.ts";
 import type { Prediction } from "../../scheme/cost-model.ts";
 import {
   type CrewEstimate,
@@ -105,16 +108,18 @@ test("the table of docs/scale-out.md has the model's cores, memory and bytes", (
 });
 
 test("its table for lattices has the bytes of 32 nodes, the memory and the bits that a job of 100 trees reaches", () => {
+  const nodesMax = nodesPerOutput(resolveParameters(trainingParameters, { num_round: 100, max_depth: 6 }));
   for (const [power, , , memory, sent, bits] of tableUnder("### Lattices")) {
     const rowCount = 10 ** power;
-    const budget = { nodesMax: 100 * 63, outputs: 1, candidateCount: 2 * features * 32 };
-    const { set, resolutionBits } = chooseSet(24, { rowCount }, budget);
+    const facts = { rows: rowCount, nodesMax, outputsPerTree: 1, answerNoise: 0, maxDepth: 6, maxLeaves: 0 };
+    const { resolution_bits: reached } = latticeCodec(resolveParameters(codecParameters, {}), facts);
+    const set = latticeSets.B;
     const candidates = features * 31;
     expect(Math.abs((32 * nodeBytesUp(set, rowCount)) / 1e9 / sent - 1), "GB").toBeLessThan(0.01);
     expect(Math.abs(passiveMemoryBytes(set, rowCount, features, candidates) / 1e9 / memory - 1), "GB").toBeLessThan(
       0.05,
     );
-    expect(resolutionBits).toBe(bits);
+    expect(reached).toBe(bits);
   }
 });
 
@@ -163,6 +168,8 @@ test("a real table as if it were a million times as long: both schemes, bytes of
     return found;
   };
   const [paillier, lattice] = [of("paillier"), of("lattice")];
+  expect(paillier.resolutionBits).toBe(24);
+  expect(lattice.resolutionBits, "coarser, for so many rows").toBeLessThan(20);
   for (const found of [paillier, lattice]) {
     const [{ blocks, rowsPerBlock, engineBytesPerTree }] = found.crews ?? [];
     expect([blocks, rowsPerBlock]).toEqual([58, 2 ** 20]);

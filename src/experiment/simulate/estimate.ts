@@ -19,6 +19,8 @@ import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface Estimate extends Prediction {
   readonly kernel: string;
+  /** Bits that a gradient is rounded to: what was asked for, or as many as the scheme can have. */
+  readonly resolutionBits: number;
   readonly cores: number;
   readonly cpuSeconds: number;
   /** All parties on this machine, as `simulate` runs them. */
@@ -57,7 +59,7 @@ export async function estimate(options: SimulateOptions, questions: EstimateQues
   const asked = schemes.find(({ scheme: name }) => name === scheme);
   if (asked?.estimate === undefined || asked.estimate === null)
     throw new TandemError("USAGE", asked?.refusal ?? `there is no scheme '${scheme}'`);
-  const job = { rows: questions.rows ?? prepared.train[0].ids.length, peopleShare: prepared.privacy.min_people_share };
+  const job = { rows: questions.rows ?? rowsOf(prepared), peopleShare: prepared.privacy.min_people_share };
   return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
 }
 
@@ -77,11 +79,16 @@ async function outlook(
   try {
     const layout = prepared.layoutFor({ scheme: name, keyBits });
     const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }), questions);
-    return { ...facts, estimate: { ...job, kernel: scheme.kernelName() }, refusal: null };
+    const resolutionBits = prepared.resolutionFor({ scheme: name, keyBits }, questions.rows ?? rowsOf(prepared));
+    return { ...facts, estimate: { ...job, kernel: scheme.kernelName(), resolutionBits }, refusal: null };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
     return { ...facts, estimate: null, refusal: error.message };
   }
+}
+
+function rowsOf({ train }: Pick<PreparedSimulation, "train">): number {
+  return train[0].ids.length;
 }
 
 /** A job whose tables have been read and whose layout has been proven. */
@@ -91,7 +98,7 @@ export function estimateJob(
   { train, training, speed, layout }: EstimatedJob,
   costs: CostModel,
   questions: EstimateQuestions = {},
-): Omit<Estimate, "kernel"> {
+): Omit<Estimate, "kernel" | "resolutionBits"> {
   const rows = questions.rows ?? train[0].ids.length;
   const times = rows / train[0].ids.length;
   const rounds = roundsOf(training.num_round, training);

@@ -33,6 +33,8 @@ export interface PreparedSimulation extends SimulationParameters {
   readonly layout: GradientLayout;
   /** The layout under another scheme. @throws TandemError where that cannot train such a job */
   readonly layoutFor: (choice: SchemeChoice) => GradientLayout;
+  /** Bits of a gradient under a scheme, if so many rows were trained on. @throws TandemError where none are left */
+  readonly resolutionFor: (choice: SchemeChoice, rows: number) => number;
   /** The model that training goes on from; null: none. */
   readonly start: Model | null;
 }
@@ -60,7 +62,7 @@ async function checkTraining(
   options: SimulateOptions,
   { training, codec, privacy }: SimulationParameters,
   { whole, train, validation: held }: SimulationTables,
-): Promise<Pick<PreparedSimulation, "start" | "layout" | "layoutFor">> {
+): Promise<Pick<PreparedSimulation, "start" | "layout" | "layoutFor" | "resolutionFor">> {
   const {
     rows: [active],
     validation,
@@ -82,11 +84,14 @@ async function checkTraining(
   // Refuses what could overflow.
   const gradients = task.gradients(task.startMargins());
   const grid = { instances: active.ids.length, validationRows: validation, start };
+  const askedOf = ({ scheme, keyBits }: SchemeChoice) => ({ scheme, keyBits, training, codec, defences: privacy });
   const layoutFor = (choice: SchemeChoice): GradientLayout => {
-    const asked = { scheme: choice.scheme, keyBits: choice.keyBits, training, codec, defences: privacy };
+    const asked = askedOf(choice);
     return layoutOfJob({ ...asked, codec: codecOfJob(asked, grid) }, gradients);
   };
-  return { start, layout: layoutFor(options), layoutFor };
+  const resolutionFor = (choice: SchemeChoice, rows: number): number =>
+    codecOfJob(askedOf(choice), { ...grid, instances: rows }).resolution_bits;
+  return { start, layout: layoutFor(options), layoutFor, resolutionFor };
 }
 
 /** What is wrong with all training rows together has no line, but a file. */

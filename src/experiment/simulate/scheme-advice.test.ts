@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import type { Estimate } from "./estimate.ts";
 import { recommendation, revealedWords, type SchemeOutlook } from "./scheme-advice.ts";
 
-function outlook(scheme: "paillier" | "lattice", seconds: number, bytes: number): SchemeOutlook {
+function outlook(scheme: "paillier" | "lattice", seconds: number, bytes: number, bits = 24): SchemeOutlook {
   const estimate: Estimate = {
+    resolutionBits: bits,
     kernel: "native",
     cores: 2,
     cpuSeconds: seconds,
@@ -25,6 +26,12 @@ test("the faster one, from the link on that keeps up", () => {
   expect(scheme).toBe("lattice");
   expect(why).toMatch(/50 times less CPU, faster over links from 9 Mb\/s on, and passive parties do not learn/);
   expect(recommendation([paillier, outlook("lattice", 2, 9e6)], job).why).not.toContain("Mb/s");
+});
+
+test("what it gives up is said with it", () => {
+  const why = (bits: number): string => recommendation([paillier, outlook("lattice", 2, 1, bits)], job).why;
+  expect(why(12)).toContain("It rounds gradients to 12 bits, not 24.");
+  expect(why(24)).not.toContain("rounds");
 });
 
 test.each([

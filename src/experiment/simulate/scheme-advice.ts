@@ -64,8 +64,13 @@ export function recommendation(
     scheme: hidden.scheme,
     why:
       `it takes ${times} times less CPU${linkWords(slow, quick)}, and passive parties do not learn who is in a node. ` +
-      "It is experimental: every passive party must allow it",
+      `${coarserWords(slow, quick)}It is experimental: every passive party must allow it`,
   };
+}
+
+function coarserWords(fine: Estimate, coarse: Estimate): string {
+  if (coarse.resolutionBits >= fine.resolutionBits) return "";
+  return `It rounds gradients to ${coarse.resolutionBits} bits, not ${fine.resolutionBits}. `;
 }
 
 /** What is sent more has to be sent in the time that is saved. */

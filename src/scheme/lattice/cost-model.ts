@@ -2,7 +2,7 @@
  * What a job with the lattice scheme will cost on this machine: the formulas of docs/lattice.md, with its operations
  * measured in a fraction of a second. Every node is sealed for all rows, so nothing here depends on who is in it.
  */
-import { largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
+import { enoughBits, largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
 import { candidateCountMax, checkBudget } from "../../crypto/lattice/parameters/distance.ts";
 import type { LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { laneCount, type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
@@ -48,7 +48,8 @@ function setOf(job: JobShape): LatticeSet {
     candidateCount: Math.min(candidatesMax, candidateCountMax),
   };
   const rows = { rowCount: job.rows, noiseMax: job.layout.noise?.max ?? 0 };
-  return (largestResolution(latticeSets.A, rows, budget) ?? 0) >= wanted ? latticeSets.A : latticeSets.B;
+  const enough = Math.min(wanted, enoughBits);
+  return (largestResolution(latticeSets.A, rows, budget) ?? 0) >= enough ? latticeSets.A : latticeSets.B;
 }
 
 function predict(job: JobShape, set: LatticeSet, measured: LatticeCosts): Prediction {
