@@ -62,7 +62,11 @@ const cases: readonly Case[] = [
   [
     { objective: "rank:ndcg" },
     (label) => Math.min(4, Math.max(0, Math.round(label / 3 + 2))),
-    { columns: { qid: table.labels.map((_, row) => row % 5) }, validationRows: Uint32Array.of(0, 5, 10, 15, 20) },
+    {
+      columns: { qid: table.labels.map((_, row) => row % 5) },
+      weights: table.labels.map((_, row) => 1 + (row % 5)),
+      validationRows: Uint32Array.of(0, 5, 10, 15, 20),
+    },
   ],
   [{ objective: "reg:squarederror" }, (label) => label, { weights, custom: logCosh }],
   [{ objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }, (label) => label, { weights }],

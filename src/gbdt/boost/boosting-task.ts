@@ -8,6 +8,7 @@ import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { type Objective, objectiveFor } from "../objective/objective.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
 import { checkCustom, type CustomObjective, customGradients } from "../objective/custom-objective.ts";
+import { checkGroupWeights, scaledGroupWeights } from "../objective/group-weights.ts";
 import { checkColumns } from "../objective/objective-columns.ts";
 import { withQuantileLeaves } from "../tree/adaptive-leaves.ts";
 import type { GrownTree } from "../tree/grow.ts";
@@ -58,16 +59,19 @@ export class BoostingTask {
     this.treeOutputs =
       parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
-    if (weights !== null && this.objective.kind === "rank")
-      throw new TandemError("USAGE", `${this.objective.name} takes no weights: they would be those of whole groups`);
     checkColumns(this.objective, columns, labels, this.outputCount);
+    const groups = this.objective.kind === "rank" ? columns.qid : undefined;
+    if (weights !== null && groups !== undefined) checkGroupWeights(weights, groups);
     this.columns = columns;
     if (custom !== null) checkCustom(custom, this.objective, this.outputCount);
     this.#custom = custom;
     this.labels = labels;
     this.weights = weights;
     this.#parameters = parameters;
-    this.#weights = effectiveWeights(parameters, labels, weights);
+    this.#weights =
+      weights === null || groups === undefined
+        ? effectiveWeights(parameters, labels, weights)
+        : scaledGroupWeights(weights, groups, this.trainingRows);
     const { g, h } = this.objective.bounds(parameters);
     const factor = this.#weights === null ? 1 : powerAbove(this.#weights);
     this.#bounds = outputs.flatMap(() => [scaled(g, factor), scaled(h, factor)]);

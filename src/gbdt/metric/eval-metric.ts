@@ -77,7 +77,7 @@ export class Evaluation {
   /** Rows with their groups. @param places those that count; undefined: all */
   ranked(places = Infinity): Parameters<typeof ndcg>[0] {
     const groups = this.columns.qid ?? new Float64Array(this.labels.length);
-    return { scores: this.#margins, labels: this.labels, groups, places };
+    return { scores: this.#margins, labels: this.labels, groups, weights: this.weights, places };
   }
 
   /** What takes long of these metrics is computed aside. */

@@ -1,10 +1,13 @@
-/** Metrics of the order within groups, on average over groups; as XGBoost 2.1, src/metric/rank_metric.cc. */
+/** Metrics of the order within groups, on average over groups, by their weights; as XGBoost 2.1, src/metric/rank_metric.cc. */
+import type { Weights } from "./metrics.ts";
 import { discountedGain, idealGain, ranked, rankGroups } from "../objective/rank-groups.ts";
 
 interface RankedRows {
   readonly scores: Float64Array;
   readonly labels: Float64Array;
   readonly groups: Float64Array;
+  /** All rows of a group have its weight; null or left out: all groups count once. */
+  readonly weights?: Weights;
   /** Places that count, from the best on; Infinity: all. */
   readonly places: number;
 }
@@ -39,8 +42,15 @@ export function precision(rows: RankedRows): number {
 }
 
 /** @param of labels of a group from the highest score down */
-function overGroups({ scores, labels, groups }: RankedRows, of: (labels: readonly number[]) => number): number {
-  const all = rankGroups(groups, null);
-  const values = all.map((rows) => of(Array.from(ranked(rows, scores), (row) => labels[row])));
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+function overGroups(
+  { scores, labels, groups, weights }: RankedRows,
+  of: (labels: readonly number[]) => number,
+): number {
+  let [sum, total] = [0, 0];
+  for (const rows of rankGroups(groups, null)) {
+    const weight = weights?.[rows[0]] ?? 1;
+    sum += weight * of(Array.from(ranked(rows, scores), (row) => labels[row]));
+    total += weight;
+  }
+  return sum / total;
 }

@@ -55,7 +55,10 @@ test("what cannot be ranked is refused", async () => {
   const columns = { qid: numbers(0, 0) };
   expect(new BoostingTask(ranking, numbers(0, 31), null, null, columns).labels).toHaveLength(2);
   await expectError(() => new BoostingTask(ranking, numbers(0, 1)), "USAGE", /needs a column qid/);
-  await expectError(() => new BoostingTask(ranking, numbers(0, 1), numbers(1, 1), null, columns), "USAGE", /weights/);
+  const weighted = (...weights: number[]) =>
+    new BoostingTask(ranking, numbers(0, 1), numbers(...weights), null, columns);
+  expect(weighted(3, 3).weights).toEqual(numbers(3, 3));
+  await expectError(() => weighted(3, 4), "WEIGHT_INVALID", /^the weight of instance 1 .* instance 0 of its group/);
   for (const bad of [numbers(0, 32), numbers(0, 0.5), numbers(0, -1), numbers(2, 2), numbers(0, NaN)])
     await expectError(() => new BoostingTask(ranking, bad, null, null, columns), "LABEL_INVALID", /label/);
   const counting = { ...ranking, eval_metric: ["map@3" as const] };
@@ -63,6 +66,20 @@ test("what cannot be ranked is refused", async () => {
   await expectError(() => new BoostingMonitor(counting, task), "USAGE", /map@3 needs labels 0 and 1/);
   const linear = { ...ranking, ndcg_exp_gain: false };
   expect(new BoostingTask(linear, numbers(0, 0.5), null, null, columns).labels).toHaveLength(2);
+});
+
+test("a group's weight is 1 on average over those that are learnt from, in gradients and metrics", () => {
+  const ranking = resolveParameters(trainingParameters, { objective: "rank:pairwise" });
+  const columns = { qid: numbers(1, 1, 2, 2, 3, 3) };
+  const labels = numbers(1, 0, 0, 1, 1, 0);
+  const gradients = (weights: Float64Array | null) =>
+    new BoostingTask(ranking, labels, weights, Uint32Array.of(4, 5), columns).gradients(new Float64Array(6)).values[0];
+  const plain = gradients(null);
+  const weighted = gradients(numbers(1, 1, 3, 3, 100, 100));
+  expect(weighted.slice(0, 4)).toEqual(numbers(plain[0] / 2, plain[1] / 2, 1.5 * plain[2], 1.5 * plain[3]));
+  const rows = { scores: numbers(2, 1, 2, 1, 2, 1), labels, groups: columns.qid, places: 1 };
+  expect(precision({ ...rows, weights: null })).toBeCloseTo(2 / 3, 14);
+  expect(precision({ ...rows, weights: numbers(1, 1, 3, 3, 4, 4) })).toBe(5 / 8);
 });
 
 test("whole groups are drawn", () => {

@@ -1,10 +1,13 @@
 /** Which rows a job learns from, evaluates and tests on. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { DistinctIds } from "../../align/normalise.ts";
 import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
 import { isSet } from "../../wire/bitmap.ts";
-import { type ActiveTables, jobTables, rowsOf } from "./tables.ts";
+import { type ActiveTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { TablePart } from "../tables/joined-tables.ts";
 
@@ -101,4 +104,36 @@ describe("with a validation file", () => {
       /validation_path\.csv: 1 of its ids/,
     );
   });
+});
+
+test("a ranking's groups have one weight each, those of test rows too, or nothing is read on", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tandem-groups-"));
+  try {
+    const write = (name: string, lastWeight: number): string => {
+      const path = join(folder, name);
+      writeFileSync(path, `id,y,x,q,w\n${name}1,1,2,7,0.5\n${name}2,0,1,7,${lastWeight}\n`);
+      return path;
+    };
+    const reading = (path: string, test_path: string) => {
+      const { data } = config({
+        path,
+        test_path,
+        weight: "w",
+        qid: "q",
+        features: ["x"],
+        categorical: [],
+        interaction_constraints: {},
+      });
+      const training = resolveParameters(trainingParameters, { objective: "rank:ndcg" });
+      return readActiveTables({ data, training } as ActiveConfig, () => {});
+    };
+    const even = write("even.csv", 0.5);
+    expect((await reading(even, write("test.csv", 0.5))).map(({ rows }) => rows.table.ids.length)).toEqual([2, 2]);
+    const odd = write("odd.csv", 0.75);
+    const words = /odd\.csv: the weight of instance 1 is another than that of instance 0 of its group \(qid\)(?!.*0\.)/;
+    await expectError(() => reading(even, odd), "WEIGHT_INVALID", words);
+    await expectError(() => reading(odd, even), "WEIGHT_INVALID", words);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -18,6 +18,7 @@ import { splitRows, validationRows } from "../../data/split.ts";
 import { pathTitle } from "../../data/table-parts.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
+import { checkGroupWeights } from "../../gbdt/objective/group-weights.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { joinParts, type JoinedTable, type TablePart } from "../tables/joined-tables.ts";
@@ -97,10 +98,16 @@ export async function readActiveTables(
         rows: await readPartyTable({ path }, later, { ...label, trained }, { ...reading, text: "as trained" }),
       });
   }
-  return [
-    { field: "path", path: data.path === undefined ? "the training data" : pathTitle(data.path), rows: train },
-    ...others,
-  ];
+  const path = data.path === undefined ? "the training data" : pathTitle(data.path);
+  const parts: ActiveTables = [{ field: "path", path, rows: train }, ...others];
+  for (const part of parts) checkGroups(part);
+  return parts;
+}
+
+/** Those of test rows too, before anybody computes. @throws TandemError WEIGHT_INVALID */
+function checkGroups({ path, rows }: TablePart): void {
+  const { weights, rowColumns } = rows.table;
+  if (weights && rowColumns?.qid !== undefined) checkGroupWeights(weights, rowColumns.qid, `${path}: `);
 }
 
 /** A config that names the labels' classes, and says how many they are. @throws TandemError USAGE if it says another */
