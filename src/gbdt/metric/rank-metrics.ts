@@ -1,4 +1,4 @@
-/** Metrics of the order within groups, on average over groups, by their weights; as XGBoost 2.1, src/metric/rank_metric.cc. */
+/** Metrics of the order within groups, as means over groups by weight (XGBoost 2.1, src/metric/rank_metric.cc). */
 import type { Weights } from "./metrics.ts";
 import { discountedGain, idealGain, ranked, rankGroups } from "../objective/rank-groups.ts";
 

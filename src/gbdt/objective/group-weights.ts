@@ -19,8 +19,8 @@ export function checkGroupWeights(weights: Float64Array, groups: Float64Array, w
   if (bad === -1) return;
   throw new TandemError(
     "WEIGHT_INVALID",
-    `${whose}the weight of instance ${bad} is another than that of instance ${firstOf.get(groups[bad])} of its group (qid): ` +
-      "in a ranking groups have weights, and every row has its group's",
+    `${whose}the weight of instance ${bad} is another than that of instance ${firstOf.get(groups[bad])} ` +
+      "of its group (qid): in a ranking groups have weights, and every row has its group's",
   );
 }
 

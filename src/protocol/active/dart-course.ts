@@ -1,4 +1,4 @@
-/** Boosting with drops between parties: from nothing, after a start model's trees, or where an attempt was broken off. */
+/** Boosting with drops between parties: from nothing, after a start model, or where an attempt was broken off. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
