@@ -28,7 +28,7 @@ test.each([
   [{ quantile_alpha: [0.1, 0.9] }, /quantile_alpha is not used .* reg:quantileerror/],
   [{ objective: "survival:cox", aft_loss_distribution: "extreme" }, /aft_loss_distribution is not used .*:aft/],
   [{ objective: "rank:pairwise", ndcg_exp_gain: false }, /ndcg_exp_gain is not used .* rank:ndcg/],
-  [{ rate_drop: 0.1 }, /rate_drop is not used .* belongs to booster dart/],
+  [{ rate_drop: 0.1 }, /rate_drop is not used with booster gbtree: it belongs to booster dart/],
   [{ one_drop: true }, /one_drop is not used .* belongs to booster dart/],
   [{ normalize_type: "forest" }, /normalize_type is not used .* belongs to booster dart/],
   [{ objective: "binary:hinge", scale_pos_weight: 2 }, /scale_pos_weight is not used with binary:hinge/],

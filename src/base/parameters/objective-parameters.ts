@@ -10,6 +10,8 @@ interface Applicability {
   readonly isUsed: (training: TrainingParameters) => boolean;
   /** What it belongs to. */
   readonly belongsTo: string;
+  /** The parameter that decides whether it is used; left out: the objective. */
+  readonly beside?: keyof TrainingParameters;
   /** Why it is refused, and what to do; left out or null: people are told that it is not used. */
   readonly refusal?: (training: TrainingParameters) => string | null;
 }
@@ -59,16 +61,18 @@ const table: readonly Applicability[] = [
     name,
     isUsed: ({ booster }: TrainingParameters) => booster === "dart",
     belongsTo: "booster dart",
+    beside: "booster" as const,
   })),
 ];
 
 /** What was given and is not used, in words. @throws TandemError USAGE for what is refused */
 export function unusedParameters(training: TrainingParameters): readonly string[] {
   const { objective } = training;
-  return table.flatMap(({ name, isUsed, belongsTo, refusal }) => {
+  return table.flatMap(({ name, isUsed, belongsTo, beside, refusal }) => {
     if (String(training[name]) === String(trainingParameters[name].default) || isUsed(training)) return [];
     const advice = refusal?.(training) ?? null;
-    if (advice === null) return [`parameter ${name} is not used with ${objective}: it belongs to ${belongsTo}`];
+    const given = beside === undefined ? objective : `${beside} ${String(training[beside])}`;
+    if (advice === null) return [`parameter ${name} is not used with ${given}: it belongs to ${belongsTo}`];
     throw new TandemError(
       "USAGE",
       `parameter ${name} does not fit ${objective}: it belongs to ${belongsTo}. ${advice}`,
