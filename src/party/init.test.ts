@@ -29,6 +29,19 @@ test.each(["active", "passive"] as const)(
   },
 );
 
+test.each(["active", "passive"] as const)("%s: what stands there as a comment can be taken", async (role) => {
+  const directory = join(root, `${role}-taken`);
+  const { configPath } = await initParty({ role, name: "p", host: "h", port: 1, directory });
+  const text = readFileSync(configPath, "utf8").replace(/PASTE-[A-Z-]+/, "0".repeat(64));
+  writeFileSync(configPath, text.replace("# header: false", "header: false").replace("# classes: [", "classes: ["));
+  if (role === "passive") expect((await readPassiveConfig(configPath)).data.header).toBe(false);
+  else
+    expect((await readActiveConfig(configPath, () => "j")).data).toMatchObject({
+      header: false,
+      classes: ["low", "mid", "high"],
+    });
+});
+
 test("nothing is overwritten", async () => {
   const directory = join(root, "twice");
   await initParty({ role: "passive", name: "p", host: "h", port: 1, directory });

@@ -67,6 +67,7 @@ const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet
   # postgres: { url_file: database.url, query: "select * from people order by id" }  # or a server: docs/sources.md
   id: id                       # the column by which parties recognise a person
   features: all                # or a list of columns: [income, age]; or all_but: [name, street]
+  # header: false              # CSV whose first line is a row already; columns are then named f0, f1, ...
   missing: []                  # cells that mean "missing", besides empty, NA and NaN: ["?", "-999"]
   # validation_path: later.csv # other people, evaluated after every round; at every party, or at none
   # test_path: test.csv        # a second table to test on; at a passive party only if align is false
@@ -168,6 +169,7 @@ data:
 ${dataComments}
   label: label                 # the column to predict
   # positive: "yes"            # the label's value that counts as 1, if labels are words
+  # classes: [low, mid, high]  # the label's values in their order, if they are words; without it they are sorted
   # weight: exposure           # a column of instance weights
   test_fraction: 0.25          # rows held back for testing; or test_path
   # validation_fraction: 0.2   # training rows to evaluate after every round, for early stopping; or validation_path
