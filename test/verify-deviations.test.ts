@@ -43,6 +43,7 @@ test.each([
   ["noise", { table, training: { num_round: 2 }, defences: { answer_noise: 3, min_people_share: 0.05 } }],
   ["one sum per ciphertext, both children asked for", { table, speed: { packing: false, subtraction: false } }],
   ["short exponents", { table, speed: { encryption: "short" as const, skip_bin: false } }],
+  ["trees dropped", { table, training: { booster: "dart" as const, rate_drop: 0.5, one_drop: true } }],
   ...manyFeatures.map(([name, many, training]) => [name, { table: many, training }] as const),
 ] as const)("an honest job holds: %s", async (_, options) => {
   const verdict = await check(await opened(options));
@@ -59,6 +60,8 @@ interface Deviation {
   readonly job?: Partial<VerifiedJob>;
   readonly cheat: Cheat;
   readonly party: string;
+  /** The first where it shows; left out: 0. */
+  readonly tree?: number;
   readonly what: RegExp;
 }
 
@@ -79,6 +82,14 @@ const cheats: readonly Deviation[] = [
     name: "the bank trains with other weights than it has committed to",
     cheat: { weights: table.labels.map((_, i) => 1 + (i % 3)) },
     party: "bank",
+    what: /gradients .* are not those of its labels/,
+  },
+  {
+    name: "the bank drops other trees than its seed draws",
+    job: { training: { booster: "dart", num_round: 2 } },
+    cheat: { training: { rate_drop: 1 } },
+    party: "bank",
+    tree: 1,
     what: /gradients .* are not those of its labels/,
   },
   {
@@ -140,8 +151,8 @@ const cheats: readonly Deviation[] = [
   },
 ];
 
-test.each(cheats)("$name", async ({ job = {}, cheat, party, what }) => {
-  const expected: Finding = { party, tree: 0, what: expect.stringMatching(what) as string };
+test.each(cheats)("$name", async ({ job = {}, cheat, party, tree = 0, what }) => {
+  const expected: Finding = { party, tree, what: expect.stringMatching(what) as string };
   const openings = await opened({ table, training: { num_round: 3 }, ...job, cheat });
   expect(deviations(await check(openings))).toEqual([expected]);
   // Where something deviates, ciphertexts are looked at whether they were chosen or not.

@@ -6,12 +6,14 @@
  * Statistics of nodes are those of the new people. As in XGBoost (src/tree/updater_refresh.cc) constraints and samples
  * are of no concern here.
  */
+import { assert } from "../../base/assert.ts";
 import type { TrainingParameters } from "../../base/parameters/parameters.ts";
 import { leafValue, splitParametersOf, TreeGain } from "../split/gain.ts";
 import { addLeafWeights } from "./train.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { beginsLayer, etaOf } from "./layers.ts";
 import type { Tree, TreeNode } from "../tree/tree.ts";
+import type { WeighedTrees } from "../tree/weighted-trees.ts";
 
 /** Sums of doubles stand for themselves. */
 const asTheyAre = { shift: 0, resolution: 1 };
@@ -28,12 +30,13 @@ export interface RefreshedTrees<R> {
  * @param refreshLeaf XGBoost's refresh_leaf: false leaves weights as they are, and refreshes statistics only
  */
 export function refreshTrees<R>(
-  { trees, baseMargin }: { readonly trees: readonly Tree<R>[]; readonly baseMargin: number },
+  { trees, baseMargin, treeWeights }: WeighedTrees<R> & { readonly baseMargin: number },
   task: BoostingTask,
   parameters: TrainingParameters,
   leavesOf: (tree: number) => Uint32Array,
   refreshLeaf = true,
 ): RefreshedTrees<R> {
+  assert(treeWeights === undefined, "trees that were dropped on the way cannot be refreshed");
   const margins = task.startMargins(baseMargin);
   const perRound = task.treeOutputs.length;
   const refreshed: Tree<R>[] = [];
