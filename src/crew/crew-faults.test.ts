@@ -215,6 +215,16 @@ test("what an older attempt has left is deleted, and its party notices", async (
   expect(await drive(newer)).toEqual(await expected());
 });
 
+test("an attempt that waits for workers gives way to the next", async () => {
+  workers(0);
+  const party = crew.crew();
+  const older = expectError(() => party.open(job), "PROTOCOL_STATE", /another attempt has begun/);
+  const newer = party.open(job);
+  await older;
+  crew.work("late", { schemeNamed });
+  expect(await drive(await newer)).toEqual(await expected());
+});
+
 test("what a block refuses is told to whoever asks, in its words, until the next round", async () => {
   workers(2);
   const blocks = await crew.crew().open(job);

@@ -2,9 +2,9 @@
  * A crew of workers, from the party's side. For each attempt at a job it makes an epoch at the engine, writes the bins
  * of each block where workers can read them, and offers the blocks to whoever takes them.
  */
+import { TandemError } from "../base/error.ts";
 import { osRandom } from "../base/random.ts";
 import { blockBounds, columnsOf } from "../scheme/blocks/block-bounds.ts";
-import type { TandemError } from "../base/error.ts";
 import type { Blocks, Crew, CrewJob } from "../scheme/blocks/crew.ts";
 import type { OpenTasks, TaskCrew, TaskJob } from "../scheme/tasks/tasks.ts";
 import { type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
@@ -70,7 +70,7 @@ export class RemoteCrew implements Crew, TaskCrew {
   async open(job: CrewJob): Promise<Blocks> {
     const { engine, sealOf, files, patienceMs } = this.#options;
     const name = this.#newEpoch();
-    const workers = await this.#workers(patienceMs);
+    const workers = await this.#workers(name, patienceMs);
     const bounds = blockBounds(job.rowCount, this.#options.blockRows ?? blockRowsFor(job.rowCount, workers));
     const messages = new SealedMessages(sealOf(name));
     const epoch = await engine.begin(name);
@@ -114,7 +114,7 @@ export class RemoteCrew implements Crew, TaskCrew {
 
   async ready(): Promise<void> {
     this.#failure = null;
-    await this.#workers(readyMs);
+    await this.#workers(this.#current, readyMs);
   }
 
   /** Nothing of it is ever on the engine's disk. */
@@ -122,7 +122,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     const { engine, sealOf, version, leaseMs } = this.#options;
     this.#failure = null;
     const name = this.#newEpoch();
-    const workers = await this.#workers(readyMs);
+    const workers = await this.#workers(name, readyMs);
     const messages = new SealedMessages(sealOf(name));
     const epoch = await engine.begin(name, true);
     const tasks = this.#tasks(epoch, messages, job, (error) => {
@@ -185,12 +185,16 @@ export class RemoteCrew implements Crew, TaskCrew {
     if (workers < workersMin) this.#on({ kind: "waiting-for-workers", workers, wanted: workersMin });
   }
 
-  /** How many can take blocks. @throws TandemError WORKERS_MISSING where they stay too few */
-  async #workers(patienceMs: number): Promise<number> {
+  /**
+   * How many can take blocks. @throws TandemError WORKERS_MISSING where they stay too few, PROTOCOL_STATE where a later
+   * attempt waits for them too: what the older one began would end what the later one has
+   */
+  async #workers(epoch: string, patienceMs: number): Promise<number> {
     const { version, workersMin } = this.#options;
     const since = this.#clock.now();
     for (let told = -1; ;) {
       const view = await this.#board.read();
+      if (this.#current !== epoch) throw new TandemError("PROTOCOL_STATE", "another attempt has begun");
       const workers = ableWorkers(view, version);
       if (workers >= workersMin) return workers;
       if (workers !== told) this.#on({ kind: "waiting-for-workers", workers, wanted: workersMin });

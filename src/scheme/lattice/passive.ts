@@ -21,6 +21,7 @@ import {
 } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { chunkBytes } from "../../wire/version.ts";
+import { AttemptCrew } from "../blocks/attempt-crew.ts";
 import type { Crew } from "../blocks/crew.ts";
 import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
@@ -67,7 +68,7 @@ export class LatticePassive implements PassiveScheme {
   };
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
-  readonly #crew: Crew;
+  readonly #crew: AttemptCrew;
   readonly #pieceBytes: number;
   /** Of this attempt: an object serves one. */
   readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
@@ -78,7 +79,7 @@ export class LatticePassive implements PassiveScheme {
   constructor(kernel: LatticeKernel, threads: number, { crew, pieceBytes = chunkBytes }: LatticePassiveOptions = {}) {
     this.#kernel = kernel;
     this.#threads = threads;
-    this.#crew = crew ?? new EmbeddedCrew((data) => new LatticeBlock(kernel, data, threads));
+    this.#crew = new AttemptCrew(crew ?? new EmbeddedCrew((data) => new LatticeBlock(kernel, data, threads)));
     this.#pieceBytes = pieceBytes;
   }
 
@@ -207,6 +208,7 @@ export class LatticePassive implements PassiveScheme {
   endRound(): void {}
 
   close(): void {
+    this.#crew.end();
     this.#state?.secrets.dispose();
     this.#state?.rows.close();
   }

@@ -22,6 +22,7 @@ import {
 import { PaillierTaskTermsSchema } from "../../wire/generated/tandem/v1/tasks_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
+import { AttemptCrew } from "../blocks/attempt-crew.ts";
 import type { Crew } from "../blocks/crew.ts";
 import { widened } from "../candidates/candidate-plan.ts";
 import type { NodeTask } from "../candidates/node-task.ts";
@@ -71,7 +72,7 @@ export class PaillierPassive implements PassiveScheme {
   readonly counts = noOperations();
   readonly #kernel: Kernel;
   readonly #threads: number;
-  readonly #crew: Crew;
+  readonly #crew: AttemptCrew;
   #state: SetUpState | null = null;
   #round: RoundState | null = null;
 
@@ -79,7 +80,7 @@ export class PaillierPassive implements PassiveScheme {
   constructor(kernel: Kernel, threads: number, crew?: Crew) {
     this.#kernel = kernel;
     this.#threads = threads;
-    this.#crew = crew ?? new EmbeddedCrew((data) => new PaillierBlock(kernel, data, threads));
+    this.#crew = new AttemptCrew(crew ?? new EmbeddedCrew((data) => new PaillierBlock(kernel, data, threads)));
   }
 
   async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array> {
@@ -213,6 +214,7 @@ export class PaillierPassive implements PassiveScheme {
   }
 
   close(): void {
+    this.#crew.end();
     this.#state?.obfuscators.pause();
     this.#state?.gradients.close();
   }
