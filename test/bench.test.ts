@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+import { hasNatsServer } from "./support/nats-server.ts";
 
 const directory = scratchDirectory();
 
@@ -88,6 +89,25 @@ test("bench: the load test of serving, with real parties and clients", async () 
   // One client alone has nobody to share a batch with; sixteen have.
   expect(figures["serving.clients1.idsPerBatch"].value).toBe(1);
   expect(figures["serving.clients16.idsPerBatch"].value).toBeGreaterThan(1);
+});
+
+test("bench: workers and their engine as processes, with the same sums as one process", async () => {
+  const { exitCode, stdout, stderr } = await tandem("bench", "--quick", "--only", "workers", "--json");
+  expect([stderr, exitCode]).toEqual(["", 0]);
+  const { figures, leftOut } = JSON.parse(stdout) as {
+    figures: Record<string, { value: number; met: boolean | null }>;
+    leftOut: readonly string[];
+  };
+  if (!hasNatsServer) {
+    expect([figures, leftOut]).toEqual([{}, [expect.stringMatching(/^workers: there is no nats-server/)]]);
+    return;
+  }
+  expect(leftOut).toEqual([]);
+  expect(Object.keys(figures)).toEqual(
+    ["overhead", "efficiency", "bytesPerRow", "takeOver"].map((name) => `workers.${name}`),
+  );
+  expect(figures["workers.overhead"].value).toBeGreaterThan(0);
+  expect(figures["workers.bytesPerRow"].met, "bytes are counted, whatever the machine").toBe(true);
 });
 
 test("bench: masked scoring by turns with plain, the same scores for more bytes", async () => {

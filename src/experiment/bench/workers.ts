@@ -30,7 +30,7 @@ export async function benchWorkers(bench: WorkersBench, onFigure: (figure: Figur
     return;
   }
   keepHeapRoom(); // as a party does
-  const rows = bench.quick ? 5000 : 50_000;
+  const rows = bench.quick ? 2000 : 50_000;
   bench.onProgress(`workers: ${rows} rows are encrypted`);
   const job = await readyJob(rows, bench.seed);
   const root = await mkdtemp(join(tmpdir(), "tandem-workers-"));

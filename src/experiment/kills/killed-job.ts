@@ -18,6 +18,7 @@ import { MortalProcess, pause } from "./mortal-process.ts";
 const stallSecondsMax = leaseSeconds + 30;
 const jobSecondsMax = 900;
 const lookMs = 50;
+const firstWaitMs = 30_000;
 
 export interface DoneFault extends Fault {
   /** When it was done in fact; null: its moment did not come. */
@@ -117,8 +118,9 @@ export class KilledJob {
 
   async #hurt(): Promise<void> {
     const isOver = (): boolean => this.#mortals.bank.hasEnded || this.#stallMs > stallSecondsMax * 1000;
-    for (const fault of this.#plan.faults) {
-      const came = await this.#moments.comes(fault.when);
+    for (const [i, fault] of this.#plan.faults.entries()) {
+      // On a busy machine processes need a while to start.
+      const came = await this.#moments.comes(fault.when, i === 0 ? firstWaitMs : undefined);
       await pause(fault.afterMs);
       if (isOver()) return;
       this.#isHurting = true;

@@ -8,7 +8,7 @@ import type { Moment } from "./kill-plan.ts";
 import { pause } from "./mortal-process.ts";
 
 const lookMs = 15;
-/** A moment that does not come is not waited for: something is done all the same. */
+/** A moment that does not come is not waited for any longer: something is done all the same. */
 const waitMsMax = 6000;
 
 export class Moments {
@@ -34,10 +34,10 @@ export class Moments {
   }
 
   /** @returns whether it came; otherwise it was waited for in vain, or the job is over */
-  async comes(moment: Moment): Promise<boolean> {
+  async comes(moment: Moment, waitMs = waitMsMax): Promise<boolean> {
     const [handedOut, trees] = [this.#handedOut, this.#events.trees];
     let before: Growth | null = null;
-    for (const began = performance.now(); performance.now() - began < waitMsMax && !this.#isOver();) {
+    for (const began = performance.now(); performance.now() - began < waitMs && !this.#isOver();) {
       if (moment === "reading data" && this.#handedOut > handedOut) return true;
       if (moment === "between rounds" && this.#events.trees > trees) return true;
       if (moment === "loading gradients" || moment === "in a level") {
