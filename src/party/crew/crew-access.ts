@@ -7,7 +7,10 @@ import { crewKeyBytes, type Seal, sealOf } from "../../crew/seal.ts";
 import type { CrewAccess, CrewConfig } from "../config/crew-config.ts";
 import { readIdentity } from "../identity.ts";
 
-/** A party's workers say every second who they are; three missed, and they are gone. */
+/**
+ * A party's workers say every second who they are; three missed, and they are gone. Whoever has lost its lease must not
+ * count any longer: others take its blocks one by one only as long as they must leave it a share.
+ */
 const boardMs = 5000;
 
 export interface OpenedCrew {
@@ -20,7 +23,8 @@ export type EngineOptions = Pick<NatsEngineOptions, "patienceMs" | "firstPatienc
 /** A party's: it makes streams. @throws TandemError as openNatsEngine does, and FILE_UNREADABLE, KEY_FORMAT */
 export function openPartyEngine(crew: CrewConfig, options: EngineOptions): Promise<OpenedCrew> {
   const { store, replicas, lease_seconds: leaseSeconds } = crew;
-  const keeping = { store, replicas, leaseMs: leaseSeconds * 1000, boardMs };
+  const leaseMs = leaseSeconds * 1000;
+  const keeping = { store, replicas, leaseMs, boardMs: Math.min(boardMs, leaseMs) };
   return opened(crew, `tandem party ${crew.name}`, { ...options, keeping });
 }
 
