@@ -18,6 +18,7 @@ import { MortalProcess, pause } from "./mortal-process.ts";
 const stallSecondsMax = leaseSeconds + 30;
 const jobSecondsMax = 900;
 const lookMs = 50;
+/** On a busy machine processes need a while to start. */
 const firstWaitMs = 30_000;
 
 export interface DoneFault extends Fault {
@@ -119,8 +120,9 @@ export class KilledJob {
   async #hurt(): Promise<void> {
     const isOver = (): boolean => this.#mortals.bank.hasEnded || this.#stallMs > stallSecondsMax * 1000;
     for (const [i, fault] of this.#plan.faults.entries()) {
-      // On a busy machine processes need a while to start.
-      const came = await this.#moments.comes(fault.when, i === 0 ? firstWaitMs : undefined);
+      const comes = this.#moments.comes(fault.when, i === 0 ? firstWaitMs : undefined);
+      if (fault.when === "reading data" && i > 0) void this.#handOn(fault);
+      const came = await comes;
       await pause(fault.afterMs);
       if (isOver()) return;
       this.#isHurting = true;
@@ -136,6 +138,12 @@ export class KilledJob {
       const trees = this.#events.trees;
       while (!fault.isFollowedAtOnce && this.#events.trees === trees && !isOver()) await pause(lookMs);
     }
+  }
+
+  /** In the middle of a job nobody reads data, unless a worker gives its blocks back. It does not count as a fault. */
+  async #handOn({ which }: Fault): Promise<void> {
+    const { workers } = this.#mortals;
+    await workers[(which + 1) % workers.length].kill("SIGTERM", 100);
   }
 
   async #victims({ who, which }: Fault): Promise<readonly MortalProcess[]> {

@@ -1,6 +1,7 @@
 /** A process that is killed, stopped and started again, as whoever runs processes for a company would. */
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 
 const soonMs = 300;
 const linesKept = 200;
@@ -18,6 +19,8 @@ export class MortalProcess {
   readonly #options: MortalOptions;
   #child: ChildProcess;
   #exit: Promise<void> = Promise.resolve();
+  /** One misfortune after the other. */
+  readonly #turns = new Exclusive();
   /** It is to be there: whoever finds it dead starts it. */
   #isWanted = true;
   /** Somebody has killed it, and starts it again in a while. */
@@ -41,21 +44,25 @@ export class MortalProcess {
   }
 
   /** Settles when it has been started again. */
-  async kill(signal: "SIGKILL" | "SIGTERM", awayMs: number): Promise<void> {
-    this.#isHeld = true;
-    this.#child.kill(signal);
-    await this.#exit;
-    await pause(awayMs);
-    this.#isHeld = false;
-    if (this.#isWanted && !this.hasEnded) this.#child = this.#start();
+  kill(signal: "SIGKILL" | "SIGTERM", awayMs: number): Promise<void> {
+    return this.#turns.run(async () => {
+      this.#isHeld = true;
+      this.#child.kill(signal);
+      await this.#exit;
+      await pause(awayMs);
+      this.#isHeld = false;
+      if (this.#isWanted && !this.hasEnded) this.#child = this.#start();
+    });
   }
 
   /** Settles when it goes on. */
-  async stopFor(ms: number): Promise<void> {
-    const child = this.#child;
-    child.kill("SIGSTOP");
-    await pause(ms);
-    child.kill("SIGCONT");
+  stopFor(ms: number): Promise<void> {
+    return this.#turns.run(async () => {
+      const child = this.#child;
+      child.kill("SIGSTOP");
+      await pause(ms);
+      child.kill("SIGCONT");
+    });
   }
 
   /** For good. */
