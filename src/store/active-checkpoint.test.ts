@@ -67,6 +67,26 @@ describe("a checkpoint", () => {
     expect((await stat(checkpointPath(folder))).mode & 0o777).toBe(0o600);
   });
 
+  test("of many rows is written in pieces, and comes back", async () => {
+    const aligned = Uint32Array.from({ length: 400_001 }, (_, row) => 7 * row);
+    const long = Float64Array.from(aligned, (row) => Math.sin(row));
+    const pieces: number[] = [];
+    const storage: typeof diskStorage = {
+      ...diskStorage,
+      write: (path, contents) => {
+        const all = typeof contents === "string" ? [contents] : [...contents];
+        pieces.push(...all.map(({ length }) => length));
+        return diskStorage.write(path, all);
+      },
+    };
+    const progress = { trees, margins: long, layerMargins: long.slice(3), best: null };
+    await writeActiveCheckpoint(folder, checkpoint({ aligned, progress }), storage);
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(1 << 20);
+    const back = await readActiveCheckpoint(folder, paillier, diskStorage);
+    expect(back?.aligned).toEqual(aligned);
+    expect(back?.progress).toMatchObject({ trees, margins: long, layerMargins: long.slice(3) });
+  });
+
   test("before the first tree, without alignment; and none at all", async () => {
     await writeActiveCheckpoint(folder, checkpoint({ aligned: null, progress: null }), diskStorage);
     expect(await readActiveCheckpoint(folder, paillier, diskStorage)).toMatchObject({ aligned: null, progress: null });

@@ -23,10 +23,10 @@ import {
   withDartRounds,
   withRounds,
 } from "./round-lines.ts";
-import { readSealedAndLines, type SealedKind, writeSealedText } from "./sealed-file.ts";
+import { readSealedAndLines, type SealedKind, writeSealedPieces } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
-import { bytesFrom, doublesFrom, rowsFrom, textOf } from "./stored-numbers.ts";
+import { bytesFrom, doublesFrom, rowsFrom, textOf, textPieces } from "./stored-numbers.ts";
 
 export type JobIdentity = Readonly<Record<string, string | number | boolean>>;
 
@@ -112,28 +112,52 @@ export async function writeActiveCheckpoint(
   { identity, jobId, secret, samplingSecret, resolutionBits, aligned, start, progress }: ActiveCheckpoint,
   storage: Storage,
 ): Promise<void> {
-  const { best = null } = progress ?? {};
-  const stored: Omit<z.infer<typeof contents>, "trees"> = {
+  type Stored = z.infer<typeof contents>;
+  const { best = null, dart, layerMargins } = progress ?? {};
+  const margins = dart?.start ?? progress?.margins ?? new Float64Array(0);
+  const before: Pick<Stored, "identity" | "run" | "key" | "sampling" | "resolution"> = {
     identity: { ...identity },
     run: textOf(jobId),
     key: secret.serialise(),
     sampling: samplingSecret,
     ...(resolutionBits === undefined ? {} : { resolution: resolutionBits }),
-    aligned: aligned === null ? null : textOf(aligned),
+  };
+  const between: Pick<Stored, "start"> = {
     start: start && {
       ...start,
       quantiles: start.quantiles && [...start.quantiles],
       treeWeights: start.treeWeights && [...start.treeWeights],
       trees: start.trees.length,
     },
-    margins: textOf(progress?.dart?.start ?? progress?.margins ?? new Float64Array(0)),
-    ...(progress?.dart === undefined ? {} : { dart: storedDart(progress.dart) }),
-    ...(progress?.layerMargins === undefined ? {} : { layer: textOf(progress.layerMargins) }),
+  };
+  const after: Pick<Stored, "dart" | "best"> = {
+    ...(dart === undefined ? {} : { dart: storedDart(dart) }),
     best: storedBest(best),
   };
-  const trees = storedList((progress ?? start)?.trees ?? []);
-  const text = `${storedJson(stored).slice(0, -1)},"trees":${trees}}`;
-  await writeSealedText(checkpointPath(folder), kind, text, storage);
+  const pieces = function* (): Generator<string> {
+    yield `{${fieldsOf(before)},"aligned":`;
+    if (aligned === null) yield "null";
+    else yield* quoted(aligned);
+    yield `,${fieldsOf(between)},"margins":`;
+    yield* quoted(margins);
+    if (layerMargins !== undefined) {
+      yield `,"layer":`;
+      yield* quoted(layerMargins);
+    }
+    yield `,${fieldsOf(after)},"trees":${storedList((progress ?? start)?.trees ?? [])}}`;
+  };
+  await writeSealedPieces(checkpointPath(folder), kind, pieces, storage);
+}
+
+/** What stands between the braces. */
+function fieldsOf(fields: object): string {
+  return storedJson(fields).slice(1, -1);
+}
+
+function* quoted(values: Uint32Array | Float64Array): Generator<string> {
+  yield `"`;
+  yield* textPieces(values);
+  yield `"`;
 }
 
 /**

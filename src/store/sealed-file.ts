@@ -45,6 +45,35 @@ export async function writeSealedText<T>(
   await storage.write(path, sealedText(kind, text));
 }
 
+/** Text up to here is put together, and written as one. */
+const wholeChars = 1 << 20;
+
+/**
+ * The same in pieces: of many rows they never stand in memory as a whole.
+ * @param pieces the same each time that they are asked for
+ */
+export async function writeSealedPieces<T>(
+  path: string,
+  kind: SealedKind<T>,
+  pieces: () => Iterable<string>,
+  storage: Storage,
+): Promise<void> {
+  const hash = createHash("sha256");
+  let chars = 0;
+  for (const piece of pieces()) {
+    hash.update(piece);
+    chars += piece.length;
+  }
+  const sealed = sealedPieces(kind, hash.digest("hex"), pieces());
+  await storage.write(path, chars <= wholeChars ? [...sealed].join("") : sealed);
+}
+
+function* sealedPieces<T>(kind: SealedKind<T>, digest: string, pieces: Iterable<string>): Generator<string> {
+  yield `{"format":"${kind.format}","sha256":"${digest}","${kind.name}":`;
+  yield* pieces;
+  yield "}\n";
+}
+
 /** Adds lines to a file of many of a kind. @see readSealedLines */
 export async function appendSealed<T>(
   path: string,
@@ -106,7 +135,7 @@ function sealed<T>(kind: SealedKind<T>, contents: T): string {
 
 /** @param text the contents, as storedJson makes it */
 function sealedText<T>(kind: SealedKind<T>, text: string): string {
-  return `{"format":"${kind.format}","sha256":"${sha256(text)}","${kind.name}":${text}}\n`;
+  return [...sealedPieces(kind, sha256(text), [text])].join("");
 }
 
 const envelopeSyntax = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","([a-z]+)":(.*)\}\n$/s;

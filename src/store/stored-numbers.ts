@@ -4,6 +4,15 @@ export function textOf(values: Uint8Array | Uint16Array | Uint32Array | Float64A
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString("base64");
 }
 
+/** A multiple of three: pieces of base64 can be put together. */
+const pieceBytes = 3 << 18;
+
+/** textOf in pieces: of many rows the whole would be a text of a hundred megabytes and more. */
+export function* textPieces(values: Uint32Array | Float64Array): Generator<string> {
+  const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.toString("base64", at, at + pieceBytes);
+}
+
 export function bytesFrom(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, "base64"));
 }
