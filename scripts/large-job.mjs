@@ -104,6 +104,7 @@ async function setUp(tables) {
     tls,
     data: { path: tables.bank, ...data, label: "label" },
     align: !sameRows,
+    patience_seconds: 3600, // a busy machine may take minutes for what takes seconds
     max_passive_ids: rows,
     training: { num_round: trees, max_depth: depth, seed },
     scheme: values.scheme,

@@ -44,7 +44,8 @@ export function categoryNamesOf({
 
 /** A table of the given rows, in the given order; no column is shared with the original. */
 export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
-  for (const row of rows) assert(row < table.ids.length, `row ${row} of a table of ${table.ids.length}`);
+  const beyond = rows.find((row) => row >= table.ids.length);
+  assert(beyond === undefined, `row ${beyond} of a table of ${table.ids.length}`);
   return { ids: selectTexts(table.ids, rows), ...selectColumns(table, rows) };
 }
 

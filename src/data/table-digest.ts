@@ -3,34 +3,68 @@
  * order. Two tables with the same digest train the same model; an auditor can check that a job used the data that it is
  * said to have used. It says nothing about a value.
  */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { mapColumns } from "../base/row-columns.ts";
+import { atOnce, inTurns } from "../base/scheduling/event-loop-slice.ts";
 import { hashTexts } from "../base/text/hash-texts.ts";
 import { categoryNamesOf, type PartyTable } from "./dataset.ts";
+
+const numbersPerStep = 1 << 16;
+const categoriesPerStep = 1 << 10;
 
 /** @returns lowercase hex */
 export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
   const hash = createHash("sha256");
-  // Each text is preceded by its length, so none can run on.
-  const text = (value: string): void => void hash.update(`${Buffer.byteLength(value)}:`).update(value);
-  for (const table of tables) {
-    hash.update(table === null ? "none\n" : headOf(table));
-    if (table === null) continue;
-    table.featureNames.forEach(text);
-    hashTexts(hash, table.ids);
-    const names = categoryNamesOf(table);
-    table.features.forEach((feature, i) => {
-      const categories = names[i];
-      if (categories === null) hash.update(littleEndian(feature, 4));
-      // Names, not codes: those depend on what was read before.
-      else for (const code of feature) void (Number.isNaN(code) ? hash.update("-:") : text(categories[code]));
-    });
-    if (table.labels !== null) hash.update(littleEndian(table.labels, 8));
-    table.classes?.forEach(text);
-    if (table.weights) hash.update(littleEndian(table.weights, 8));
-    mapColumns(table.rowColumns ?? {}, (column) => hash.update(littleEndian(column, 8)));
-  }
+  for (const table of tables) atOnce(hashTable(hash, table));
   return hash.digest("hex");
+}
+
+/** Of the first table, of the first two, and so on; with turns for whoever waits. */
+export async function tableDigestsInTurns(...tables: readonly (PartyTable | null)[]): Promise<string[]> {
+  const hash = createHash("sha256");
+  const digests: string[] = [];
+  for (const table of tables) {
+    await inTurns(hashTable(hash, table));
+    digests.push(hash.copy().digest("hex"));
+  }
+  return digests;
+}
+
+function* hashTable(hash: Hash, table: PartyTable | null): Generator<void> {
+  hash.update(table === null ? "none\n" : headOf(table));
+  if (table === null) return;
+  yield* hashTexts(hash, table.featureNames);
+  yield* hashTexts(hash, table.ids);
+  const names = categoryNamesOf(table);
+  for (const [i, feature] of table.features.entries()) {
+    const categories = names[i];
+    if (categories === null) yield* hashNumbers(hash, feature, 4);
+    else yield* hashCategories(hash, feature, categories);
+  }
+  if (table.labels !== null) yield* hashNumbers(hash, table.labels, 8);
+  yield* hashTexts(hash, table.classes ?? []);
+  if (table.weights) yield* hashNumbers(hash, table.weights, 8);
+  for (const column of Object.values(mapColumns(table.rowColumns ?? {}, (column) => column)))
+    yield* hashNumbers(hash, column, 8);
+}
+
+/** Names, not codes: those depend on what was read before. */
+function* hashCategories(hash: Hash, codes: Float32Array, names: readonly string[]): Generator<void> {
+  const texts = names.map((name) => `${Buffer.byteLength(name)}:${name}`);
+  for (let first = 0; first < codes.length; first += categoriesPerStep) {
+    let step = "";
+    for (const code of codes.subarray(first, first + categoriesPerStep))
+      step += Number.isNaN(code) ? "-:" : texts[code];
+    hash.update(step);
+    yield;
+  }
+}
+
+function* hashNumbers(hash: Hash, values: Float32Array | Float64Array, width: 4 | 8): Generator<void> {
+  for (let first = 0; first < values.length; first += numbersPerStep) {
+    hash.update(littleEndian(values.subarray(first, first + numbersPerStep), width));
+    yield;
+  }
 }
 
 /** How much of everything follows, which features have a monotone constraint, are categorical, or interact. */

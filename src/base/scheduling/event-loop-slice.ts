@@ -20,6 +20,23 @@ export function nextSlice(): Promise<void> {
   });
 }
 
+/** Work in steps, with turns for others in between. @returns what it ends with */
+export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    if (isSliceOver()) await nextSlice();
+  }
+}
+
+/** The same at once. */
+export function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 function giveSlice(): void {
   sliceEnd = performance.now() + sliceMs;
   waiting.shift()?.();

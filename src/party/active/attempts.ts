@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { tableDigest } from "../../data/table-digest.ts";
+import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import { categoryNamesOf } from "../../data/dataset.ts";
 import { noColumns } from "../../base/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -16,7 +16,7 @@ import { objectiveFor } from "../../gbdt/objective/objective.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import { ActiveRole, type PhaseTimesMs, type RoundMetrics } from "../../protocol/active/role.ts";
-import { idsDigest } from "../../protocol/ids.ts";
+import { idsDigestInTurns } from "../../protocol/ids.ts";
 import { agreedParameters, firstTreeOf, treesPerLayer, treesPerRound } from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
@@ -212,7 +212,7 @@ export class JobAttempts {
     );
     const grid = { instances: labels.length, validationRows, start: this.#start };
     const config = withCodecOfJob(this.#config, grid, this.#emit, resolutionBits);
-    this.#prepared = { tables, labels, features, digest: idsDigest(tables.train.ids), config };
+    this.#prepared = { tables, labels, features, digest: await idsDigestInTurns(tables.train.ids), config };
     const { name, job } = this.#config;
     this.#emit({
       type: "data",
@@ -225,7 +225,8 @@ export class JobAttempts {
       },
     });
     for (const words of oneClassWords(training, tables)) this.#emit({ type: "notice", party: name, words });
-    this.#notes.own({ kind: "data", sha256: tableDigest(tables.train) });
+    const [sha256] = await tableDigestsInTurns(tables.train);
+    this.#notes.own({ kind: "data", sha256 });
     for (const [tree, nodes] of (this.#start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
     // Bins are all that is learnt from: of many rows the rest would be most of this process's memory.
     this.#read.forget();

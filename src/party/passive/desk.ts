@@ -10,10 +10,9 @@
 import { join } from "node:path";
 import { PassiveAlignment } from "../../align/passive-alignment.ts";
 import { TandemError } from "../../base/error.ts";
-import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
-import { tableDigest } from "../../data/table-digest.ts";
+import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OwnView } from "../../record/job-record.ts";
@@ -38,6 +37,7 @@ import { openPassiveJob } from "./job.ts";
 import { openEvidence } from "./open-evidence.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
+import { rowDigests } from "./row-digests.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 import { JobSpending } from "./job-spending.ts";
 import type { PartnerBudgets } from "../partner-budget.ts";
@@ -144,7 +144,8 @@ export class PassiveDesk implements PartyDesk {
         const { folder, storage } = this.#files.checkpointsOf(job);
         await storage.makeFolder(folder);
         await storage.write(join(folder, "aligned.csv"), alignedCsv(data, rows));
-        await writeAlignment(folder, { active: caller.name, rows, data: tableDigest(data.table) }, storage);
+        const [digest] = await tableDigestsInTurns(data.table);
+        await writeAlignment(folder, { active: caller.name, rows, data: digest }, storage);
       });
       if (this.#state === state) this.#state = { kind: "aligned", caller, job, rows, data };
     });
@@ -170,8 +171,8 @@ export class PassiveDesk implements PartyDesk {
       const aligned = before.kind === "aligned" && before.caller === caller ? before : null;
       const rows = await jobRows(this.#files, { hello, job, active: caller.name, aligned });
       const sampling = await this.#files.using(async () => samplingSecretOf(this.#config));
-      await nextSlice(); // digests of many rows take a while too
-      const terms = termsOf(hello, agreed, rows, caller.name, sampling);
+      const digests = await rowDigests(rows);
+      const terms = termsOf(hello, agreed, rows, digests, caller.name, sampling);
       const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
@@ -182,11 +183,11 @@ export class PassiveDesk implements PartyDesk {
       const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, people, summed);
       if (!checkpoints.isFinished) await spending.admit();
       const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, deciding));
-      await nextSlice();
       const evidence = await openEvidence(this.#files, {
         hello,
         agreed,
         rows,
+        digests,
         features,
         checkpoints,
         peer: caller.name,
@@ -196,6 +197,7 @@ export class PassiveDesk implements PartyDesk {
         evidence,
         agreed,
         rows,
+        digests,
         features,
         checkpoints,
         peer: caller.name,

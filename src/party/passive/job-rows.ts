@@ -2,7 +2,7 @@
 import { TandemError } from "../../base/error.ts";
 import { rowNumbers, rowsWhere } from "../../base/row-numbers.ts";
 import { type PartyTable, selectRows, viewRows } from "../../data/dataset.ts";
-import { tableDigest } from "../../data/table-digest.ts";
+import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import { readAlignment } from "../../store/passive-checkpoint.ts";
 import { checkBitmap, isSet } from "../../wire/bitmap.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -61,7 +61,8 @@ async function storedRows(files: DeskFiles, job: string, active: string): Promis
   if (stored === null || stored.active !== active)
     throw new TandemError("PROTOCOL_STATE", `${name}: job ${job} was not aligned`);
   const { table } = await files.table();
-  if (tableDigest(table) !== stored.data)
+  const [digest] = await tableDigestsInTurns(table);
+  if (digest !== stored.data)
     throw new TandemError(
       "CHECKPOINT",
       `the data of ${name} has changed since job ${job} was aligned; put it back, or choose another name`,

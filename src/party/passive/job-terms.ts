@@ -1,8 +1,6 @@
 /** What a job was agreed to be, as it is stored: a later attempt must bring the same. */
 import { TandemError } from "../../base/error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
-import { tableDigest } from "../../data/table-digest.ts";
-import { idsDigest } from "../../protocol/ids.ts";
 import { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
@@ -12,12 +10,14 @@ import { ShareLibrary } from "../model/share-library.ts";
 import { splitsOver } from "../model/start-model.ts";
 import type { DeskFiles } from "./desk-files.ts";
 import type { JobRows } from "./job-rows.ts";
+import type { RowDigests } from "./row-digests.ts";
 import type { JobTerms } from "./checkpoints.ts";
 
 export function termsOf(
   hello: ActiveHello,
   agreed: AgreedParameters,
   rows: JobRows,
+  digests: RowDigests,
   active: string,
   sampling: string,
 ): JobTerms {
@@ -26,11 +26,11 @@ export function termsOf(
     jobId: Buffer.from(hello.jobId).toString("hex"),
     agreed: flatParameters(agreed),
     instances: rows.training.ids.length,
-    idsDigest: Buffer.from(idsDigest(rows.training.ids)).toString("hex"),
+    idsDigest: Buffer.from(digests.ids).toString("hex"),
     aligned: hello.aligned,
     training: textOf(hello.trainingRows),
     validation: textOf(hello.validationRows),
-    data: tableDigest(rows.training, rows.predictable),
+    data: digests.all,
     sampling,
   };
 }

@@ -2,7 +2,6 @@
 import type { TandemError } from "../../base/error.ts";
 import { presetOf } from "../../base/parameters/parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
-import { tableDigest } from "../../data/table-digest.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { disclosuresOf } from "../../privacy/disclosures.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
@@ -21,11 +20,13 @@ import type { PassiveCheckpoints } from "./checkpoints.ts";
 import type { PassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, type JobRows } from "./job-rows.ts";
 import type { JobSpending } from "./job-spending.ts";
+import type { RowDigests } from "./row-digests.ts";
 
 export interface PassiveJobOptions {
   readonly config: PassiveConfig;
   readonly agreed: AgreedParameters;
   readonly rows: JobRows;
+  readonly digests: RowDigests;
   /** Of the rows that are trained on. */
   readonly features: readonly BinnedFeature[];
   readonly checkpoints: PassiveCheckpoints;
@@ -53,12 +54,12 @@ export class JobVoice {
   }
 
   joined(): void {
-    const { agreed, rows, checkpoints, emit, own } = this.#options;
+    const { agreed, rows, digests, checkpoints, emit, own } = this.#options;
     const { party, job } = this.#who;
     const featureCount = rows.training.features.length;
     this.#sayJob();
     emit({ type: "data", party, job, data: { trainRows: rows.training.ids.length, testRows: 0, featureCount } });
-    own({ kind: "data", sha256: tableDigest(rows.training) });
+    own({ kind: "data", sha256: digests.training });
     const { trees } = checkpoints.progress;
     // Once, and not with every connection: they may be many.
     for (let tree = 0; tree < (trees === 0 ? agreed.startTrees : 0); tree++)

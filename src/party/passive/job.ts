@@ -3,7 +3,6 @@ import { PackedTexts } from "../../base/text/packed-texts.ts";
 import { TextIndex } from "../../base/text/text-index.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import type { Traffic } from "../../privacy/tally.ts";
-import { idsDigest } from "../../protocol/ids.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import { chainedRole } from "../../protocol/passive/chained-role.ts";
 import { type PassiveJob, PassiveRole } from "../../protocol/passive/role.ts";
@@ -25,20 +24,19 @@ export interface OpenedJob {
 }
 
 export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
-  const { config, agreed, rows, checkpoints, peer, spending, evidence, emit, crew } = options;
+  const { config, agreed, rows, digests, checkpoints, peer, spending, evidence, emit, crew } = options;
   const { name } = config;
   const { job } = agreed;
   const scheme = schemeNamed(agreed.scheme).passive({ ...config, crew });
   const meter = new ProcessMeter();
-  const digest = idsDigest(rows.training.ids);
-  const model = modelId(agreed, rows.training.ids.length, digest);
+  const model = modelId(agreed, rows.training.ids.length, digests.ids);
   const bytes = (): Readonly<Record<string, Traffic>> => ({ [peer]: role.tally.traffic });
   const sampler = new ProgressSampler({ party: name, decides: false, bytes, emit });
   const voice = new JobVoice(options);
   let transcript = noTranscript;
   const role: PassiveRole = new PassiveRole({
     ...roleJob(options),
-    idsDigest: digest,
+    idsDigest: digests.ids,
     scheme,
     observer: {
       joined: () => voice.joined(),

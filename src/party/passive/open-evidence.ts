@@ -1,6 +1,5 @@
 /** Opens a passive party's record of a job for verifying it: what it commits to, and where its chain goes on. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
-import { idsDigest } from "../../protocol/ids.ts";
 import { type AgreedParameters, firstTreeOf } from "../../protocol/job-parameters.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { readSigner } from "../model/signer.ts";
@@ -11,11 +10,13 @@ import type { DeskFiles } from "./desk-files.ts";
 import { PassiveEvidence } from "./job-evidence.ts";
 import { passiveFacts } from "./job-facts.ts";
 import type { JobRows } from "./job-rows.ts";
+import type { RowDigests } from "./row-digests.ts";
 
 export interface VerifiedJob {
   readonly hello: ActiveHello;
   readonly agreed: AgreedParameters;
   readonly rows: JobRows;
+  readonly digests: RowDigests;
   readonly features: readonly BinnedFeature[];
   readonly checkpoints: PassiveCheckpoints;
   /** The active party's pinned name. */
@@ -25,7 +26,7 @@ export interface VerifiedJob {
 /** @throws TandemError CHECKPOINT if what was committed to has changed */
 export async function openEvidence(files: DeskFiles, job: VerifiedJob): Promise<PassiveEvidence> {
   const { config } = files;
-  const { hello, agreed, rows, features, checkpoints, peer } = job;
+  const { hello, agreed, rows, digests, features, checkpoints, peer } = job;
   const firstTree = firstTreeOf(agreed);
   const signer = await files.using(() => readSigner(config.tls, new Date()));
   const { permutationSecret, samplingSecret } = checkpoints;
@@ -38,7 +39,7 @@ export async function openEvidence(files: DeskFiles, job: VerifiedJob): Promise<
       isFinished: checkpoints.isFinished,
       facts: passiveFacts({
         name: config.name,
-        idsDigest: idsDigest(rows.training.ids),
+        idsDigest: digests.ids,
         instanceCount: rows.training.ids.length,
         features,
         permutationSecret,
