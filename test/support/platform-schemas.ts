@@ -17,8 +17,8 @@ const quantities = mapOf(/^(?:cpu|memory|ephemeral-storage|[a-z0-9.-]+\/[\w.-]+)
 const absolutePath = text(/^\/[^:]*$/);
 
 const metaOthers =
-  "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation " +
-  "managedFields namespace ownerReferences resourceVersion selfLink uid";
+  "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName " +
+  "generation managedFields namespace ownerReferences resourceVersion selfLink uid";
 const metadata = fields({ required: { name: subdomain }, optional: { labels }, others: metaOthers });
 const podMetadata = fields({ optional: { name: subdomain, labels }, others: metaOthers });
 const selector = fields({ optional: { matchLabels: labels }, others: "matchExpressions" });
@@ -52,9 +52,9 @@ const container = fields({
     ),
   },
   others:
-    "command env envFrom imagePullPolicy lifecycle livenessProbe ports readinessProbe resizePolicy restartPolicy " +
-    "restartPolicyRules startupProbe stdin stdinOnce terminationMessagePath terminationMessagePolicy tty " +
-    "volumeDevices workingDir",
+    "command env envFrom imagePullPolicy lifecycle livenessProbe ports readinessProbe resizePolicy " +
+    "restartPolicy restartPolicyRules startupProbe stdin stdinOnce terminationMessagePath " +
+    "terminationMessagePolicy tty volumeDevices workingDir",
 });
 
 const volume = fields({
@@ -67,9 +67,9 @@ const volume = fields({
     persistentVolumeClaim: fields({ required: { claimName: subdomain }, optional: { readOnly: flag } }),
   },
   others:
-    "awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI emptyDir ephemeral fc flexVolume " +
-    "flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs photonPersistentDisk portworxVolume projected " +
-    "quobyte rbd scaleIO storageos vsphereVolume",
+    "awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI emptyDir ephemeral fc " +
+    "flexVolume flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs photonPersistentDisk " +
+    "portworxVolume projected quobyte rbd scaleIO storageos vsphereVolume",
 });
 
 const podSpec = fields({
@@ -86,11 +86,11 @@ const podSpec = fields({
     }),
   },
   others:
-    "activeDeadlineSeconds affinity dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC " +
-    "hostNetwork hostPID hostUsers hostname imagePullSecrets initContainers nodeName nodeSelector os overhead " +
-    "preemptionPolicy priority priorityClassName readinessGates resourceClaims resources restartPolicy " +
-    "runtimeClassName schedulerName schedulingGates serviceAccount serviceAccountName setHostnameAsFQDN " +
-    "shareProcessNamespace subdomain tolerations topologySpreadConstraints",
+    "activeDeadlineSeconds affinity dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases " +
+    "hostIPC hostNetwork hostPID hostUsers hostname imagePullSecrets initContainers nodeName nodeSelector os " +
+    "overhead preemptionPolicy priority priorityClassName readinessGates resourceClaims resources " +
+    "restartPolicy runtimeClassName schedulerName schedulingGates serviceAccount serviceAccountName " +
+    "setHostnameAsFQDN shareProcessNamespace subdomain tolerations topologySpreadConstraints",
 });
 
 /** By kind, each of its own version of the API. */
@@ -155,14 +155,15 @@ const service = fields({
     volumes: listOf(text(/^[^:]+:\/[^:]*(?::(?:ro|rw|z|Z)(?:,(?:ro|rw|z|Z))*)?$/), true),
   },
   others:
-    "annotations attach blkio_config build cap_add cap_drop cgroup cgroup_parent configs container_name cpu_count " +
-    "cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus cpuset credential_spec depends_on " +
-    "develop device_cgroup_rules devices dns dns_opt dns_search domainname entrypoint env_file environment expose " +
-    "extends external_links extra_hosts gpus group_add healthcheck hostname init ipc isolation label_file labels links " +
-    "logging mac_address mem_limit mem_reservation mem_swappiness memswap_limit models networks oom_kill_disable " +
-    "oom_score_adj pid pids_limit platform ports post_start pre_stop privileged profiles provider pull_policy " +
-    "pull_refresh_after read_only runtime scale secrets security_opt shm_size stdin_open stop_grace_period stop_signal " +
-    "storage_opt sysctls tmpfs tty ulimits use_api_socket userns_mode uts volumes_from",
+    "annotations attach blkio_config build cap_add cap_drop cgroup cgroup_parent configs container_name " +
+    "cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus cpuset " +
+    "credential_spec depends_on develop device_cgroup_rules devices dns dns_opt dns_search domainname " +
+    "entrypoint env_file environment expose extends external_links extra_hosts gpus group_add healthcheck " +
+    "hostname init ipc isolation label_file labels links logging mac_address mem_limit mem_reservation " +
+    "mem_swappiness memswap_limit models networks oom_kill_disable oom_score_adj pid pids_limit platform " +
+    "ports post_start pre_stop privileged profiles provider pull_policy pull_refresh_after read_only runtime " +
+    "scale secrets security_opt shm_size stdin_open stop_grace_period stop_signal storage_opt sysctls tmpfs " +
+    "tty ulimits use_api_socket userns_mode uts volumes_from",
   extensions,
 });
 
