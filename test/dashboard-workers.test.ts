@@ -51,7 +51,7 @@ describe.skipIf(browserPath === null)("the Workers card in a browser", { timeout
     await context.close();
   });
 
-  test("who holds what, whom a level waits for, moves and bytes; it follows; no other party's page has it", async () => {
+  test("who holds what, whom a level waits for, moves and bytes; it follows; no other page has it", async () => {
     const { page, context, expectClean } = await openDashboard(browser, dashboard.url);
     const card = page.locator(".card", { has: page.getByRole("heading", { name: "Workers", exact: true }) });
     const row = (name: string): Promise<string[]> =>

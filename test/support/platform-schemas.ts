@@ -1,6 +1,6 @@
 /**
- * What the platforms themselves accept, from their public specifications: Kubernetes' API (v1, apps/v1, policy/v1, as of
- * 1.33) and the compose specification. Of each kind that we write all fields are here by name, with types where we use
+ * What the platforms themselves accept, from their public specifications: Kubernetes' API (v1, apps/v1, policy/v1) and
+ * the compose specification. Of each kind that we write all fields are here by name, with types where we use
  * them; whatever else stands in a document is refused, as by a server with strict validation.
  */
 import { all, fields, flag, listOf, mapOf, type Rule, text, whole, words } from "./field-rules.ts";

@@ -107,7 +107,7 @@ test("the table of docs/scale-out.md has the model's cores, memory and bytes", (
   }
 });
 
-test("its table for lattices has the bytes of 32 nodes, the memory and the bits that a job of 100 trees reaches", () => {
+test("its table for lattices has the bytes of 32 nodes, the memory, and the bits that 100 trees leave", () => {
   const nodesMax = nodesPerOutput(resolveParameters(trainingParameters, { num_round: 100, max_depth: 6 }));
   for (const [power, , , memory, sent, bits] of tableUnder("### Lattices")) {
     const rowCount = 10 ** power;

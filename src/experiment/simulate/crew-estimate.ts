@@ -8,7 +8,7 @@ import type { BlockCosts, Prediction } from "../../scheme/cost-model.ts";
 
 /** A worker's work grows by a tenth, as was measured where sums are most of it. */
 export const engineShare = 0.1;
-/** Sealing and sending, or taking in and opening: at the party and at its workers. More than that tenth for lattices. */
+/** Sealing and sending, or taking in and opening, at either end. For lattices that is more than a tenth. */
 export const engineSecondsPerByte = 3e-9;
 /** One connection between two companies, and one process at its end. */
 export const lineBytesPerSecond = 150e6;
