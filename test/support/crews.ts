@@ -109,8 +109,12 @@ export class TestCrew {
   }
 
   stop(): void {
-    for (const { kill } of this.#workers) kill();
+    this.killWorkers();
     for (const party of this.#parties) party.cut();
+  }
+
+  killWorkers(): void {
+    for (const { kill } of this.#workers) kill();
   }
 
   blockFiles(): BlockFiles {

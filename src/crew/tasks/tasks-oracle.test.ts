@@ -63,7 +63,7 @@ test("the bank's workers go for good: the attempt ends with a known error, and t
     activeStored: {
       store: async (active) => {
         kept.push(structuredClone({ active, passive }));
-        bank.stop();
+        bank.killWorkers();
       },
     },
     activeScheme: (...given) => new PaillierActive(given[0], given[1], 1, given[2], never, null, party),
