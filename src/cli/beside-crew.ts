@@ -45,6 +45,9 @@ export async function besideTaskCrew<T>(
   const { realWorld } = await import("../party/active/world.ts");
   if (crew === undefined || embedded === true) return run(realWorld);
   const { openPartyCrew, taskPatienceMs } = await import("../party/crew/party-crew.ts");
-  const opened = await openPartyCrew(crew, name, emit, new AbortController().signal, taskPatienceMs);
-  return run({ ...realWorld, crew: opened.crew }).finally(() => opened.close());
+  let tell = emit;
+  const signal = new AbortController().signal;
+  const opened = await openPartyCrew(crew, name, (event) => tell(event), signal, taskPatienceMs);
+  const onRecords = (records: Emit): void => void (tell = records);
+  return run({ ...realWorld, crew: opened.crew, onRecords }).finally(() => opened.close());
 }

@@ -58,6 +58,7 @@ async function recorded(
     notes.event(event);
     emit(event);
   };
+  world.onRecords?.(tell);
   try {
     tell(jobEvent(config, start));
     await run(tell, notes);
@@ -71,6 +72,7 @@ async function recorded(
     });
     throw error;
   } finally {
+    world.onRecords?.(emit);
     notes.close();
   }
 }

@@ -10,6 +10,7 @@ import type { PassivePeer } from "../../wire/peer.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { readIdentity } from "../identity.ts";
+import type { Emit } from "../../record/events.ts";
 import { type JobNotes, JobRecord } from "../../record/job-record.ts";
 import type { TaskCrew } from "../../scheme/tasks/tasks.ts";
 
@@ -23,6 +24,8 @@ export interface ConnectedPeer extends PassivePeer {
 export interface ActiveWorld {
   /** Workers that encrypt and decrypt; left out: this process does. */
   readonly crew?: TaskCrew | undefined;
+  /** Told, once the job has a record, how to put events there. */
+  readonly onRecords?: ((emit: Emit) => void) | undefined;
   /** One new connection to each passive party, in their order. */
   connect(config: Pick<ActiveConfig, "tls" | "passives">): Promise<readonly ConnectedPeer[]>;
   readonly storage: Storage;
