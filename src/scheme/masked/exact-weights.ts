@@ -1,8 +1,8 @@
 /**
  * A model's leaf weights as integers at one common power of two, exactly: what is shared and summed in masked scoring.
  *
- * Weights are float32, or with dart the products of two such numbers. Integers are residues modulo 2^(32 limbs), with
- * so many limbs that the sum of one leaf of every tree can never wrap: its size is bounded by the largest weight of each
+ * Weights are float32, or with dart products of two such numbers. Integers are residues modulo 2^(32 limbs), with so
+ * many limbs that the sum of one leaf of every tree can never wrap: its size is bounded by the largest weight of each
  * tree.
  *
  * A margin is the base plus the exact sum, rounded once. Adding weights one after the other in double, as the plain way
