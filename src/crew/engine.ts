@@ -7,6 +7,12 @@
 /** No message is longer: servers take 1 MB by default, headers included. Those above cut. */
 export const messageBytesMax = 1_000_000;
 
+/**
+ * Of what is stored under `done` an engine keeps the last so many, and nobody has to purge them. (Purged one by one,
+ * they make a server of 2.9 forget that it has more.) Whoever waits for results has far fewer tasks out.
+ */
+export const resultsKept = 256;
+
 /** A crew's own corner of an engine. */
 export interface Engine {
   readonly board: Board;

@@ -3,7 +3,7 @@ import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
 import type { SeededRandom } from "../base/random.ts";
 import type { Clock } from "./clock.ts";
-import { type HeardMessage, messageBytesMax, type StoredMessage } from "./engine.ts";
+import { type HeardMessage, messageBytesMax, resultsKept, type StoredMessage } from "./engine.ts";
 
 export interface MemoryFaults {
   readonly random: SeededRandom;
@@ -72,9 +72,15 @@ export class MemoryEpoch {
   #store(subject: string, message: Uint8Array): void {
     this.check();
     this.#checkRoom(message);
-    this.messages.push({ subject, message: message.slice(), position: this.#position++ });
-    this.note();
+    this.#keep(subject, message.slice());
     this.#limits.onStored(subject);
+  }
+
+  #keep(subject: string, message: Uint8Array): void {
+    this.messages.push({ subject, message, position: this.#position++ });
+    const [oldest] = matches("done.>", subject) ? this.matching("done.>").slice(0, -resultsKept) : [];
+    if (oldest !== undefined) this.messages.splice(this.messages.indexOf(oldest), 1);
+    this.note();
   }
 
   #checkRoom(message: Uint8Array): void {
@@ -92,8 +98,7 @@ export class MemoryEpoch {
   }
 
   #storeAgain(subject: string, message: Uint8Array): void {
-    if (!this.isOver) this.messages.push({ subject, message, position: this.#position++ });
-    this.note();
+    if (!this.isOver) this.#keep(subject, message);
   }
 
   /** Somebody who waits looks again. */

@@ -4,7 +4,7 @@
  */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { assert } from "../base/assert.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, resultsKept } from "./engine.ts";
 import { type Keeping, NatsBoard } from "./nats/board.ts";
 import { connectTo, countReconnects, type ServerAccess } from "./nats/connection.ts";
 import { type Access, NatsEpoch } from "./nats/epoch.ts";
@@ -58,7 +58,10 @@ async function beginEpoch(access: Access, keeping: NatsEngineOptions["keeping"],
   await withPatience(patienceMs, async () => {
     const older: string[] = [];
     for await (const stream of jsm.streams.names()) if (isOfAnEpoch(crew, stream)) older.push(stream);
-    for (const stream of older) await jsm.streams.delete(stream);
+    for (const stream of older)
+      await jsm.streams.delete(stream).catch((error: unknown) => {
+        if (!isStreamGone(error)) throw error; // whoever ends its own epoch may be faster
+      });
   });
   const names = epochNames(crew, epoch);
   const common = {
@@ -71,6 +74,7 @@ async function beginEpoch(access: Access, keeping: NatsEngineOptions["keeping"],
   const logs = storedKinds.map((kind) => ({
     name: names.stream(kind),
     subjects: [names.stored(kind), names.stored(`${kind}.>`)],
+    ...(kind === "done" ? { discard: "old" as const, max_msgs: resultsKept, max_bytes: -1 } : {}),
   }));
   const queues = queueKinds.map((kind) => ({
     name: names.queueStream(kind),

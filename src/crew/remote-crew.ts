@@ -57,6 +57,8 @@ export class RemoteCrew implements Crew, TaskCrew {
   #failure: TandemError | null = null;
   /** What ends an attempt that nobody has ended. */
   readonly #open = new Set<() => Promise<void>>();
+  /** Ends that are under way. */
+  readonly #clearing = new Set<Promise<void>>();
 
   constructor(options: RemoteCrewOptions) {
     this.#options = options;
@@ -69,6 +71,7 @@ export class RemoteCrew implements Crew, TaskCrew {
   /** @throws TandemError WORKERS_MISSING, ENGINE_LOST */
   async open(job: CrewJob): Promise<Blocks> {
     const { engine, sealOf, files, patienceMs } = this.#options;
+    await this.#cleared();
     const name = this.#newEpoch();
     const workers = await this.#workers(name, patienceMs);
     const bounds = blockBounds(job.rowCount, this.#options.blockRows ?? blockRowsFor(job.rowCount, workers));
@@ -121,6 +124,7 @@ export class RemoteCrew implements Crew, TaskCrew {
   async openTasks(job: TaskJob): Promise<OpenTasks> {
     const { engine, sealOf, version, leaseMs } = this.#options;
     this.#failure = null;
+    await this.#cleared();
     const name = this.#newEpoch();
     const workers = await this.#workers(name, readyMs);
     const messages = new SealedMessages(sealOf(name));
@@ -155,9 +159,23 @@ export class RemoteCrew implements Crew, TaskCrew {
   /** What is done once, by whoever comes first. */
   #ending(end: () => Promise<void>): () => Promise<void> {
     let ended: Promise<void> | null = null;
-    const once = (): Promise<void> => (ended ??= end().finally(() => this.#open.delete(once)));
+    const once = (): Promise<void> => {
+      if (ended !== null) return ended;
+      const ending = end().finally(() => {
+        this.#open.delete(once);
+        this.#clearing.delete(ending);
+      });
+      ended = ending;
+      this.#clearing.add(ending);
+      return ending;
+    };
     this.#open.add(once);
     return once;
+  }
+
+  /** What an older attempt takes off the board must not be the next one's. */
+  async #cleared(): Promise<void> {
+    await Promise.allSettled(this.#clearing);
   }
 
   #newEpoch(): string {

@@ -1,7 +1,14 @@
 /** What those above rely on, whatever the engine: the same tests for every one. */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type Engine, type Epoch, type Lease, messageBytesMax, type StoredMessage } from "../../src/crew/engine.ts";
+import {
+  type Engine,
+  type Epoch,
+  type Lease,
+  messageBytesMax,
+  resultsKept,
+  type StoredMessage,
+} from "../../src/crew/engine.ts";
 import { expectError } from "./expect-error.ts";
 
 /** One crew on one engine. */
@@ -138,12 +145,29 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     await Promise.all(leases.slice(0, 5).map((lease) => lease.done()));
     await theirs.append("done.0", bytes("a result"));
     expect([await mine.offered("task"), await mine.stored("done.>")]).toEqual([7, 1]);
-    await mine.purge("done.0");
-    expect(await mine.stored("done.>")).toBe(0);
     await mine.end();
     await expectError(() => mine.offered("task"), "ENGINE_LOST");
     await expectError(() => mine.offer("task", bytes("late")), "ENGINE_LOST");
     await expectError(() => theirs.take("task", AbortSignal.timeout(5000)), "ENGINE_LOST");
+  });
+
+  test("of results the last ones are kept, and followed without a gap", async () => {
+    const { mine, theirs } = await begun();
+    const stop = new AbortController();
+    const read: number[] = [];
+    const reading = (async () => {
+      for await (const { subject } of mine.follow("done.>", -1, stop.signal)) read.push(Number(subject.slice(5)));
+    })();
+    const count = resultsKept + 60;
+    for (let first = 0; first < count; first += 20) {
+      const some = Array.from({ length: Math.min(20, count - first) }, (_, i) => first + i);
+      await Promise.all(some.map((id) => theirs.append(`done.${id}`, bytes("r"))));
+      while (read.length < first + some.length) await pause(2);
+    }
+    expect(new Set(read).size).toBe(count);
+    expect(await mine.stored("done.>")).toBe(resultsKept);
+    stop.abort();
+    await reading;
   });
 
   test("an epoch in memory does what others do", async () => {

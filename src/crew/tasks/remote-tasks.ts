@@ -20,7 +20,7 @@ import type { Epoch } from "../engine.ts";
 import { Slots } from "../nats/slots.ts";
 import { crewKeyBytes, sealOf } from "../seal.ts";
 import { SealedMessages } from "../sealed-messages.ts";
-import { allDone, doneOf, lastNumber, taskQueue, termsOf, termsWanted } from "../subjects.ts";
+import { allDone, lastNumber, taskQueue, termsOf, termsWanted } from "../subjects.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { untilThereIsRoom } from "./room.ts";
 import { answerTo } from "./terms-exchange.ts";
@@ -43,6 +43,9 @@ export interface RemoteTasksOptions {
 /** Out at a time: enough to keep a line and many workers busy, and little to keep in memory. */
 const tasksMax = 64;
 const lookMs = 2000;
+/** So long a result may be stored and not come: servers have been seen to forget who waits. */
+const unheardMs = 4000;
+const looksInVainMax = 2;
 /** Longer than a task and a usual lease. */
 const silenceMs = 15_000;
 
@@ -66,6 +69,8 @@ export class RemoteTasks implements Tasks {
   #heardMs = 0;
   #failure: TandemError | null = null;
   #isLooking = false;
+  #followAnew = (): void => {};
+  #looksInVain = 0;
   /** The silence that was told of began then. */
   #toldMs = -1;
 
@@ -114,27 +119,32 @@ export class RemoteTasks implements Tasks {
     if (awaited !== undefined) awaited.isOffered = true;
   }
 
+  /** Again and again from the first that is kept: what is heard twice is known. */
   async #takeResults(signal: AbortSignal): Promise<void> {
-    const { epoch, clock } = this.#options;
-    for await (const { subject, message } of epoch.follow(allDone, -1, signal)) {
-      const id = lastNumber(subject);
-      const awaited = this.#awaited.get(id);
-      const isLate = awaited === undefined;
-      const done = isLate ? null : this.#messages.open(CrewDoneSchema, subject, message);
-      if (!isLate && done?.id !== id) continue; // somebody else's: the worker's own is still to come
-      this.#awaited.delete(id);
-      this.#purge(id);
-      if (isLate || done === null) continue;
-      this.#heardMs = clock.now();
-      if (isErrorCode(done.refusalCode)) awaited.reject(new TandemError(done.refusalCode, done.refusal));
-      else awaited.resolve(done.result);
+    while (!signal.aborted) {
+      const following = new AbortController();
+      const stop = (): void => following.abort();
+      signal.addEventListener("abort", stop, { once: true });
+      this.#followAnew = stop;
+      for await (const { subject, message } of this.#options.epoch.follow(allDone, -1, following.signal))
+        this.#take(subject, message);
+      signal.removeEventListener("abort", stop);
+      if (!following.signal.aborted)
+        throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of this attempt");
     }
-    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of this attempt");
   }
 
-  /** Nobody waits for it: what is left goes with the epoch. */
-  #purge(id: number): void {
-    this.#options.epoch.purge(doneOf(id)).catch((error: unknown) => this.#fail(error));
+  #take(subject: string, message: Uint8Array): void {
+    const id = lastNumber(subject);
+    const awaited = this.#awaited.get(id);
+    if (awaited === undefined) return; // it has come before
+    const done = this.#messages.open(CrewDoneSchema, subject, message);
+    if (done?.id !== id) return; // somebody else's: the worker's own is still to come
+    this.#awaited.delete(id);
+    this.#heardMs = this.#options.clock.now();
+    this.#looksInVain = 0;
+    if (isErrorCode(done.refusalCode)) awaited.reject(new TandemError(done.refusalCode, done.refusal));
+    else awaited.resolve(done.result);
   }
 
   async #tellTerms(signal: AbortSignal): Promise<void> {
@@ -153,13 +163,15 @@ export class RemoteTasks implements Tasks {
   async #look(): Promise<void> {
     const { epoch, clock, patienceMs, board, onSilence } = this.#options;
     const waiting = [...this.#awaited].filter(([, { isOffered }]) => isOffered).map(([id]) => id);
-    // A result is stored before its task is done with: one of the two is there.
     const offered = await epoch.offered(taskQueue);
-    const stored = await epoch.stored(allDone);
     const still = waiting.filter((id) => this.#awaited.has(id)).length;
-    if (still > offered + stored)
-      throw new TandemError("ENGINE_LOST", `the engine has lost ${still - offered - stored} of ${still} tasks`);
     const silentMs = clock.now() - this.#heardMs;
+    // A result is stored before its task is done with: those that are not offered any more must come.
+    if (silentMs > unheardMs && still > offered) {
+      if (++this.#looksInVain > looksInVainMax)
+        throw new TandemError("ENGINE_LOST", `the engine has lost ${still - offered} of ${still} tasks`);
+      this.#followAnew();
+    }
     if (silentMs > silenceMs && this.#toldMs !== this.#heardMs) {
       this.#toldMs = this.#heardMs;
       await onSilence?.();
