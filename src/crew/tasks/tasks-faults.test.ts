@@ -5,7 +5,7 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import { TandemError } from "../../base/error.ts";
 import type { OpenTasks, TaskWork } from "../../scheme/tasks/tasks.ts";
 import { CrewDoneSchema, CrewTaskTermsSchema } from "../../wire/generated/tandem/v1/crew_pb.ts";
-import type { HeardMessage } from "../engine.ts";
+import type { Engine, Epoch, HeardMessage, StoredMessage } from "../engine.ts";
 import { SealedMessages } from "../sealed-messages.ts";
 import { sealOf } from "../seal.ts";
 
@@ -138,6 +138,52 @@ test("the engine loses a task, or a result, that it had confirmed: ENGINE_LOST",
   await crew.until(() => offered() === 5);
   for (const one of [...(crew.engine.epoch?.offered ?? [])].slice(0, 2)) crew.engine.epoch?.offered.delete(one);
   await expectError(() => driven, "ENGINE_LOST", /has lost 2 of 5 tasks/);
+});
+
+/** A connection with something of it changed. */
+function changed<T extends object>(object: T, methods: Partial<T>): T {
+  const get = (target: T, name: string | symbol): unknown => {
+    const value: unknown = Reflect.get(name in methods ? methods : target, name);
+    return typeof value === "function" ? value.bind(target) : value;
+  };
+  return new Proxy(object, { get });
+}
+
+test("an engine that has results and sends none is asked anew", async () => {
+  workers(1, {});
+  const engine = crew.engine.connect();
+  let follows = 0;
+  const begin = async (name: string): Promise<Epoch> => {
+    const epoch = await engine.begin(name);
+    async function* follow(...given: Parameters<Epoch["follow"]>): AsyncGenerator<StoredMessage> {
+      follows++;
+      let sent = 0;
+      for await (const message of epoch.follow(...given)) if (follows > 1 || ++sent < 20) yield message;
+    }
+    return changed<Epoch>(epoch, { follow });
+  };
+  await drive(await crew.crew({ engine: changed<Engine>(engine, { begin }) }).openTasks(job));
+  expect(follows).toBe(2);
+});
+
+test("an attempt that begins while the one before is being cleared away stays on the board", async () => {
+  workers(1, {});
+  const engine = crew.engine.connect();
+  const { board } = engine;
+  const remove = async (key: string): Promise<void> => {
+    await new Promise<void>((resolve) => void crew.clock.after(3000, resolve));
+    await board.remove(key);
+  };
+  const party = crew.crew({ engine: changed<Engine>(engine, { board: { ...board, remove } }) });
+  const older = await party.openTasks(job);
+  await drive(older, 5);
+  void older.close();
+  const tasks = await party.openTasks(job);
+  await drive(tasks, 5);
+  const from = crew.clock.now();
+  await crew.until(() => crew.clock.now() > from + 5000);
+  expect(crew.engine.board.has("epoch")).toBe(true);
+  await drive(tasks, 5);
 });
 
 test("a full engine makes the party wait; one that stays full ends the attempt: ENGINE_FULL", async () => {
