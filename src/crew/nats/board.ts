@@ -126,7 +126,8 @@ export class NatsBoard implements Board {
     const info = await this.#info(kind);
     if (info === null || info.state.messages === 0) return new Map();
     const { created, state: now } = info;
-    const state = `${created} ${now.first_seq} ${now.last_seq} ${now.messages}`;
+    // A server that was killed may use a number once more: the time differs.
+    const state = `${created} ${now.first_seq} ${now.last_seq} ${now.last_ts} ${now.messages}`;
     const known = this.#known.get(kind);
     if (known?.state === state) return known.entries;
     const entries = await this.#all(kind);
