@@ -3,7 +3,7 @@
  * three times. Ports stay the same when one is started again.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -77,7 +77,9 @@ export class EngineServers {
     mkdirSync(join(this.#folder, name), { recursive: true });
     writeFileSync(join(this.#folder, `${name}.conf`), this.#configText(server));
     const log = openSync(join(this.#folder, `${name}.log`), "a", 0o600);
-    return spawn(this.#program, ["-c", `${name}.conf`], { cwd: this.#folder, stdio: ["ignore", log, log] });
+    const child = spawn(this.#program, ["-c", `${name}.conf`], { cwd: this.#folder, stdio: ["ignore", log, log] });
+    closeSync(log); // it has its own
+    return child;
   }
 
   /** Settles when all of them serve. */
