@@ -28,8 +28,8 @@ const report = await runKillCampaign({
   only: values.only === undefined ? undefined : Number(values.only),
   onJob(job, { faults, longestStallSeconds, wrong }, { failure, done, stallSeconds, attempts }) {
     console.error(
-      `job ${job}: ${done.length} kills and pauses, ${attempts} attempts, longest stall ${stallSeconds.toFixed(1)} s; ` +
-        `${faults} so far, longest ${longestStallSeconds.toFixed(1)} s`,
+      `job ${job}: ${done.length} kills and pauses, ${attempts} attempts, longest stall ${stallSeconds.toFixed(1)} s` +
+        `; ${faults} so far, longest ${longestStallSeconds.toFixed(1)} s`,
     );
     if (failure !== null)
       console.error(`job ${job}: ${failure}\n  replay: ${wrong.at(-1).replay}\n  ${wrong.at(-1).log}`);

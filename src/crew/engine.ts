@@ -44,8 +44,8 @@ export interface Epoch {
    */
   append(subject: string, message: Uint8Array): Promise<void>;
   /**
-   * What is stored, and then what is still to come, until the signal. Positions grow; `after` -1 is the beginning. Where
-   * the engine was away it may begin at the beginning again.
+   * What is stored, and then what is still to come, until the signal. Positions grow; `after` -1 is the beginning.
+   * Where the engine was away it may begin at the beginning again.
    * @throws TandemError ENGINE_LOST where the epoch is no more
    */
   follow(filter: string, after: number, signal: AbortSignal): AsyncIterable<StoredMessage>;

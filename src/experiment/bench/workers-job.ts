@@ -1,10 +1,10 @@
 /**
- * One tree's sums at a passive party, with ciphertexts that are ready: what blocks do, wherever they are. The party's own
- * code asks (scheme/paillier/gradient-blocks.ts), as in a job: a round begins, gradients come in chunks, all blocks say
- * that they have them, and then the root, one node below it and two below that are asked for, one after the other.
+ * One tree's sums at a passive party, with ciphertexts that are ready: what blocks do, wherever they are. The party's
+ * own code asks (scheme/paillier/gradient-blocks.ts), as in a job: a round begins, gradients come in chunks, all blocks
+ * say that they have them, and then the root, one node below it and two below that are asked for, one by one.
  *
- * Encrypting is the active party's and is not in it. Packing and fresh randomness are the party's own work, with workers
- * or without, and are not in it either.
+ * Encrypting is the active party's and is not in it. Packing and fresh randomness are the party's own work, with
+ * workers or without, and are not in it either.
  */
 import { create } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";

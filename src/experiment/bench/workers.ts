@@ -1,7 +1,7 @@
 /**
  * Figures of a party with workers: this process is the party, the engine is nats-server with mutual TLS as `tandem init
- * crew` sets it up, and workers are `tandem worker`. All of them share this machine, so that what the engine takes is in
- * the times. workers-job.ts says what is timed.
+ * crew` sets it up, and workers are `tandem worker`. All of them share this machine, so that what the engine takes is
+ * in the times. workers-job.ts says what is timed.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -100,7 +100,7 @@ function cpuSeconds(crew: BenchCrew | null): number {
   return (user + system) / 1e6 + (crew?.cpuSeconds() ?? 0);
 }
 
-/** What the party sends to the engine for a tree. What workers answer is in the parts: it depends on bins, not on rows. */
+/** What the party sends to the engine for a tree. Answers are in the parts: they depend on bins, not on rows. */
 async function bytesPerRow({ rows, ciphertextBytes }: ReadyJob, { trees, servers }: BenchCrew): Promise<Figure> {
   const before = await servers.bytesSent();
   await trees.tree();

@@ -1,4 +1,4 @@
-/** A bank and a shop with a crew on one machine: folders, certificates, tables and configs, for one job after the other. */
+/** A bank and a shop with a crew on one machine: folders, certificates, tables and configs, for one job after another. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SeededRandom } from "../../base/random.ts";
