@@ -1,4 +1,4 @@
-/** A bank and a shop with a crew on one machine: folders, certificates, tables and configs, for one job after another. */
+/** A bank and a shop with a crew on one machine: folders, certificates, tables and configs, for job after job. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SeededRandom } from "../../base/random.ts";
