@@ -28,7 +28,7 @@ describe("cuts by counting", () => {
     );
   });
 
-  test("of many rows, where ranks are no longer exact in float32", () => {
+  test("of many rows, in few and in many steps", () => {
     const random = new SeededRandom(11);
     const values = new Float32Array(400_000);
     for (let i = 0; i < values.length; i++) values[i] = i % 7 === 0 ? NaN : Math.round(random.normal() * 2000) / 16;
