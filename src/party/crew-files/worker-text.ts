@@ -4,10 +4,11 @@ import { crewFiles, type CrewFacts, mounted } from "./crew-names.ts";
 /** @param folder in front of the files' names, with a slash at its end */
 export function partyLines({ crew, servers, isActive }: CrewFacts, folder: string): string {
   const { party, authority, secret } = crewFiles;
-  const ofBlocks = `  # The blocks' bins, for the workers: a folder that all of them reach.
+  const ofBlocks = `
+  # The blocks' bins, for the workers: a folder that all of them reach.
   folder: ${JSON.stringify(folder + crewFiles.blocks)}
   store: file                  # or memory: then no message is ever on the engine's disk
-`;
+  # block_rows: auto           # any value gives the same model`;
   return `
 # Heavy work is done by this party's workers; without these lines this process does it all. docs/scale-out.md says more.
 crew:
@@ -17,9 +18,9 @@ crew:
     certificate: ${JSON.stringify(folder + party.certificate)}
     key: ${JSON.stringify(folder + party.key)}
     authority: ${JSON.stringify(folder + authority)}
-  secret: ${JSON.stringify(folder + secret)}
-${isActive ? "" : ofBlocks}  replicas: 1                  # 3 with three servers: one may die without a wait for its restart
-${isActive ? "" : "  # block_rows: auto           # any value gives the same model\n"}  # lease_seconds: 10          # after so long without a sign of a worker others do its work
+  secret: ${JSON.stringify(folder + secret)}${isActive ? "" : ofBlocks}
+  replicas: 1                  # 3 with three servers: one may die without a wait for its restart
+  # lease_seconds: 10          # after so long without a sign of a worker others do its work
   # workers_min: 1             # a job waits for so many
 `;
 }
