@@ -253,7 +253,7 @@ test("what others put at the engine is ignored: junk, results at other places, a
   expect(all.flatMap(({ troubles }) => troubles)).toEqual([]);
 });
 
-test("terms are said to workers who ask, and stand nowhere else; crew.key alone opens neither them nor tasks", async () => {
+test("terms are said to workers who ask, and stored nowhere; crew.key alone opens neither them nor tasks", async () => {
   workers(2, {});
   const kept: { readonly subject: string; readonly message: Uint8Array }[] = [];
   const keep = (): void => {

@@ -50,7 +50,7 @@ test.each([
   }
 });
 
-test("the bank's workers go for good: the attempt ends with a known error, and the next goes on without them", async () => {
+test("the bank's workers go for good: the attempt ends with a known error, the next goes on without", async () => {
   const table = randomTable("tasks, then none", { rows: 60, features: [1, 2], missingFraction: 0.1 });
   const job: TestJob = { table, kernel, key, permutationSecrets: [new Uint8Array(32)] };
   const bank = crewOf(1, "gone");

@@ -76,9 +76,16 @@ describe("crew: of a party", () => {
   });
 
   const active = (scheme: string): string => {
-    const common = "name: bank\npassives: [{ name: shop, host: h, port: 1, fingerprint: '" + "00".repeat(32) + "' }]\n";
-    const others = `tls: { certificate: c, key: k }\ndata: { path: a.csv, id: id, label: y, features: all }\noutput: { directory: o }\n`;
-    writeFileSync(path, `${common}${others}scheme: ${scheme}\ncrew:\n${least}\n`);
+    const lines = [
+      "name: bank",
+      `passives: [{ name: shop, host: h, port: 1, fingerprint: "${"00".repeat(32)}" }]`,
+      "tls: { certificate: c, key: k }",
+      "data: { path: a.csv, id: id, label: y, features: all }",
+      "output: { directory: o }",
+      `scheme: ${scheme}`,
+      "crew:",
+    ];
+    writeFileSync(path, `${lines.join("\n")}\n${least}\n`);
     return path;
   };
 
