@@ -226,7 +226,7 @@ test("a party that is silent for long: its worker forgets the terms, and asks ag
   expect(made).toBe(2);
 });
 
-test("what others put at the engine is ignored: junk, results at other places, and those of an older epoch", async () => {
+test("what others put at the engine is ignored: junk, results at other places or of an older epoch", async () => {
   const all = workers(2);
   const party = crew.crew();
   const older = await party.openTasks(job);
