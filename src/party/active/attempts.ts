@@ -182,7 +182,8 @@ export class JobAttempts {
       ? await alignAndWrite(this.#read.tables, peers, this.#config, path, emit, this.#world)
       : null;
     const rows = aligned?.rows ?? null;
-    const { config } = await this.#prepare({ aligned: rows }); // what is wrong with the rows shows before the job is stored
+    // What is wrong with the rows shows before the job is stored.
+    const { config } = await this.#prepare({ aligned: rows });
     const begun = await this.#checkpoints.begin({
       secret,
       samplingSecret: samplingSecretOf(this.#config),
