@@ -30,9 +30,10 @@ export async function makeTables({ folder, rows, columns, shared, seed, sameRows
     for (let from = 0; from < rows; from += rowsPerFile) {
       const file = join(unfinished, `part-${String(from / rowsPerFile).padStart(4, "0")}.parquet`);
       const place = `(range * ${party === "bank" || sameRows ? 1 : step}) % ${rows} + ${first}`;
+      const people = `SELECT ${place} AS person FROM range(${from}, ${Math.min(rows, from + rowsPerFile)})`;
       await connection.run(
-        `COPY (SELECT ${columnsOf(party, columns, seed)} FROM (SELECT ${place} AS person FROM ` +
-          `range(${from}, ${Math.min(rows, from + rowsPerFile)}))) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 250000)`,
+        `COPY (SELECT ${columnsOf(party, columns, seed)} FROM (${people})) TO '${file}' ` +
+          "(FORMAT parquet, ROW_GROUP_SIZE 250000)",
       );
     }
     renameSync(unfinished, to);
