@@ -207,7 +207,8 @@ function report() {
     const megabytes = (bytes) => (bytes === undefined ? "-" : `${Math.round(bytes / 2 ** 20)} MB`);
     const lines = [
       `${rows} rows x ${columns} columns at each of two parties, ${values.scheme}, ${trees} trees of depth ${depth}`,
-      `${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}, seed ${seed}; at most ${values.cap}: ${heldBy}`,
+      `${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}, seed ${seed}`,
+      `at most ${values.cap} for each process: ${heldBy}`,
       ["".padEnd(12), ...[...names, "peak", "B per row", "CPU"].map(cell)].join(""),
       ["seconds".padEnd(12), ...names.map((name) => cell(seconds[name].toFixed(0)))].join(""),
       ...peaks.map(({ name, peaks: of, peakBytes, cpuSeconds }) =>
