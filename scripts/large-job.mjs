@@ -2,8 +2,9 @@
  * A job with many rows, between real processes with TLS on loopback, each of them under a bound of memory. Prints what
  * each process had at its peak, in each phase of the job, and per row; fails where one had more than it may.
  *
- *   npm run large -- [--rows 1000000] [--columns 10] [--scheme lattice] [--encryption full] [--trees 3] [--depth 5] [--cap 3G]
- *                    [--workers 0] [--shared 0.95] [--seed 7] [--same-rows] [--folder <folder>] [--job <folder>] [--json]
+ *   npm run large -- [--rows 1000000] [--columns 10] [--scheme lattice] [--encryption full] [--trees 3] [--depth 5]
+ *                    [--cap 3G] [--workers 0] [--shared 0.95] [--seed 7] [--same-rows] [--folder <folder>]
+ *                    [--job <folder>] [--json]
  *
  * Two companies with `columns` features each; of their rows `shared` are of the same people. With workers, the passive
  * party has a crew: nats-server must be installed. With --same-rows both list the same people in the same order, and
