@@ -269,6 +269,20 @@ test("a worker of another version, or with another key, takes nothing and says w
   expect([other, stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 0, 5]);
 });
 
+test("a worker with another key that is there first does not keep the others from work", async () => {
+  workers(0);
+  const stranger = crew.work("stranger", {
+    schemeNamed,
+    sealOf: (epoch) => sealOf(new Uint8Array(32).fill(8), epoch),
+  });
+  const able = crew.work("able", { schemeNamed });
+  await crew.until(() => able.troubles.length > 0 && stranger.troubles.length > 0);
+  const since = crew.clock.now();
+  await crew.until(() => crew.clock.now() > since + 2000); // what it says on the board is written again meanwhile
+  expect(await drive(await crew.crew().open(job))).toEqual(await expected());
+  expect([stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 5]);
+});
+
 test("what others put at the engine is ignored: junk, and the crew's own messages at other places", async () => {
   const all = workers(2);
   const blocks = await crew.crew({ workersMin: 2 }).open(job);

@@ -35,6 +35,7 @@ export interface WorkerOptions {
 }
 
 const boardMs = 500;
+const anotherKey = "somebody on the board has another crew.key than this worker";
 
 export class Worker {
   readonly #options: WorkerOptions;
@@ -89,13 +90,15 @@ export class Worker {
     const { id, version, threads } = this.#options;
     const { blockCount: blocks, doing: now } = this;
     const memoryMib = Math.ceil(process.memoryUsage.rss() / 2 ** 20);
-    await this.#board.putWorker(id, { version, threads, blocks, trouble: this.#trouble, memoryMib, doing: now });
+    // Who can read this line has the same key: another one on the board is no trouble of this worker's.
+    const trouble = this.#trouble === anotherKey ? "" : this.#trouble;
+    await this.#board.putWorker(id, { version, threads, blocks, trouble, memoryMib, doing: now });
     const view = await this.#board.read();
     const { epoch } = view;
     this.#share = Math.ceil((epoch?.blocks ?? 0) / Math.max(1, ableWorkers(view, version)));
     if (epoch === null) {
       this.#leave();
-      this.#say(view.hasOthers ? "what stands on the board is sealed with another crew.key" : "");
+      this.#say(view.hasOthers ? anotherKey : "");
     } else if (epoch.version !== version) {
       this.#leave();
       this.#say(`a worker has version ${version} of Tandem, its party ${epoch.version}`);
