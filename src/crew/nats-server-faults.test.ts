@@ -57,7 +57,17 @@ describe.skipIf(server === null)("who may do what", () => {
     const { certificate } = await createAuthority("others", 1);
     const { certificate: own, key } = server.users.get("shop-party") ?? { certificate: "", key: "" };
     const tls = { certificate: own, key, authority: certificate };
-    await expectError(() => open(server, "shop-party", { tls }), "CERTIFICATE", /SELF_SIGNED|UNABLE_TO/);
+    await expectError(() => open(server, "shop-party", { tls }), "CERTIFICATE", /not signed .*(?:SELF_SIGNED|UNABLE_TO)/);
+  });
+
+  test("a key of another certificate is refused at once, and what is no PEM", async () => {
+    const own = server.users.get("shop-worker") ?? { certificate: "", key: "" };
+    const { key } = server.users.get("shop-party") ?? { key: "" };
+    const tls = { ...own, authority: server.authority };
+    const opening = (wrong: Partial<typeof tls>) => () => open(server, "shop-worker", { tls: { ...tls, ...wrong } });
+    await expectError(opening({ key }), "CERTIFICATE", /key does not belong to its certificate/);
+    await expectError(opening({ key: "a key" }), "CERTIFICATE", /is not PEM/);
+    await expectError(opening({ certificate: "" }), "CERTIFICATE", /is not PEM/);
   });
 
   test("nor is one whose certificate is for another host, as a worker's is", async () => {
@@ -211,7 +221,7 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     await expectError(() => epoch.append("log.0", bytes("a")), "ENGINE_LOST", /has not answered/);
     const waits: string[] = [];
     const nobody = open(mortal, "shop-party", { patienceMs: 300, onWait: (why) => waits.push(why) });
-    await expectError(() => nobody, "ENGINE_LOST", /no server of tls:.* can be reached/);
+    await expectError(() => nobody, "ENGINE_LOST", /no server of tls:.* can be reached: .*Start nats-server/);
     expect(waits).toEqual([expect.stringMatching(/refused/) as unknown]);
   });
 });

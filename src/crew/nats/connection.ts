@@ -2,7 +2,7 @@
  * The connection to the servers: mutual TLS, always. It is made again by itself for as long as it takes; what was
  * unconfirmed meanwhile is sent again by whoever waits for it.
  */
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { connect, errors, type NatsConnection, type TlsOptions } from "@nats-io/transport-node";
@@ -32,7 +32,7 @@ const headerBytesMax = 4096;
 
 /** @throws TandemError CERTIFICATE where one side does not trust the other, ENGINE_LOST after the patience */
 export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
-  checkDates(access.tls.certificate);
+  checkIdentity(access.tls);
   const until = Date.now() + (access.firstPatienceMs ?? access.patienceMs);
   for (let attempt = 0; ; attempt++) {
     access.signal?.throwIfAborted();
@@ -42,7 +42,12 @@ export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
       if (error instanceof TandemError) throw error;
       const why = whyNot(error);
       if (isDistrust(error)) throw new TandemError("CERTIFICATE", `the engine: ${why}`, { cause: error });
-      if (Date.now() > until) throw lost(`no server of ${access.servers.join(", ")} can be reached: ${why}`, error);
+      if (Date.now() > until)
+        throw lost(
+          `no server of ${access.servers.join(", ")} can be reached: ${why}. ` +
+            "Start nats-server there, or do without workers: --embedded",
+          error,
+        );
       if (attempt === 0) access.onWait?.(`${access.servers.join(", ")}: ${why}`);
     }
     await pause(retryMs, undefined, { signal: access.signal });
@@ -58,14 +63,27 @@ export function countReconnects(connection: NatsConnection): () => number {
   return () => count;
 }
 
-/** A server may only hang up where a certificate is too old. */
-function checkDates(pem: string): void {
-  const { validTo } = new X509Certificate(pem);
+/** A server may only hang up where a certificate is too old, and a key of another one looks like a server that is away. */
+function checkIdentity({ certificate, key }: ServerAccess["tls"]): void {
+  const { validTo, isOwnKey } = identityOf(certificate, key);
+  if (!isOwnKey)
+    throw new TandemError("CERTIFICATE", `the crew's key does not belong to its certificate: ${bothOfOneCall}`);
   if (Date.now() > Date.parse(validTo))
     throw new TandemError(
       "CERTIFICATE",
       `the crew's certificate expired at ${validTo}. 'tandem init crew' makes others`,
     );
+}
+
+const bothOfOneCall = "take both from one call of 'tandem init crew'";
+
+function identityOf(certificate: string, key: string): { validTo: string; isOwnKey: boolean } {
+  try {
+    const x509 = new X509Certificate(certificate);
+    return { validTo: x509.validTo, isOwnKey: x509.checkPrivateKey(createPrivateKey(key)) };
+  } catch (cause) {
+    throw new TandemError("CERTIFICATE", `the crew's certificate or its key is not PEM: ${bothOfOneCall}`, { cause });
+  }
 }
 
 async function connectedOnce({ servers, tls, client }: ServerAccess): Promise<NatsConnection> {
@@ -125,6 +143,8 @@ function whyNot(error: unknown): string {
   if (/does not support 'tls'/.test(message)) return "it does not speak TLS";
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
     return `its certificate is for other hosts than those that are named (${code})`;
+  if (/^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code ?? ""))
+    return `its certificate was not signed by the tls.authority of this config; is it another crew's? (${code})`;
   if (/^ERR_SSL_.*ALERT/.test(code ?? "")) return `it refuses this certificate (${code})`;
   if (code === "ECONNRESET" || code === "EPIPE")
     return "it hangs up. Does it know the authority that has signed this certificate?";
