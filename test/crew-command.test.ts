@@ -65,6 +65,8 @@ test.skipIf(process.platform === "win32")("what is wrong with its files is said 
     2,
     `error: ${wrong}, line 10: unknown field 'secrets'; did you mean 'secret'? (FILE_FORMAT)\n`,
   ]);
+  writeFileSync(wrong, readFileSync(worker, "utf8").replace("worker.pem", "gone.pem"));
+  expect((await tandem("worker", "-c", wrong)).stderr).toMatch(/gone.pem cannot be read. 'tandem init crew' makes/);
   chmodSync(join(crew, "crew.key"), 0o644);
   const readable = await tandem("worker", "-c", worker);
   expect([readable.exitCode, readable.stderr]).toEqual([2, expect.stringMatching(/crew.key is a secret.*chmod 600/)]);

@@ -57,7 +57,11 @@ describe.skipIf(server === null)("who may do what", () => {
     const { certificate } = await createAuthority("others", 1);
     const { certificate: own, key } = server.users.get("shop-party") ?? { certificate: "", key: "" };
     const tls = { certificate: own, key, authority: certificate };
-    await expectError(() => open(server, "shop-party", { tls }), "CERTIFICATE", /not signed .*(?:SELF_SIGNED|UNABLE_TO)/);
+    await expectError(
+      () => open(server, "shop-party", { tls }),
+      "CERTIFICATE",
+      /not signed .*(?:SELF_SIGNED|UNABLE_TO)/,
+    );
   });
 
   test("a key of another certificate is refused at once, and what is no PEM", async () => {

@@ -8,13 +8,13 @@ import type { PassiveConfig } from "./config/config.ts";
 type TlsFiles = Pick<PassiveConfig["tls"], "certificate" | "key"> & Partial<PassiveConfig["tls"]>;
 
 /** Reads the PEM files that a config names. @throws TandemError FILE_UNREADABLE naming the file, also if others may */
-export async function readIdentity(tls: TlsFiles): Promise<TlsIdentity> {
+export async function readIdentity(tls: TlsFiles, maker = "tandem init"): Promise<TlsIdentity> {
   const read = async (path: string, reading = readFile(path, "utf8")): Promise<string> => {
     try {
       return await reading;
     } catch (cause) {
       if (cause instanceof TandemError) throw cause;
-      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read. 'tandem init' makes a key and a certificate`, {
+      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read. '${maker}' makes a key and a certificate`, {
         cause,
       });
     }

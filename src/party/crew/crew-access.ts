@@ -39,7 +39,7 @@ async function opened(
   options: EngineOptions & Pick<NatsEngineOptions, "keeping">,
 ): Promise<OpenedCrew> {
   const crewKey = await readCrewKey(secret, tls.insecure_key_file);
-  const { certificate, key, authority = "" } = await readIdentity(tls);
+  const { certificate, key, authority = "" } = await readIdentity(tls, "tandem init crew");
   // Only who has a crew loads what speaks to an engine.
   const { openNatsEngine } = await import("../../crew/nats-engine.ts");
   const engine = await openNatsEngine({
