@@ -24,4 +24,6 @@ test("a worker without room takes no block; others take all", async () => {
     crew.stop();
   }
   expect(counts).toEqual([{ full: 0, able: 5 }]);
+  expect(full.troubles[0]).toMatch(/not one block fits into the --memory/);
+  expect(able.troubles).toEqual([]);
 });

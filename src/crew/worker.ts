@@ -36,6 +36,7 @@ export interface WorkerOptions {
 
 const boardMs = 500;
 const anotherKey = "somebody on the board has another crew.key than this worker";
+const noRoom = "not one block fits into the --memory of a worker";
 
 export class Worker {
   readonly #options: WorkerOptions;
@@ -103,6 +104,10 @@ export class Worker {
       this.#leave();
       this.#say(`a worker has version ${version} of Tandem, its party ${epoch.version}`);
     } else if (epoch.epoch !== this.#serving?.epoch || this.#serving.served.isOver) await this.#join(epoch);
+    else if (this.#trouble === "" || this.#trouble === noRoom) {
+      const isTooSmall = epoch.blocks > 0 && blocks === 0 && this.#options.hasRoom?.() === false;
+      this.#say(isTooSmall ? noRoom : "");
+    }
   }
 
   #leave(): void {
