@@ -76,7 +76,9 @@ export function workersMissing(
   wanted: number,
   able: number,
   block: number | null,
-  what = block === null ? `${able} workers are there, ${wanted} are wanted` : `nobody holds block ${block}`,
+  what = block === null
+    ? `${able} workers are there, ${wanted} are wanted (start them with 'tandem worker', or their party with --embedded)`
+    : `nobody holds block ${block}`,
 ): TandemError {
   const troubles = [...new Set(view.workers.map(({ trouble }) => trouble).filter((trouble) => trouble !== ""))];
   if (view.hasOthers) troubles.push("somebody at the engine has another crew.key");
