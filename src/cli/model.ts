@@ -115,7 +115,7 @@ async function consent({
     if (!agreed) throw new TandemError("USAGE", "nothing was written: the answer was not yes");
   }
   await prepared.write();
-  process.stdout.write(`Wrote ${prepared.path}: send it to ${recipient} on a way that nobody else can read.\n`);
+  process.stdout.write(`Wrote ${prepared.path}: send it to ${recipient} over a channel that nobody else can read.\n`);
 }
 
 /** What the owner decides about, without a number of it. */
