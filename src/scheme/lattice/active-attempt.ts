@@ -86,9 +86,7 @@ export class ActiveAttempt {
       if (this.#kits === null) throw new TandemError("PROTOCOL_STATE", "a node before all hints are there");
       const kit = await this.#kits.take();
       kits.push(kit);
-      const columns = [2 * outputs[i], 2 * outputs[i] + 1].map((slot) =>
-        this.#column(gradients.columns[slot], sampled),
-      );
+      const columns = this.#columns(gradients.columns, 2 * outputs[i], sampled);
       for await (const { firstRecord, isLast, records } of kit.seal(columns, chunkBytes)) {
         const message = nodeMessage(i, firstRecord, records);
         const more = !isLast || i + 1 < outputs.length;
@@ -133,16 +131,27 @@ export class ActiveAttempt {
     this.#kits?.close();
   }
 
-  /** Zero for everybody who is not summed at the node. */
-  #column(values: Float64Array, sampled: Uint32Array): Int32Array {
+  /** g and h by row, zero for everybody who is not summed at the node. @param slot of g; that of h follows */
+  #columns(values: readonly Float64Array[], slot: number, sampled: Uint32Array): [g: Int32Array, h: Int32Array] {
     const rowOf = this.#rowOf;
-    if (rowOf === null && sampled.length === values.length) return new Int32Array(values);
-    const column = new Int32Array(this.#lattice.shape.rowCount);
+    const [g, h] = [values[slot], values[slot + 1]];
+    const { rowCount } = this.#lattice.shape;
+    const [gOfRow, hOfRow] = [new Int32Array(rowCount), new Int32Array(rowCount)];
+    // Loops of their own: compiled, each is several times as fast as a typed array made from another.
+    if (rowOf === null && sampled.length === g.length) {
+      for (let row = 0; row < rowCount; row++) {
+        gOfRow[row] = g[row];
+        hOfRow[row] = h[row];
+      }
+      return [gOfRow, hOfRow];
+    }
     for (let i = 0; i < sampled.length; i++) {
       const instance = sampled[i];
-      column[rowOf === null ? instance : rowOf[instance]] = values[instance];
+      const row = rowOf === null ? instance : rowOf[instance];
+      gOfRow[row] = g[instance];
+      hOfRow[row] = h[instance];
     }
-    return column;
+    return [gOfRow, hOfRow];
   }
 }
 
