@@ -10,7 +10,7 @@ import type { NoiseScale } from "../../base/noise/noise-scale.ts";
 import { farthestApart, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { partition } from "../../wire/bitmap.ts";
+import { checkBitmap, countSet, partition } from "../../wire/bitmap.ts";
 
 const deviations = 12;
 
@@ -56,6 +56,7 @@ function sumOfMembers(
   { columns }: QuantisedGradients,
 ): Float64Array {
   const sum = new Float64Array(columns.length + 1);
+  if (sampled === instances) return sumOfAllMembers(instances, bitmap, columns, sum);
   const left = leftOf(instances, sampled, bitmap);
   for (let c = 0; c < columns.length; c++) {
     const column = columns[c];
@@ -67,9 +68,26 @@ function sumOfMembers(
   return sum;
 }
 
+/** Where all are sampled, without a list of them: values are whole numbers, so that times 0 or 1 is exact. */
+function sumOfAllMembers(
+  instances: Uint32Array,
+  bitmap: Uint8Array,
+  columns: readonly Float64Array[],
+  sum: Float64Array,
+): Float64Array {
+  checkBitmap(bitmap, instances.length);
+  for (let c = 0; c < columns.length; c++) {
+    const column = columns[c];
+    let total = 0;
+    for (let i = 0; i < instances.length; i++) total += column[instances[i]] * ((bitmap[i >>> 3] >>> (i & 7)) & 1);
+    sum[c] = total;
+  }
+  sum[columns.length] = countSet(bitmap, instances.length);
+  return sum;
+}
+
 function leftOf(instances: Uint32Array, sampled: Uint32Array, bitmap: Uint8Array): Uint32Array {
   const { inside } = partition(instances, bitmap);
-  if (sampled === instances) return inside;
   let next = 0; // both ascend
   return inside.filter((instance) => {
     while (next < sampled.length && sampled[next] < instance) next++;

@@ -18,6 +18,8 @@ export class UncountedSums {
   readonly #columns: readonly Float64Array[];
   /** Those of the tree. */
   readonly #slots: readonly number[];
+  /** Slots without a negative value: hessians, mostly. */
+  readonly #positive: ReadonlySet<number>;
   /** Of the node that was asked about last: every party has candidates there. */
   #last: { readonly sampled: Uint32Array; readonly ranges: readonly Range[] } | null = null;
 
@@ -25,35 +27,42 @@ export class UncountedSums {
   constructor({ columns }: Pick<QuantisedGradients, "columns">, outputs: readonly number[]) {
     this.#columns = columns;
     this.#slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
+    this.#positive = new Set(this.#slots.filter((slot) => !hasNegative(columns[slot])));
   }
 
   /** @returns what is wrong with a node's candidates; null: nothing */
   fault(ofPeer: CandidateRows, { sampled, totals }: Pick<GrowingNode, "sampled" | "totals">): string | null {
     const { rows } = ofPeer;
     if (rows.length === 0) return null;
-    const ranges = this.#ranges(sampled);
+    const ranges = this.#ranges(sampled, totals);
     for (let row = 0; row < rows.length; row += totals.length)
       if (!isWithin(rows, row, totals, ranges)) return "a sum that people of the node cannot have";
     return groupFault(ofPeer, totals, ranges);
   }
 
-  #ranges(sampled: Uint32Array): readonly Range[] {
-    if (this.#last?.sampled !== sampled)
-      this.#last = { sampled, ranges: this.#slots.map((slot) => rangeOf(slot, this.#columns[slot], sampled)) };
+  #ranges(sampled: Uint32Array, totals: Float64Array): readonly Range[] {
+    if (this.#last?.sampled !== sampled) {
+      const ranges = this.#slots.map((slot): Range => {
+        const sum = totals[slot];
+        const sizes = this.#positive.has(slot) ? sum : sumOfSizes(this.#columns[slot], sampled);
+        return { slot, least: (sum - sizes) / 2, most: (sum + sizes) / 2 };
+      });
+      this.#last = { sampled, ranges };
+    }
     return this.#last.ranges;
   }
 }
 
-/** Without a branch that nobody can foresee: the sum of all, and that of their sizes. */
-function rangeOf(slot: number, column: Float64Array, sampled: Uint32Array): Range {
-  let sum = 0;
+function hasNegative(column: Float64Array): boolean {
+  for (let i = 0; i < column.length; i++) if (column[i] < 0) return true;
+  return false;
+}
+
+/** Without a branch that nobody can foresee. */
+function sumOfSizes(column: Float64Array, sampled: Uint32Array): number {
   let sizes = 0;
-  for (let i = 0; i < sampled.length; i++) {
-    const value = column[sampled[i]];
-    sum += value;
-    sizes += Math.abs(value);
-  }
-  return { slot, least: (sum - sizes) / 2, most: (sum + sizes) / 2 };
+  for (let i = 0; i < sampled.length; i++) sizes += Math.abs(column[sampled[i]]);
+  return sizes;
 }
 
 /** The sum, and that of the others. */
