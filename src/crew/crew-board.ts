@@ -77,7 +77,7 @@ export function workersMissing(
   able: number,
   block: number | null,
   what = block === null
-    ? `${able} workers are there, ${wanted} are wanted (start them with 'tandem worker', or their party with --embedded)`
+    ? `${able} workers are there, ${wanted} are wanted (start some with 'tandem worker', or the party with --embedded)`
     : `nobody holds block ${block}`,
 ): TandemError {
   const troubles = [...new Set(view.workers.map(({ trouble }) => trouble).filter((trouble) => trouble !== ""))];

@@ -63,7 +63,7 @@ export function countReconnects(connection: NatsConnection): () => number {
   return () => count;
 }
 
-/** A server may only hang up where a certificate is too old, and a key of another one looks like a server that is away. */
+/** Where a certificate is too old a server only hangs up; with a key of another one it looks to be away. */
 function checkIdentity({ certificate, key }: ServerAccess["tls"]): void {
   const { validTo, isOwnKey } = identityOf(certificate, key);
   if (!isOwnKey)
