@@ -135,8 +135,16 @@ export class MemoryEpoch {
 
   renew(offered: Offered, deliveries: number): void {
     if (offered.deliveries !== deliveries) return; // somebody else has it
-    offered.untilMs = this.#clock.now() + this.#limits.leaseMs;
-    this.#clock.after(this.#limits.leaseMs, () => this.note());
+    const untilMs = this.#clock.now() + this.#limits.leaseMs;
+    offered.untilMs = untilMs;
+    this.#noteAt(untilMs);
+  }
+
+  /** An alarm may ring a little early: who waits would look, find nothing, and wait for ever. */
+  #noteAt(ms: number): void {
+    const leftMs = ms - this.#clock.now();
+    if (leftMs <= 0) this.note();
+    else this.#clock.after(Math.max(1, leftMs), () => this.#noteAt(ms));
   }
 
   giveBack(offered: Offered, deliveries: number): void {
