@@ -28,7 +28,7 @@ export interface JobShape {
   readonly passives: readonly PassiveShape[];
 }
 
-/** What one passive party's blocks do and keep: what its workers take over, if it has any. */
+/** What one passive party's blocks do and keep: what its workers take over, where it has some. */
 export interface BlockCosts {
   /** Over all rows and trees; the rest of the party's CPU stays in its own process. */
   readonly cpuSeconds: number;

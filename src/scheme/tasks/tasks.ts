@@ -1,6 +1,6 @@
 /**
- * Work without state: any worker can do a task, and do it again. A scheme cuts what it has to compute into tasks where
- * its party has workers; without them its own process computes, and there are no tasks.
+ * Work without state: every worker can do a task, and do it again. A scheme cuts what it has to compute into tasks
+ * where its party has workers; without them its own process computes, and there are no tasks.
  */
 import type { TandemError } from "../../base/error.ts";
 
