@@ -14,6 +14,8 @@ namespace {
 
 // Records below 2^50 that fit a folded cell below 2^51.
 constexpr std::size_t kRecordsPerFold = 8192;
+// Fewer are added before another thread has begun.
+constexpr std::size_t kRecordsPerThread = 16384;
 // Features whose cells stay in the first-level cache together, at 32 bins.
 constexpr std::size_t kFeaturesPerTile = 24;
 
@@ -123,7 +125,7 @@ template <typename Bin>
 long long accumulateBins(const Context& context, const AccumulateJob& job, std::size_t threads) {
   const std::vector<TilePlan> plans = planTiles(job.binCounts);
   // Every thread has its own cells: few records are not worth them.
-  const std::size_t perThread = std::max<std::size_t>((job.count + threads - 1) / threads, 2048);
+  const std::size_t perThread = std::max((job.count + threads - 1) / threads, kRecordsPerThread);
   std::vector<std::unique_ptr<Cells<Bin>>> parts((job.count + perThread - 1) / perThread);
   FirstBad refused;
   parallelChunks(job.count, perThread, threads, [&](std::size_t begin, std::size_t end) {

@@ -7,9 +7,8 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
+
+#include "helpers.h"
 
 namespace tandem {
 
@@ -34,16 +33,13 @@ void parallelChunks(std::size_t count, std::size_t chunk, std::size_t threads, c
     }
   };
   const std::size_t chunks = (count + chunk - 1) / chunk;
-  std::vector<std::thread> helpers;
-  for (std::size_t t = 1; t < std::min(threads, chunks); t++) {
-    try {
-      helpers.emplace_back(run);
-    } catch (const std::system_error&) {
-      break;  // the system gives no more threads: those that run do all the work
-    }
+  const std::size_t helpers = std::max<std::size_t>(std::min(threads, chunks), 1) - 1;
+  if (helpers == 0) {
+    run();
+  } else {
+    const auto call = [](void* context) { (*static_cast<const decltype(run)*>(context))(); };
+    shareWork(helpers, call, const_cast<void*>(static_cast<const void*>(&run)));
   }
-  run();
-  for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
 }
 

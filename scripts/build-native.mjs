@@ -58,7 +58,8 @@ function linkFlags() {
   const shared = ["-shared", "-pthread"];
   if (process.platform === "darwin") return [...shared, "-undefined", "dynamic_lookup"];
   // Addresses of functions are resolved when the addon is loaded, and cannot be written after that; no stack is code.
-  return process.platform === "linux" ? [...shared, "-Wl,-z,relro,-z,now,-z,noexecstack"] : shared;
+  // It is never unloaded, since its threads stay (helpers.h): a thread of Node's that ends would unload it otherwise.
+  return process.platform === "linux" ? [...shared, "-Wl,-z,relro,-z,now,-z,noexecstack,-z,nodelete"] : shared;
 }
 
 /** What the binary depends on: every source, the compiler, the flags, the platform. */

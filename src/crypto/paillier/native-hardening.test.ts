@@ -23,3 +23,7 @@ test.runIf(canLook)("the addon has canaries, and nothing in it can be rewritten 
   expect(segments).toContain("GNU_RELRO");
   expect(/GNU_STACK.*/.exec(segments)?.[0]).toMatch(/ RW /);
 });
+
+test.runIf(canLook)("the addon stays loaded when a thread ends that has loaded it: its own threads stay too", () => {
+  expect(readelf("--dynamic")).toMatch(/\bNODELETE\b/);
+});
