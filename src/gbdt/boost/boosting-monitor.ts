@@ -57,6 +57,7 @@ export class BoostingMonitor {
       requireDeciding(
         this.#metrics,
         task.validationRows.map((row) => task.labels[row]),
+        parameters.num_class,
       );
     const counting = this.#metrics.find((metric) => /^(map|pre)(@|$)/.test(metric));
     if (counting !== undefined && task.labels.some((label) => label !== 0 && label !== 1))

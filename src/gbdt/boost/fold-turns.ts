@@ -114,6 +114,9 @@ export class FoldTurns implements Turns {
         requireDeciding(
           metricsFor(parameters),
           rows.map((row) => labels[row]),
+          parameters.num_class,
+          "early stopping",
+          "held-out",
         );
     this.#margins = this.#tasks.map((task) => task.startMargins());
     const isDart = parameters.booster === "dart";

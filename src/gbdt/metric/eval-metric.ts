@@ -189,8 +189,8 @@ function metricOf(name: MetricName): Metric {
   return metrics[name.split("@")[0]];
 }
 
-/** Whether it exists only where both classes do. */
-export function needsBothClasses(metric: MetricName): boolean {
+/** Whether it exists only where all classes do. */
+export function needsAllClasses(metric: MetricName): boolean {
   return metricOf(metric).separates === true;
 }
 

@@ -10,6 +10,7 @@ import { metricsFor } from "../boost/boosting-monitor.ts";
 import type { BoostingTask } from "../boost/boosting-task.ts";
 import { type CrossValidationOutcome, FoldTurns, type Turn, type Turns } from "../boost/fold-turns.ts";
 import { isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
+import { requireDeciding } from "../metric/one-class.ts";
 import { type Rung, roundsIn } from "./schedule.ts";
 
 /** A trial that has had some rounds. */
@@ -54,6 +55,14 @@ export class TrialTurns implements Turns {
     this.whole = wholeOf(trials, roundsIn(schedule) * folds.length);
     const names = metricsFor(trials[0]);
     this.metric = names[names.length - 1];
+    for (const rows of folds)
+      requireDeciding(
+        names,
+        rows.map((row) => labels[row]),
+        trials[0].num_class,
+        "the search",
+        "held-out",
+      );
   }
 
   get firstTask(): BoostingTask {

@@ -37,7 +37,7 @@ export function trainingLabels(table: PartyTable): Float64Array {
   return labels;
 }
 
-/** What people are told of metrics that do not exist, since the rows that they are of have one class. */
+/** What people are told of metrics that do not exist, since the rows that they are of lack a class. */
 export function oneClassWords(
   training: TrainingParameters,
   { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">,
@@ -45,9 +45,23 @@ export function oneClassWords(
   const metrics = metricsFor(training);
   const validation = validationRows && Float64Array.from(validationRows, (row) => labelsOf(train)[row]);
   return [
-    validation && absenceWords(metrics, validation, "validation"),
-    test && absenceWords(metrics, labelsOf(test), "test"),
+    validation && absenceWords(metrics, validation, "validation", training.num_class),
+    test && absenceWords(metrics, labelsOf(test), "test", training.num_class),
   ].filter((words) => words !== null);
+}
+
+/** The same of the first fold of which it is so; null: none. */
+export function foldWords(
+  training: TrainingParameters,
+  labels: Float64Array,
+  folds: readonly Uint32Array[],
+): string | null {
+  for (const [fold, rows] of folds.entries()) {
+    const held = Float64Array.from(rows, (row) => labels[row]);
+    const words = absenceWords(metricsFor(training), held, "held-out", training.num_class);
+    if (words !== null) return `fold ${fold + 1} of ${folds.length}: ${words}`;
+  }
+  return null;
 }
 
 /**

@@ -25,7 +25,7 @@ import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveEvidence } from "./job-evidence.ts";
 import { openActiveEvidence } from "./open-evidence.ts";
-import { layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
+import { foldWords, layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
 import { alignTables, jobTables, readActiveTables, rowsOf, withClassesOf } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import type { ActiveConfig } from "../config/config.ts";
@@ -235,6 +235,8 @@ class TurnAttempts<T extends Turns> {
         (units) => foldRows(units, this.#job.folds, fold, data.seed ?? training.seed).test,
       ),
     );
+    const absent = foldWords(training, labels, folds);
+    if (absent !== null) emit({ type: "notice", party: name, words: absent });
     const grid = { instances: labels.length, validationRows: null, training: this.#job.whole };
     const config = withCodecOfJob(this.#config, grid, emit);
     return {
