@@ -434,6 +434,9 @@ describe("a search over parameters in one job finds what one in one place finds,
 test("a search between parties is one alignment and one job, and says first what it costs", async () => {
   const world = await new TrainedWorlds(scratchDirectory()).train(1);
   const tuning = ["tune", "-c", world.configPath, "--trials", "2", "--folds", "2", "--yes"];
+  const unasked = await tandem(...tuning.slice(0, -1), "--json", "--quiet");
+  expect(unasked.exitCode).not.toBe(0);
+  expect(unasked.stderr).toMatch(/16 trees.*nobody is there to ask\. Say --yes/s);
   const found = await tandem(...tuning, "--json", "--explain-leakage");
   expect(found.exitCode, found.stderr).toBe(0);
   const [toldFirst, tuned] = found.stdout

@@ -5,11 +5,12 @@ import type { Command } from "commander";
 import { parse } from "yaml";
 import { TandemError } from "../base/error.ts";
 import { writeFileAtomically } from "../base/files/atomic-file.ts";
-import { resolveParameters, trainingParameters, type TrainingParameters } from "../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../base/parameters/parameters.ts";
 import { tuneInOnePlace } from "../experiment/simulate/tune.ts";
 import { spaceFrom, spaceFromText } from "../gbdt/tune/parse-space.ts";
 import { scheduleOf } from "../gbdt/tune/schedule.ts";
 import { defaultSpace, drawTrials } from "../gbdt/tune/search-space.ts";
+import type { TrialTurns } from "../gbdt/tune/trial-turns.ts";
 import { newJobName } from "../party/active/checkpoints.ts";
 import { activeFacts } from "../party/active/disclosure-facts.ts";
 import { readActiveTables } from "../party/active/tables.ts";
@@ -88,9 +89,13 @@ export async function onOneTable(flags: TuneFlags): Promise<void> {
     throw new TandemError("USAGE", "--explain-leakage and --dry-run need --config: on one table nothing is revealed");
   const progress = Progress.onStandardError(flags, "active");
   const options = { ...jobFrom(flags as TuneFlags & JobFlags), check: false, onEvent: () => {} };
-  const search = await searchFrom(flags, resolveParameters(trainingParameters, options.training));
-  const say = trialLines((line) => progress.line(line), search.schedule.length);
-  const result = await tuneInOnePlace(options, () => search, say).finally(() => progress.close());
+  let say: (turns: TrialTurns) => void = () => {};
+  const searchOf = async (training: TrainingParameters): Promise<Search> => {
+    const search = await searchFrom(flags, training);
+    say = trialLines((line) => progress.line(line), search.schedule.length);
+    return search;
+  };
+  const result = await tuneInOnePlace(options, searchOf, (turns) => say(turns)).finally(() => progress.close());
   await tell(
     flags,
     { job: "tuning", ...result },
@@ -124,7 +129,8 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
   const what = `job ${config.job}, a search of ${search.trials.length} trials of ${search.folds} folds,`;
   const progress = Progress.onStandardError(flags, config.name);
   const price = tunePrice(config, search);
-  if (flags.quiet !== true && flags.json !== true) process.stderr.write(`${priceText(price)}\n`);
+  // Others pay it too: whoever wants few words hears it all the same.
+  process.stderr.write(`${priceText(price)}\n`);
   if (!(await explainFirst(flags, what, facts))) return;
   await askFirst(flags);
   const onTurn = trialLines((line) => progress.line(line), search.schedule.length);
@@ -137,9 +143,11 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
   await tell(flags, result, where, flags.report ?? join(folder, "tuning.html"), progress, price);
 }
 
-/** Whoever sits at a terminal is asked: the price is paid by others too. */
-async function askFirst({ yes, json }: TuneFlags): Promise<void> {
-  if (yes === true || json === true || !process.stdin.isTTY || !process.stderr.isTTY) return;
+/** @throws TandemError USAGE where nobody says yes */
+async function askFirst({ yes }: TuneFlags): Promise<void> {
+  if (yes === true) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new TandemError("USAGE", "nothing was started: nobody is there to ask. Say --yes to pay this price");
   if (await confirm("Start? Type yes:", { input: process.stdin, output: process.stderr })) return;
   throw new TandemError("USAGE", "nothing was started: the answer was not yes");
 }

@@ -18,16 +18,16 @@ import { simulatedSecret } from "./federation.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
 import { readSimulationTables } from "./simulation-tables.ts";
 
-/** @param searchOf what is searched, given the parameters with their defaults */
+/** @param searchOf what is searched, given the parameters with their defaults and the number of classes */
 export async function tuneInOnePlace(
   options: SimulateOptions,
-  searchOf: (training: TrainingParameters) => Search,
+  searchOf: (training: TrainingParameters) => Search | Promise<Search>,
   onTurn: (turns: TrialTurns) => void,
 ): Promise<Omit<TuningResult, "job">> {
   const { training: given, codec: asked, privacy } = await checkOptions(options);
   const { parties: tables } = (await readSimulationTables(options, given)).whole;
   const training = withClassCount(given, tables[0].classes);
-  const search = searchOf(training);
+  const search = await searchOf(training);
   const { trials, space, schedule, folds: count } = search;
   const labels = trainingLabels(tables[0]);
   const { weights = null, rowColumns: columns = noColumns } = tables[0];
