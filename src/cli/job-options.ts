@@ -133,7 +133,8 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     validationFraction: validationFraction(flags),
     validationData: flags.validationData,
     format: flags.format,
-    header: flags.header,
+    // Not given, it is a default: the file's first line may still look like a row.
+    header: flags.header === false ? false : undefined,
     missing: flags.missing ?? [],
     monotone: constraints(flags.monotoneConstraints ?? ""),
     interactions: parseInteractions(flags.interactionConstraints ?? ""),

@@ -40,10 +40,10 @@ export async function readCsvText(
   path: string,
   text: AsyncGenerator<string>,
   limits: TableLimits = tableLimits,
-  { format, header = true }: TableReading = {},
+  reading: TableReading = {},
 ): Promise<CsvTable> {
   const sink = new TextSink();
-  const rows = await streamCsvText(path, text, sink, limits, { format, header });
+  const rows = await streamCsvText(path, text, sink, limits, reading);
   return { ...rows, columns: sink.columns };
 }
 
@@ -53,7 +53,7 @@ export async function streamCsvText(
   text: AsyncGenerator<string>,
   sink: TableSink,
   limits: TableLimits = tableLimits,
-  { format, header = true }: TableReading = {},
+  { format, header }: TableReading = {},
 ): Promise<TableRows> {
   const { head, dialect } = await readHead(path, text, limits.rowChars);
   if (head.trim() === "") throw new TandemError("FILE_FORMAT", `${path} is empty`);
@@ -147,11 +147,14 @@ class RowCollector {
   #line = 1;
   #blankLines = 0;
   #isDoubtful = false;
+  /** Somebody has said what the first line is. */
+  readonly #isSure: boolean;
 
-  /** @param hasHeader whether the first line has the names of the columns */
-  constructor(path: string, newline: string, sink: TableSink, limits: TableLimits, hasHeader: boolean) {
+  /** @param header whether the first line has the names of the columns; undefined: it has, but may look like a row */
+  constructor(path: string, newline: string, sink: TableSink, limits: TableLimits, header: boolean | undefined) {
     this.#path = path;
-    this.#hasHeader = hasHeader;
+    this.#hasHeader = header ?? true;
+    this.#isSure = header !== undefined;
     this.#limits = limits;
     this.#sink = sink;
     this.#lineEnd = newline === "\r" ? "\r" : "\n";
@@ -179,7 +182,7 @@ class RowCollector {
     const lines = this.#pieceLines;
     if (this.#names === undefined || lines.length === 0) return;
     const columns = this.#columns;
-    if (this.#lines.length === 0) this.#isDoubtful = this.#hasHeader && looksLikeRow(this.#names, columns);
+    if (this.#lines.length === 0) this.#isDoubtful = !this.#isSure && looksLikeRow(this.#names, columns);
     const rows = { ...this.#head(this.#names), rowCount: lines.length, lineOf: (row: number) => lines[row] };
     const table = { ...rows, columns };
     this.#sinks.forEach((sink, index) => sink?.take({ table, index, numbers: null }));

@@ -49,6 +49,11 @@ describe("a CSV file without a header", () => {
     },
   );
 
+  test("nobody doubts a header that was asked for", async () => {
+    const { table, notices } = await read("17,2\n18,3\n", { header: true });
+    expect([table.names, table.rowCount, notices]).toEqual([["17", "2"], 1, []]);
+  });
+
   test.each([
     "id,y\n1,2\n",
     "0,1,2\n5,6,7\n",

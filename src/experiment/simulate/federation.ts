@@ -281,6 +281,8 @@ function tlsPaths(directory: string) {
 function dataConfig(job: FederationJob, party: FederationParty, directory: string) {
   return {
     path: join(directory, "train.csv"),
+    // Written by us: people were told already if their own file's first line looks like a row.
+    header: true,
     test_path: party.test === null ? undefined : join(directory, "test.csv"),
     validation_path: party.validation ? join(directory, "validation.csv") : undefined,
     id: job.id,
