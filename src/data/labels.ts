@@ -44,16 +44,23 @@ export function readLabels(table: CsvTable, index: number, reading: LabelReading
   return { values, classes };
 }
 
+const classesOption = "--classes (in a config: data.classes)";
+
 /** @throws TandemError USAGE */
 function checkReading({ objective, positive, classes }: LabelReading, kind: ReturnType<typeof kindOf>): void {
   if (positive !== undefined && kind === "several")
     throw new TandemError("USAGE", `--positive is for two classes, and ${objective} takes several: leave it out`);
   if (classes === undefined) return;
   if (positive !== undefined) throw new TandemError("USAGE", "--positive and --classes exclude each other");
-  if (kind === "numbers") throw new TandemError("USAGE", `--classes: ${objective} learns numbers, and has no classes`);
-  if (new Set(classes).size < classes.length) throw new TandemError("USAGE", "--classes names one of them twice");
+  if (kind === "numbers")
+    throw new TandemError("USAGE", `${classesOption}: ${objective} learns numbers, and has no classes`);
+  if (new Set(classes).size < classes.length)
+    throw new TandemError("USAGE", `${classesOption} names one of them twice`);
   if (kind === "two" ? classes.length !== 2 : classes.length < 2)
-    throw new TandemError("USAGE", `--classes: ${objective} takes ${kind === "two" ? "two" : "two or more"} of them`);
+    throw new TandemError(
+      "USAGE",
+      `${classesOption}: ${objective} takes ${kind === "two" ? "two" : "two or more"} of them`,
+    );
 }
 
 function numbers(

@@ -99,7 +99,11 @@ class SparseRows {
   finish(): CsvTable {
     const rowCount = this.#lines.length;
     if (rowCount === 0) throw new TandemError("FILE_FORMAT", `${this.#path} is empty`);
-    if (this.#features.length === 0) throw new TandemError("FILE_FORMAT", `${this.#path} has labels but no features`);
+    if (this.#features.length === 0)
+      throw new TandemError(
+        "FILE_FORMAT",
+        `${this.#path} has labels but no features. Is it a CSV file? LIBSVM has pairs of index:value`,
+      );
     const filled = (column: string[], cell = ""): string[] => {
       while (column.length < rowCount) column.push("");
       return cell === "" ? column : column.map((text) => text || cell);
