@@ -60,6 +60,11 @@ const cases: readonly Case[] = [
     },
   ],
   [
+    { objective: "rank:pairwise" },
+    (label) => (label > 0 ? 1 : 0),
+    { columns: { qid: table.labels.map((_, row) => row % 4) }, validationRows: Uint32Array.of(1, 5, 9, 13, 17) },
+  ],
+  [
     { objective: "rank:ndcg" },
     (label) => Math.min(4, Math.max(0, Math.round(label / 3 + 2))),
     {
