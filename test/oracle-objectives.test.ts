@@ -6,8 +6,6 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import type { ActiveProgress } from "../src/protocol/active/role.ts";
-import { noProgress, type PassiveProgress } from "../src/protocol/passive/progress.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
@@ -81,27 +79,6 @@ const cases: readonly Case[] = [
     { columns: { base_margin: table.labels.map((_, row) => Math.fround(Math.sin(row))) } },
   ],
 ];
-
-test("leaves of residuals: a job that was broken off after a round ends in the same model", async () => {
-  const training = { objective: "reg:quantileerror", quantile_alpha: [0.3], num_round: 3, max_depth: 2 } as const;
-  const permutationSecrets = [new Uint8Array(32)];
-  const job = { table, training, kernel, key, permutationSecrets };
-  let passive: PassiveProgress = noProgress;
-  const kept: { active: ActiveProgress; passive: PassiveProgress }[] = [];
-  const whole = await trainFederated({
-    ...job,
-    stored: { progress: noProgress, store: async (progress) => void (passive = structuredClone(progress)) },
-    activeStored: { store: async (active) => void kept.push(structuredClone({ active, passive })) },
-  });
-  expect(kept).toHaveLength(3);
-  const resumed = await trainFederated({
-    ...job,
-    stored: { progress: kept[0].passive, store: async () => {} },
-    activeStored: { progress: kept[0].active },
-  });
-  expect(firstDifference(resumed.model, whole.model)).toBeNull();
-  expect(resumed.margins).toEqual(whole.margins);
-});
 
 const offset = Float64Array.from(table.labels, (_, row) => Math.fround(Math.sin(row)));
 

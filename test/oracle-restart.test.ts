@@ -1,0 +1,113 @@
+/**
+ * The oracle after restarts: a job that was broken off in the middle of trees, twice, and taken up from what stands in
+ * files, ends in the model that is trained in one place; for whatever a round's gradients hang on, with both schemes.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { trainBrokenOff } from "./support/broken-job.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
+import { type TestTable, trainInOnePlace } from "./support/in-memory-job.ts";
+import { randomTable } from "./support/tables.ts";
+
+const kernel = selectKernel();
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+const rows = 48;
+const table = randomTable("taken up", { rows, features: [1, 2], missingFraction: 0.1, regression: true });
+const weights = Float64Array.from(table.labels, (_, row) => 1 + (row % 3) / 2);
+
+function labelled(label: (value: number, row: number) => number, more: Partial<TestTable> = {}): TestTable {
+  return { ...table, ...more, labels: table.labels.map(label) };
+}
+
+const positive = (value: number): number => Math.exp(value / 4);
+const degree = (value: number): number => Math.min(4, Math.max(0, Math.round(value / 3 + 2)));
+const groups = { columns: { qid: table.labels.map((_, row) => row % 5) } };
+
+type Case = readonly [name: string, table: TestTable, training: Partial<TrainingParameters>];
+
+const cases: readonly Case[] = [
+  [
+    "interaction_constraints",
+    { ...table, groups: [["a"], ["a", "b"]] },
+    { objective: "reg:squarederror", max_depth: 3 },
+  ],
+  ["trees side by side", labelled((value) => (value > 0 ? 1 : 0)), { num_parallel_tree: 2, subsample: 0.7 }],
+  [
+    "base_margin",
+    labelled((value) => Math.max(0, Math.round(value / 3)), {
+      columns: { base_margin: table.labels.map((_, row) => Math.fround(Math.sin(row))) },
+    }),
+    { objective: "count:poisson" },
+  ],
+  [
+    "several classes",
+    labelled((value) => (value < -3 ? 0 : value < 3 ? 1 : 2)),
+    { objective: "multi:softprob", num_class: 3 },
+  ],
+  [
+    "survival:aft",
+    labelled(positive, {
+      columns: {
+        label_upper_bound: table.labels.map((value, i) => (i % 4 === 0 ? Infinity : positive(value) * (1 + (i % 3)))),
+      },
+    }),
+    { objective: "survival:aft" },
+  ],
+  [
+    "survival:cox",
+    labelled((value, row) => (row % 3 === 0 ? -1 : 1) * Math.round(positive(value) * 3 + 1), { weights }), // with ties
+    { objective: "survival:cox" },
+  ],
+  ["rank:pairwise", labelled(degree, groups), { objective: "rank:pairwise" }],
+  ["rank:ndcg", labelled(degree, groups), { objective: "rank:ndcg" }],
+  [
+    // What is learnt from other groups is wrong of the one that is held back: the first round is the best.
+    "rank:ndcg, stopping early",
+    labelled((value, row) => degree(row % 5 === 0 ? -value : value), {
+      ...groups,
+      validationRows: Uint32Array.from({ length: 10 }, (_, i) => 5 * i),
+    }),
+    { objective: "rank:ndcg", num_round: 4, early_stopping_rounds: 2 },
+  ],
+  ["reg:gamma", labelled(positive), { objective: "reg:gamma", base_score: 3 }],
+  [
+    "reg:tweedie",
+    labelled((value) => Math.max(0, value), { weights }),
+    { objective: "reg:tweedie", base_score: "auto" },
+  ],
+  ["reg:quantileerror", labelled((value) => value), { objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }],
+  [
+    "sets of categories",
+    categoricalTable("restarts", { rows: 80, features: [1, 0], categories: [[5], [9]], missingFraction: 0.1 }),
+    { enable_categorical: true, max_cat_threshold: 4 },
+  ],
+];
+
+/** What makes another model of a table where it is left out. */
+const without = new Map<string, Partial<TestTable>>([
+  ["interaction_constraints", { groups: [] }],
+  ["base_margin", { columns: {} }],
+  ["sets of categories", { categories: [] }],
+]);
+
+describe.each([undefined, lattice])("a job that is broken off twice", (scheme) => {
+  test.each<Case>(cases)(`%s (${scheme?.name ?? "paillier"})`, async (name, own, given) => {
+    const training = { num_round: 3, max_depth: 2, ...given };
+    const job = { table: own, training, kernel, key, ...(scheme === undefined ? {} : { scheme }) };
+    const perRound = training.objective === "multi:softprob" ? 3 : (training.quantile_alpha?.length ?? 1);
+    // Trees that stand side by side are broken off between them, and in the middle of the next ones.
+    const { model, treesAtBreaks } = await trainBrokenOff(job, [perRound, 2 * perRound]);
+    expect(treesAtBreaks).toEqual([perRound, 2 * perRound]);
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+    if (!without.has(name)) return;
+    const other = await trainInOnePlace({ ...job, table: { ...own, ...without.get(name) } });
+    expect(firstDifference(model, other), "nothing was tested").not.toBeNull();
+  });
+});
