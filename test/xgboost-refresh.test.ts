@@ -22,6 +22,7 @@ interface Golden {
   refresh_leaf: number;
   features: { values: (number | null)[] }[];
   labels: number[];
+  base_margin?: number[];
   trees: GoldenTree[];
   refreshed: GoldenTree[];
   margins: number[];
@@ -42,7 +43,8 @@ const ours = (tree: GoldenTree): Tree<SplitRule> =>
 test.each(cases.map((golden) => [golden.name, golden] as const))("%s", (_name, golden) => {
   const parameters = resolveParameters(trainingParameters, golden.parameters);
   const columns = golden.features.map(({ values }) => Float32Array.from(values, (value) => value ?? Number.NaN));
-  const task = new BoostingTask(parameters, Float64Array.from(golden.labels));
+  const starts = golden.base_margin && { base_margin: Float64Array.from(golden.base_margin) };
+  const task = new BoostingTask(parameters, Float64Array.from(golden.labels), null, null, starts, null, false);
   // XGBoost has all trees of a class beside each other, we have the classes of a tree.
   const perRound = task.treeOutputs.length;
   expect(parameters.num_parallel_tree === 1 || perRound === 1).toBe(true);

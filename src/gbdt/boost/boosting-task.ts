@@ -36,6 +36,7 @@ export class BoostingTask {
 
   /**
    * @param weights of the instances, null if all are 1
+   * @param learnsSplits false: only leaves, for which labels that are all alike will do, as in XGBoost
    * @throws TandemError USAGE for columns that the objective does not take, or lacks
    * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first instance that cannot be used, never its value
    */
@@ -46,15 +47,15 @@ export class BoostingTask {
     validationRows: Uint32Array | null = null,
     columns: RowColumns = noColumns,
     custom: CustomObjective | null = null,
+    learnsSplits = true,
   ) {
     this.objective = objectiveFor(parameters.objective);
     this.outputCount = this.objective.outputCount(parameters);
     this.validationRows = validationRows;
     this.trainingRows = validationRows && otherRows(validationRows, labels.length);
-    this.objective.checkLabels(
-      this.trainingRows === null ? labels : Float64Array.from(this.trainingRows, (row) => labels[row]),
-      parameters,
-    );
+    const taught = this.trainingRows === null ? labels : Float64Array.from(this.trainingRows, (row) => labels[row]);
+    this.objective.checkLabels(taught, parameters);
+    if (learnsSplits) this.objective.checkVariety?.(taught);
     const outputs = Array.from({ length: this.outputCount }, (_, k) => k);
     this.treeOutputs =
       parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);

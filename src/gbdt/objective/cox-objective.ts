@@ -41,8 +41,8 @@ export const cox: Objective = {
   },
   predictions: (margins) => margins.map(Math.exp),
   baseMargin: (baseScore) => logarithm(baseScore, "is a hazard", "survival:cox"),
-  checkLabels(labels) {
-    requireFinite(labels);
+  checkLabels: requireFinite,
+  checkVariety(labels) {
     if (!labels.some((label) => label > 0))
       throw new TandemError(
         "LABEL_INVALID",

@@ -35,6 +35,8 @@ export const poisson: Objective = {
     const bad = labels.findIndex((label) => label < 0);
     if (bad >= 0)
       throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is negative; count:poisson needs counts`);
+  },
+  checkVariety(labels) {
     if (labels.every((label) => label === 0))
       throw new TandemError("LABEL_INVALID", "all labels are 0; count:poisson needs some counts");
   },
@@ -89,6 +91,8 @@ export const tweedie: Objective = {
         "LABEL_INVALID",
         `the label of instance ${bad} is negative; reg:tweedie needs amounts from 0 on`,
       );
+  },
+  checkVariety(labels) {
     if (labels.every((label) => label === 0))
       throw new TandemError("LABEL_INVALID", "all labels are 0; reg:tweedie needs some amounts");
   },

@@ -33,7 +33,8 @@ export const logistic: Objective = {
   weighsPositives: true,
   predictions: (margins) => margins.map(sigmoid),
   baseMargin: (baseScore) => marginOfProbability(baseScore, "binary:logistic"),
-  checkLabels: (labels) => requireTwoClasses(labels, "binary:logistic"),
+  checkLabels: (labels) => requireClasses(labels, "binary:logistic"),
+  checkVariety: (labels) => requireBothClasses(labels, "binary:logistic"),
 };
 
 /** Labels are fractions: of several trials, or of certainty. */
@@ -60,7 +61,8 @@ export const logitRaw: Objective = {
   weighsPositives: true,
   predictions: (margins) => margins.slice(),
   baseMargin: finiteMargin,
-  checkLabels: (labels) => requireTwoClasses(labels, "binary:logitraw"),
+  checkLabels: (labels) => requireClasses(labels, "binary:logitraw"),
+  checkVariety: (labels) => requireBothClasses(labels, "binary:logitraw"),
 };
 
 /** Whoever lies beyond the margin 1 on the right side has no gradient. The prediction is a class. */
@@ -83,7 +85,8 @@ export const hinge: Objective = {
   predictions: (margins) => margins.map((margin) => (margin > 0 ? 1 : 0)),
   separatesByPrediction: true,
   baseMargin: finiteMargin,
-  checkLabels: (labels) => requireTwoClasses(labels, "binary:hinge"),
+  checkLabels: (labels) => requireClasses(labels, "binary:hinge"),
+  checkVariety: (labels) => requireBothClasses(labels, "binary:hinge"),
 };
 
 /** The logistic function; exact limits 0 and 1 far out, never NaN. */
@@ -102,13 +105,12 @@ export function finiteMargin(baseScore: number): number {
   throw new TandemError("USAGE", "base_score must be a finite number");
 }
 
-function requireTwoClasses(labels: Float64Array, name: ObjectiveName): void {
-  let positives = 0;
-  for (let i = 0; i < labels.length; i++) {
-    if (labels[i] !== 0 && labels[i] !== 1)
-      throw new TandemError("LABEL_INVALID", `the label of instance ${i} is not 0 or 1, as ${name} needs`);
-    positives += labels[i];
-  }
-  if (positives === 0 || positives === labels.length)
+function requireClasses(labels: Float64Array, name: ObjectiveName): void {
+  const bad = labels.findIndex((label) => label !== 0 && label !== 1);
+  if (bad >= 0) throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not 0 or 1, as ${name} needs`);
+}
+
+function requireBothClasses(labels: Float64Array, name: ObjectiveName): void {
+  if (!labels.includes(0) || !labels.includes(1))
     throw new TandemError("LABEL_INVALID", `all labels are the same class; ${name} needs both 0 and 1`);
 }

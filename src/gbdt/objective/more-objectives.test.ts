@@ -87,9 +87,12 @@ const badLabels: readonly [ObjectiveName, readonly (readonly number[])[], readon
 test.each(badLabels)("%s refuses labels that it cannot use, without printing them", async (name, bad, good) => {
   const objective = objectiveFor(name);
   const parameters = { ...defaults, num_class: 3 };
-  expect(() => objective.checkLabels(Float64Array.from(good), parameters)).not.toThrow();
-  for (const labels of bad)
-    await expectError(() => objective.checkLabels(Float64Array.from(labels), parameters), "LABEL_INVALID", /label/);
+  const check = (labels: readonly number[]): void => {
+    objective.checkLabels(Float64Array.from(labels), parameters);
+    objective.checkVariety?.(Float64Array.from(labels));
+  };
+  expect(() => check(good)).not.toThrow();
+  for (const labels of bad) await expectError(() => check(labels), "LABEL_INVALID", /label/);
 });
 
 const starts: readonly [ObjectiveName, number, number | null][] = [

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TandemError } from "../../base/error.ts";
 import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
-import { objectiveFor, type ObjectiveName } from "./objective.ts";
+import { type Objective, objectiveFor, type ObjectiveName } from "./objective.ts";
 
 const logistic = objectiveFor("binary:logistic");
 const squared = objectiveFor("reg:squarederror");
@@ -16,6 +16,12 @@ function codeOf(act: () => unknown): string {
     throw error;
   }
   return "none";
+}
+
+/** As before training. */
+function check(objective: Objective, labels: Float64Array, parameters = defaults): void {
+  objective.checkLabels(labels, parameters);
+  objective.checkVariety?.(labels);
 }
 
 it("has an objective for every name in the parameter table", () => {
@@ -57,11 +63,11 @@ describe("binary:logistic", () => {
   });
 
   it("wants both classes and nothing else, and does not print the value", () => {
-    expect(codeOf(() => logistic.checkLabels(Float64Array.of(0, 1), defaults))).toBe("none");
+    expect(codeOf(() => check(logistic, Float64Array.of(0, 1), defaults))).toBe("none");
     for (const bad of [[0, 0], [1, 1], [0, 1, 0.5], [0, 1, NaN], [0, 1, 2], []]) {
-      expect(codeOf(() => logistic.checkLabels(Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
+      expect(codeOf(() => check(logistic, Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
     }
-    expect(() => logistic.checkLabels(Float64Array.of(0, 1, 123), defaults)).toThrow(/^(?!.*123).*instance 2/);
+    expect(() => check(logistic, Float64Array.of(0, 1, 123), defaults)).toThrow(/^(?!.*123).*instance 2/);
   });
 });
 
@@ -75,9 +81,9 @@ describe("reg:squarederror", () => {
   });
 
   it("wants finite labels", () => {
-    expect(codeOf(() => squared.checkLabels(Float64Array.of(3, 3), defaults))).toBe("none");
+    expect(codeOf(() => check(squared, Float64Array.of(3, 3), defaults))).toBe("none");
     for (const bad of [[NaN], [Infinity], []]) {
-      expect(codeOf(() => squared.checkLabels(Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
+      expect(codeOf(() => check(squared, Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
     }
   });
 });
@@ -131,7 +137,7 @@ describe.each(["reg:pseudohubererror", "count:poisson"] as const)("%s", (name) =
           ]
         : []),
     ]) {
-      expect(codeOf(() => objective.checkLabels(Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
+      expect(codeOf(() => check(objective, Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
     }
   });
 });
@@ -188,7 +194,7 @@ describe("multi:softprob", () => {
       [-1, 0],
       [2, 2],
     ])
-      expect(codeOf(() => softprob.checkLabels(Float64Array.from(bad), three))).toBe("LABEL_INVALID");
-    expect(codeOf(() => softprob.checkLabels(Float64Array.of(0, 2), three))).toBe("none");
+      expect(codeOf(() => check(softprob, Float64Array.from(bad), three))).toBe("LABEL_INVALID");
+    expect(codeOf(() => check(softprob, Float64Array.of(0, 2), three))).toBe("none");
   });
 });

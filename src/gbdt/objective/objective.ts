@@ -76,6 +76,8 @@ export interface Objective {
   checkColumns?(columns: RowColumns, labels: Float64Array): void;
   /** @throws TandemError LABEL_INVALID naming the first instance whose label cannot be used, never its value */
   checkLabels(labels: Float64Array, parameters: ObjectiveParameters): void;
+  /** Of all labels together. @throws TandemError LABEL_INVALID if there is nothing to learn splits from */
+  checkVariety?(labels: Float64Array): void;
 }
 
 const objectives: Readonly<Record<ObjectiveName, Objective>> = {

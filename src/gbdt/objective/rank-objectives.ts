@@ -21,17 +21,13 @@ type Change = (high: number, low: number, highPlace: number, lowPlace: number) =
 
 export const rankPairwise: Objective = {
   ...ranking("rank:pairwise", () => () => 1),
-  checkLabels(labels) {
-    requireFinite(labels);
-    requireSomeOrder(labels);
-  },
+  checkLabels: requireFinite,
 };
 
 export const rankNdcg: Objective = {
   ...ranking("rank:ndcg", changeOfNdcg),
   checkLabels(labels, { ndcg_exp_gain: isExponential }) {
     requireFinite(labels);
-    requireSomeOrder(labels);
     const bad = labels.findIndex(
       (label) => label < 0 || (isExponential && (!Number.isInteger(label) || label > labelMax)),
     );
@@ -49,6 +45,7 @@ function ranking(
     name,
     kind: "rank",
     takes: ["qid"],
+    checkVariety: requireSomeOrder,
     outputCount: () => 1,
     bounds: () => ({ g: null, h: null }),
     gradients(margins, labels, parameters, rows) {

@@ -44,6 +44,8 @@ function ofClasses(name: ObjectiveName): Omit<Objective, "predictions"> {
           "LABEL_INVALID",
           `the label of instance ${bad} is not one of the classes 0 to ${classes - 1}`,
         );
+    },
+    checkVariety(labels) {
       if (labels.every((label) => label === labels[0]))
         throw new TandemError("LABEL_INVALID", `all labels are the same class; ${name} needs several`);
     },
