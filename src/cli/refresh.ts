@@ -49,7 +49,7 @@ async function runRefreshCommand({ config: path, json, ...flags }: RefreshFlags)
   process.stdout.write(json === true ? `${JSON.stringify(result)}\n` : `${readable(result)}\n`);
 }
 
-function readable({ from, job, rows, used, unknown, metrics, path }: RefreshResult): string {
+function readable({ from, job, rows, used, unknown, metrics, absence, path }: RefreshResult): string {
   const strangers = Object.entries(unknown).map(
     ([name, count]) => `  ${count.toLocaleString("en")} people are unknown to ${name}`,
   );
@@ -69,6 +69,7 @@ function readable({ from, job, rows, used, unknown, metrics, path }: RefreshResu
       row("leaves of before", metrics.before),
       row("new leaves", metrics.after),
     ]),
+    ...(absence === null ? [] : [`  ${absence}`]),
     "",
     "  new leaves know these people: judge them on others, with 'tandem predict'",
     `  share: ${path}`,

@@ -12,13 +12,15 @@ import type { TrainingParameters } from "../base/parameters/parameters.ts";
 import { selectRows } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { objectiveFor } from "../gbdt/objective/objective.ts";
+import { metricsFor } from "../gbdt/boost/boosting-monitor.ts";
 import { refreshTrees } from "../gbdt/boost/refresh.ts";
+import { absenceWords } from "../gbdt/metric/one-class.ts";
 import { allIterations } from "../gbdt/tree/iterations.ts";
 import { addLeafWeights } from "../gbdt/boost/train.ts";
 import type { ActiveConfig } from "../party/config/config.ts";
 import { evaluate } from "../party/evaluate.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
-import { readPartyTable } from "../party/tables/party-data.ts";
+import { type FileTable, readPartyTable } from "../party/tables/party-data.ts";
 import type { LabelSpec } from "../party/tables/party-labels.ts";
 import type { Metrics } from "../record/events.ts";
 import { type ActiveShare, writeActiveShare } from "../store/share-files.ts";
@@ -47,6 +49,8 @@ export interface RefreshResult {
   readonly unknown: Readonly<Record<string, number>>;
   /** On these people: with the leaves of before, and with the new ones, which know them. */
   readonly metrics: { readonly before: Metrics; readonly after: Metrics };
+  /** Of metrics that do not exist, since these people have one class; null: all exist. */
+  readonly absence: string | null;
   readonly path: string;
 }
 
@@ -76,21 +80,13 @@ export async function runRefresh(
   const training = parametersOf(config.training, share);
   if (objectiveFor(share.objective).leafQuantiles !== undefined)
     throw new TandemError("USAGE", `leaves of ${share.objective} are quantiles of residuals, which no sums refresh`);
+  const shown = metricsFor(training); // refuses what does not fit
   const scorer = await Scorer.connect(config, share);
   try {
-    const { data } = config;
-    const label: LabelSpec = {
-      label: data.label,
-      positive: data.positive,
-      weight: data.weight,
-      objective: share.objective,
-      training,
-      trained: { classes: share.classes ?? null },
-      columns: { ...data, base_margin: share.baseMarginColumn },
-    };
-    const rows = await readPartyTable({ path: options.input }, scoringData(data, scorer), label, {
-      text: "as trained",
-    });
+    const rows = await labelledRows(config.data, options.input, scorer, training);
+    const everybody = Uint32Array.from({ length: rows.table.ids.length }, (_, row) => row);
+    // What is wrong with the file is said before anybody is asked about its people.
+    void taskOf(options.input, rows, everybody, training);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const leaves = share.trees.map(() => new Uint32Array(rows.table.ids.length));
     const unknown = await askAll(scorer, rows, options, async (batch, first, asked) => {
@@ -101,14 +97,13 @@ export async function runRefresh(
       return strangers;
     });
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
-    const used = Uint32Array.from({ length: rows.table.ids.length }, (_, row) => row).filter(
-      (row) => options.unknown === "missing" || !unknown.has(row),
-    );
-    const { labels, weights = null, rowColumns } = selectRows(rows.table, used);
-    const task = new BoostingTask(training, labels ?? new Float64Array(0), weights, null, rowColumns);
+    const used = everybody.filter((row) => options.unknown === "missing" || !unknown.has(row));
+    if (used.length === 0)
+      throw new TandemError("ID_UNKNOWN", `${options.input}: none of its ids is known to all passive parties`);
+    const task = taskOf(options.input, rows, used, training);
     const leavesOf = (tree: number): Uint32Array => used.map((row) => leaves[tree][row]);
     const { trees, margins } = refreshTrees(share, task, training, leavesOf, options.refreshLeaf);
-    const measured = (of: Float64Array): Metrics => evaluate(training, of, task.labels, weights);
+    const measured = (of: Float64Array): Metrics => evaluate(training, of, task.labels, task.weights);
     const metrics = { before: measured(marginsOf(share, task, leavesOf)), after: measured(margins) };
     await storage.makeFolder(join(config.output.directory, options.job));
     await writeActiveShare(path, { ...share, job: options.job, trees }, storage);
@@ -120,10 +115,51 @@ export async function runRefresh(
       used: used.length,
       unknown: countByParty(unknown),
       metrics,
+      absence: absenceWords(shown, task.labels, "new", training.num_class),
       path,
     };
   } finally {
     scorer.close();
+  }
+}
+
+/** The new people's labels and own features, as the model was trained with them. */
+function labelledRows(
+  data: ActiveConfig["data"],
+  input: string,
+  scorer: Scorer,
+  training: TrainingParameters,
+): Promise<FileTable> {
+  const { share } = scorer;
+  const label: LabelSpec = {
+    label: data.label,
+    positive: data.positive,
+    weight: data.weight,
+    objective: share.objective,
+    training,
+    trained: { classes: share.classes ?? null },
+    columns: { ...data, base_margin: share.baseMarginColumn },
+  };
+  return readPartyTable({ path: input }, scoringData(data, scorer), label, { text: "as trained" });
+}
+
+/** What leaves are learnt from. @throws TandemError naming the file, and its lines */
+function taskOf(
+  input: string,
+  { table, fileLines, lineNoun }: FileTable,
+  people: Uint32Array,
+  training: TrainingParameters,
+): BoostingTask {
+  const { labels, weights = null, rowColumns } = selectRows({ ...table, features: [] }, people);
+  try {
+    return new BoostingTask(training, labels ?? new Float64Array(0), weights, null, rowColumns, null, false);
+  } catch (error) {
+    if (!(error instanceof TandemError) || error.code === "USAGE") throw error;
+    const inLines = error.message.replaceAll(
+      /\binstance (\d+)/g,
+      (_, row) => `${lineNoun} ${fileLines[people[Number(row)]]}`,
+    );
+    throw new TandemError(error.code, `${input}: ${inLines}`, { cause: error });
   }
 }
 

@@ -1,0 +1,164 @@
+/** Refreshed leaves between real parties over TLS: columns that say how rows are learnt, labels of one class. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { columnIndex, numericColumn } from "../src/data/columns.ts";
+import { readCsvTable } from "../src/data/csv-table.ts";
+import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
+import { refreshTrees } from "../src/gbdt/boost/refresh.ts";
+import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
+import { leafOf } from "../src/gbdt/tree/tree.ts";
+import type { RowColumnName } from "../src/base/row-columns.ts";
+import { runActive } from "../src/party/active/run.ts";
+import type { ActiveConfig, ActiveConfigInput } from "../src/party/config/config.ts";
+import type { Metrics } from "../src/record/events.ts";
+import { type RefreshOptions, runRefresh } from "../src/scoring/run-refresh.ts";
+import { mergeShares } from "../src/store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
+import { scratchDirectory } from "./support/command.ts";
+import {
+  activeConfig,
+  type Company,
+  foundCompany,
+  makePeople,
+  type Person,
+  type RunningParty,
+  startParty,
+} from "./support/companies.ts";
+import { expectError } from "./support/expect-error.ts";
+
+const root = scratchDirectory();
+let worlds = 0;
+
+interface World {
+  readonly bank: Company;
+  readonly shop: Company;
+  readonly party: RunningParty;
+  readonly config: ActiveConfig;
+  /** Of all people, with the whole model. */
+  readonly trained: Metrics;
+}
+
+/** Both know everybody. The bank's second column is one that says how rows are learnt, or a feature. */
+async function trainedWorld(people: readonly Person[], active: Partial<ActiveConfigInput>): Promise<World> {
+  const folder = join(root, `world-${worlds++}`);
+  const bank = await foundCompany(folder, "bank", people, [0, 1], true);
+  const shop = await foundCompany(folder, "shop", people.toReversed(), [2, 3]);
+  const party = await startParty(shop, [bank], {}, onTestFinished);
+  const config = await activeConfig(bank, [{ company: shop, party }], "spring", active);
+  let trained: Metrics = {};
+  await runActive(config, (event) => {
+    if (event.type === "active-result") trained = event.result.metrics.train;
+  });
+  return { bank, shop, party, config, trained };
+}
+
+/** Of the bank's file, in its order: the whole model with new leaves, as one place would have them. */
+async function onePlace({ bank, shop, config }: World, input: string, column: RowColumnName | null) {
+  const shareOf = ({ folder }: Company): string => join(folder, "jobs", "spring", "share.json");
+  const model = mergeShares(await readActiveShare(shareOf(bank)), [await readPassiveShare(shareOf(shop))]);
+  const file = await readCsvTable(input);
+  const ids = file.columns[columnIndex(file, "id")];
+  const own = (name: string): Float32Array => numericColumn(file, columnIndex(file, name), new Set());
+  const theirs = await readCsvTable(join(shop.folder, "data.csv"));
+  const rowOf = new Map(theirs.columns[0].map((id, row) => [id, row]));
+  const shopColumns = ["shop_2", "shop_3"].map((name) => {
+    const values = numericColumn(theirs, columnIndex(theirs, name), new Set());
+    return Float32Array.from(ids, (id) => values[rowOf.get(id) ?? -1]);
+  });
+  const values = [column === null ? [own("bank_0"), own("bank_1")] : [own("bank_0")], shopColumns];
+  const labels = Float64Array.from(file.columns[columnIndex(file, "outcome")], (text) =>
+    text === "defaulter" ? 1 : text === "payer" ? 0 : Number(text),
+  );
+  const columns =
+    column === null ? {} : { [column]: Float64Array.from(own("bank_1"), (v) => (Number.isNaN(v) ? Infinity : v)) };
+  const task = new BoostingTask(config.training, labels, null, null, columns, null, false);
+  const leavesOf = (tree: number): Uint32Array =>
+    Uint32Array.from(ids, (_, row) =>
+      leafOf(model.trees[tree], (rule) => valueGoesLeft(rule, values[rule.owner][rule.feature][row])),
+    );
+  return refreshTrees(model, task, config.training, leavesOf).trees.map((tree) =>
+    tree.map((node) => (node.kind === "leaf" ? node : { cover: node.cover, gain: node.gain })),
+  );
+}
+
+async function leavesIn({ bank }: World, job: string): Promise<unknown> {
+  const { trees } = await readActiveShare(join(bank.folder, "jobs", job, "share.json"));
+  return trees.map((tree) =>
+    tree.map((node) => (node.kind === "leaf" ? node : { cover: node.cover, gain: node.gain })),
+  );
+}
+
+function optionsFor(input: string, changes: Partial<RefreshOptions> = {}): RefreshOptions {
+  return { model: "spring", input, job: "autumn", unknown: "refuse", refreshLeaf: true, onProgress() {}, ...changes };
+}
+
+/** The bank's file with fewer people, or other cells. */
+function changedFile({ bank }: World, name: string, change: (cells: string[], row: number) => string[] | null): string {
+  const [header, ...lines] = readFileSync(join(bank.folder, "data.csv"), "utf8").trim().split("\n");
+  const rows = lines.flatMap((line, row) => change(line.split(","), row)?.join(",") ?? []);
+  const path = join(bank.folder, name);
+  writeFileSync(path, `${[header, ...rows].join("\n")}\n`);
+  return path;
+}
+
+const at = ({ values }: Person, column: number): number => Number(values[column] || 0);
+const withColumn = (person: Person, cell: string, label: number): Person => ({
+  ...person,
+  values: person.values.map((value, i) => (i === 1 ? cell : value)),
+  label: String(label),
+});
+
+const cases: readonly (readonly [string, RowColumnName, (person: Person, row: number) => Person])[] = [
+  [
+    "count:poisson",
+    "base_margin",
+    (person, row) => withColumn(person, String((row % 7) / 4 - 1), Math.max(0, Math.round(at(person, 2) * 2 + 1))),
+  ],
+  [
+    "survival:aft",
+    "label_upper_bound",
+    (person, row) => {
+      const time = Math.round(Math.exp(at(person, 0) + at(person, 3)) * 64) / 64 + 0.5;
+      return withColumn(person, row % 3 === 0 ? "" : String(time * 1.5), time);
+    },
+  ],
+  ["rank:ndcg", "qid", (person, row) => withColumn(person, String(row % 15), at(person, 2) > at(person, 4) ? 2 : 0)],
+  ["rank:pairwise", "qid", (person, row) => withColumn(person, String(row % 9), at(person, 3) > at(person, 5) ? 1 : 0)],
+];
+
+test("labels of one class refresh leaves, as in XGBoost; nobody at all does not", async () => {
+  const people = makePeople(120, "one class");
+  const world = await trainedWorld(people, {});
+  const alike = changedFile(world, "alike.csv", (cells) => [...cells.slice(0, 3), "defaulter"]);
+  const result = await runRefresh(world.config, optionsFor(alike));
+  expect(await leavesIn(world, "autumn")).toEqual(await onePlace(world, alike, null));
+  expect(result.metrics.after["auc"]).toBeNaN();
+  expect(result.absence).toMatch(/^all 120 new rows have the same label: auc and ks do not exist there$/);
+
+  const strangers = changedFile(world, "strangers.csv", ([id, ...cells]) => [`${id}y`, ...cells]);
+  await expectError(
+    () => runRefresh(world.config, optionsFor(strangers, { job: "nobody", unknown: "skip" })),
+    "ID_UNKNOWN",
+    /strangers\.csv: none of its ids is known to all passive parties/,
+  );
+});
+
+test("what is wrong with the rows is said before anybody is asked, by file and line", async () => {
+  const [, column, change] = cases[1];
+  const data = { path: "data.csv", id: "id", features: "all" as const, label: "outcome", positive: undefined };
+  const training = { objective: "survival:aft", num_round: 1, max_depth: 2, max_bin: 8 };
+  const people = makePeople(60, "lines").map(change);
+  const world = await trainedWorld(people, { data: { ...data, [column]: "bank_1" }, training });
+  const wrong = changedFile(world, "wrong.csv", (cells, row) =>
+    row === 4 ? [...cells.slice(0, 2), "0.01", "9"] : cells,
+  );
+  await world.party.stop();
+  await expectError(
+    () => runRefresh(world.config, optionsFor(wrong)),
+    "LABEL_INVALID",
+    /wrong\.csv: the label_upper_bound of line 6 is below its label/,
+  );
+  const odd = { ...world.config, training: { ...world.config.training, eval_metric: ["auc" as const] } };
+  await expectError(() => runRefresh(odd, optionsFor(wrong)), "USAGE", /eval_metric auc does not fit/);
+});
