@@ -127,10 +127,9 @@ export async function runRefresh(
 function labelledRows(
   data: ActiveConfig["data"],
   input: string,
-  scorer: Scorer,
+  { share, ownFeatures, categoryNames }: Scorer,
   training: TrainingParameters,
 ): Promise<FileTable> {
-  const { share } = scorer;
   const label: LabelSpec = {
     label: data.label,
     positive: data.positive,
@@ -140,7 +139,9 @@ function labelledRows(
     trained: { classes: share.classes ?? null },
     columns: { ...data, base_margin: share.baseMarginColumn },
   };
-  return readPartyTable({ path: input }, scoringData(data, scorer), label, { text: "as trained" });
+  // Where somebody ends does not depend on where they start: the base margin is a column of the labels' here.
+  const asked = scoringData(data, { features: ownFeatures, categoryNames });
+  return readPartyTable({ path: input }, asked, label, { text: "as trained" });
 }
 
 /** What leaves are learnt from. @throws TandemError naming the file, and its lines */
