@@ -103,7 +103,7 @@ export async function runRefresh(
     const task = taskOf(options.input, rows, used, training);
     const leavesOf = (tree: number): Uint32Array => used.map((row) => leaves[tree][row]);
     const { trees, margins } = refreshTrees(share, task, training, leavesOf, options.refreshLeaf);
-    const measured = (of: Float64Array): Metrics => evaluate(training, of, task.labels, task.weights);
+    const measured = (of: Float64Array): Metrics => evaluate(training, of, task.labels, task.weights, task.columns);
     const metrics = { before: measured(marginsOf(share, task, leavesOf)), after: measured(margins) };
     await storage.makeFolder(join(config.output.directory, options.job));
     await writeActiveShare(path, { ...share, job: options.job, trees }, storage);
