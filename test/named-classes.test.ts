@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { TandemError } from "../src/base/error.ts";
+import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
@@ -12,16 +14,20 @@ import { xgboostModel } from "../src/store/xgboost/export.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
 import {
+  configFor,
   threeClasses,
   type TrainedWorld,
   TrainedWorlds,
   trainingPredictions,
+  type WorldChanges,
   writeInput,
 } from "./support/trained-world.ts";
 
 const worlds = new TrainedWorlds(scratchDirectory());
 const names = ["Late", "never", "à temps"];
 const numbered = threeClasses("one_output_per_tree");
+const [{ num_class: _, ...training }] = [numbered.active?.training ?? {}];
+const label: WorldChanges["label"] = (person) => names[Number(numbered.label?.(person))];
 
 function sharesOf({ bank, shops: [shop] }: TrainedWorld) {
   const path = (folder: string): string => join(folder, "jobs", "spring", "share.json");
@@ -29,10 +35,9 @@ function sharesOf({ bank, shops: [shop] }: TrainedWorld) {
 }
 
 test("names are numbered in sorted order, and nobody says how many they are", async () => {
-  const [{ num_class: _, ...training }] = [numbered.active?.training ?? {}];
   const named = await worlds.train(1, {
     active: { ...numbered.active, training },
-    label: (person) => names[Number(numbered.label?.(person))],
+    label,
   });
   const [active, passive] = await sharesOf(named);
   const [plain] = await sharesOf(await worlds.train(1, numbered));
@@ -72,4 +77,40 @@ test("names are numbered in sorted order, and nobody says how many they are", as
   writeFileSync(path, readFileSync(String(data.path), "utf8").replace("never", "sometimes"));
   const strange = { ...named.config, job: "winter", data: { ...data, path, classes: names } };
   await expectError(() => runActive(strange, () => {}), "LABEL_INVALID", /wrong\.csv, line \d+, .*none of the classes/);
+});
+
+/** A disk that is full when the first round is stored and the second is not. */
+const fullDisk: ActiveWorld = {
+  ...realWorld,
+  storage: {
+    ...realWorld.storage,
+    append: (path, contents) => {
+      if (path.endsWith("checkpoint.json")) throw new TandemError("FILE_UNWRITABLE", "the disk is full");
+      return realWorld.storage.append(path, contents);
+    },
+  },
+};
+
+test.each(["paillier", "lattice"])("a job of names that was broken off ends as any other (%s)", async (scheme) => {
+  const ofScheme = scheme === "lattice" ? { scheme, insecure_key_bits: undefined } : {};
+  const active = { ...numbered.active, training, ...ofScheme };
+  const world = await worlds.train(1, {
+    active,
+    passive: { policy: { schemes: [scheme] } },
+    label,
+  });
+  const config = await configFor(world, "broken", active);
+  await expectError(() => runActive(config, () => {}, fullDisk), "FILE_UNWRITABLE", /full/);
+  const events: PartyEvent[] = [];
+  await runActive(config, (event) => events.push(event));
+  expect(events.find(({ type }) => type === "resumed")).toMatchObject({ trees: 3 });
+  const folderOf = (job: string): string => join(world.bank.folder, "jobs", job);
+  const [whole, broken] = await Promise.all(
+    ["spring", "broken"].map((job) => readActiveShare(join(folderOf(job), "share.json"))),
+  );
+  expect(broken.classes).toEqual(names);
+  expect(broken.trees).toEqual(whole.trees);
+  expect(readFileSync(join(folderOf("broken"), "predictions.csv"), "utf8")).toBe(
+    readFileSync(join(folderOf("spring"), "predictions.csv"), "utf8"),
+  );
 });

@@ -28,6 +28,7 @@ export interface TrainedWorld {
 
 export interface WorldChanges {
   readonly active?: Partial<ActiveConfigInput>;
+  readonly passive?: Partial<PassiveConfigInput>;
   /** The bank's label of a person, where it is another one. */
   readonly label?: (person: Person) => string;
 }
@@ -103,7 +104,7 @@ async function trainedWorld(
   folder: string,
   shopCount: number,
   atEnd: AtEnd,
-  { label, active }: WorldChanges = {},
+  { label, active, passive = {} }: WorldChanges = {},
 ): Promise<TrainedWorld> {
   const labelled = label === undefined ? people : people.map((person) => ({ ...person, label: label(person) }));
   const bank = await foundCompany(folder, "bank", shuffled(labelled.slice(0, 200), "bank"), [0, 1], true);
@@ -118,7 +119,7 @@ async function trainedWorld(
       ),
     );
   }
-  const world = await running(bank, shops, {}, atEnd, active);
+  const world = await running(bank, shops, passive, atEnd, active);
   await runActive(world.config, () => {});
   return world;
 }
