@@ -1,13 +1,14 @@
 /** SHAP values between real parties over TLS: by command, over HTTP, with consent and without. */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import { startServer } from "../src/scoring/http/run-serve.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import type { OutputKind } from "../src/scoring/wanted.ts";
+import { readActiveShare, writeActiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
-import { startParty } from "./support/companies.ts";
+import { type Company, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
 import { configFor, people, type TrainedWorld, TrainedWorlds, writeInput } from "./support/trained-world.ts";
 
@@ -27,11 +28,21 @@ function read(path: string): Map<string, Row> {
   );
 }
 
-async function predict(world: TrainedWorld, kind: OutputKind): Promise<Map<string, Row>> {
+/** What a shop was told of one model, by its name. */
+function toldOf({ folder }: Company, job: string): Map<string, Row> {
+  const path = join(folder, "jobs", "spring", "contributions.csv");
+  const [header, ...lines] = readFileSync(path, "utf8").trim().split("\n");
+  const own = lines.filter((line) => line.split(",")[1] === job);
+  const part = join(folder, `${job}.csv`);
+  writeFileSync(part, [header, ...own].map((line) => line.replace(/,[^,]*/, "")).join("\n"));
+  return read(part);
+}
+
+async function predict(world: TrainedWorld, kind: OutputKind, model = "spring"): Promise<Map<string, Row>> {
   const output = join(world.bank.folder, `${kind}.csv`);
   const input = writeInput(world, "rows.csv", ids);
   const wanted = { kind, iterations: { begin: 0, end: 0 } };
-  await runPredict(world.config, { model: "spring", input, output, unknown: "refuse", wanted, onProgress() {} });
+  await runPredict(world.config, { model, input, output, unknown: "refuse", wanted, onProgress() {} });
   return read(output);
 }
 
@@ -46,7 +57,7 @@ test("values sum up to margins, by file, command and HTTP; a party that wants it
   for (const id of ids) expect(sum(values.get(id) ?? {})).toBeCloseTo(margins.get(id)?.margin ?? Number.NaN, 10);
 
   // The second shop has one column: its total is that column's value.
-  const [own, single] = world.shops.map(({ folder }) => read(join(folder, "jobs", "spring", "contributions.csv")));
+  const [own, single] = world.shops.map((shop) => toldOf(shop, "spring"));
   for (const id of ids) {
     expect(sum(own.get(id) ?? {})).toBeCloseTo(values.get(id)?.["party:shop0"] ?? Number.NaN, 12);
     expect(single.get(id)?.shop1_4).toBeCloseTo(values.get(id)?.["party:shop1"] ?? Number.NaN, 12);
@@ -97,6 +108,31 @@ test("values sum up to margins, by file, command and HTTP; a party that wants it
     body: { error: { message: expect.stringContaining("the model has 4") as string } },
   });
   expect((await post({ ids: [first], output: "shap" })).status).toBe(400);
+});
+
+test("a party can tell a refreshed model's values from those of the model before", async () => {
+  const trained = await worlds.restarted(1, willing);
+  const world = { ...trained, config: await configFor(trained, "spring", { tell_contributions: true }) };
+  const [shop] = world.shops;
+  const jobs = join(world.bank.folder, "jobs");
+  const share = await readActiveShare(join(jobs, "spring", "share.json"));
+  const trees = share.trees.map((tree) =>
+    tree.map((node) => (node.kind === "leaf" ? { ...node, weight: 2 * node.weight } : node)),
+  );
+  mkdirSync(join(jobs, "autumn"));
+  await writeActiveShare(join(jobs, "autumn", "share.json"), { ...share, job: "autumn", trees });
+  for (const job of ["spring", "autumn"]) {
+    const values = await predict(world, "contributions", job);
+    const told = toldOf(shop, job);
+    expect(told.size).toBe(ids.length);
+    for (const id of ids)
+      expect(sum(told.get(id) ?? {})).toBeCloseTo(values.get(id)?.["party:shop0"] ?? Number.NaN, 12);
+  }
+  const [first] = ids;
+  expect(sum(toldOf(shop, "autumn").get(first) ?? {})).toBeCloseTo(
+    2 * sum(toldOf(shop, "spring").get(first) ?? {}),
+    12,
+  );
 });
 
 test("a party that does not allow it tells no tags; as one feature it needs to tell nothing", async () => {

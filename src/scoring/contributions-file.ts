@@ -1,6 +1,7 @@
 /**
  * Where a passive party keeps what its own features add to people's scores: `contributions.csv` in the job's folder,
- * one line per person and explanation, readable by its owner only. Nothing of it goes anywhere else.
+ * one line per person and explanation, readable by its owner only. Nothing of it goes anywhere else. Refreshed models
+ * have the same id, and so the same file: each line says which model it is of.
  */
 import { appendFile, chmod, mkdir, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,6 +10,8 @@ import { csvChunks } from "../data/write-csv.ts";
 import type { OwnContributions } from "./told-contributions.ts";
 
 export const contributionsFileName = "contributions.csv";
+/** Not `job`, which is what people do for a living in many a table. */
+const jobColumn = "tandem_job";
 /** Beyond this nothing is taken: nobody else shall fill this party's disk. */
 const sizeBytesMax = 1 << 30;
 const headerBytesMax = 1 << 20;
@@ -22,16 +25,19 @@ export class ContributionsFile {
     this.#sizeBytesMax = bytesMax;
   }
 
-  /** @throws TandemError POLICY if there is no more room, FILE_UNWRITABLE, or FILE_FORMAT for another model's file */
-  append(folder: string, ids: readonly string[], told: OwnContributions): Promise<void> {
-    const next = this.#last.then(() => this.#append(join(folder, contributionsFileName), ids, told));
+  /**
+   * @param job the model's name at the active party
+   * @throws TandemError POLICY if there is no more room, FILE_UNWRITABLE, or FILE_FORMAT for another model's file
+   */
+  append(folder: string, job: string, ids: readonly string[], told: OwnContributions): Promise<void> {
+    const next = this.#last.then(() => this.#append(join(folder, contributionsFileName), job, ids, told));
     this.#last = next.catch(() => {});
     return next;
   }
 
-  async #append(path: string, ids: readonly string[], { names, values }: OwnContributions): Promise<void> {
+  async #append(path: string, job: string, ids: readonly string[], { names, values }: OwnContributions): Promise<void> {
     const columns = names.map((_, column) => ids.map((_id, row) => String(values[row * names.length + column])));
-    const [header, ...lines] = textOf(["id", ...names], [[...ids], ...columns]);
+    const [header, ...lines] = textOf(["id", jobColumn, ...names], [[...ids], ids.map(() => job), ...columns]);
     const size = await stat(path).then(
       (found) => found.size,
       () => 0,

@@ -89,11 +89,22 @@ describe("values of own features", () => {
   test("are summed up over trees and written down, for this party's eyes only", async () => {
     const { take, path } = made({}, true);
     await Promise.all([take(), take({ ids: ["c3", 'c"4'] })]);
-    expect(readFileSync(path, "utf8")).toBe('id,a,b\nc1,5,2\nc2,40,16\nc3,5,2\n"c""4",40,16\n');
+    const lines = ["id,tandem_job,a,b", "c1,spring,5,2", "c2,spring,40,16", "c3,spring,5,2", '"c""4",spring,40,16'];
+    expect(readFileSync(path, "utf8")).toBe(`${lines.join("\n")}\n`);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const turns = made({}, true);
     await turns.take({ outputCount: 2, treesPerRound: 2 });
-    expect(readFileSync(turns.path, "utf8")).toBe("id,a_0,b_0,a_1,b_1\nc1,1,0,4,2\nc2,8,0,32,16\n");
+    expect(readFileSync(turns.path, "utf8")).toBe(
+      "id,tandem_job,a_0,b_0,a_1,b_1\nc1,spring,1,0,4,2\nc2,spring,8,0,32,16\n",
+    );
+  });
+
+  test("say which model they are of: a refreshed one has the same id, and the same file", async () => {
+    const { take, path } = made({}, true);
+    await take({ job: "spring", ids: ["c1", "c2"] });
+    await take({ job: "autumn", ids: ["c1", "c2"] });
+    const lines = ["id,tandem_job,a,b", "c1,spring,5,2", "c2,spring,40,16", "c1,autumn,5,2", "c2,autumn,40,16"];
+    expect(readFileSync(path, "utf8")).toBe(`${lines.join("\n")}\n`);
   });
 
   test.each<[string, Record<string, unknown>, "PROTOCOL_STATE" | "POLICY", RegExp]>([
@@ -104,6 +115,7 @@ describe("values of own features", () => {
     ["too many outputs", { outputCount: 4_294_967_295 }, "POLICY", /at most 3 outputs/],
     ["trees that do not take turns", { outputCount: 3, treesPerRound: 2 }, "PROTOCOL_STATE", /no such outputs/],
     ["strangers", { ids: ["c1", "x"] }, "PROTOCOL_STATE", /does not hold/],
+    ["a name that is none", { job: "spring,\n" }, "PROTOCOL_STATE", /without a name/],
     ["somebody twice", { ids: ["c1", "c1"] }, "PROTOCOL_STATE", /named twice/],
   ])("are refused: %s", async (_, changes, code, words) => {
     const { take, path } = made({}, true);
@@ -122,11 +134,11 @@ describe("values of own features", () => {
 
   test("do not fill the disk", async () => {
     const folder = join(root, "full");
-    const file = new ContributionsFile(40);
+    const file = new ContributionsFile(60);
     const told = { names: ["a"], values: Float64Array.of(1) };
-    await file.append(folder, ["c1"], told);
-    await file.append(folder, ["c2"], told);
-    await expectError(() => file.append(folder, ["c".repeat(40)], told), "POLICY", /is full/);
-    expect(readFileSync(join(folder, contributionsFileName), "utf8")).toBe("id,a\nc1,1\nc2,1\n");
+    await file.append(folder, "s", ["c1"], told);
+    await file.append(folder, "s", ["c2"], told);
+    await expectError(() => file.append(folder, "s", ["c".repeat(40)], told), "POLICY", /is full/);
+    expect(readFileSync(join(folder, contributionsFileName), "utf8")).toBe("id,tandem_job,a\nc1,s,1\nc2,s,1\n");
   });
 });

@@ -1,6 +1,7 @@
 /** What a passive party answers about explanations of scores, as far as its owner allows them. */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
+import { jobSyntax } from "../base/job-name.ts";
 import type { PassiveConfig } from "../party/config/config.ts";
 import { withOwnFiles } from "../party/own-files.ts";
 import type { Emit } from "../record/events.ts";
@@ -56,14 +57,17 @@ export class Explanations {
     const { name, policy, output } = this.#config;
     this.#checkPlain(share);
     const { ids, outputCount, treesPerRound, values } = request;
+    const job = request.job === "" ? share.job : request.job;
     if (outputCount > policy.max_outputs)
       throw new TandemError("POLICY", `${name} allows at most ${policy.max_outputs} outputs, not ${outputCount}`);
     if (new Set(ids).size < ids.length || !ids.every(knows))
       throw new TandemError("PROTOCOL_STATE", `${name}: contributions of people whom it does not hold, or named twice`);
+    if (!jobSyntax.test(job))
+      throw new TandemError("PROTOCOL_STATE", `${name}: contributions of a model without a name`);
     const told = ownContributions(share.splits, { outputCount, treesPerRound }, values, ids.length);
     if (ids.length === 0 || told.names.length === 0) return;
     // What is wrong with a file is its owner's business.
-    await withOwnFiles(name, this.#emit, () => this.#file.append(join(output.directory, share.job), ids, told));
+    await withOwnFiles(name, this.#emit, () => this.#file.append(join(output.directory, share.job), job, ids, told));
   }
 
   /** Who may not see outcomes has nothing to explain with. */

@@ -39,7 +39,7 @@ export class ContributionTeller {
     { ids, batch, rows }: Told,
     timeoutMs: () => number,
   ): Promise<void> {
-    const { model, outputCount = 1 } = this.#share;
+    const { job, model, outputCount = 1 } = this.#share;
     const shape = { outputCount, treesPerRound: treesPerRound({ ...this.#share, parallelTrees: 1 }) };
     const places = toldPlaces(tags[party] ?? [], this.#model.splitTrees(party), shape);
     const explainer = new Explainer(this.#share, this.#model);
@@ -47,7 +47,7 @@ export class ContributionTeller {
     for (let first = 0; first < rows.length; first += most) {
       const some = rows.slice(first, first + most);
       const values = await explainer.tagValues(batch, some, tags, party, places);
-      const message = { model, ids: some.map((row) => ids[row]), ...shape, values: toldBytes(values) };
+      const message = { job, model, ids: some.map((row) => ids[row]), ...shape, values: toldBytes(values) };
       const answer = await peer.contributions(message, { timeoutMs: timeoutMs() });
       checkVersion(peer.name, answer.protocolVersion);
     }
