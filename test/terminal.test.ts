@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { agreementWords } from "../src/gbdt/tree/xgboost-agreement.ts";
+import { exportWords } from "../src/gbdt/tree/xgboost-agreement.ts";
 import { foundCompany, makePeople, writeActiveConfig, writePassiveConfig } from "./support/companies.ts";
 import { scratchDirectory, startTandem, tandem, writeLoanTable } from "./support/command.ts";
 import { Terminal } from "./support/terminal.ts";
@@ -201,7 +201,9 @@ describe("elsewhere", () => {
     const files = ["--predictions", join(directory, "told.csv"), "--export", join(directory, "told.json")];
     const run = await startTandem([...simulation, ...files, "--dashboard"], { XDG_STATE_HOME: state }).finished;
     expect(run.exitCode).toBe(0);
-    expect(run.stderr).toContain(`predictions: ${files[1]}\nmodel: ${files[3]} (${agreementWords})\nreport: `);
+    expect(run.stderr).toContain(
+      `predictions: ${files[1]}\nmodel: ${files[3]} (${exportWords("binary:logistic")})\nreport: `,
+    );
     expect(run.stderr).toMatch(/kept as simulate-\d{8}-\d{6}: --warm-start goes on from it, with the same --records$/m);
     const [, report] = /^report: (.+)$/m.exec(run.stderr) ?? [];
     expect(report.startsWith(join(state, "tandem", "runs", "active"))).toBe(true);

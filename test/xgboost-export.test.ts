@@ -2,6 +2,7 @@
  * Exported models against XGBoost: always against golden files that XGBoost 1.7.4 predicted with (see
  * test/fixtures/xgboost-export/README.md), and against XGBoost itself where python3 has it.
  */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +23,7 @@ import { type ObjectiveName, objectiveFor } from "../src/gbdt/objective/objectiv
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf, type SplitNode, type SplitRule } from "../src/gbdt/tree/tree.ts";
-import { predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-agreement.ts";
+import { earliestXgboost, predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-agreement.ts";
 import { gbtreeOf } from "../src/store/xgboost/booster.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost/export.ts";
 import { xgboostFeatureNames } from "../src/store/xgboost/names.ts";
@@ -348,8 +349,7 @@ const often: readonly ObjectiveName[] = [
   "count:poisson",
   "multi:softprob",
 ];
-/** XGBoost 1.7 has no reg:quantileerror. */
-const isKnown = (objective: ObjectiveName): boolean => objective !== "reg:quantileerror" || xgboostMajor() > 1;
+const isKnown = (objective: ObjectiveName): boolean => xgboostMajor() >= Math.floor(Number(earliestXgboost(objective)));
 const baseScores = [0.5, 0.03, 0.9, 0.9999, 1 - 1e-12, 1e-30];
 
 async function freshCase(seed: number, objective: ObjectiveName): Promise<FreshCase> {
@@ -577,6 +577,29 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       ).toBeLessThan(predictionTolerance);
     });
   });
+
+  test.runIf(xgboostMajor() === 1)(
+    "1.7 refuses the files that are said to need a later one, and no others",
+    async () => {
+      const objectives = trainingParameters.objective.choices;
+      const paths = objectives.map((objective) => join(directory, `${objective.replace(":", "-")}.json`));
+      for (const [i, objective] of objectives.entries())
+        writeFileSync(paths[i], xgboostText((await freshCase(0, objective)).exported));
+      const load = `
+import sys, xgboost
+for path in sys.argv[1:]:
+    try:
+        xgboost.Booster(model_file=path)
+        print("loaded")
+    except xgboost.core.XGBoostError as error:
+        print("unknown" if "Unknown objective function" in str(error) else "another error")
+`;
+      const { stdout } = spawnSync(python ?? "", ["-c", load, ...paths], { encoding: "utf8" });
+      expect(stdout.trim().split("\n")).toEqual(
+        objectives.map((objective) => (isKnown(objective) ? "loaded" : "unknown")),
+      );
+    },
+  );
 
   test("loads fresh models, sends every row to the same leaves, and predicts the same to 1e-6", async () => {
     const cases = await Promise.all(

@@ -4,7 +4,7 @@ import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
 import type { Consent } from "../store/consent-file.ts";
-import { agreementWords } from "../gbdt/tree/xgboost-agreement.ts";
+import { exportWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { confirm } from "./terminal/confirm.ts";
 import type { SplitCount } from "./terminal/model-summary.ts";
 import { type ShowFormat, showFormats } from "./show-format.ts";
@@ -66,7 +66,10 @@ export function modelCommand(): Command {
       "a passive party's consent; repeat it for each",
       (file: string, before: readonly string[] = []) => [...before, file],
     )
-    .requiredOption("--out <file>", "where to write the model, as JSON for XGBoost 1.7 or later")
+    .requiredOption(
+      "--out <file>",
+      "where to write the model, as JSON for XGBoost 1.7 or later (reg:quantileerror: 2.0)",
+    )
     .action(exportTo);
   return model;
 }
@@ -147,7 +150,7 @@ async function exportTo({ config: configPath, model: job, consent: consents = []
   );
   process.stdout.write(
     `Wrote ${out}: ${exported.treeCount} trees over ${exported.featureCount} features. ` +
-      `${agreementWords}. Consents:\n` +
+      `${exportWords(exported.objective)}. Consents:\n` +
       `${lines.join("\n")}\n`,
   );
 }

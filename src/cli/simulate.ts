@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ContributionRow } from "../experiment/simulate/comparison.ts";
-import { agreementWords } from "../gbdt/tree/xgboost-agreement.ts";
+import { exportWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import {
   addDashboardOptions,
@@ -41,7 +41,7 @@ export function simulateCommand(): Command {
   );
   addJobOptions(command)
     .option("--predictions <file>", "write ids, labels and predictions of the test rows, as CSV")
-    .option("--export <file>", "write the model, as JSON for XGBoost 1.7 or later")
+    .option("--export <file>", "write the model, as JSON for XGBoost 1.7 or later (reg:quantileerror: 2.0)")
     .option("--warm-start <job>", "go on from an earlier simulation, by its name in the --records folder")
     .option("--check", "compare with centralised training, node by node")
     .option("--contribution", "say what each company's columns add: train without them too, in one place");
@@ -87,7 +87,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
         : `${readable(summary, result.difference, contribution)}\n`,
     );
     if (flags.predictions !== undefined) progress.line(`predictions: ${flags.predictions}`);
-    if (flags.export !== undefined) progress.line(`model: ${flags.export} (${agreementWords})`);
+    if (flags.export !== undefined) progress.line(`model: ${flags.export} (${exportWords(result.model.objective)})`);
     if (keep !== undefined) {
       progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
       progress.line(`kept as ${keep.job}: --warm-start goes on from it, with the same --records`);

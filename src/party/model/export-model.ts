@@ -5,6 +5,7 @@
  */
 import type { X509Certificate } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
+import type { ObjectiveName } from "../../gbdt/objective/objective.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { type Consent, type ConsentStatement, readConsent } from "../../store/consent-file.ts";
 import { mergeShares } from "../../store/merge-shares.ts";
@@ -25,6 +26,7 @@ export interface ExportRequest {
 
 export interface ExportedModel {
   readonly model: string;
+  readonly objective: ObjectiveName;
   readonly treeCount: number;
   /** Of all parties, under the names that they have in the file. */
   readonly featureCount: number;
@@ -72,6 +74,7 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
   await writeXgboostModel(out, model, features, [active.name, ...active.passiveNames]);
   return {
     model: active.model,
+    objective: active.objective,
     treeCount: model.trees.length,
     featureCount,
     consents: complete.map(({ party, statement }) => ({ party, statement })),

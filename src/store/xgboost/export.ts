@@ -1,5 +1,6 @@
 /**
- * A whole model in XGBoost's own JSON format, as its 1.7.4 writes it with save_model("x.json"); 1.7 and later load it.
+ * A whole model in XGBoost's own JSON format, as its 1.7.4 writes it with save_model("x.json"); 1.7 and later load it,
+ * where they know the objective (gbdt/tree/xgboost-agreement.ts).
  * Only for those who may see every party's splits: a simulation, or an export to which every party has consented.
  *
  * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf
