@@ -132,9 +132,8 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
   expect(() => statSync(out)).toThrow(/ENOENT/);
   const { exitCode, stdout, stderr } = await tandem(...exporting(consents[1], consents[0]));
   expect(exitCode, stderr).toBe(0);
-  expect(stdout).toMatch(
-    /5 trees over 6 features\. XGBoost 1\.7 or later predicts the same to 1e-6[^]*passive-1, \d{4}-\d\d-\d\d: a test\n {2}passive-2, /,
-  );
+  expect(stdout).toContain("5 trees over 6 features. XGBoost 1.7 or later predicts the same to 1e-6");
+  expect(stdout).toMatch(/passive-1, \d{4}-\d\d-\d\d: a test\n {2}passive-2, /);
   expect((statSync(out).mode & 0o777).toString(8)).toBe("600");
   expect(readFileSync(out, "utf8")).toBe(readFileSync(join(fixtures, "logistic.json"), "utf8"));
 
