@@ -161,6 +161,10 @@ test("labels of one class refresh leaves, as in XGBoost; nobody at all does not"
   expect(result.metrics.after["auc"]).toBeNaN();
   expect(result.absence).toMatch(/^all 120 new rows have the same label: auc and ks do not exist there$/);
 
+  const fromParquet = { ...world.config, data: { ...world.config.data, format: "parquet" as const } };
+  const again = await runRefresh(fromParquet, optionsFor(alike, { job: "winter" }));
+  expect(again.metrics.after["logloss"]).toBe(result.metrics.after["logloss"]);
+
   const strangers = changedFile(world, "strangers.csv", ([id, ...cells]) => [`${id}y`, ...cells]);
   await expectError(
     () => runRefresh(world.config, optionsFor(strangers, { job: "nobody", unknown: "skip" })),

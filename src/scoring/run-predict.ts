@@ -58,8 +58,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const { wanted = predictionWanted } = options;
     const { names: titles, perRow } = scorer.outputs(wanted);
     // The label is of no interest, and need not be there.
-    // Its name and its first line say what it is, whatever the training file was.
-    const data = { ...scoringData(config.data, scorer), format: undefined };
+    const data = inputData(config.data, scorer);
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     requireBaseMargins(options.input, rows, scorer);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
@@ -130,6 +129,11 @@ export function scoringData(
     monotone_constraints: {},
     interaction_constraints: {},
   };
+}
+
+/** The same of another file: its name and its first line say what it is, whatever the training file was. */
+export function inputData(data: DataConfig, model: Pick<Scorer, "features" | "categoryNames">): DataConfig {
+  return { ...scoringData(data, model), format: undefined };
 }
 
 async function scoreAll(scorer: Scorer, rows: DistinctTable, options: PredictOptions, tells: boolean) {

@@ -24,7 +24,7 @@ import { type FileTable, readPartyTable } from "../party/tables/party-data.ts";
 import type { LabelSpec } from "../party/tables/party-labels.ts";
 import type { Metrics } from "../record/events.ts";
 import { type ActiveShare, writeActiveShare } from "../store/share-files.ts";
-import { askAll, countByParty, scoringData, type UnknownRule, unknownRefusal } from "./run-predict.ts";
+import { askAll, countByParty, inputData, type UnknownRule, unknownRefusal } from "./run-predict.ts";
 import { Scorer } from "./scorer.ts";
 import type { Wanted } from "./wanted.ts";
 
@@ -140,7 +140,7 @@ function labelledRows(
     columns: { ...data, base_margin: share.baseMarginColumn },
   };
   // Where somebody ends does not depend on where they start: the base margin is a column of the labels' here.
-  const asked = scoringData(data, { features: ownFeatures, categoryNames });
+  const asked = inputData(data, { features: ownFeatures, categoryNames });
   return readPartyTable({ path: input }, asked, label, { text: "as trained" });
 }
 
