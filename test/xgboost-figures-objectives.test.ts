@@ -3,7 +3,7 @@
  * docs/xgboost.md gets the figures. Trees are compared node for node in test/xgboost-objectives.test.ts.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -14,6 +14,7 @@ import { readCsvTable } from "../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../src/data/dataset.ts";
 import { drawRows } from "../src/data/split.ts";
 import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
+import { figureCells, tableLine, writeSections } from "./support/xgboost-page.ts";
 import { xgboostMajor, pythonWithXgboost } from "./support/xgboost.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
@@ -208,21 +209,19 @@ describe.skipIf(!isAsked)("Give Me Some Credit", () => {
         const [ours, theirs] = [testMetrics?.[metric] ?? NaN, figures[i][metric]];
         const relative = ours / theirs - 1;
         const settings = [...Object.keys(columns), ...Object.entries(given).map(([key, value]) => `${key}=${value}`)];
-        const numbers = [ours.toFixed(5), theirs.toFixed(5), `${(100 * relative).toFixed(2)}%`];
-        lines.push(`| ${[objective, settings.join(" "), metric, ...numbers].join(" | ")} |`);
+        lines.push(tableLine([objective, settings.join(" "), metric, ...figureCells(ours, theirs)]));
         console.log(lines[lines.length - 1]);
         expect.soft(Math.abs(relative), `${objective} ${metric}`).toBeLessThan(bar);
       }
     }
-    const page = new URL("../docs/xgboost.md", import.meta.url);
-    const [before] = readFileSync(page, "utf8").split("\n## Objectives and metrics\n");
-    writeFileSync(page, `${before}\n## Objectives and metrics\n${section(version, lines)}`);
+    writeSections(section(version, lines));
   }, 600_000);
 });
 
 function section(version: string, lines: readonly string[]): string {
   const count = (of: number): string => of.toLocaleString("en");
-  return `
+  return `## Objectives and metrics
+
 The same for every other objective and metric, beside XGBoost ${version}: ${count(rows.train)} training rows and
 ${count(rows.test)} test rows of the same table. [objectives.md](objectives.md) says what is what. Where bins are given,
 both sides' trees are the same node for node (test/xgboost-objectives.test.ts).

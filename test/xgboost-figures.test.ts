@@ -3,20 +3,22 @@
  * on fewer rows than there are; TANDEM_FIGURES=1 takes all of them and writes docs/xgboost.md.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { codecParameters, resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
-import { defaultsTable } from "../src/base/parameters/xgboost-defaults.ts";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
-import { readCsvTable } from "../src/data/csv-table.ts";
+import { type CsvTable, readCsvTable } from "../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../src/data/dataset.ts";
 import { drawRows, validationRows } from "../src/data/split.ts";
 import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
 import type { MetricName } from "../src/gbdt/metric/eval-metric.ts";
 import { treesPerLayer } from "../src/protocol/job-parameters.ts";
+import { foldsOf, refreshedMetrics, searched } from "./support/figure-jobs.ts";
+import { figuresPage } from "./support/figures-page.ts";
+import { figureCells, tableLine, writeSections } from "./support/xgboost-page.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
 const file = join(folder, "giveme", "cs-training.csv.gz");
@@ -61,6 +63,10 @@ interface Case {
   readonly interactions?: readonly (readonly string[])[];
   /** Rounds of an earlier model that training goes on from. */
   readonly before?: number;
+  /** Trained without the validation rows, which then give the leaves. */
+  readonly refreshed?: true;
+  /** A trial of a search: the figure is the mean over so many folds of the training rows. */
+  readonly folds?: number;
 }
 
 const allCases: readonly Case[] = [
@@ -118,6 +124,14 @@ const allCases: readonly Case[] = [
   { what: "dart, every tree dropped", task: "default", given: { booster: "dart", rate_drop: 1 } },
   { what: "dart", task: "default", given: { booster: "dart", rate_drop: 0.1, one_drop: 1, num_round: 50 } },
   { what: "warm start", task: "default", given: { num_round: 9 }, before: 6 },
+  { what: "refresh, by a fifth of the rows that was held back", task: "default", given: {}, refreshed: true },
+  { what: "cv, a trial of tune: mean of the same 3 folds", task: "default", given: {}, folds: 3 },
+  {
+    what: "another trial, of the same folds",
+    task: "default",
+    given: { eta: 0.1, max_depth: 6, min_child_weight: 5, lambda: 3 },
+    folds: 3,
+  },
 ];
 
 /** Where trees are compared node for node anyway (test/xgboost-golden.test.ts), the figure is for people. */
@@ -133,6 +147,8 @@ const cases = isWhole
         "max_depth 0",
         "early stopping",
         "warm start",
+        "refresh, by a fifth of the rows that was held back",
+        "cv, a trial of tune: mean of the same 3 folds",
       ].includes(what),
     );
 
@@ -143,8 +159,7 @@ interface Rows {
   readonly test: PartyTable;
 }
 
-async function rowsOf({ label, labelOf = (value) => value }: Task): Promise<Rows> {
-  const csv = await readCsvTable(file);
+function rowsOf(csv: CsvTable, { label, labelOf = (value) => value }: Task): Rows {
   const column = (name: string): Float32Array => numericColumn(csv, columnIndex(csv, name), new Set());
   const labels = column(label);
   const names = csv.names.filter((name, i) => i > 0 && name !== label);
@@ -199,6 +214,10 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
   const { metric } = tasks[each.task];
   const { eval_metric: _, ...given } = settings(each);
   const training = resolveParameters(trainingParameters, { ...given, eval_metric: [metric] });
+  if (each.folds !== undefined) {
+    const { score, bestRound } = await searched(rows.train, training, foldsOf(rows.train, each.folds, seed));
+    return { value: score.mean, rounds: bestRound };
+  }
   const dressed = (table: PartyTable): PartyTable => ({
     ...(each.weighted ? withWeights(table) : table),
     ...(each.monotone ? { monotone: each.monotone } : {}),
@@ -208,7 +227,7 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
   });
   const stops = "early_stopping_rounds" in each.given;
   const job = {
-    train: [dressed(rows.train)],
+    train: [dressed(each.refreshed ? rows.fitting : rows.train)],
     test: [dressed(rows.test)],
     training,
     codec: resolveParameters(codecParameters, {}),
@@ -220,8 +239,9 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
       ? null
       : (await trainInOnePlace({ ...job, training: { ...training, num_round: each.before } })).model;
   const { model, testMetrics } = await trainInOnePlace({ ...job, start });
+  const metrics = each.refreshed ? refreshedMetrics(model, training, rows.validation, rows.test) : testMetrics;
   return {
-    value: testMetrics?.[metric] ?? Number.NaN,
+    value: metrics?.[metric] ?? Number.NaN,
     rounds: model.trees.length / treesPerLayer(training),
   };
 }
@@ -236,14 +256,19 @@ function theirs(rowsByTask: ReadonlyMap<string, Rows>): { value: number; rounds:
     }
   }
   const asked = cases.map((each) => {
-    const names = rowsByTask.get(each.task)?.train.featureNames ?? [];
+    const rows = rowsByTask.get(each.task);
+    const names = rows?.train.featureNames ?? [];
     const constraints = each.monotone
       ? { monotone_constraints: `(${names.map((name) => each.monotone?.[name] ?? 0).join(",")})` }
       : {};
-    const table = each.weighted ? "weighted" : "early_stopping_rounds" in each.given ? "stopped" : each.task;
+    const isHeldBack = each.refreshed || "early_stopping_rounds" in each.given;
+    const table = each.weighted ? "weighted" : isHeldBack ? "stopped" : each.task;
+    const folds = rows && each.folds !== undefined ? foldsOf(rows.train, each.folds, seed) : [];
     return {
       table,
       metric: tasks[each.task].metric,
+      refreshed: each.refreshed ?? false,
+      folds: folds.map((tested) => [...tested]),
       parameters: {
         ...settings(each),
         ...constraints,
@@ -269,12 +294,11 @@ function theirs(rowsByTask: ReadonlyMap<string, Rows>): { value: number; rounds:
   return JSON.parse(stdout) as { value: number; rounds: number }[];
 }
 
-const pagePath = new URL("../docs/xgboost.md", import.meta.url);
-
 describe.skipIf(absent)("Give Me Some Credit", () => {
   test(`every figure is XGBoost's within ${bar} of it`, async () => {
     const rowsByTask = new Map<string, Rows>();
-    for (const [name, task] of Object.entries(tasks)) rowsByTask.set(name, await rowsOf(task));
+    const csv = await readCsvTable(file);
+    for (const [name, task] of Object.entries(tasks)) rowsByTask.set(name, rowsOf(csv, task));
     const expected = theirs(rowsByTask);
     const lines: string[] = [];
     for (const [i, each] of cases.entries()) {
@@ -286,84 +310,20 @@ describe.skipIf(absent)("Give Me Some Credit", () => {
       const parameters = Object.entries(each.given)
         .map(([key, given]) => `${key}=${given}`)
         .join(" ");
-      const cells = [
-        each.what,
-        label,
-        parameters,
-        metric,
-        value.toFixed(5),
-        expected[i].value.toFixed(5),
-        `${(100 * relative).toFixed(2)}%`,
-        `${rounds} / ${expected[i].rounds}`,
-      ];
-      lines.push(`| ${cells.join(" | ")} |`);
+      lines.push(
+        tableLine([
+          each.what,
+          label,
+          parameters,
+          metric,
+          ...figureCells(value, expected[i].value),
+          `${rounds} / ${expected[i].rounds}`,
+        ]),
+      );
       if (isWhole || Math.abs(relative) >= bar) console.log(lines[i]);
       expect.soft(Math.abs(relative), each.what).toBeLessThan(bar);
     }
-    if (isWhole) writeFileSync(pagePath, page(lines) + sectionsByHand(readFileSync(pagePath, "utf8")));
+    const common = settings({ what: "", task: "default", given: {} });
+    if (isWhole) writeSections(figuresPage({ rows: wanted, seed, common, lines }));
   }, 600_000);
 });
-
-/** What stands under headings of its own was measured elsewhere, and stays. */
-function sectionsByHand(text: string): string {
-  return /\n## [^]*$/.exec(text)?.[0] ?? "";
-}
-
-const oneClass = "`auc`, `aucpr`, `ks` are `-` or `null`, with a line";
-
-function page(lines: readonly string[]): string {
-  const heading = "\n## Objectives and metrics\n"; // test/xgboost-figures-objectives.test.ts writes what follows
-  const rest = readFileSync(new URL("../docs/xgboost.md", import.meta.url), "utf8").split(heading)[1] as
-    | string
-    | undefined;
-  const count = (rows: number): string => rows.toLocaleString("en");
-  const common = Object.entries(settings({ what: "", task: "default", given: {} }));
-  return `# Beside XGBoost
-
-The same table and the same parameters, in Tandem and in XGBoost 1.7.4 (\`tree_method=hist\`).
-
-- Data: Give Me Some Credit, drawn with seed ${seed}:
-  ${count(wanted.train)} training rows and ${count(wanted.test)} test rows. The metric is that of the test rows.
-- Parameters, besides what the line says:
-  ${common.map(([key, value]) => `\`${key}=${value}\``).join(", ")}.
-- Tandem's model is the one that all parties train together. It does not depend on how columns are cut between them
-  (test/oracle-features.test.ts).
-- The figures are close, not equal. Both sides cut bins at quantiles, but not at the same places to the last value, and
-  random draws differ. Where bins are given, both sides' trees are the same node for node (test/xgboost-golden.test.ts).
-- \`tandem refresh\` gives the leaves of XGBoost's \`updater=refresh\` to 1e-4 (test/xgboost-refresh.test.ts).
-
-| what | label | parameters | metric | Tandem | XGBoost | difference | rounds |
-|---|---|---|---|---|---|---|---|
-${lines.join("\n")}
-
-Not compared, since XGBoost 1.7 has no such thing on a processor: \`sampling_method=goss\`,
-\`multi_strategy=multi_output_tree\`, \`local_rounds\`.
-
-## Defaults that differ
-
-All other parameters that XGBoost has too have its defaults. To train as XGBoost does, set its values.
-
-${defaultsTable()}
-
-## Other things, side by side
-
-| what | XGBoost | Tandem |
-|---|---|---|
-| predictions of an exported model | float32 sums | the same to 1e-6, relative to max(1, \\|prediction\\|) |
-| several \`eval_metric\` | all are evaluated, the last decides early stopping | the same |
-| metrics of rows of one class | \`auc\` is NaN, with a warning | ${oneClass} |
-| early stopping by such a metric | stops after \`early_stopping_rounds\` | is refused |
-| a parameter of another objective | "not used", a warning | a line; \`num_class\` is refused |
-| labels that are names | numbers only; scikit-learn's wrapper takes 0 to K - 1 | numbered as \`LabelEncoder\` does it |
-| a column of numbers and text | pandas' \`category\` has to be set | categories by their text, with a line |
-| a CSV file without a header | \`f0\`, \`f1\`, ... | the same with \`--no-header\` |
-| LIBSVM | what is absent is missing; indices as they stand | the same |
-| weights in a ranking | one per group: \`ndcg@5\` 0.91543 in a test | the same in all rows of a group: 0.91543 |
-| \`booster=dart\` | draws its drops | draws others; given XGBoost's, trees and \`weight_drop\` are the same |
-| dart that stops early | trees weigh what they did after the last round | after the best round |
-| new leaves for dart | \`weight_drop\` has a second weight for every tree then | refused |
-| \`booster=gblinear\` | no trees | refused |
-
-Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures.test.ts\`.
-${rest === undefined ? "" : `${heading}${rest}`}`;
-}

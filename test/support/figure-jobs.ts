@@ -1,0 +1,63 @@
+/** What Tandem makes of one table besides a plain training: refreshed leaves, and a search over parameters. */
+import { codecParameters, resolveParameters, type TrainingParameters } from "../../src/base/parameters/parameters.ts";
+import type { PartyTable } from "../../src/data/dataset.ts";
+import { foldRows } from "../../src/data/split.ts";
+import { BoostingTask } from "../../src/gbdt/boost/boosting-task.ts";
+import { refreshTrees } from "../../src/gbdt/boost/refresh.ts";
+import type { Model } from "../../src/gbdt/tree/model.ts";
+import { predictLeaves, predictMargins } from "../../src/gbdt/tree/predict.ts";
+import { type TrialOutcome, tuneOutcome } from "../../src/gbdt/tune/outcome.ts";
+import { scheduleOf } from "../../src/gbdt/tune/schedule.ts";
+import { TrialTurns } from "../../src/gbdt/tune/trial-turns.ts";
+import { growTrials } from "../../src/gbdt/tune/tune-in-one-place.ts";
+import { wholeSearch } from "../../src/party/active/tuning.ts";
+import { evaluate } from "../../src/party/evaluate.ts";
+import { quantiserOfJob } from "../../src/party/job-grid.ts";
+import { binningOf, binTable } from "../../src/party/tables/party-data.ts";
+
+const labelsOf = ({ labels }: PartyTable): Float64Array => labels ?? new Float64Array(0);
+
+/** @returns metrics on the test rows, of a model with leaves from new rows */
+export function refreshedMetrics(
+  model: Model,
+  training: TrainingParameters,
+  fresh: PartyTable,
+  test: PartyTable,
+): Readonly<Record<string, number>> {
+  const rows = labelsOf(fresh).length;
+  const leaves = predictLeaves(model, [fresh.features], rows);
+  const leavesOf = (tree: number): Uint32Array =>
+    Uint32Array.from({ length: rows }, (_, row) => leaves[row * model.trees.length + tree]);
+  const { trees } = refreshTrees(model, new BoostingTask(training, labelsOf(fresh)), training, leavesOf);
+  const margins = predictMargins({ ...model, trees }, [test.features], labelsOf(test).length);
+  return evaluate(training, margins, labelsOf(test));
+}
+
+/** The rows that each fold of a search tests. */
+export function foldsOf(table: PartyTable, count: number, seed: number): Uint32Array[] {
+  return Array.from({ length: count }, (_, fold) => foldRows(table.ids.length, count, fold, seed).test);
+}
+
+/** A search of one trial. */
+export async function searched(
+  table: PartyTable,
+  training: TrainingParameters,
+  folds: readonly Uint32Array[],
+): Promise<TrialOutcome> {
+  const schedule = scheduleOf("random", 1, training.num_round);
+  const search = { trials: [training], schedule, folds: folds.length, space: {} };
+  const labels = labelsOf(table);
+  const turns = new TrialTurns(search.trials, schedule, labels, null, folds);
+  await growTrials(turns, {
+    parties: [binTable(table, binningOf(training))],
+    labels,
+    weights: null,
+    quantise: quantiserOfJob({
+      training: wholeSearch(search),
+      codec: resolveParameters(codecParameters, {}),
+      keyBits: 2048,
+    }),
+    folds,
+  });
+  return tuneOutcome(turns, search.trials, search.space, schedule, search.folds).trials[0];
+}
