@@ -6,10 +6,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { treesPerRound } from "../src/protocol/job-parameters.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { trainBrokenOff } from "./support/broken-job.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
-import { type TestTable, trainInOnePlace } from "./support/in-memory-job.ts";
+import { parametersOf, type TestTable, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
 
 const kernel = selectKernel();
@@ -30,6 +31,9 @@ const positive = (value: number): number => Math.exp(value / 4);
 const degree = (value: number): number => Math.min(4, Math.max(0, Math.round(value / 3 + 2)));
 const groups = { columns: { qid: table.labels.map((_, row) => row % 5) } };
 
+const third = (value: number): number => (value < -3 ? 0 : value < 3 ? 1 : 2);
+const softprob = { objective: "multi:softprob", num_class: 3 } as const;
+
 type Case = readonly [name: string, table: TestTable, training: Partial<TrainingParameters>];
 
 const cases: readonly Case[] = [
@@ -46,11 +50,9 @@ const cases: readonly Case[] = [
     }),
     { objective: "count:poisson" },
   ],
-  [
-    "several classes",
-    labelled((value) => (value < -3 ? 0 : value < 3 ? 1 : 2)),
-    { objective: "multi:softprob", num_class: 3 },
-  ],
+  ["several classes", labelled(third), softprob],
+  ["trees of several outputs", labelled(third), { ...softprob, multi_strategy: "multi_output_tree" }],
+  ["dart", labelled((value) => (value > 0 ? 1 : 0)), { booster: "dart", rate_drop: 0.5, one_drop: true, num_round: 4 }],
   [
     "survival:aft",
     labelled(positive, {
@@ -101,7 +103,7 @@ describe.each([undefined, lattice])("a job that is broken off twice", (scheme) =
   test.each<Case>(cases)(`%s (${scheme?.name ?? "paillier"})`, async (name, own, given) => {
     const training = { num_round: 3, max_depth: 2, ...given };
     const job = { table: own, training, kernel, key, ...(scheme === undefined ? {} : { scheme }) };
-    const perRound = training.objective === "multi:softprob" ? 3 : (training.quantile_alpha?.length ?? 1);
+    const perRound = treesPerRound(parametersOf(job).training);
     // Trees that stand side by side are broken off between them, and in the middle of the next ones.
     const { model, treesAtBreaks } = await trainBrokenOff(job, [perRound, 2 * perRound]);
     expect(treesAtBreaks).toEqual([perRound, 2 * perRound]);
