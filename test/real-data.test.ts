@@ -53,7 +53,7 @@ describe.skipIf(absent)("Default of Credit Card Clients", () => {
     },
   );
 
-  test("an audit of a deep job on 12,000 rows proves nearly a passive party's whole table, and nothing wrong", async () => {
+  test("an audit of a deep job proves nearly all of a passive party's 12,000 rows, and nothing wrong", async () => {
     const columns = "LIMIT_BAL,SEX,EDUCATION,MARRIAGE,AGE,PAY_0,PAY_2,PAY_3,PAY_4,PAY_5";
     const amounts = [1, 2, 3, 4, 5, 6].flatMap((month) => [`BILL_AMT${month}`, `PAY_AMT${month}`]).join();
     const { stdout } = await tandem(
