@@ -362,6 +362,14 @@ const mistakes: readonly [
     /field 'codec\.layout' does not go with the lattice scheme: it needs layout auto/,
   ],
   [
+    "room between slots where there are none",
+    "active",
+    "training:",
+    "scheme: lattice\ncodec:\n  padding: 4\ntraining:",
+    17,
+    /field 'codec\.padding' does not go with the lattice scheme: its sums have no slots/,
+  ],
+  [
     "a shortcut that means nothing",
     "active",
     "training:",

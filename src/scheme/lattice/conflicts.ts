@@ -2,7 +2,7 @@
  * Options that mean nothing to the lattice scheme. They are refused and never ignored: whoever writes one down expects
  * something of it.
  */
-import { speedParameters } from "../../base/parameters/parameters.ts";
+import { codecParameters, speedParameters } from "../../base/parameters/parameters.ts";
 import type { Conflict, GivenOptions } from "../scheme.ts";
 
 /** What a changed speed option would have to mean here. */
@@ -21,6 +21,9 @@ export function latticeConflicts({ keyBitsGiven, codec, speed }: GivenOptions): 
     ...(keyBitsGiven === null ? [] : [conflict([keyBitsGiven], "it has no key of some length")]),
     ...(codec.layout === "auto" ? [] : [conflict(["codec", "layout"], "it needs layout auto")]),
     ...(codec.codec === "batched" ? [] : [conflict(["codec", "codec"], "it needs codec batched")]),
+    ...(codec.padding === codecParameters.padding.default
+      ? []
+      : [conflict(["codec", "padding"], "its sums have no slots that overflow into each other")]),
     ...changed.map((name) => conflict(["speed", name], speedAdvice[name])),
   ];
 }
