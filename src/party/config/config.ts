@@ -29,7 +29,7 @@ import { noiseIn } from "../../protocol/job-parameters.ts";
 import { tableFormats } from "../../data/table-reading.ts";
 import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
-import { crewFrom, crewField, type CrewConfig } from "./crew-config.ts";
+import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { checkHiddenOutcomes } from "../privacy-policy.ts";
 import { checkPostgres, postgresFields, postgresFrom, refusePasswords, sqlQuery } from "./query-config.ts";
 
@@ -320,12 +320,8 @@ export async function readActiveConfig(path: string, newJobName: (directory: str
   if (conflict !== undefined)
     throw file.error(conflict.field, `field '${conflict.field.join(".")}' ${conflict.advice}`);
   inField(file, ["privacy"], () => checkHiddenOutcomes(defences, config.scheme));
-  if (config.crew !== undefined && schemeNamed(config.scheme).task === undefined)
-    throw file.error(
-      ["crew"],
-      `field 'crew': with 'scheme: ${config.scheme}' an active party has nothing to do that workers could share; ` +
-        "leave it out",
-    );
+  const noTasks = config.crew === undefined ? null : noTasksWords(config.scheme);
+  if (noTasks !== null) throw file.error(["crew"], `field 'crew': ${noTasks}; leave it out`);
   return {
     ...config,
     job,

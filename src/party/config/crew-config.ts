@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
 import { logLevels } from "../../record/log.ts";
+import { isScheme, schemeNamed } from "../../scheme/registry.ts";
 import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 
@@ -84,4 +85,10 @@ function pathsFrom(
     secret: from(secret),
     folder: folder === undefined ? join(dirname(from(secret)), "blocks") : from(folder),
   };
+}
+
+/** Why an active party with this scheme has no use for workers; null: it has, or nobody knows such a scheme. */
+export function noTasksWords(scheme: string): string | null {
+  if (!isScheme(scheme) || schemeNamed(scheme).task !== undefined) return null;
+  return `with 'scheme: ${scheme}' an active party has nothing to do that workers could share`;
 }

@@ -1,7 +1,7 @@
 /** The files of a crew: that they fit each other, and what reads them, as far as can be seen without a cluster. */
 import { spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -37,6 +37,20 @@ test("the party's lines and worker.yaml name the same engine, key and folder", a
   expect(crew).toMatchObject({ name: "retailer", servers: ["tls://nats-0.nats:4222", "tls://nats-1.nats:4222"] });
   for (const field of ["name", "servers", "secret", "folder"] as const) expect(worker[field]).toEqual(crew?.[field]);
   expect((await readCrewKey(worker.secret, false)).length).toBe(32);
+});
+
+test("an active party whose scheme has no tasks gets no crew, and hears why", async () => {
+  const bank = join(folder, "bank");
+  await initParty({ role: "active", name: "bank", host: "127.0.0.1", port: 0, directory: bank });
+  const active = join(bank, "active.yaml");
+  writeFileSync(active, `${readFileSync(active, "utf8")}\nscheme: lattice\n`);
+  const crew = join(bank, "crew");
+  await expectError(
+    () => initCrew({ party: active, hosts: ["a"], port: 1, directory: crew }),
+    "USAGE",
+    /active\.yaml: with 'scheme: lattice' an active party has nothing to do that workers could share/,
+  );
+  expect(existsSync(crew)).toBe(false);
 });
 
 test("certificates are the authority's, for the names that the server's config knows", () => {

@@ -12,8 +12,10 @@ import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
 import { partyUser, serverConfigText, workerUser } from "../../crew/nats/server-config.ts";
 import { crewKeyBytes } from "../../crew/seal.ts";
 import { createAuthority } from "../../transport/certificates.ts";
+import { defaultScheme } from "../../scheme/registry.ts";
 import { text } from "../config/config-fields.ts";
 import { ConfigFile } from "../config/config-file.ts";
+import { noTasksWords } from "../config/crew-config.ts";
 import { crewFiles, type CrewFacts } from "./crew-names.ts";
 import { composeText, helmValuesText } from "./engine-text.ts";
 import { kubernetesText } from "./kubernetes-text.ts";
@@ -37,11 +39,15 @@ const nearHosts = ["localhost", "127.0.0.1"];
 /** @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
 export async function initCrew({ party, name, hosts, port, directory }: InitCrewOptions): Promise<CrewFacts> {
   const config = await ConfigFile.read(party);
-  const crew = name ?? config.parse(z.looseObject({ name: text })).name;
+  const { name: partyName, scheme } = config.parse(z.looseObject({ name: text, scheme: z.string().optional() }));
+  const crew = name ?? partyName;
   if (!crewSyntax.test(crew))
     throw new TandemError("USAGE", `--name: a crew's name ${crewSyntaxWords}; '${crew}' cannot be one`);
   const servers = hosts.map((host) => `tls://${host}:${port}`);
-  const facts: CrewFacts = { crew, servers, version: programVersion(), isActive: config.has("passives") };
+  const isActive = config.has("passives");
+  const noTasks = isActive ? noTasksWords(scheme ?? defaultScheme) : null;
+  if (noTasks !== null) throw new TandemError("USAGE", `${party}: ${noTasks}`);
+  const facts: CrewFacts = { crew, servers, version: programVersion(), isActive };
   const folder = relative(dirname(resolve(party)), resolve(directory));
   const files = await filesOf(facts, hosts, port, folder === "" ? "" : `${folder}/`);
   await checkNew(directory, [...files.keys()]);
