@@ -17,8 +17,13 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     only: { type: "string" },
     json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
   },
 });
+if (values.help) {
+  console.log("npm run kills -- [--count 200] [--seed 1] [--only 17] [--json]");
+  process.exit(0);
+}
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
 const [{ runKillCampaign }] = await importSources("experiment/kills/kill-campaign.ts");
