@@ -10,6 +10,10 @@ import { TandemError } from "../base/error.ts";
 import type { Storage } from "../base/files/storage.ts";
 import type { BinColumns } from "../scheme/blocks/block.ts";
 
+/** No path in it: the other company may hear of it. */
+const notInFolder =
+  "the bins of a block are not in the folder of the crew. Compare folder in worker.yaml with crew.folder of the party";
+
 /** A multiple of three: pieces of base64 can be put together. */
 const pieceBytes = 3 << 18;
 const nameSyntax = /^[0-9A-Za-z]+\/[0-9]+\.bins$/;
@@ -52,7 +56,7 @@ export class BlockFiles {
     const bins: Uint16Array[] = [];
     for (const { name, first, end } of this.#filesOf(file, rowCount, binCounts.length)) {
       const text = nameSyntax.test(file) ? await this.#storage.read(join(this.#folder, name)) : null;
-      if (text === null) throw new TandemError("CHECKPOINT", "the bins of a block are not in the folder of the crew");
+      if (text === null) throw new TandemError("CHECKPOINT", notInFolder);
       const bytes = Buffer.from(text, "base64");
       hash.update(bytes);
       const width = bytes.length / (rowCount * (end - first));

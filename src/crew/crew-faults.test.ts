@@ -201,6 +201,9 @@ test("a full engine makes the party wait; one that stays full ends the attempt: 
   const driven = drive(blocks);
   const before = crew.clock.now();
   await crew.until(() => crew.clock.now() > before + 5000);
+  expect(crew.events.filter(({ kind }) => kind === "engine-awaited")).toEqual([
+    { kind: "engine-awaited", why: expect.stringMatching(/no room/) as string },
+  ]);
   crew.engine.limits.bytesMax = Infinity;
   expect(await driven).toEqual(await expected());
   crew.engine.limits.bytesMax = 0;
@@ -340,6 +343,8 @@ test("a worker that sees another folder takes nothing more; who sees the right o
     "WORKERS_MISSING",
     /nobody holds .*; block \d: .* not in the folder of the crew/,
   );
+  const told = crew.events.flatMap((event) => (event.kind === "worker-hindered" ? [event] : []));
+  expect(told[0]).toMatchObject({ worker: "astray", why: expect.stringMatching(/Compare folder in worker\.yaml/) });
   await alone.close();
   crew.work("right", { schemeNamed });
   expect(await drive(await crew.crew({ workersMin: 2 }).open(job))).toEqual(await expected());

@@ -10,6 +10,8 @@ export type WatchEvent =
   | { readonly kind: "worker-joined"; readonly worker: string; readonly threads: number }
   /** @param blocks that it held when it was seen last */
   | { readonly kind: "worker-lost"; readonly worker: string; readonly blocks: number }
+  /** It is there, and can do nothing. @param why in its own words */
+  | { readonly kind: "worker-hindered"; readonly worker: string; readonly why: string }
   | { readonly kind: "progress"; readonly crew: CrewSnapshot };
 
 export interface CrewWatchOptions {
@@ -27,6 +29,7 @@ const missingMax = 1;
 interface Seen {
   blocks: number;
   missing: number;
+  trouble: string;
 }
 
 /** One for all attempts of a party: who was there before has not come anew. */
@@ -70,10 +73,12 @@ export class CrewWatch {
       this.#seen.delete(worker);
       on({ kind: "worker-lost", worker, blocks: seen.blocks });
     }
-    for (const { id, threads, blocks } of workers) {
+    for (const { id, threads, blocks, trouble } of workers) {
       const worker = shownWorker(id);
-      if (!this.#seen.has(worker)) on({ kind: "worker-joined", worker, threads });
-      this.#seen.set(worker, { blocks, missing: 0 });
+      const before = this.#seen.get(worker);
+      if (before === undefined) on({ kind: "worker-joined", worker, threads });
+      if (trouble !== "" && trouble !== before?.trouble) on({ kind: "worker-hindered", worker, why: trouble });
+      this.#seen.set(worker, { blocks, missing: 0, trouble });
     }
   }
 

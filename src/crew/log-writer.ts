@@ -22,12 +22,15 @@ export interface LogWriterOptions {
   readonly signal: AbortSignal;
   /** Called once, with what went wrong behind a writer's back. */
   readonly onFailure: (error: unknown) => void;
+  /** Called once for each time that the engine has no room. */
+  readonly onFull: (error: TandemError) => void;
 }
 
 export class LogWriter {
   readonly #options: LogWriterOptions;
   readonly #sequences: Uint32Array;
   readonly #ahead = new Set<Promise<void>>();
+  #isFull = false;
   round = 0;
   /** Sealed, in all rounds. */
   sentBytes = 0;
@@ -87,14 +90,18 @@ export class LogWriter {
   }
 
   async #stored(subject: string, sealed: Uint8Array): Promise<void> {
-    const { epoch, clock, patienceMs, signal } = this.#options;
+    const { epoch, clock, patienceMs, signal, onFull } = this.#options;
     const since = clock.now();
     while (!signal.aborted) {
       try {
-        return await epoch.append(subject, sealed);
+        await epoch.append(subject, sealed);
+        this.#isFull = false;
+        return;
       } catch (error) {
         const isFull = error instanceof TandemError && error.code === "ENGINE_FULL";
         if (!isFull || clock.now() - since > patienceMs) throw error;
+        if (!this.#isFull) onFull(error); // many messages wait for room at the same time
+        this.#isFull = true;
       }
       await sleep(clock, fullRetryMs, signal);
     }

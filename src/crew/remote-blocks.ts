@@ -29,6 +29,7 @@ export type CrewEvent =
   | { readonly kind: "opened"; readonly blocks: number; readonly rowsPerBlock: number }
   | { readonly kind: "block-held"; readonly block: number; readonly worker: string; readonly deliveries: number }
   | { readonly kind: "epoch-lost"; readonly code: string }
+  | { readonly kind: "engine-awaited"; readonly why: string }
   | WatchEvent;
 
 export interface RemoteBlocksOptions {
@@ -75,7 +76,8 @@ export class RemoteBlocks implements Blocks {
     const { signal } = this.#ended;
     setMaxListeners(0, signal); // each message that waits for room listens
     const onFailure = (error: unknown): void => this.#fail(error);
-    this.#log = new LogWriter({ epoch, messages, clock, patienceMs, signal, onFailure }, bounds.length - 1);
+    const onFull = ({ message }: TandemError): void => options.on({ kind: "engine-awaited", why: message });
+    this.#log = new LogWriter({ epoch, messages, clock, patienceMs, signal, onFailure, onFull }, bounds.length - 1);
     this.#takeSums(signal).catch(onFailure);
     this.#hearHolders(signal).catch(onFailure);
     this.#hearUnread(signal).catch(onFailure);

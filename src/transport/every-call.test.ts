@@ -232,3 +232,21 @@ test("a call that is new in proto/ needs nothing here", async () => {
     heard.splice(0);
   }
 });
+
+test.each([
+  ["ENGINE_LOST", "the engine has not answered"],
+  ["PARTY_LOST", "its connection closed in the middle of the job"],
+] as const)("an active party that leaves after %s: our log says why", async (code, why) => {
+  let thrown: TandemError | null = null;
+  const service = passiveService(fakeRole([], () => thrown));
+  const peer = peerOver("shop", transportTo(routesOf(service)));
+  const leave = new AbortController();
+  const joined = peer.join({}, { signal: leave.signal })[Symbol.asyncIterator]();
+  await joined.next();
+  thrown = code === "PARTY_LOST" ? null : new TandemError(code, "the engine has not answered for 60 s");
+  await Promise.allSettled([peer.finishTree({}, {})]);
+  leave.abort();
+  await joined.next().catch(() => {});
+  const { failure } = await service.ended;
+  expect([failure?.code, failure?.message]).toEqual([code, expect.stringContaining(why)]);
+});

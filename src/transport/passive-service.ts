@@ -4,6 +4,7 @@
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { isCrewTrouble } from "../base/crew-trouble.ts";
 import { TandemError } from "../base/error.ts";
 import {
   type ActiveHello,
@@ -100,6 +101,8 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
         error instanceof TandemError ? error : new TandemError("INTERNAL", String(error), { cause: error });
       endAfterAnswer({ failure });
     }
+    // The other side leaves then: what our log says of it is why.
+    if (error instanceof TandemError && isCrewTrouble(error.code)) verdict ??= { failure: error };
     return toWireError(error);
   };
 

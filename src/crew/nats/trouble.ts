@@ -28,7 +28,13 @@ export function lastingTrouble(error: unknown): TandemError | null {
   if (isStreamGone(error))
     return lost("the engine has lost this attempt's messages, or another attempt has begun", error);
   if (error instanceof JetStreamApiError && noRoom.includes(error.code))
-    return new TandemError("ENGINE_FULL", `the engine has no room: ${error.message}`, { cause: error });
+    return new TandemError(
+      "ENGINE_FULL",
+      `the engine has no room: ${error.message}. Raise max_file_store or max_memory_store in nats.conf`,
+      {
+        cause: error,
+      },
+    );
   if (error instanceof JetStreamApiError && unfit.includes(error.code))
     return new TandemError("USAGE", `the engine cannot do what crew: asks for: ${error.message}`, { cause: error });
   if (isForbidden(error) || (error instanceof Error && isForbidden(error.cause)))
@@ -55,10 +61,14 @@ export async function withPatience<T>(patienceMs: number, work: () => Promise<T>
     } catch (error) {
       const lasting = lastingTrouble(error);
       if (lasting !== null) throw lasting;
-      if (Date.now() > until) throw lost(`the engine has not answered for ${Math.round(patienceMs / 1000)} s`, error);
+      if (Date.now() > until) throw silent(patienceMs, error);
     }
     await pause(retryMs);
   }
+}
+
+function silent(patienceMs: number, cause: unknown): TandemError {
+  return lost(`the engine has not answered for ${Math.round(patienceMs / 1000)} s: does nats-server run?`, cause);
 }
 
 export function lost(what: string, cause?: unknown): TandemError {

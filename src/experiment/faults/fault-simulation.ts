@@ -13,7 +13,7 @@ import { TandemError } from "../../base/error.ts";
 import type { ActiveWorld } from "../../party/active/world.ts";
 import type { ActiveConfig, PassiveConfig } from "../../party/config/config.ts";
 import type { Emit } from "../../record/events.ts";
-import { isCrewTrouble } from "../../party/active/passing-trouble.ts";
+import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import { runActive } from "../../party/active/run.ts";
 import { noNotes } from "../../record/job-record.ts";
 import type { PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";

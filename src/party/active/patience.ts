@@ -5,12 +5,15 @@
  * anybody has answered for the first time there may be a shorter time of its own: a wrong address should not take ten
  * minutes to show. A host name that does not resolve shows within seconds in any case.
  */
+import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import { TandemError } from "../../base/error.ts";
 import { mayPass } from "./passing-trouble.ts";
 
 const firstDelayMs = 200;
 const delayMsMax = 10_000;
 const unresolvedMs = 3000;
+/** Of an attempt that ended because of somebody's workers, no more than this counts: it may have worked before. */
+const crewTroubleMsMax = 120_000;
 
 export interface PatienceOptions {
   readonly patienceMs: number;
@@ -35,6 +38,10 @@ export class Patience {
   #waitedMs = 0;
   /** When the attempt under way began; null once somebody has answered. */
   #knockingSince: number | null = null;
+  /** When everybody had answered in it. */
+  #answeredAt: number | null = null;
+  /** An attempt before this one has ended so, and nothing was stored since. */
+  #hadCrewTrouble = false;
 
   /** @param proven the parties have worked together in this job before */
   constructor(options: PatienceOptions, proven: boolean) {
@@ -54,7 +61,10 @@ export class Patience {
   }
 
   #stopKnocking(): void {
-    if (this.#knockingSince !== null) this.#waitedMs += this.#options.now() - this.#knockingSince;
+    if (this.#knockingSince !== null) {
+      this.#answeredAt = this.#options.now();
+      this.#waitedMs += this.#answeredAt - this.#knockingSince;
+    }
     this.#knockingSince = null;
   }
 
@@ -73,6 +83,7 @@ export class Patience {
   progressed(): void {
     this.answered();
     this.#waitedMs = 0;
+    this.#hadCrewTrouble = false;
     this.#delayMs = firstDelayMs;
   }
 
@@ -84,6 +95,7 @@ export class Patience {
     const { sleep, jitter, onWait, advice = "the same command continues the job" } = this.#options;
     if (!(error instanceof TandemError) || !this.#isWorthWaiting(error)) throw error;
     this.#stopKnocking();
+    if (isCrewTrouble(error.code)) this.#countCrewTrouble();
     const delayMs = Math.round(this.#delayMs * (1 - jitter() / 2));
     const patienceMs = this.#patienceMsFor(error);
     if (this.#waitedMs + delayMs > patienceMs) {
@@ -97,6 +109,16 @@ export class Patience {
     this.#waitedMs += delayMs;
     onWait(error, delayMs, patienceMs - this.#waitedMs + delayMs);
     await sleep(delayMs);
+  }
+
+  /**
+   * A party whose workers or engine are away answers, and then waits for them: of the first attempt nobody knows how
+   * much was work, but the next ones were in vain.
+   */
+  #countCrewTrouble(): void {
+    const since = this.#options.now() - (this.#answeredAt ?? this.#options.now());
+    if (this.#hadCrewTrouble) this.#waitedMs += Math.min(since, crewTroubleMsMax);
+    this.#hadCrewTrouble = true;
   }
 
   #patienceMsFor(error: TandemError): number {

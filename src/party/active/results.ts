@@ -2,6 +2,7 @@
  * What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a
  * file, the slot layout in words.
  */
+import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import { errorCodes, TandemError } from "../../base/error.ts";
 import { computedTexts } from "../../base/text/text-list.ts";
 import type { CodecParameters, SpeedParameters, TrainingParameters } from "../../base/parameters/parameters.ts";
@@ -18,7 +19,6 @@ import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Emit, LayoutSummary } from "../../record/events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveConfig } from "../config/config.ts";
-import { isCrewTrouble } from "./passing-trouble.ts";
 
 /** @throws TandemError LABEL_INVALID: a table of somebody else's */
 export function labelsOf(table: PartyTable): Float64Array {

@@ -6,6 +6,7 @@ import { BlockFiles } from "../../crew/block-files.ts";
 import type { CrewEvent } from "../../crew/remote-blocks.ts";
 import { RemoteCrew } from "../../crew/remote-crew.ts";
 import type { Emit } from "../../record/events.ts";
+import { peerText } from "../../wire/peer-text.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { TaskCrew } from "../../scheme/tasks/tasks.ts";
 import { openPartyEngine } from "./crew-access.ts";
@@ -79,6 +80,10 @@ function tell(party: string, event: CrewEvent, emit: Emit): void {
       return emit({ type: "worker-lost", party, worker: event.worker, blocks: event.blocks });
     case "progress":
       return emit({ type: "crew-progress", party, crew: event.crew });
+    case "engine-awaited":
+      return emit({ type: "engine-awaited", party, why: event.why });
+    case "worker-hindered":
+      return emit({ type: "notice", party, words: `worker ${event.worker}: ${peerText(event.why)}` });
     case "epoch-lost":
       return emit({ type: "epoch-lost", party, code: event.code });
   }

@@ -42,6 +42,12 @@ test("words for a terminal", () => {
   );
 });
 
+test("for programs a trouble that is over has no empty words", () => {
+  const lines = said("info", false).map((line) => JSON.parse(line) as { event: string });
+  const over = { time: "1970-01-01T00:00:00.000Z", level: "info", worker: "host-1", event: "trouble-over" };
+  expect(lines.filter(({ event }) => event.startsWith("trouble")).at(-1)).toEqual(over);
+});
+
 test("lines of JSON for programs; quiet ones have what somebody should look at", () => {
   const lines = said("warn", false).map((line) => JSON.parse(line) as object);
   const common = { time: "1970-01-01T00:00:00.000Z", level: "warn", worker: "host-1" };

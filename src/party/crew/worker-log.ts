@@ -16,6 +16,9 @@ export type WorkerEvent =
   | { readonly type: "stopping" }
   | { readonly type: "stopped" };
 
+/** As programs read it. */
+const wentOn = { type: "trouble-over" } as const;
+
 export type TellWorker = (worker: string, event: WorkerEvent) => void;
 
 export function workerLog({ level, terminal, write, now }: LogOptions): TellWorker {
@@ -24,7 +27,7 @@ export function workerLog({ level, terminal, write, now }: LogOptions): TellWork
     if (logLevels.indexOf(own) < logLevels.indexOf(level)) return;
     const time = now().toISOString();
     if (terminal) return write(`${time.slice(0, 19).replace("T", " ")}  ${worker}: ${wordsOf(event)}\n`);
-    const { type, ...facts } = event;
+    const { type, ...facts } = event.type === "trouble" && event.message === "" ? wentOn : event;
     write(`${JSON.stringify({ time, level: own, event: type, worker, ...facts })}\n`);
   };
 }
