@@ -8,7 +8,7 @@ export function partyLines({ crew, servers, isActive }: CrewFacts, folder: strin
   # The blocks' bins, for the workers: a folder that all of them reach.
   folder: ${JSON.stringify(folder + crewFiles.blocks)}
   store: file                  # or memory: then no message is ever on the engine's disk
-  # block_rows: auto           # or a power of two from 256 on: any gives the same model`;
+  # block_rows: auto           # or a power of two from 256 on; the model stays the same`;
   return `
 # Heavy work is done by this party's workers; without these lines this process does it all. docs/scale-out.md says more.
 crew:
