@@ -1,8 +1,13 @@
 /** The built command against a real PostgreSQL server, where one is installed: the bundle leaves out parts of pg. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { runActive } from "../src/party/active/run.ts";
+import type { PassiveConfigInput } from "../src/party/config/config.ts";
+import { mergeShares } from "../src/store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
+import { activeConfig, type Company, foundCompany, makePeople, startParty } from "./support/companies.ts";
 import { password, PostgresServer, withoutPostgres } from "./support/postgres-server.ts";
 
 const folder = scratchDirectory();
@@ -33,4 +38,31 @@ test.skipIf(withoutPostgres !== null)("a passive party's table comes from a serv
   } finally {
     await server.stop();
   }
+});
+
+test.skipIf(withoutPostgres !== null)("a model whose columns come from a server is that of files", async () => {
+  const server = await PostgresServer.start();
+  onTestFinished(() => server.stop());
+  const people = makePeople(80, "server");
+  const root = join(folder, "trained");
+  const bank = await foundCompany(root, "bank", people, [0, 1], true);
+  const shop = await foundCompany(root, "shop", people, [2, 3]);
+  const cells = people.map(({ id, values }) => `('${id}', ${Number(values[2])}, ${Number(values[3])})`);
+  await server.run(
+    "create table shoppers (id text, shop_2 float8, shop_3 float8)",
+    `insert into shoppers values ${cells.join(", ")}`,
+  );
+  const url = join(shop.folder, "url");
+  writeFileSync(url, server.url(), { mode: 0o600 });
+  const authority = join(server.folder, "authority.pem");
+  const postgres = { url_file: url, authority, query: "table shoppers" };
+  const modelOf = async (job: string, changes: Partial<PassiveConfigInput>): Promise<unknown> => {
+    const party = await startParty(shop, [bank], changes);
+    await runActive(await activeConfig(bank, [{ company: shop, party }], job, {}), () => {});
+    const shareOf = (company: Company): string => join(company.folder, "jobs", job, "share.json");
+    await party.stop();
+    return mergeShares(await readActiveShare(shareOf(bank)), [await readPassiveShare(shareOf(shop))]);
+  };
+  const files = await modelOf("files", {});
+  expect(await modelOf("server", { data: { id: "id", features: "all", postgres } })).toEqual(files);
 });

@@ -1,6 +1,16 @@
 /** A PostgreSQL server of its own for a test file, where one is installed: over TCP with TLS, and over a socket. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -82,7 +92,7 @@ export class PostgresServer {
     const server = spawn(program("postgres"), ["-D", data, "-p", String(port), ...settings], {
       ...user,
       cwd: folder,
-      stdio: "ignore",
+      stdio: ["ignore", "ignore", openSync(join(folder, "log"), "a")],
     });
     const started = new PostgresServer(folder, port, server);
     await started.#ready();
@@ -101,6 +111,11 @@ export class PostgresServer {
     await client.connect();
     for (const statement of statements) await client.query(statement);
     await client.end();
+  }
+
+  /** What it has written so far. */
+  log(): string {
+    return readFileSync(join(this.folder, "log"), "utf8");
   }
 
   /** At once, as when the machine goes. */

@@ -92,6 +92,16 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     expect(Math.max(...taken)).toBeLessThanOrEqual(10_000);
   });
 
+  test("leaves as one takes leave: the server's log has no lost connection", async () => {
+    const { rowCount } = await readTable(source("table many"));
+    expect(rowCount).toBe(30_000);
+    await server.run(
+      `do $$ begin while exists (select from pg_stat_activity where application_name = 'tandem')
+       loop perform pg_sleep(0.01); end loop; end $$`,
+    );
+    expect(server.log()).not.toMatch(/unexpected EOF|could not receive/);
+  });
+
   test("over a socket, and with the string in the environment or without a password in the config", async () => {
     const who = `owner:${encodeURIComponent(password)}`;
     const socket = `postgres://${who}@localhost:${server.port}/postgres?host=${server.folder}`;

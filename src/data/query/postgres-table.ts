@@ -31,6 +31,7 @@ const title = "the PostgreSQL query";
 const connectMs = 30_000;
 /** How much longer than the server we wait for the server. */
 const graceMs = 10_000;
+const leaveMs = 1000;
 const firstRows = 16;
 const rowsMax = 10_000;
 const batchChars = 1 << 22;
@@ -60,13 +61,23 @@ export async function streamPostgres(
     await client.connect();
     await beginReading(client, source.timeout_seconds);
     await readRows(client, source, batches);
-    return batches.finish();
+    const rows = batches.finish();
+    await takeLeave(client);
+    return rows;
   } catch (error) {
     throw postgresTrouble(error, batches.rowCount);
   } finally {
-    // Not end(): it waits for an answer. The server rolls back what only has read.
+    // Whatever went wrong, nobody waits for an answer. The server rolls back what only has read.
     client.connection.stream.destroy();
   }
+}
+
+/** Else the server's log has a lost connection for every table. It is not waited for long: the rows are there. */
+async function takeLeave(client: Client): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, leaveMs)));
+  await Promise.race([client.end().catch(() => {}), late]);
+  clearTimeout(timer);
 }
 
 async function addressOf(source: PostgresSource): Promise<PostgresAddress & { readonly ssl: object | false }> {
