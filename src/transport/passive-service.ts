@@ -58,6 +58,8 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
   /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
   let verdict: PassiveEnd | null = null;
+  /** Of our own workers: why the active party leaves, if it does. */
+  let trouble: PassiveEnd | null = null;
   let hasBegun = false;
   let openJoins = 0;
   const endAfterAnswer = (how: PassiveEnd): void => {
@@ -90,7 +92,7 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
         `the active party ${name} is gone: its connection closed in the middle of the job`,
       );
       // A join that came twice is open twice.
-      if (--openJoins === 0) end(verdict ?? { failure });
+      if (--openJoins === 0) end(verdict ?? trouble ?? { failure });
     }
   }
 
@@ -101,8 +103,7 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
         error instanceof TandemError ? error : new TandemError("INTERNAL", String(error), { cause: error });
       endAfterAnswer({ failure });
     }
-    // The other side leaves then: what our log says of it is why.
-    if (error instanceof TandemError && isCrewTrouble(error.code)) verdict ??= { failure: error };
+    if (error instanceof TandemError && isCrewTrouble(error.code)) trouble ??= { failure: error };
     return toWireError(error);
   };
 
