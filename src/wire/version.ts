@@ -1,6 +1,5 @@
 /**
- * Raised with every change of proto/ or of the meaning of a message, but for a field that either side may do without.
- * Parties with different versions refuse each other.
+ * Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other.
  */
 export const protocolVersion = 11;
 
