@@ -2,7 +2,6 @@
  * Figures on categories against XGBoost itself, where it is at hand: the same rows, the same parameters.
  * TANDEM_FIGURES=1 writes them to docs/xgboost.md.
  */
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,7 +18,7 @@ import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";
 import { figureCells, tableLine, writeSections } from "./support/xgboost-page.ts";
-import { pythonWithXgboost } from "./support/xgboost.ts";
+import { askPython, pythonWithXgboost } from "./support/xgboost.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
 const python = pythonWithXgboost();
@@ -85,14 +84,7 @@ function theirs(cases: readonly Case[]): Theirs[] {
       parameters: { ...common, ...given },
     })),
   };
-  const { status, stdout, stderr } = spawnSync(python ?? "python3", ["-B", script], {
-    input: JSON.stringify(input),
-    encoding: "utf8",
-    maxBuffer: 1 << 24,
-  });
-  expect(stderr).not.toContain("Error");
-  expect(status).toBe(0);
-  return JSON.parse(stdout) as Theirs[];
+  return askPython(script, input) as Theirs[];
 }
 
 async function ours({ table, test: held, metric, given }: Case): Promise<Theirs & { model: Model }> {

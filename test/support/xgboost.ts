@@ -43,13 +43,17 @@ export function askXgboost(scorings: readonly Scoring[]): Scored[] {
     ),
   }));
   const script = fileURLToPath(new URL("../fixtures/xgboost-export/predict.py", import.meta.url));
-  // Without bytecode files: predict.py lies among the fixtures.
+  return askPython(script, jobs) as Scored[];
+}
+
+/** What a script of the fixtures prints as JSON, given JSON. Without bytecode files: it lies among the fixtures. */
+export function askPython(script: string, input: object): unknown {
   const { status, stdout, stderr } = spawnSync(pythonWithXgboost() ?? "python3", ["-B", script], {
-    input: JSON.stringify(jobs),
+    input: JSON.stringify(input),
     encoding: "utf8",
     maxBuffer: 1 << 27,
   });
   expect(stderr).not.toContain("Error");
   expect(status).toBe(0);
-  return JSON.parse(stdout) as Scored[];
+  return JSON.parse(stdout) as unknown;
 }
