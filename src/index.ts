@@ -9,9 +9,8 @@ export {
   privacyParameters,
   type PrivacyParameters,
   resolveParameters,
-  trainingParameters,
-  type TrainingParameters,
 } from "./base/parameters/parameters.ts";
+export { trainingParameters, type TrainingParameters } from "./gbdt/parameters/training-parameters.ts";
 export { generateKey, type PrivateKey, type PublicKey, selectKernel } from "./crypto/paillier/index.ts";
 export { binFeature, type BinnedFeature } from "./gbdt/split/binning.ts";
 export { error, logloss, mae, rmse } from "./gbdt/metric/metrics.ts";

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { codecParameters, resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";

@@ -11,9 +11,8 @@ import {
   privacyParameters,
   resolveParameters,
   speedParameters,
-  trainingParameters,
-  type TrainingParameters,
 } from "../src/base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { TandemError } from "../src/base/error.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { parameterPage } from "../src/base/parameters/parameter-page.ts";
+import { parameterPage } from "../src/cli/reference/parameter-page.ts";
 import { errorCodes } from "../src/base/error.ts";
 import { ledgerEntries } from "../src/privacy/ledger.ts";
 import { revealsTags } from "./support/reveals-tags.ts";

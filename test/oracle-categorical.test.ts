@@ -3,7 +3,8 @@
  * centralised, node for node.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { SpeedParameters, TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { SpeedParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";

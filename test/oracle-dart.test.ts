@@ -3,7 +3,7 @@
  * both schemes, also after a warm start or a restart, and passive parties see a job like any other.
  */
 import { beforeAll, expect, test } from "vitest";
-import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";

@@ -1,6 +1,6 @@
 /** The oracle of test/oracle.test.ts for every feature of the trainer: federated equals centralised, node for node. */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { loadNativeKernel } from "../src/crypto/paillier/native-kernel.ts";

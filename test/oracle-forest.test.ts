@@ -3,7 +3,7 @@
  * Federated equals centralised with both schemes, and passive parties see rounds like any others.
  */
 import { beforeAll, expect, test } from "vitest";
-import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";

@@ -3,7 +3,7 @@
  * centralised with both schemes, every path keeps to the groups, and a party that is told or tells otherwise refuses.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";

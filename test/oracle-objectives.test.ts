@@ -3,7 +3,7 @@
  * objective decides is at the active party, before anything is encrypted and after everything is decrypted.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";

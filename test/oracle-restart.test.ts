@@ -3,7 +3,7 @@
  * files, ends in the model that is trained in one place; for whatever a round's gradients hang on, with both schemes.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { treesPerRound } from "../src/protocol/job-parameters.ts";

@@ -4,7 +4,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { codecParameters, resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { simulate } from "../src/experiment/simulate/simulate.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";

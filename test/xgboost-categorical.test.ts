@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { binCategories } from "../src/gbdt/split/category-binning.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";

@@ -1,7 +1,8 @@
 /** Booster dart against XGBoost 1.7.4, node for node and weight for weight: test/fixtures/xgboost/make_dart.py. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { trainCentralised, type TrainedModel } from "../src/gbdt/boost/train.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";

@@ -7,12 +7,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import {
-  codecParameters,
-  resolveParameters,
-  trainingParameters,
-  type TrainingParameters,
-} from "../src/base/parameters/parameters.ts";
+import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { columnIndex, idColumn, labelColumn, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { marginsOf } from "../src/gbdt/boost/boosting-monitor.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";

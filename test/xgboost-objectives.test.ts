@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { rowColumnNames, type RowColumns } from "../src/base/row-columns.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import { Evaluation, fitsObjective, type MetricName } from "../src/gbdt/metric/eval-metric.ts";

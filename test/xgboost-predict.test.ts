@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TrainingParameters } from "../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
 import { slicedModel } from "../src/gbdt/tree/iterations.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";

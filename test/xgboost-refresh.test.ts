@@ -1,7 +1,8 @@
 /** Refreshed leaves against XGBoost 1.7.4 (updater=refresh): test/fixtures/xgboost/make_refresh.py. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { resolveParameters, trainingParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { refreshTrees } from "../src/gbdt/boost/refresh.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";

@@ -8,8 +8,8 @@ import {
   type ParameterSpec,
   privacyParameters,
   speedParameters,
-  trainingParameters,
 } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { schemeOption } from "./scheme-options.ts";
 import { parseInteractions } from "../experiment/simulate/interactions.ts";

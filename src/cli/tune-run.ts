@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { parse } from "yaml";
 import { TandemError } from "../base/error.ts";
 import { writeFileAtomically } from "../base/files/atomic-file.ts";
-import type { TrainingParameters } from "../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { tuneInOnePlace } from "../experiment/simulate/tune.ts";
 import { spaceFrom, spaceFromText } from "../gbdt/tune/parse-space.ts";
 import { scheduleOf } from "../gbdt/tune/schedule.ts";

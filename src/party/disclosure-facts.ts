@@ -1,10 +1,6 @@
 /** What each party knows of a job before it starts, as far as it decides what will be revealed. */
-import {
-  type CodecParameters,
-  type Defences,
-  trainingParameters,
-  type TrainingParameters,
-} from "../base/parameters/parameters.ts";
+import type { CodecParameters, Defences } from "../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { chosenScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";

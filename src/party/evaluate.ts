@@ -1,6 +1,6 @@
 /** Predictions and their metrics. */
 import { noColumns, type RowColumns } from "../base/row-columns.ts";
-import type { TrainingParameters } from "../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { metricsFor } from "../gbdt/boost/boosting-monitor.ts";
 import { Evaluation } from "../gbdt/metric/eval-metric.ts";
 import type { Weights } from "../gbdt/metric/metrics.ts";

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  codecParameters,
-  privacyParameters,
-  resolveParameters,
-  trainingParameters,
-} from "../base/parameters/parameters.ts";
+import { codecParameters, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { quantiserOfJob, codecOfJob, layoutOfJob } from "./job-grid.ts";
 
 const codec = resolveParameters(codecParameters, {});

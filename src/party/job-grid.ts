@@ -7,8 +7,8 @@ import {
   codecParameters,
   type Defences,
   resolveParameters,
-  type TrainingParameters,
 } from "../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import type { RealGradients } from "../base/gradients/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "../codec/gradient-layout.ts";

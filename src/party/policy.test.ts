@@ -2,12 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import {
-  codecParameters,
-  privacyParameters,
-  resolveParameters,
-  trainingParameters,
-} from "../base/parameters/parameters.ts";
+import { codecParameters, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { type AgreedParameters, agreedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PolicyConfig } from "./config/config.ts";

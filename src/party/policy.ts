@@ -3,12 +3,8 @@
  * one message that names every field, what was asked and what is allowed. By then the ids have been aligned.
  */
 import { TandemError } from "../base/error.ts";
-import {
-  codecParameters,
-  describeBounds,
-  privacyParameters,
-  trainingParameters,
-} from "../base/parameters/parameters.ts";
+import { codecParameters, describeBounds, privacyParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";

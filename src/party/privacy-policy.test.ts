@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  codecParameters,
-  presets,
-  privacyParameters,
-  resolveParameters,
-  trainingParameters,
-} from "../base/parameters/parameters.ts";
+import { codecParameters, presets, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { presetHint, recordedDefences, weakerDefences } from "./privacy-policy.ts";
 

@@ -8,8 +8,8 @@ import {
   type Defences,
   privacyParameters,
   resolveParameters,
-  type TrainingParameters,
 } from "../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { roundsOf } from "../gbdt/boost/layers.ts";
 import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";

@@ -8,7 +8,7 @@ import { TandemError } from "../base/error.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { diskStorage } from "../base/files/storage.ts";
 import { jobSyntax } from "../base/job-name.ts";
-import type { TrainingParameters } from "../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { selectRows } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { objectiveFor } from "../gbdt/objective/objective.ts";

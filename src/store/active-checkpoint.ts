@@ -11,7 +11,7 @@ import { z } from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
-import { trainingParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
 import { dartSchema, storedDart } from "./dart-checkpoint.ts";
 import {

@@ -2,7 +2,8 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import type { Storage } from "../base/files/storage.ts";
-import { resolveParameters, trainingParameters } from "../base/parameters/parameters.ts";
+import { resolveParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { SeededRandom } from "../base/random.ts";
 import { generateKey } from "../crypto/paillier/index.ts";
 import { DartCourse, type DartProgress } from "../gbdt/boost/dart/course.ts";

@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { TandemError } from "../base/error.ts";
-import { trainingParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { Storage } from "../base/files/storage.ts";
 import type { ActiveModel } from "../protocol/active/role.ts";
 import type { OwnSplit } from "../protocol/passive/role.ts";

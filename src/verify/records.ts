@@ -5,8 +5,8 @@ import {
   privacyParameters,
   resolveParameters,
   speedParameters,
-  trainingParameters,
 } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { activeFacts } from "../party/active/job-facts.ts";
 import { isSigned } from "../party/job-chain.ts";
 import { passiveFacts } from "../party/passive/job-facts.ts";

@@ -1,5 +1,6 @@
 /** What Tandem makes of one table besides a plain training: refreshed leaves, and a search over parameters. */
-import { codecParameters, resolveParameters, type TrainingParameters } from "../../src/base/parameters/parameters.ts";
+import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { PartyTable } from "../../src/data/dataset.ts";
 import { foldRows } from "../../src/data/split.ts";
 import { BoostingTask } from "../../src/gbdt/boost/boosting-task.ts";

@@ -1,5 +1,5 @@
 /** What test/xgboost-figures.test.ts writes into docs/xgboost.md: its figures, and what else there is to compare. */
-import { defaultsTable } from "../../src/base/parameters/xgboost-defaults.ts";
+import { defaultsTable } from "../../src/gbdt/parameters/xgboost-defaults.ts";
 
 const oneClass = "`auc`, `aucpr`, `ks` are `-` or `null`, with a line";
 

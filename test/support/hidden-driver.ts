@@ -2,12 +2,8 @@
  * A passive party's role with the lattice scheme, driven message by message: what is sealed can be changed on its way.
  */
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import {
-  type Defences,
-  resolveParameters,
-  speedParameters,
-  type TrainingParameters,
-} from "../../src/base/parameters/parameters.ts";
+import { type Defences, resolveParameters, speedParameters } from "../../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";

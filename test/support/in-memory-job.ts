@@ -10,9 +10,8 @@ import {
   resolveParameters,
   speedParameters,
   type SpeedParameters,
-  trainingParameters,
-  type TrainingParameters,
 } from "../../src/base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/split/binning.ts";

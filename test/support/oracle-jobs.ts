@@ -1,5 +1,5 @@
 /** Jobs that each take many features of the trainer at once: whatever computes them must train the same model. */
-import type { TrainingParameters } from "../../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { categoricalTable } from "./categorical-tables.ts";
 import type { TestTable } from "./in-memory-job.ts";
 import { randomTable } from "./tables.ts";

@@ -12,8 +12,8 @@ import {
   privacyParameters,
   speedParameters,
   type SpeedParameters,
-  type TrainingParameters,
 } from "../../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { diskStorage } from "../../src/base/files/storage.ts";
 import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";

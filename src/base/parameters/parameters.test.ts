@@ -7,8 +7,8 @@ import {
   type ParameterSpec,
   resolveParameters,
   speedParameters,
-  trainingParameters,
 } from "./parameters.ts";
+import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 
 const tables: Record<string, Record<string, ParameterSpec>> = { trainingParameters, codecParameters, speedParameters };
 

@@ -1,6 +1,7 @@
 /**
- * The tables of hyper-parameters, and how given values are checked against one. Config validation, command line help
- * and the reference page are made from the tables; no default stands anywhere else.
+ * The tables of parameters that no layer above owns, and how given values are checked against a table. Config
+ * validation, command line help and the reference page are made from the tables; no default stands anywhere else. What
+ * is learnt stands in gbdt/parameters/.
  */
 import { TandemError } from "../error.ts";
 import { suggestion } from "../text/nearest-name.ts";
@@ -14,7 +15,6 @@ import {
 } from "./parameter-spec.ts";
 
 export { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue } from "./parameter-spec.ts";
-export { type TrainingParameters, trainingParameters } from "./training-parameters.ts";
 export { type CodecParameters, codecParameters } from "./codec-parameters.ts";
 export {
   type Defences,

@@ -1,5 +1,6 @@
 /** A simulated job, trained in one place, with a recorder at every passive party. */
-import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { osRandom } from "../../base/random.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { otherRows } from "../../gbdt/boost/boosting-task.ts";

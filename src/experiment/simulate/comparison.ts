@@ -1,6 +1,7 @@
 /** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
 import { drawnGroups } from "../../data/drawn-groups.ts";
-import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { validationRows } from "../../data/split.ts";
 import type { Model } from "../../gbdt/tree/model.ts";

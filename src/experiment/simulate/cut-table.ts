@@ -2,7 +2,7 @@
 import { TandemError } from "../../base/error.ts";
 import { textAt } from "../../base/text/text-list.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { columnIndex, columnTitle, idColumn, weightColumn } from "../../data/columns.ts";
 import { mapColumns, type RowColumnName } from "../../base/row-columns.ts";
 import type { CsvTable } from "../../data/csv-table.ts";

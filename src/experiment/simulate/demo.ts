@@ -2,7 +2,8 @@
  * The demo: a bank that knows who defaulted, a retailer and a telecom that know the same people from other sides. Three
  * processes train one model that none of them could train alone, and the result is set beside the two yardsticks.
  */
-import { codecParameters, resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { codecParameters, resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { splitRows } from "../../data/split.ts";
 import { type SyntheticParty, syntheticCredit } from "../../data/synthetic-credit.ts";

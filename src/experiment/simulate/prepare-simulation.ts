@@ -5,7 +5,7 @@
 import { TandemError } from "../../base/error.ts";
 import { namedColumns } from "../../data/row-column.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
-import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
+import { unusedParameters } from "../../gbdt/parameters/objective-parameters.ts";
 import { codecOfJob, layoutOfJob } from "../../party/job-grid.ts";
 import type { SchemeChoice } from "../../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";

@@ -12,9 +12,8 @@ import {
   resolveParameters,
   type SpeedParameters,
   speedParameters,
-  type TrainingParameters,
-  trainingParameters,
 } from "../../base/parameters/parameters.ts";
+import { type TrainingParameters, trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { TableReading } from "../../data/table-reading.ts";
 import { checkHiddenOutcomes } from "../../party/privacy-policy.ts";
 import { chosenScheme } from "../../scheme/registry.ts";

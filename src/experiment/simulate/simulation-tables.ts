@@ -4,7 +4,7 @@
  */
 import { splitGroups } from "../../data/drawn-groups.ts";
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import type { CsvTable } from "../../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";

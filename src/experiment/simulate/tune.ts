@@ -1,5 +1,5 @@
 /** A search over parameters on a table that is in one place: the models that its parties would train together. */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { noColumns } from "../../base/row-columns.ts";
 import { withClassCount } from "../../data/labels.ts";
 import { drawnGroups } from "../../data/drawn-groups.ts";

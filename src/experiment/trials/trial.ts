@@ -10,9 +10,8 @@ import {
   resolveParameters,
   type SpeedParameters,
   speedParameters,
-  type TrainingParameters,
-  trainingParameters,
 } from "../../base/parameters/parameters.ts";
+import { type TrainingParameters, trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { slotResolution } from "../../codec/slot.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { firstDifference } from "../../gbdt/tree/model-compare.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
 

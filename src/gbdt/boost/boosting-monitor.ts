@@ -7,7 +7,7 @@ import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { columnsOfRows } from "../../base/row-columns.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { Evaluation, fitsObjective, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
 import { requireDeciding } from "../metric/one-class.ts";

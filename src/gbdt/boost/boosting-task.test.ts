@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingTask } from "./boosting-task.ts";
 
 const labels = Float64Array.of(0, 1, 1, 1);

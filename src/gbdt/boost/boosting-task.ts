@@ -4,7 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { noColumns, type RowColumns } from "../../base/row-columns.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { type Objective, objectiveFor } from "../objective/objective.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
 import { checkCustom, type CustomObjective, customGradients } from "../objective/custom-objective.ts";

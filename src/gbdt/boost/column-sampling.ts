@@ -4,7 +4,7 @@
  * seed and a secret of its own, so that nobody else knows which were drawn; the same seed and secret draw the same
  * again.
  */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { SeededRandom } from "../../base/random.ts";
 
 export interface ColumnRates {

@@ -5,7 +5,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { noColumns, type RowColumns } from "../../base/row-columns.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
 import { dartBeginning } from "./dart/begin.ts";

@@ -6,7 +6,7 @@
  * To a passive party every round is a round like any other: it is never asked about two samples of the same
  * ciphertexts.
  */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 
 type Forest = Pick<TrainingParameters, "num_parallel_tree">;
 

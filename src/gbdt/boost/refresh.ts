@@ -7,7 +7,7 @@
  * are of no concern here.
  */
 import { assert } from "../../base/assert.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { leafValue, splitParametersOf, TreeGain } from "../split/gain.ts";
 import { addLeafWeights } from "./train.ts";
 import type { BoostingTask } from "./boosting-task.ts";

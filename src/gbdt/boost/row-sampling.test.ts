@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { resolveParameters, trainingParameters, type TrainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
 
 const parametersOf = (given: Partial<TrainingParameters>): TrainingParameters =>

@@ -7,7 +7,7 @@
  *   (1 - top_rate) / other_rate, so that sums stay right on average.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { SeededRandom } from "../../base/random.ts";
 import type { RealGradients } from "../../base/gradients/real-gradients.ts";
 

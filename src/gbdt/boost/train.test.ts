@@ -1,7 +1,8 @@
 /** The trainer against a second one that is as plain as possible: no bins, no histograms, recursion, whole sums. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { resolveParameters, trainingParameters, type TrainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "../split/binning.ts";
 import { predictMargins, predictionsOf } from "../tree/predict.ts";

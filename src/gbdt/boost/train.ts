@@ -1,7 +1,8 @@
 /** Boosting with all data in one place: the plain trainer that federated training is measured against. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import type { Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { Defences } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { RowColumns } from "../../base/row-columns.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../split/binning.ts";

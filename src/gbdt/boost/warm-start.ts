@@ -4,7 +4,7 @@
  * model fits.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { roundsOf } from "./layers.ts";
 import type { Model } from "../tree/model.ts";

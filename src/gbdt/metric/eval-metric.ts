@@ -1,6 +1,6 @@
 /** Metrics by XGBoost's names, which objectives they have a meaning for, and those that fit an objective best. */
 import { noColumns, type RowColumns } from "../../base/row-columns.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { type LabelKind, type ObjectiveName, objectiveFor } from "../objective/objective.ts";
 import { outputCountOf, type OutputParameters } from "../objective/outputs.ts";
 import {

@@ -1,5 +1,5 @@
 /** Metrics of times; as XGBoost, src/metric/rank_metric.cc (Cox) and survival_metric.cu. */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { aftLoss } from "../objective/aft-loss.ts";
 import { byTime, riskSums } from "../objective/cox-objective.ts";
 import { mean, type Weights } from "./metrics.ts";

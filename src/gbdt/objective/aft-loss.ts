@@ -2,7 +2,7 @@
  * The loss of accelerated failure times and its derivatives by the margin, the logarithm of a time; as XGBoost,
  * src/common/survival_util.h and probability_distribution.h, its limits far out included.
  */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 
 /** XGBoost's own clips: they are the bounds of g and h. */
 export const gradientMax = 15;

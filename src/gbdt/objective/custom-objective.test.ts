@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { logCosh } from "../../../test/support/log-cosh.ts";
-import { resolveParameters, trainingParameters, type TrainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";
 import type { CustomObjective } from "./custom-objective.ts";
 

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { resolveParameters, trainingParameters, type TrainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { objectiveFor, type ObjectiveName, predictionCount } from "./objective.ts";
 
 const defaults = resolveParameters(trainingParameters, {});

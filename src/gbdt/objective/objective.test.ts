@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TandemError } from "../../base/error.ts";
-import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { type Objective, objectiveFor, type ObjectiveName } from "./objective.ts";
 
 const logistic = objectiveFor("binary:logistic");

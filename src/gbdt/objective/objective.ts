@@ -2,7 +2,7 @@
  * Objectives: first and second derivatives of the loss by the margin (paper eq. (2)), with XGBoost's names and
  * constants. A further objective is one more entry in the table at the end.
  */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { Range } from "../../base/gradients/real-gradients.ts";
 import type { RowColumnName, RowColumns } from "../../base/row-columns.ts";
 import { aft } from "./aft-objective.ts";

@@ -1,5 +1,5 @@
 /** How many margins an instance has, by the parameters alone: before anybody has checked them. */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { objectiveFor } from "./objective.ts";
 
 export type OutputParameters = Pick<TrainingParameters, "objective" | "num_class" | "quantile_alpha">;

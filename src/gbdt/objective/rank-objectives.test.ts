@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { drawnGroups, splitGroups } from "../../data/drawn-groups.ts";
 import { BoostingMonitor } from "../boost/boosting-monitor.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";
 import { coxNloglik } from "../metric/survival-metrics.ts";
 import { aftGradient, aftLoss, erf, gradientMax, hessianMax } from "./aft-loss.ts";

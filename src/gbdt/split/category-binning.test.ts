@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { binCategories, categoryCountMax, oneHotBelow } from "./category-binning.ts";
 
 const names = ["rent", "own", "free", "other"];

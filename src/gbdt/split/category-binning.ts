@@ -7,7 +7,7 @@
  * the counts beside it do not.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { BinnedFeature } from "./binning.ts";
 

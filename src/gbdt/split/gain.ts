@@ -7,7 +7,7 @@
  * or several at once with vector leaves; then gains are summed over outputs.
  */
 import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 
 export interface SplitParameters {
   readonly lambda: number;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { resolveParameters, trainingParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";
 import { checkConstraints, checkForest } from "../boost/train.ts";
 import { quantileOf } from "../objective/quantile.ts";

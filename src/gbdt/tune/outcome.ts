@@ -1,5 +1,5 @@
 /** What a search has found: its trials, the best first, and which parameters mattered. */
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { type Spread, spread } from "../boost/fold-turns.ts";
 import { isHigherBetter } from "../metric/eval-metric.ts";
 import type { Rung } from "./schedule.ts";

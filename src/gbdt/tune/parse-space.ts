@@ -1,7 +1,7 @@
 /** A search space as people write it: in a file, or in one line of the command. */
 import { TandemError } from "../../base/error.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
-import { trainingParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../parameters/training-parameters.ts";
 import { checkSpace, type Dimension, searchable, type Searched, type SearchSpace } from "./search-space.ts";
 
 /**

@@ -3,7 +3,8 @@
  * not agree on one by one: all trials then fit into one job, and one alignment (trial-turns.ts).
  */
 import { TandemError } from "../../base/error.ts";
-import { describeBounds, trainingParameters, type TrainingParameters } from "../../base/parameters/parameters.ts";
+import { describeBounds } from "../../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { SeededRandom } from "../../base/random.ts";
 
 export const searchable = [

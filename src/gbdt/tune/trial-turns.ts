@@ -4,7 +4,7 @@
  * better ones go on. To whoever serves the job it is a row of trees, as a cross-validation is.
  */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import { metricsFor } from "../boost/boosting-monitor.ts";
 import type { BoostingTask } from "../boost/boosting-task.ts";

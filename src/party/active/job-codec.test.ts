@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  codecParameters,
-  privacyParameters,
-  resolveParameters,
-  trainingParameters,
-} from "../../base/parameters/parameters.ts";
+import { codecParameters, privacyParameters, resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { withCodecOfJob } from "./job-codec.ts";

@@ -4,7 +4,8 @@
  * what a job was worth.
  */
 import { noColumns } from "../../base/row-columns.ts";
-import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";

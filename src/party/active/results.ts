@@ -5,7 +5,8 @@
 import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import { errorCodes, TandemError } from "../../base/error.ts";
 import { computedTexts } from "../../base/text/text-list.ts";
-import type { CodecParameters, SpeedParameters, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { CodecParameters, SpeedParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";

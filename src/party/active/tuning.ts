@@ -3,7 +3,7 @@
  * one alignment (turn-attempts.ts). Its models are nobody's: nothing of them is kept but how well they did.
  */
 import { join } from "node:path";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { type TuneOutcome, tuneOutcome } from "../../gbdt/tune/outcome.ts";
 import { type Rung, roundsIn } from "../../gbdt/tune/schedule.ts";
 import type { SearchSpace } from "../../gbdt/tune/search-space.ts";

@@ -17,11 +17,10 @@ import {
   resolveParameters,
   speedParameters,
   type SpeedParameters,
-  trainingParameters,
-  type TrainingParameters,
 } from "../../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { TandemError } from "../../base/error.ts";
-import { unusedParameters } from "../../base/parameters/objective-parameters.ts";
+import { unusedParameters } from "../../gbdt/parameters/objective-parameters.ts";
 import { checkForest, checkGrowth } from "../../gbdt/boost/train.ts";
 import { groupCountMax } from "../../gbdt/split/interactions.ts";
 import { groupSyntax } from "../../protocol/interaction-groups.ts";

@@ -3,7 +3,7 @@ import type { DistinctIds } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { categoryNamesOf, type PartyTable, selectColumns } from "../../data/dataset.ts";
 import type { FeatureReading, Notice } from "../../data/feature-columns.ts";

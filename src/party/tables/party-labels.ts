@@ -1,6 +1,6 @@
 /** The active party's labels: read, numbered, and looked at by the objective, which speaks of lines then. */
 import { TandemError } from "../../base/error.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { columnTitle, placeOf } from "../../data/columns.ts";
 import type { CsvTable } from "../../data/csv-table.ts";
 import type { PartyTable } from "../../data/dataset.ts";

@@ -1,5 +1,5 @@
 /** Which of a party's own columns have categories of so few people that sets of them tell labels: its own affair. */
-import { trainingParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { binIndexCount, type BinnedFeature } from "../../gbdt/split/binning.ts";
 
 /** Per feature that is split in sets of categories, and has small ones: in words, with its name. */

@@ -1,7 +1,7 @@
 /** The attacks on small jobs of many kinds: whatever they call proven is true. */
 import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
-import type { TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import { attackedJob, type AttackedJob } from "../../../test/support/attacked-job.ts";
 import { categoricalTable } from "../../../test/support/categorical-tables.ts";

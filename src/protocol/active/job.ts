@@ -1,6 +1,7 @@
 /** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
 import type { RowColumns } from "../../base/row-columns.ts";
-import type { CodecParameters, Defences, TrainingParameters } from "../../base/parameters/parameters.ts";
+import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { TextList } from "../../base/text/text-list.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";

@@ -1,6 +1,6 @@
 /** Where boosting with drops begins: from nothing, or after the trees of a model. */
 import { assert } from "../../../base/assert.ts";
-import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import type { Tree } from "../../tree/tree.ts";
 import { roundsOf } from "../layers.ts";
 import type { BoostingTask } from "../boosting-task.ts";

@@ -1,5 +1,5 @@
 /** Boosting with drops where all columns stand in one place. */
-import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import type { CategoryNames } from "../../split/split-test.ts";
 import type { Model } from "../../tree/model.ts";
 import { predictLeaves } from "../../tree/predict.ts";

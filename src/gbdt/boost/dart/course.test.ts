@@ -1,7 +1,8 @@
 /** Weights and margins of dart: tree-weights.ts, course.ts, size.ts. */
 import { expect, test } from "vitest";
 import { expectError } from "../../../../test/support/expect-error.ts";
-import { resolveParameters, trainingParameters } from "../../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../../base/parameters/parameters.ts";
+import { trainingParameters } from "../../parameters/training-parameters.ts";
 import type { Tree } from "../../tree/tree.ts";
 import { withWeightsInLeaves } from "../../tree/weighted-trees.ts";
 import { DartCourse } from "./course.ts";

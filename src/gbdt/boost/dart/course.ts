@@ -9,7 +9,7 @@
  * All of it is the active party's own: passive parties hear of no drop and no weight.
  */
 import { assert } from "../../../base/assert.ts";
-import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
 import type { Tree } from "../../tree/tree.ts";
 import { type DrawDrops, seededDrops } from "./drops.ts";

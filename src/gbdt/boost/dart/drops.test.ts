@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { resolveParameters, trainingParameters, type TrainingParameters } from "../../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../../base/parameters/parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../../parameters/training-parameters.ts";
 import { sampleRows } from "../row-sampling.ts";
 import { seededDrops } from "./drops.ts";
 

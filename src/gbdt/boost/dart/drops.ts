@@ -2,7 +2,7 @@
  * Which trees a round of dart drops (XGBoost's rate_drop, skip_drop, one_drop and sample_type). Drawn from the seed, in
  * a stream of its own: who draws rows or columns draws as before.
  */
-import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import { SeededRandom } from "../../../base/random.ts";
 
 /**

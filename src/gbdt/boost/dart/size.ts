@@ -1,6 +1,6 @@
 /** How much dart keeps: where everybody ends in every tree. */
 import { TandemError } from "../../../base/error.ts";
-import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import { narrowBytes } from "../../tree/narrow-leaves.ts";
 
 /** A job's checkpoint is read as one text, and leaves are most of it. */

@@ -2,7 +2,7 @@
  * What trees weigh after a round of dart (XGBoost's normalize_type): the new ones and those that were dropped together
  * would overshoot. Weights are float32 numbers, as XGBoost has them: what is exported is what was trained.
  */
-import type { TrainingParameters } from "../../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 
 type Normalisation = Pick<TrainingParameters, "eta" | "normalize_type">;
 

@@ -1,6 +1,6 @@
 /** What is learnt. Names, meanings and defaults are XGBoost's where XGBoost has the thing. */
 import { boosterParameters } from "./booster-parameters.ts";
-import { choice, list, type ParameterSpec, type ValuesOf } from "./parameter-spec.ts";
+import { choice, list, type ParameterSpec, type ValuesOf } from "../../base/parameters/parameter-spec.ts";
 
 export const trainingParameters = {
   objective: choice(

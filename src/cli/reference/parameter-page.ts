@@ -6,9 +6,9 @@ import {
   type ParameterSpec,
   privacyParameters,
   speedParameters,
-  trainingParameters,
-} from "./parameters.ts";
-import { defaultsTable } from "./xgboost-defaults.ts";
+} from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
+import { defaultsTable } from "../../gbdt/parameters/xgboost-defaults.ts";
 
 const sections: readonly {
   readonly title: string;
@@ -52,7 +52,8 @@ export function parameterPage(): string {
   const lines = [
     "# Parameters",
     "",
-    "The parameters of a job. Made by `npm run parameters` from the tables in `src/base/parameters/`; do not edit.",
+    "The parameters of a job. Made by `npm run parameters` from the tables in `src/gbdt/parameters/` and",
+    "`src/base/parameters/`; do not edit.",
     "",
     "- In a config each section has its own block: `training:`, `codec:`, `privacy:`, `speed:`.",
     "- On the command line `max_depth` is `--max-depth`.",

@@ -1,5 +1,5 @@
 /** How trees add up, and what dart drops between rounds. Names, meanings and defaults are XGBoost's. */
-import { choice, type ParameterSpec } from "./parameter-spec.ts";
+import { choice, type ParameterSpec } from "../../base/parameters/parameter-spec.ts";
 
 export const boosterParameters = {
   booster: {

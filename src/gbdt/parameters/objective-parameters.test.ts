@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { unusedParameters } from "./objective-parameters.ts";
-import { resolveParameters, trainingParameters } from "./parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "./training-parameters.ts";
 
 const unused = (given: Record<string, unknown>) => unusedParameters(resolveParameters(trainingParameters, given));
 

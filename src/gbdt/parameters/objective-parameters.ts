@@ -2,7 +2,7 @@
  * Parameters that mean something only beside others: an objective, or a way of sampling. XGBoost says of those that it
  * has no use for that they are not used. So do we, and refuse those that would make another model there.
  */
-import { TandemError } from "../error.ts";
+import { TandemError } from "../../base/error.ts";
 import { type TrainingParameters, trainingParameters } from "./training-parameters.ts";
 
 interface Applicability {
