@@ -40,9 +40,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const besideSources = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".test.ts"))
-  .map((path) => join("src", path));
+const besideSources = ["src", "lab", "test/world"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => join(folder, path)),
+);
 /** A file that replaces modules must not share them with others. */
 const replacing = besideSources.filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
 
@@ -57,8 +59,8 @@ export default defineConfig({
     // Half a second of every file would go into loading the same modules again.
     isolate: false,
     projects: [
-      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"] } },
-      { extends: true, test: { name: "parts", include: ["src/**/*.test.ts"], exclude: replacing } },
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], exclude: ["test/world/**"] } },
+      { extends: true, test: { name: "parts", include: besideSources, exclude: replacing } },
       { extends: true, test: { name: "replacing", include: replacing, isolate: true } },
     ],
   },

@@ -3,6 +3,7 @@
  * time of one that opens several hundred.
  *
  *   dist/program/                   the command, the library and what they share; CommonJS, which Node loads faster
+ *   dist/program/lab/               bench and reproduce; not in the package
  *   dist/program/*-thread.mjs       what threads run, each in one file (scripts/build-threads.mjs)
  *   dist/index.js                   the library's entry: an ES module that hands on what the bundle exports
  *   dist/program.sha256             the digest of the sources that this was made from (program-digest.ts)
@@ -51,10 +52,15 @@ const withoutPackages = {
   load: (id) => (id === nothing ? "export const getTypeParser = () => (text) => text;" : null),
 };
 
+/** What has a module of lab/ in it goes into a folder of its own, which is not packed. */
+function chunkPath({ moduleIds }) {
+  return moduleIds.some((id) => id.startsWith(join(root, "lab"))) ? "lab/[name].cjs" : "[name].cjs";
+}
+
 async function bundleProgram() {
   const build = await rolldown({
     cwd: root,
-    input: { command: "src/cli/main.ts", library: "src/index.ts" },
+    input: { command: "src/cli/main.ts", library: "src/index.ts", commands: "lab/cli/commands.ts" },
     platform: "node",
     // It reads a WebAssembly file from its own folder.
     external: ["@resvg/resvg-wasm"],
@@ -63,8 +69,8 @@ async function bundleProgram() {
   const { output } = await build.write({
     dir: join(dist, "program"),
     format: "cjs",
-    entryFileNames: "[name].cjs",
-    chunkFileNames: "[name].cjs",
+    entryFileNames: chunkPath,
+    chunkFileNames: chunkPath,
     comments: false,
     codeSplitting: {
       groups: [{ debugName: "packages", test: /node_modules/, name: (id) => packageOf(id).replace("/", "-") }],
@@ -92,5 +98,5 @@ writeFileSync(join(dist, "index.js"), libraryEntry(chunks.find(({ name, isEntry 
 const threadModules = await buildThreads({ folder: join(dist, "program"), minify: true });
 const licences = thirdPartyLicences([...chunks.flatMap(({ moduleIds }) => moduleIds), ...threadModules]);
 writeFileSync(join(dist, "third-party-licences.txt"), licences);
-const [{ sourceDigest }] = await importSources("experiment/trials/program-digest.ts");
+const [{ sourceDigest }] = await importSources("lab/trials/program-digest.ts");
 writeFileSync(join(dist, "program.sha256"), `${sourceDigest(root)}\n`);

@@ -70,7 +70,7 @@ export const layers = {
   dashboard: ["base", "record", "report"],
   // Looks at jobs that are over, with the parties' own ways of reading data.
   verify: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring"],
-  experiment: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring", "scoring/http"],
+  simulate: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring", "scoring/http"],
 };
 const all = Object.keys(layers);
 layers.index = all;

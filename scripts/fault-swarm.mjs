@@ -1,4 +1,4 @@
-/** Jobs under faults, simulated for many seeds, one after the other (src/experiment/faults/fault-simulation.ts). */
+/** Jobs under faults, simulated for many seeds, one after the other (test/world/faults/fault-simulation.ts). */
 import { importSources } from "./import-sources.mjs";
 
 /** Of a block at a worker: some blocks for each. */
@@ -7,8 +7,8 @@ const crewRows = 30;
 /** @returns the exit code */
 export async function runSwarm({ seeds, from, crew }) {
   const [{ prepareScenarios }, { simulateFaults, simulateUndisturbed }] = await importSources(
-    "experiment/faults/fault-scenarios.ts",
-    "experiment/faults/fault-simulation.ts",
+    "test/world/faults/fault-scenarios.ts",
+    "test/world/faults/fault-simulation.ts",
   );
   const [first, count] = [Number(from), Number(seeds)];
   const scenarios = await prepareScenarios();

@@ -1,9 +1,9 @@
-/** A campaign of hostile jobs against real processes (src/experiment/hostile/campaign.ts). */
+/** A campaign of hostile jobs against real processes (test/world/hostile/campaign.ts). */
 import { importSources } from "./import-sources.mjs";
 
 /** @returns the exit code */
 export async function runSwarm({ seed, jobs, messages, only, json }) {
-  const [{ runCampaign }] = await importSources("experiment/hostile/campaign.ts");
+  const [{ runCampaign }] = await importSources("test/world/hostile/campaign.ts");
   let shown = 0;
   const report = await runCampaign({
     seed: Number(seed),

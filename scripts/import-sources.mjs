@@ -1,4 +1,4 @@
-/** Modules of src/ for scripts: Node 20 runs no TypeScript, and the bundle in dist/ has no entries but its two. */
+/** Modules of src/, lab/ and test/ for scripts: Node 20 runs no TypeScript, and dist/ has no entries for them. */
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
@@ -7,13 +7,13 @@ import { buildThreads } from "./build-threads.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * @param {...string} paths of modules, within src/
+ * @param {...string} paths of modules, from the root
  * @returns the modules, which share what they both import
  */
 export async function importSources(...paths) {
   await buildThreads();
   const names = paths.map((path) => path.replaceAll("/", "-").replace(/\.ts$/, ""));
-  const input = Object.fromEntries(names.map((name, i) => [name, join(root, "src", paths[i])]));
+  const input = Object.fromEntries(names.map((name, i) => [name, join(root, paths[i])]));
   const build = await rolldown({ cwd: root, input, platform: "node" });
   // Beside the addon, not in a temporary folder: paths of the package are looked up from here.
   const dir = join(root, "build", "scripts", names[0]);

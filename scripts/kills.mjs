@@ -3,7 +3,7 @@
  *
  *   npm run kills -- [--count 200] [--seed 1] [--only 17] [--json]
  *
- * At least so many kills and pauses, over jobs of both schemes and three kinds of engine (src/experiment/kills/). Every
+ * At least so many kills and pauses, over jobs of both schemes and three kinds of engine (test/world/kills/). Every
  * job must end by itself with the model of an undisturbed one, and never stand still for more than its lease and 30 s.
  * It needs `npm run build` and nats-server. Prints what failed, with the command that does it again (what happens when
  * depends on the machine too), and where everybody's words are; exits with 1 if anything did.
@@ -26,7 +26,7 @@ if (values.help) {
 }
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
-const [{ runKillCampaign }] = await importSources("experiment/kills/kill-campaign.ts");
+const [{ runKillCampaign }] = await importSources("test/world/kills/kill-campaign.ts");
 const report = await runKillCampaign({
   seed: Number(values.seed),
   count: Number(values.count),

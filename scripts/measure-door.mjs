@@ -25,10 +25,10 @@ const { values } = parseArgs({
   },
 });
 const [{ initParty }, { connectTls }, { readIdentity }, { hashDomain }] = await importSources(
-  "party/init.ts",
-  "transport/tls-connect.ts",
-  "party/identity.ts",
-  "align/hash-to-curve.ts",
+  "src/party/init.ts",
+  "src/transport/tls-connect.ts",
+  "src/party/identity.ts",
+  "src/align/hash-to-curve.ts",
 );
 const folder = await mkdtemp(join(tmpdir(), "tandem-door-"));
 const place = { host: "127.0.0.1", port: 0 };

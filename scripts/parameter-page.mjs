@@ -2,5 +2,5 @@
 import { writeFileSync } from "node:fs";
 import { importSources } from "./import-sources.mjs";
 
-const [{ parameterPage }] = await importSources("cli/reference/parameter-page.ts");
+const [{ parameterPage }] = await importSources("src/cli/reference/parameter-page.ts");
 writeFileSync(new URL("../docs/parameters.md", import.meta.url), parameterPage());

@@ -19,7 +19,7 @@ const isTest = (path) => /(?:\.test\.tsx?$|^test\/)/.test(path);
  * @returns figures of the code and of its tests
  */
 export function treeFigures(root) {
-  const files = ["src", "test", "web/src"].flatMap((folder) => sources(root, folder));
+  const files = ["src", "lab", "test", "web/src"].flatMap((folder) => sources(root, folder));
   const code = files.filter((file) => !file.isTest);
   const folders = new Map();
   for (const { folder } of code) folders.set(folder, (folders.get(folder) ?? 0) + 1);

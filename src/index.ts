@@ -48,10 +48,10 @@ export { type PredictOptions, type PredictResult, runPredict } from "./scoring/r
 export { Scorer, type Scores, type ScoringRows } from "./scoring/scorer.ts";
 export type { OutputKind, Wanted } from "./scoring/wanted.ts";
 export { runServe, type ServeOptions, startServer } from "./scoring/http/run-serve.ts";
-export { type DemoOptions, type DemoResult, runDemo } from "./experiment/simulate/demo.ts";
-export { type FederationJob, type FederationResult, runFederation } from "./experiment/simulate/federation.ts";
-export { simulate, type SimulateResult } from "./experiment/simulate/simulate.ts";
-export type { SimulateOptions } from "./experiment/simulate/simulate-options.ts";
-export { auditSimulation, type AuditOptions } from "./experiment/audit/audit.ts";
-export { auditJob, type JobAudit } from "./experiment/audit/audit-job.ts";
+export { type DemoOptions, type DemoResult, runDemo } from "./simulate/demo.ts";
+export { type FederationJob, type FederationResult, runFederation } from "./simulate/federation.ts";
+export { simulate, type SimulateResult } from "./simulate/simulate.ts";
+export type { SimulateOptions } from "./simulate/simulate-options.ts";
+export { auditSimulation, type AuditOptions } from "./simulate/audit/audit.ts";
+export { auditJob, type JobAudit } from "./simulate/audit/audit-job.ts";
 export type { AuditResult } from "./privacy/attack/audit-result.ts";

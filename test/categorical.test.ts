@@ -13,7 +13,7 @@ import { columnIndex } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { categoryNamesOf } from "../src/data/dataset.ts";
 import { featureColumns } from "../src/data/feature-columns.ts";
-import { prepareSimulation } from "../src/experiment/simulate/prepare-simulation.ts";
+import { prepareSimulation } from "../src/simulate/prepare-simulation.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";

@@ -3,9 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { allCheats } from "../src/experiment/cheats/all-cheats.ts";
-import { Arena } from "../src/experiment/cheats/arena.ts";
-import { type Cheat, isStopped } from "../src/experiment/cheats/cheat.ts";
+import { allCheats } from "./world/cheats/all-cheats.ts";
+import { Arena } from "./world/cheats/arena.ts";
+import { type Cheat, isStopped } from "./world/cheats/cheat.ts";
 
 const arena = new Arena(mkdtempSync(join(tmpdir(), "tandem-cheats-")));
 afterAll(() => arena.close());

@@ -3,14 +3,14 @@
  * seeds every kind of trouble must have happened. A failing seed is printed with the command that replays it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { crewFaultKinds, type FaultKind, faultKinds, FaultPlan } from "../src/experiment/faults/fault-plan.ts";
-import { prepareScenarios, type Scenarios } from "../src/experiment/faults/fault-scenarios.ts";
+import { crewFaultKinds, type FaultKind, faultKinds, FaultPlan } from "./world/faults/fault-plan.ts";
+import { prepareScenarios, type Scenarios } from "./world/faults/fault-scenarios.ts";
 import {
   type Scenario,
   simulateFaults,
   simulateUndisturbed,
   type SimulationResult,
-} from "../src/experiment/faults/fault-simulation.ts";
+} from "./world/faults/fault-simulation.ts";
 import { treesPerLayer } from "../src/protocol/job-parameters.ts";
 import { watchRejections } from "./support/expect-error.ts";
 

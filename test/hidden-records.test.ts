@@ -1,10 +1,10 @@
 /** What the parties of a job that hides members keep of it: audits, reports and pages say no more than was told. */
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { auditJob } from "../src/experiment/audit/audit-job.ts";
-import { auditSimulation } from "../src/experiment/audit/audit.ts";
-import { simulate } from "../src/experiment/simulate/simulate.ts";
-import type { SimulateOptions } from "../src/experiment/simulate/simulate-options.ts";
+import { auditJob } from "../src/simulate/audit/audit-job.ts";
+import { auditSimulation } from "../src/simulate/audit/audit.ts";
+import { simulate } from "../src/simulate/simulate.ts";
+import type { SimulateOptions } from "../src/simulate/simulate-options.ts";
 import { auditText } from "../src/cli/terminal/audit-text.ts";
 import { readRecord } from "../src/record/stored-record.ts";
 import { jobReport } from "../src/report/job-report.ts";

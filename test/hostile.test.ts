@@ -5,12 +5,12 @@
 import { expect, test } from "vitest";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { SeededRandom } from "../src/base/random.ts";
-import { runCampaign } from "../src/experiment/hostile/campaign.ts";
-import { HostileJob } from "../src/experiment/hostile/hostile-job.ts";
-import { makePeople } from "../src/experiment/hostile/hostile-parties.ts";
-import { forgedLine } from "../src/experiment/hostile/hostile-values.ts";
-import { mutateMessage } from "../src/experiment/hostile/mutate-message.ts";
-import { ToldSecrets } from "../src/experiment/hostile/told-secrets.ts";
+import { runCampaign } from "./world/hostile/campaign.ts";
+import { HostileJob } from "./world/hostile/hostile-job.ts";
+import { makePeople } from "./world/hostile/hostile-parties.ts";
+import { forgedLine } from "./world/hostile/hostile-values.ts";
+import { mutateMessage } from "./world/hostile/mutate-message.ts";
+import { ToldSecrets } from "./world/hostile/told-secrets.ts";
 import { PaillierGradientsSchema } from "../src/wire/generated/tandem/v1/paillier_pb.ts";
 import {
   ActiveGradientsSchema,

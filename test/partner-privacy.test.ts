@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { auditJob } from "../src/experiment/audit/audit-job.ts";
+import { auditJob } from "../src/simulate/audit/audit-job.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { ownExposures } from "../src/record/exposure-facts.ts";
 import { readRecord } from "../src/record/stored-record.ts";

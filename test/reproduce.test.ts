@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { readCreditTable } from "../src/experiment/trials/credit-tables.ts";
-import { paperDatasets } from "../src/experiment/trials/paper-datasets.ts";
+import { readCreditTable } from "../lab/trials/credit-tables.ts";
+import { paperDatasets } from "../lab/trials/paper-datasets.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 
 const out = join(scratchDirectory(), "report");

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
+import { trainInOnePlace } from "../src/simulate/comparison.ts";
 import { selectRows, type PartyTable } from "../src/data/dataset.ts";
 import { splitRows } from "../src/data/split.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
-import { prepareScenarios, type Scenarios } from "../src/experiment/faults/fault-scenarios.ts";
-import { type Scenario, simulateFaults, simulateUndisturbed } from "../src/experiment/faults/fault-simulation.ts";
+import { prepareScenarios, type Scenarios } from "./world/faults/fault-scenarios.ts";
+import { type Scenario, simulateFaults, simulateUndisturbed } from "./world/faults/fault-simulation.ts";
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { isScheme, registerScheme, schemeNames } from "../src/scheme/registry.ts";

@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from "vitest";
 import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
-import { simulate } from "../src/experiment/simulate/simulate.ts";
+import { simulate } from "../src/simulate/simulate.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";

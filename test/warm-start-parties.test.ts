@@ -7,7 +7,7 @@ import { exportModel } from "../src/party/model/export-model.ts";
 import { prepareConsent } from "../src/party/model/give-consent.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
-import { simulate } from "../src/experiment/simulate/simulate.ts";
+import { simulate } from "../src/simulate/simulate.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 import { type Company, startParty } from "./support/companies.ts";

@@ -13,7 +13,7 @@ import { SeededRandom } from "../src/base/random.ts";
 import { columnIndex, idColumn, labelColumn, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import type { PartyTable } from "../src/data/dataset.ts";
-import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
+import { trainInOnePlace } from "../src/simulate/comparison.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";
 import { type ObjectiveName, objectiveFor } from "../src/gbdt/objective/objective.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";

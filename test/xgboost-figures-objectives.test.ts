@@ -14,7 +14,7 @@ import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../src/data/dataset.ts";
 import { drawRows } from "../src/data/split.ts";
-import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
+import { trainInOnePlace } from "../src/simulate/comparison.ts";
 import { figureCells, tableLine, writeSections } from "./support/xgboost-page.ts";
 import { xgboostMajor, pythonWithXgboost } from "./support/xgboost.ts";
 

@@ -13,7 +13,7 @@ import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { type CsvTable, readCsvTable } from "../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../src/data/dataset.ts";
 import { drawRows, validationRows } from "../src/data/split.ts";
-import { trainInOnePlace } from "../src/experiment/simulate/comparison.ts";
+import { trainInOnePlace } from "../src/simulate/comparison.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
 import type { MetricName } from "../src/gbdt/metric/eval-metric.ts";
 import { treesPerLayer } from "../src/protocol/job-parameters.ts";

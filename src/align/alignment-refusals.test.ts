@@ -4,7 +4,7 @@ import { alignActive } from "./active-alignment.ts";
 import type { AlignmentOffer, AlignmentPeer } from "./alignment-peer.ts";
 import { fieldPrime as p, smallOrderCoordinates } from "./curve25519.ts";
 import { hashDomain, hashToCurve } from "./hash-to-curve.ts";
-import { InProcessPeer } from "./in-process-peer.ts";
+import { InProcessPeer } from "../../test/world/alignment/in-process-peer.ts";
 import { DistinctIds } from "./normalise.ts";
 import { PassiveAlignment, type PassiveAlignmentOptions } from "./passive-alignment.ts";
 

@@ -8,7 +8,7 @@ import { SeededRandom } from "../base/random.ts";
 import { type ActiveAlignmentResult, alignActive } from "./active-alignment.ts";
 import type { AlignmentPeer } from "./alignment-peer.ts";
 import { hashToCurve } from "./hash-to-curve.ts";
-import { InProcessPeer } from "./in-process-peer.ts";
+import { InProcessPeer } from "../../test/world/alignment/in-process-peer.ts";
 import { DistinctIds } from "./normalise.ts";
 import { PassiveAlignment } from "./passive-alignment.ts";
 

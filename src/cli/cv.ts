@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { formatMetric } from "../base/text/format.ts";
-import type { CrossValidation } from "../experiment/simulate/cross-validate.ts";
+import type { CrossValidation } from "../simulate/cross-validate.ts";
 import type { Spread } from "../gbdt/boost/fold-turns.ts";
 import { addCrewOption, besideTaskCrew, type CrewFlags } from "./beside-crew.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
@@ -60,7 +60,7 @@ async function simulated(flags: CvFlags, folds: number): Promise<void> {
     );
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
-  const { crossValidate } = await import("../experiment/simulate/cross-validate.ts");
+  const { crossValidate } = await import("../simulate/cross-validate.ts");
   const options = {
     ...job,
     check: flags.check === true,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
-import type { DemoResult } from "../experiment/simulate/demo.ts";
+import type { DemoResult } from "../simulate/demo.ts";
 import {
   addDashboardOptions,
   addRecordsOption,
@@ -39,7 +39,7 @@ export function demoCommand(): Command {
   return addDashboardOptions(addRecordsOption(addProgressOptions(command))).action(async (options: DemoFlags) => {
     const [{ schemeNamed }, { demoParties, runDemo }] = await Promise.all([
       import("../scheme/registry.ts"),
-      import("../experiment/simulate/demo.ts"),
+      import("../simulate/demo.ts"),
     ]);
     const portable = schemeNamed(options.scheme).kernelName() === "portable";
     const size = portable ? sizes.portable : sizes.native;

@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { formatBytes, formatMilliseconds, formatSeconds } from "../base/text/format.ts";
-import type { Estimate, EstimateQuestions, Estimates } from "../experiment/simulate/estimate.ts";
-import { revealedWords } from "../experiment/simulate/scheme-advice.ts";
+import type { Estimate, EstimateQuestions, Estimates } from "../simulate/estimate.ts";
+import { revealedWords } from "../simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import type { PartyEvent } from "../record/events.ts";
 import { memoryBytes } from "./memory-size.ts";
@@ -39,7 +39,7 @@ export function estimateCommand(): Command {
     .option("--memory <size>", "that a worker may have, as 48GB: how many are needed then")
     .action(async (flags: EstimateFlags) => {
       const questions = questionsOf(flags);
-      const { estimate } = await import("../experiment/simulate/estimate.ts");
+      const { estimate } = await import("../simulate/estimate.ts");
       const progress = Progress.onStandardError(flags, "active");
       const onEvent = (event: PartyEvent): void => progress.handle(event);
       const options = { ...jobFrom(flags), check: false, onEvent };

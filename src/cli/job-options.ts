@@ -12,8 +12,8 @@ import {
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { schemeOption } from "./scheme-options.ts";
-import { parseInteractions } from "../experiment/simulate/interactions.ts";
-import type { SimulateOptions } from "../experiment/simulate/simulate-options.ts";
+import { parseInteractions } from "../simulate/interactions.ts";
+import type { SimulateOptions } from "../simulate/simulate-options.ts";
 
 export interface JobFlags {
   readonly data: string;

@@ -1,6 +1,7 @@
 /** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../base/program-version.ts";
+import { labCommand } from "./lab-command.ts";
 import { reportError } from "./terminal/failure.ts";
 import { markRequired } from "./terminal/help-text.ts";
 import { tellUsage } from "./terminal/usage-error.ts";
@@ -37,8 +38,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     dashboard: async () => (await import("./dashboard.ts")).dashboardCommand(),
   },
   "Measure:": {
-    bench: async () => (await import("./bench.ts")).benchCommand(),
-    reproduce: async () => (await import("./reproduce.ts")).reproduceCommand(),
+    bench: () => labCommand("bench"),
+    reproduce: () => labCommand("reproduce"),
   },
 };
 

@@ -1,6 +1,6 @@
 /** Options that had another name in 0.1: the old one still works, and the help does not show it. */
 import { expect, test } from "vitest";
-import { benchCommand } from "./bench.ts";
+import { benchCommand } from "../../lab/cli/bench.ts";
 import { demoCommand } from "./demo.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
-import type { ContributionRow } from "../experiment/simulate/comparison.ts";
+import type { ContributionRow } from "../simulate/comparison.ts";
 import { exportWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import {
@@ -55,10 +55,10 @@ export function simulateCommand(): Command {
 async function runSimulate(flags: SimulateFlags): Promise<void> {
   const job = jobFrom(flags);
   const progress = Progress.onStandardError(flags, "active");
-  const { simulate } = await import("../experiment/simulate/simulate.ts");
+  const { simulate } = await import("../simulate/simulate.ts");
   const facts = async (): Promise<readonly DisclosureFacts[]> => {
-    const { prepareSimulation } = await import("../experiment/simulate/prepare-simulation.ts");
-    const { simulationFacts } = await import("../experiment/simulate/simulation-facts.ts");
+    const { prepareSimulation } = await import("../simulate/prepare-simulation.ts");
+    const { simulationFacts } = await import("../simulate/simulation-facts.ts");
     return simulationFacts(await prepareSimulation({ ...job, check: false, onEvent: () => {} }));
   };
   if (!(await explainFirst(flags, "this job", facts))) return;

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { TandemError } from "../base/error.ts";
 import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
-import { tuneInOnePlace } from "../experiment/simulate/tune.ts";
+import { tuneInOnePlace } from "../simulate/tune.ts";
 import { spaceFrom, spaceFromText } from "../gbdt/tune/parse-space.ts";
 import { scheduleOf } from "../gbdt/tune/schedule.ts";
 import { defaultSpace, drawTrials } from "../gbdt/tune/search-space.ts";

@@ -5,7 +5,7 @@ import { expectError } from "../../test/support/expect-error.ts";
 import { type BlockData, type BlockWork, bytesAnswer, nothing } from "../scheme/blocks/block.ts";
 import type { Blocks } from "../scheme/blocks/crew.ts";
 import { Holders } from "./holders.ts";
-import { TickingClock } from "./ticking-clock.ts";
+import { TickingClock } from "../../test/world/crews/ticking-clock.ts";
 import { turnMsMax, WatchedTurns } from "./watched-turns.ts";
 
 const never = new Promise<never>(() => {});

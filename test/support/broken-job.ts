@@ -3,7 +3,7 @@
  * they stand on a disk: nothing else is left of an attempt.
  */
 import type { Storage } from "../../src/base/files/storage.ts";
-import { SimulatedDisk } from "../../src/experiment/faults/simulated-storage.ts";
+import { SimulatedDisk } from "../world/faults/simulated-storage.ts";
 import type { ActiveProgress } from "../../src/protocol/active/role.ts";
 import type { SchemeSecret } from "../../src/scheme/scheme.ts";
 import {

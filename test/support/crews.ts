@@ -2,11 +2,11 @@
 import { SeededRandom } from "../../src/base/random.ts";
 import type { Storage } from "../../src/base/files/storage.ts";
 import { BlockFiles } from "../../src/crew/block-files.ts";
-import { type MemoryConnection, MemoryEngine } from "../../src/crew/memory-engine.ts";
+import { type MemoryConnection, MemoryEngine } from "../world/crews/memory-engine.ts";
 import type { CrewEvent } from "../../src/crew/remote-blocks.ts";
 import { RemoteCrew, type RemoteCrewOptions } from "../../src/crew/remote-crew.ts";
 import { type Seal, sealOf } from "../../src/crew/seal.ts";
-import { TickingClock } from "../../src/crew/ticking-clock.ts";
+import { TickingClock } from "../world/crews/ticking-clock.ts";
 import { Worker, type WorkerOptions } from "../../src/crew/worker.ts";
 import { schemeNamed } from "../../src/scheme/registry.ts";
 

@@ -1,11 +1,11 @@
 /** Trials with numbers of a test's choosing, as if they had been run. */
-import type { TrialOutcome, Repeat, TrialSpec } from "../../src/experiment/trials/trial.ts";
-import { ablationTrials, paperSettingPairs } from "../../src/experiment/reproduce/ablation.ts";
-import { keysSweep } from "../../src/experiment/reproduce/keys.ts";
-import { MeasuredTrials } from "../../src/experiment/trials/measured-trials.ts";
-import { roundsSweep } from "../../src/experiment/reproduce/rounds.ts";
-import { samplesSweep } from "../../src/experiment/reproduce/samples.ts";
-import type { Scale } from "../../src/experiment/reproduce/scale.ts";
+import type { TrialOutcome, Repeat, TrialSpec } from "../../lab/trials/trial.ts";
+import { ablationTrials, paperSettingPairs } from "../../lab/reproduce/ablation.ts";
+import { keysSweep } from "../../lab/reproduce/keys.ts";
+import { MeasuredTrials } from "../../lab/trials/measured-trials.ts";
+import { roundsSweep } from "../../lab/reproduce/rounds.ts";
+import { samplesSweep } from "../../lab/reproduce/samples.ts";
+import type { Scale } from "../../lab/reproduce/scale.ts";
 
 export type Doctor = (repeat: Repeat, spec: TrialSpec) => TrialOutcome;
 

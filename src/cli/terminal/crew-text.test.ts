@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { CrewEstimate } from "../../experiment/simulate/crew-estimate.ts";
-import type { Estimate } from "../../experiment/simulate/estimate.ts";
+import type { CrewEstimate } from "../../simulate/crew-estimate.ts";
+import type { Estimate } from "../../simulate/estimate.ts";
 import { crewText } from "./crew-text.ts";
 
 const crew: CrewEstimate = {

@@ -1,7 +1,7 @@
 /** What workers would change, party by party and scheme by scheme: for `tandem estimate`. */
 import { formatBytes, formatCount, formatMilliseconds } from "../../base/text/format.ts";
-import { type CrewEstimate, lineBytesPerSecond } from "../../experiment/simulate/crew-estimate.ts";
-import type { Estimate } from "../../experiment/simulate/estimate.ts";
+import { type CrewEstimate, lineBytesPerSecond } from "../../simulate/crew-estimate.ts";
+import type { Estimate } from "../../simulate/estimate.ts";
 import { textTable } from "./text-table.ts";
 
 interface Outlook {

@@ -1,7 +1,7 @@
 /** What a finished federation is summed up to, for people and for programs. */
 import { formatBytes, formatCount, formatMetric, formatSeconds } from "../../base/text/format.ts";
-import type { ContributionRow } from "../../experiment/simulate/comparison.ts";
-import type { FederationResult } from "../../experiment/simulate/federation.ts";
+import type { ContributionRow } from "../../simulate/comparison.ts";
+import type { FederationResult } from "../../simulate/federation.ts";
 import type { Metrics } from "../../record/events.ts";
 import type { SchemeFacts } from "../scheme-options.ts";
 import { textTable } from "./text-table.ts";

@@ -1,0 +1,44 @@
+/**
+ * What each shortcut buys: the time per tree without it over the time per tree with everything on, and the same model
+ * either way. The last line is the paper's setting, where everything but batching is off.
+ */
+import { TandemError } from "../../src/base/error.ts";
+import { firstDifference } from "../../src/gbdt/tree/model-compare.ts";
+import type { Figure } from "./arithmetic.ts";
+import { benchJob, type Columns, secondsPerTree, span, type TrainingBench } from "./training.ts";
+import { runFederation } from "../../src/simulate/federation.ts";
+
+const keyBits = 1024;
+
+/** Names end in what is off. */
+export const ablationVariants: Readonly<Record<string, Readonly<Record<string, string | boolean>>>> = {
+  "no-packing": { packing: false },
+  "no-subtraction": { subtraction: false },
+  "no-joint-bins": { joint_bins: false },
+  "no-skip-bin": { skip_bin: false },
+  "textbook-encryption": { encryption: "textbook" },
+  "everything-off": { packing: false, subtraction: false, joint_bins: false, skip_bin: false, encryption: "textbook" },
+};
+
+export async function benchAblation(
+  table: Columns,
+  bench: TrainingBench,
+  onFigure: (figure: Figure) => void,
+): Promise<void> {
+  for (const [name, speed] of Object.entries(ablationVariants)) {
+    bench.onProgress(`ablation: ${name}, ${keyBits}-bit key`);
+    const job = benchJob(table, keyBits, bench.quick || speed["encryption"] === "textbook" ? 1 : 4);
+    const all: number[] = [];
+    const without: number[] = [];
+    for (let repeat = 0; repeat < (bench.quick ? 1 : 2); repeat++) {
+      const full = await runFederation(job);
+      const less = await runFederation({ ...job, speed });
+      const difference = firstDifference(full.model, less.model);
+      if (difference !== null) throw new TandemError("INTERNAL", `${name} changes the model: ${difference}`);
+      all.push(secondsPerTree(full));
+      without.push(secondsPerTree(less));
+    }
+    const parts = { all: span(all), without: span(without) };
+    onFigure({ name: `ablation.${name}`, value: parts.without.min / parts.all.min, parts });
+  }
+}

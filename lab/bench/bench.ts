@@ -1,0 +1,89 @@
+/**
+ * All figures of `tandem bench` in one run, with everything needed to read them: machine, cores, kernel, seed, commit.
+ */
+import { selectKernel } from "../../src/crypto/paillier/index.ts";
+import { benchArithmetic, type Figure } from "./arithmetic.ts";
+import { benchAblation } from "./ablation.ts";
+import { benchLattice } from "./lattice.ts";
+import { benchNoise } from "./noise.ts";
+import { benchScoringMasked } from "./scoring-masked.ts";
+import { benchServing } from "./serving.ts";
+import { benchTraining, defaultTable } from "./training.ts";
+import { type Machine, thisCommit, thisMachine } from "./machine.ts";
+
+export const benchParts = [
+  "arithmetic",
+  "training",
+  "ablation",
+  "noise",
+  "serving",
+  "scoring-masked",
+  "lattice",
+  "workers",
+] as const;
+export type BenchPart = (typeof benchParts)[number];
+
+export interface BenchOptions {
+  readonly only: BenchPart | "all";
+  readonly data: string | null;
+  readonly seed: number;
+  readonly repeats: number;
+  readonly quick: boolean;
+  readonly onFigure: (figure: Figure) => void;
+  readonly onProgress: (what: string) => void;
+}
+
+export interface BenchReport {
+  readonly machine: Machine;
+  readonly seed: number;
+  readonly repeats: number;
+  readonly quick: boolean;
+  readonly data: string;
+  readonly commit: string;
+  readonly figures: Readonly<Record<string, Figure & { readonly met: boolean | null }>>;
+  /** What this machine lacks the means to measure, and why. */
+  readonly leftOut: readonly string[];
+}
+
+export async function runBench(options: BenchOptions): Promise<BenchReport> {
+  const kernel = selectKernel();
+  const figures: Record<string, Figure & { met: boolean | null }> = {};
+  const leftOut: string[] = [];
+  const collect = (figure: Figure): void => {
+    figures[figure.name] = { ...figure, met: isMet(figure) };
+    options.onFigure(figure);
+  };
+  const wants = (part: BenchPart): boolean => options.only === "all" || options.only === part;
+  const training = { data: options.data, seed: options.seed, quick: options.quick, onProgress: options.onProgress };
+  if (wants("arithmetic")) {
+    options.onProgress("arithmetic");
+    await benchArithmetic({ kernel, repeats: options.repeats, seed: options.seed, quick: options.quick }, collect);
+  }
+  if (wants("training")) await benchTraining(training, collect);
+  if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
+  if (wants("noise")) await benchNoise(await defaultTable(training), training, collect);
+  if (wants("serving")) await benchServing(training, collect);
+  if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
+  if (wants("lattice")) await benchLattice(training, collect);
+  if (wants("workers")) {
+    const { benchWorkers } = await import("./workers.ts"); // it loads what makes certificates
+    const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };
+    await benchWorkers({ ...training, ...own }, collect);
+  }
+  return {
+    machine: thisMachine(),
+    seed: options.seed,
+    repeats: options.repeats,
+    quick: options.quick,
+    data: options.data === null ? "generated" : "public data where there, otherwise generated",
+    commit: thisCommit(),
+    figures,
+    leftOut,
+  };
+}
+
+/** Null where there is no bar. */
+export function isMet({ value, bar }: Figure): boolean | null {
+  if (bar === undefined) return null;
+  return "atLeast" in bar ? value >= bar.atLeast : value <= bar.atMost;
+}

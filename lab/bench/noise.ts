@@ -1,0 +1,34 @@
+/**
+ * What noise in answers costs: the CPU time of all parties per tree with it over that without, by turns. The trees are
+ * not the same ones, but as many and as deep.
+ */
+import { privacyParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import type { Figure } from "./arithmetic.ts";
+import { benchJob, type Columns, span, type TrainingBench } from "./training.ts";
+import { type FederationResult, runFederation } from "../../src/simulate/federation.ts";
+
+const keyBits = 2048;
+const repeats = 7;
+
+export async function benchNoise(
+  table: Columns,
+  bench: TrainingBench,
+  onFigure: (figure: Figure) => void,
+): Promise<void> {
+  bench.onProgress(`noise in answers, ${keyBits}-bit key`);
+  const job = benchJob(table, keyBits, bench.quick ? 1 : 4);
+  const privacy = resolveParameters(privacyParameters, { answer_noise: 10 });
+  const [exact, noisy]: [number[], number[]] = [[], []];
+  for (let repeat = 0; repeat < (bench.quick ? 1 : repeats); repeat++) {
+    exact.push(cpuPerTree(await runFederation(job)));
+    noisy.push(cpuPerTree(await runFederation({ ...job, privacy })));
+  }
+  // Each pair has run side by side in time: whatever else the machine did, it did to both.
+  const ratios = span(noisy.map((seconds, i) => seconds / exact[i]));
+  const parts = { exact: span(exact), noisy: span(noisy), ratios };
+  onFigure({ name: "noise.perTree", value: ratios.median, bar: { atMost: 1.05 }, parts });
+}
+
+function cpuPerTree({ active, passives }: FederationResult): number {
+  return passives.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, active.cpuSeconds) / active.trees;
+}

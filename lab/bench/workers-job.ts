@@ -1,0 +1,173 @@
+/**
+ * One tree's sums at a passive party, with ciphertexts that are ready: what blocks do, wherever they are. The party's
+ * own code asks (scheme/paillier/gradient-blocks.ts), as in a job: a round begins, gradients come in chunks, all blocks
+ * say that they have them, and then the root, one node below it and two below that are asked for, one by one.
+ *
+ * Encrypting is the active party's and is not in it. Packing and fresh randomness are the party's own work, with
+ * workers or without, and are not in it either.
+ */
+import { create } from "@bufbuild/protobuf";
+import { createHash } from "node:crypto";
+import { SeededRandom } from "../../src/base/random.ts";
+import { generateKey, type Kernel, plaintextsFromBigints, selectKernel } from "../../src/crypto/paillier/index.ts";
+import type { PublicEvaluator } from "../../src/crypto/paillier/kernel.ts";
+import { binFeature, type BinnedFeature, totalBinCount } from "../../src/gbdt/split/binning.ts";
+import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
+import type { Crew } from "../../src/scheme/blocks/crew.ts";
+import { EmbeddedCrew } from "../../src/scheme/blocks/embedded-crew.ts";
+import { mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
+import type { NodeTask } from "../../src/scheme/candidates/node-task.ts";
+import { TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
+import { TreeSample } from "../../src/scheme/candidates/tree-sample.ts";
+import { PaillierBlock } from "../../src/scheme/paillier/block.ts";
+import { GradientBlocks } from "../../src/scheme/paillier/gradient-blocks.ts";
+import { paillierSchemeName } from "../../src/scheme/paillier/scheme-name.ts";
+import { bitmapFrom } from "../../src/wire/bitmap.ts";
+import { bigEndianBytes } from "../../src/wire/big-endian.ts";
+import { PaillierBlockTermsSchema } from "../../src/wire/generated/tandem/v1/blocks_pb.ts";
+import { NodeMembersSchema } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
+import { encodeMessage } from "../../src/wire/scheme-message.ts";
+
+const keyBits = 2048;
+const featureCount = 20;
+const binCount = 32;
+/** About what one message of gradients holds. */
+const chunkInstances = 1024;
+/** Of a node's people those in the smaller child. */
+const smallerShare = 0.4;
+
+export interface ReadyJob {
+  readonly kernel: Kernel;
+  readonly rows: number;
+  readonly features: readonly BinnedFeature[];
+  readonly ciphertexts: Uint8Array;
+  readonly ciphertextBytes: number;
+  /** What blocks must know: the public key among it. */
+  readonly terms: Uint8Array;
+  readonly evaluator: (threads: number) => PublicEvaluator;
+}
+
+/** Made up, and encrypted once: for the time of a sum it does not matter what is summed. */
+export async function readyJob(rows: number, seed: number): Promise<ReadyJob> {
+  const random = new SeededRandom(`bench-workers-${seed}`);
+  const kernel = selectKernel();
+  const key = await generateKey({ bits: keyBits });
+  const { publicKey } = key;
+  const plaintexts = Array.from({ length: rows }, () => BigInt(random.uint32()));
+  const owner = kernel.privateEvaluator(key, { threads: 2 });
+  const sealed = await owner.encrypt(plaintextsFromBigints(publicKey, plaintexts));
+  const features = Array.from({ length: featureCount }, (_, i) =>
+    binFeature(
+      `f${i}`,
+      Float32Array.from({ length: rows }, () => random.normal()),
+      binCount,
+    ),
+  );
+  return {
+    kernel,
+    rows,
+    features,
+    ciphertexts: sealed.bytes,
+    ciphertextBytes: publicKey.ciphertextBytes,
+    terms: encodeMessage(PaillierBlockTermsSchema, {
+      modulus: bigEndianBytes(publicKey.n),
+      keyBits,
+      ciphertextsPerInstance: 1,
+      jointBins: true,
+    }),
+    evaluator: (threads) => kernel.publicEvaluator(publicKey, { threads }),
+  };
+}
+
+/** One way to have a job's blocks summed. */
+export class SummedTrees {
+  readonly #job: ReadyJob;
+  readonly #evaluator: PublicEvaluator;
+  readonly #gradients: GradientBlocks;
+  readonly #nodes: TreeNodes;
+  readonly #tasks: readonly NodeTask[];
+
+  private constructor(job: ReadyJob, evaluator: PublicEvaluator, gradients: GradientBlocks) {
+    this.#job = job;
+    this.#evaluator = evaluator;
+    this.#gradients = gradients;
+    this.#nodes = grownTree(job);
+    this.#tasks = askedNodes.map((node) => this.#nodes.task(node));
+  }
+
+  /** @param threads of the party's own process */
+  static async open(job: ReadyJob, threads: number, crew?: Crew): Promise<SummedTrees> {
+    const embedded = new EmbeddedCrew((data) => new PaillierBlock(job.kernel, data, threads));
+    const blocks = await (crew ?? embedded).open({
+      scheme: paillierSchemeName,
+      terms: job.terms,
+      rowCount: job.rows,
+      columns: {
+        bins: job.features.map(({ bins }) => bins),
+        binCounts: Uint32Array.from(job.features, totalBinCount),
+      },
+    });
+    const evaluator = job.evaluator(threads);
+    return new SummedTrees(job, evaluator, new GradientBlocks(blocks, evaluator, 1));
+  }
+
+  /** @returns a digest of all sums: the same whoever makes them */
+  async tree(): Promise<string> {
+    await this.load();
+    const digest = createHash("sha256");
+    for (const task of this.#tasks) {
+      const cells = await this.#gradients.sums(task);
+      digest.update((await this.#evaluator.unload(cells)).bytes);
+      this.#evaluator.free(cells);
+    }
+    return digest.digest("hex");
+  }
+
+  /** A round's gradients, up to where all blocks have them. */
+  async load(): Promise<void> {
+    const { rows, ciphertexts, ciphertextBytes } = this.#job;
+    this.#gradients.beginRound(this.#nodes);
+    for (let first = 0; first < rows; first += chunkInstances) {
+      const end = Math.min(rows, first + chunkInstances);
+      await this.#gradients.load(first, ciphertexts.subarray(first * ciphertextBytes, end * ciphertextBytes));
+    }
+    await this.#gradients.loaded();
+  }
+
+  /** Everybody's answer about the root. */
+  async root(): Promise<void> {
+    this.#evaluator.free(await this.#gradients.sums(this.#tasks[0]));
+  }
+
+  close(): void {
+    this.#gradients.close();
+  }
+}
+
+/** The root, its smaller child, and the smaller child of each of its children. */
+const askedNodes = [0, 1, 3, 5];
+
+function grownTree({ features, rows }: ReadyJob): TreeNodes {
+  const instances = Uint32Array.from({ length: rows }, (_, i) => i);
+  const job = {
+    features,
+    instances,
+    maxDepth: 3,
+    maxLeaves: 0,
+    permutationSecret: new Uint8Array(32),
+    skippedBins: mostFrequentBins(features, instances),
+    sampler: null,
+    minimums: noMinimums,
+  };
+  const nodes = new TreeNodes(job, 0, 0, new TreeSample(features, rows, new Uint8Array(0)));
+  for (const [node, sibling, parent] of [
+    [1, 2, 0],
+    [3, 4, 1],
+    [5, 6, 2],
+  ] as const) {
+    const isInside = new SeededRandom(`bench-workers-node-${node}`);
+    const members = bitmapFrom(nodes.members(parent).length, () => isInside.uniform() < smallerShare);
+    nodes.place(node, create(NodeMembersSchema, { parent, sibling, members }));
+  }
+  return nodes;
+}

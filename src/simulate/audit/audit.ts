@@ -1,0 +1,146 @@
+/**
+ * `tandem audit` on one table: trains the job in one place, plays every attack on what each party would have seen, and
+ * says what it came to. The owner of all data runs it, before there is a contract.
+ */
+import { availableParallelism } from "node:os";
+import type {
+  AuditResult,
+  LabelExposure,
+  PartyExposure,
+  SchemeExposure,
+  WhatIf,
+} from "../../privacy/attack/audit-result.ts";
+import { guessLabels } from "../../privacy/attack/cells.ts";
+import { exposureOf } from "../../privacy/attack/exposure.ts";
+import { chosenScheme } from "../../scheme/registry.ts";
+import { prepareSimulation } from "../prepare-simulation.ts";
+import type { SimulateOptions } from "../simulate-options.ts";
+import { AttackBudget, type AttackTime } from "./attack-budget.ts";
+import { defences } from "./defences.ts";
+import { type AuditedJob, type RecordedTraining, type ToldByScheme, trainRecorded } from "./recorded-training.ts";
+import { bestGuess, type FoundOfScheme, mean, schemeRow } from "./scheme-row.ts";
+
+/** Side by side in every audit of a table: the job's own and the other one. */
+const comparedSchemes: readonly string[] = ["paillier", "lattice"];
+
+/** Labels that a passive party is taken to know, in its second guess. */
+const knownLabels = 200;
+
+export interface AuditOptions extends AttackTime {
+  /** Train again with each defence. */
+  readonly whatIf: boolean;
+}
+
+/** @throws TandemError as simulate */
+export async function auditSimulation(options: SimulateOptions, audit: AuditOptions): Promise<AuditResult> {
+  const prepared = await prepareSimulation(options);
+  const { train, test, validation, training, codec, speed, privacy, job } = prepared;
+  const asItIs: AuditedJob = {
+    names: [job.active, ...job.passives].map(({ name }) => name),
+    train,
+    test,
+    validation,
+    validationFraction: options.validationFraction,
+    training,
+    codec,
+    scheme: options.scheme,
+    keyBits: options.keyBits,
+    skipBin: speed.skip_bin,
+    defences: privacy,
+  };
+  const others = audit.whatIf
+    ? defences.flatMap(({ name, change }) => {
+        const changed = change(asItIs);
+        return changed === null ? [] : [{ name, job: changed }];
+      })
+    : [];
+  const alsoAs = comparedSchemes.filter((name) => name !== chosenScheme(asItIs).scheme.name);
+  const trainings = others.filter(({ job: changed }) => !isSameTraining(asItIs, changed)).length;
+  const budget = new AttackBudget(audit, 1 + alsoAs.length + trainings);
+  const first = await attacked("as it is", asItIs, budget, alsoAs);
+  const whatIf: WhatIf[] = [first.row];
+  for (const { name, job: changed } of others) {
+    const isTrainedAlike = isSameTraining(asItIs, changed);
+    whatIf.push(
+      isTrainedAlike
+        ? { ...first.row, name, scoringBits: first.outcomeBits }
+        : (await attacked(name, changed, budget)).row,
+    );
+  }
+  const { parties, labels, schemes } = first;
+  return { isEstimate: false, parties, labels, whatIf: audit.whatIf ? whatIf : null, schemes };
+}
+
+/**
+ * Masked scoring changes nothing about training: what that tells is known already. Hidden outcomes are those of people
+ * of whom nothing is asked here.
+ */
+function isSameTraining(a: AuditedJob, b: AuditedJob): boolean {
+  const { masked_scoring: _a, hidden_outcomes: _hiddenA, ...defencesA } = a.defences;
+  const { masked_scoring: masked, hidden_outcomes: _hiddenB, ...defencesB } = b.defences;
+  return masked && a.training === b.training && JSON.stringify(defencesA) === JSON.stringify(defencesB);
+}
+
+interface Attacked {
+  readonly parties: readonly PartyExposure[];
+  readonly labels: readonly LabelExposure[];
+  readonly row: WhatIf;
+  /** Told by outcomes in training, mean over the parties. */
+  readonly outcomeBits: number;
+  /** The job's own scheme first. */
+  readonly schemes: readonly SchemeExposure[];
+}
+
+/** @param others schemes that would have told the same training otherwise */
+async function attacked(
+  name: string,
+  job: AuditedJob,
+  budget: AttackBudget,
+  others: readonly string[] = [],
+): Promise<Attacked> {
+  budget.tell(`${name}: training`, 0);
+  const trained = await trainRecorded(job, others);
+  const found: FoundOfScheme[] = [];
+  for (const [at, told] of trained.schemes.entries()) {
+    const step = at === 0 ? name : `${name}, with ${told.scheme}`;
+    const { scheme, telling } = told;
+    const parties = await exposures(step, told, budget);
+    found.push({ scheme, telling, parties, labels: labelExposures(trained, told) });
+    budget.jobEnded();
+  }
+  const [{ parties, labels }] = found;
+  const bounds = parties.flatMap(({ columns }) => columns.flatMap(({ sumsBound }) => sumsBound ?? []));
+  return {
+    parties,
+    labels,
+    outcomeBits: mean(parties.map(({ bits, left }) => bits - left.outcomes)) ?? 0,
+    schemes: found.map((each, at) => schemeRow(each, at === 0, job.defences.answer_noise > 0)),
+    row: {
+      name,
+      testAuc: trained.testAuc,
+      certain: mean(parties.map(({ certain }) => certain.sums)) ?? 0,
+      scoringBits: mean(parties.map(({ bits, left }) => Math.max(0, bits - left.scoring))) ?? 0,
+      sumsBound: mean(bounds),
+      labelsAuc: bestGuess(labels),
+    },
+  };
+}
+
+async function exposures(step: string, { parties }: ToldByScheme, budget: AttackBudget): Promise<PartyExposure[]> {
+  const found: PartyExposure[] = [];
+  for (const [i, party] of parties.entries()) {
+    const clock = budget.clock(`${step}: what can be learnt of ${party.name}`, parties.length - i);
+    found.push(await exposureOf(party, clock, availableParallelism()));
+  }
+  return found;
+}
+
+/** Who is not told members has nothing to guess by. */
+function labelExposures({ labels, margins }: RecordedTraining, { parties, telling }: ToldByScheme): LabelExposure[] {
+  const isHidden = telling.hidesMembers;
+  return parties.map(({ name, transcript, people }) => ({
+    party: name,
+    isHidden,
+    guess: isHidden ? null : margins && guessLabels(transcript, labels, people, margins, knownLabels),
+  }));
+}

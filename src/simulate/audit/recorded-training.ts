@@ -1,0 +1,157 @@
+/** A simulated job, trained in one place, with a recorder at every passive party. */
+import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
+import { osRandom } from "../../base/random.ts";
+import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { otherRows } from "../../gbdt/boost/boosting-task.ts";
+import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { trainCentralised } from "../../gbdt/boost/train.ts";
+import { auc } from "../../gbdt/metric/ranking-metrics.ts";
+import { objectiveFor } from "../../gbdt/objective/objective.ts";
+import { predictMargins } from "../../gbdt/tree/predict.ts";
+import { groupsOfTables } from "../../party/interaction-groups.ts";
+import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
+import { noiseSecretFrom } from "../../party/noise-secret.ts";
+import { binningOf, binTable } from "../../party/tables/party-data.ts";
+import type { AttackedParty } from "../../privacy/attack/exposure.ts";
+import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
+import { tellingOf, type Telling } from "../../privacy/telling.ts";
+import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { noiseIn } from "../../protocol/job-parameters.ts";
+import { chosenScheme, type SchemeChoice, schemeNamed } from "../../scheme/registry.ts";
+import { withValidation } from "../comparison.ts";
+import { simulatedSecret } from "../federation.ts";
+
+/** What a defence may change. */
+export interface AuditedJob extends SchemeChoice {
+  /** Of all parties, the active one first. */
+  readonly names: readonly string[];
+  readonly train: readonly PartyTable[];
+  readonly test: readonly PartyTable[];
+  readonly validation: readonly PartyTable[] | null;
+  readonly validationFraction?: number | undefined;
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  /** Passive parties leave out the most frequent bin of each feature. */
+  readonly skipBin: boolean;
+  readonly defences: Defences;
+}
+
+/** What one scheme would have told of each passive party. */
+export interface ToldByScheme {
+  readonly scheme: string;
+  readonly telling: Telling;
+  readonly parties: readonly AttackedParty[];
+}
+
+export interface RecordedTraining {
+  /** The job's own scheme first. */
+  readonly schemes: readonly [ToldByScheme, ...ToldByScheme[]];
+  readonly labels: Float64Array;
+  /** Null unless labels are 0 and 1, with one score each. */
+  readonly margins: Float64Array | null;
+  readonly testAuc: number | null;
+}
+
+/** @param others names of schemes to record beside the job's own: members, orders and sides are told otherwise there */
+export async function trainRecorded(job: AuditedJob, others: readonly string[] = []): Promise<RecordedTraining> {
+  const { training, names, defences } = job;
+  const { scheme } = chosenScheme(job);
+  const { rows, validation } = withValidation(job);
+  const codec = codecOfJob(job, { instances: rows[0].ids.length, validationRows: validation });
+  const noise = noiseIn(training, codec, defences);
+  const [{ weights = null, rowColumns = {} }] = rows;
+  const labels = labelsOf(rows);
+  const deciding = validation && otherRows(validation, labels.length);
+  const features = rows.map((table) => binTable(table, binningOf(training, groupsOfTables(rows)), deciding));
+  const everybody = Uint32Array.from(labels, (_, i) => i);
+  const summed = deciding ?? everybody;
+  const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, hidesMembers }) => {
+    const telling = tellingOf({ hidesMembers, hiddenOutcomes: defences.hidden_outcomes });
+    const recorders = features.slice(1).map(
+      (own, i) =>
+        new TranscriptRecorder({
+          owner: i + 1,
+          features: own,
+          permutationSecret: osRandom.fill(new Uint8Array(32)),
+          skippedBins: skippedBinsOf(job, own, hidesMembers ? summed : everybody, hidesMembers),
+          sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
+          telling,
+        }),
+    );
+    return { scheme: name, telling, recorders };
+  });
+  const { trainMargins, ...model } = await trainCentralised({
+    parties: features,
+    labels,
+    weights,
+    columns: rowColumns,
+    validationRows: validation,
+    parameters: training,
+    quantise: quantiserOfJob({ ...job, codec }),
+    hidesMembers: scheme.hidesMembers,
+    samplingSecrets: rows.map((_, party) => simulatedSecret(party)),
+    defences,
+    noiseSecrets: rows.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
+    watch: (tree) => {
+      const watches = recorded.flatMap(({ recorders }) => recorders.map((recorder) => recorder.watch(tree)));
+      return {
+        searched: (node, isOffered) => watches.forEach((each) => each.searched(node, isOffered)),
+        children: (parent, left, right) => watches.forEach((each) => each.children(parent, left, right)),
+        split: (node, chosen, left) => watches.forEach((each) => each.split(node, chosen, left)),
+      };
+    },
+  });
+  const isBinary = objectiveFor(training.objective).kind === "binary";
+  const testLabels = labelsOf(job.test);
+  const testMargins = predictMargins(
+    model,
+    job.test.map(({ features: columns }) => columns),
+    testLabels.length,
+    job.test.map(categoryNamesOf),
+    job.test[0].rowColumns?.base_margin,
+  );
+  return {
+    labels,
+    margins: isBinary ? trainMargins : null,
+    testAuc: isBinary && testLabels.length > 0 ? auc(testMargins, testLabels) : null,
+    schemes: nonEmpty(
+      recorded.map(({ scheme: name, telling, recorders }) => ({
+        scheme: name,
+        telling,
+        parties: recorders.map((recorder, i) => ({
+          name: names[i + 1],
+          features: features[i + 1],
+          people: summed,
+          transcript: recorder.transcript(labels.length),
+          splits: recorder.splits,
+          sideAt: (tree, position) => recorder.sideAt(tree, position),
+          noise,
+          tellsScoring: !defences.masked_scoring,
+          telling,
+        })),
+      })),
+    ),
+  };
+}
+
+function nonEmpty(schemes: readonly ToldByScheme[]): readonly [ToldByScheme, ...ToldByScheme[]] {
+  const [first, ...rest] = schemes;
+  return [first, ...rest];
+}
+
+/** The bin that is in no sum: where members are hidden always, as the scheme has it. */
+function skippedBinsOf(
+  { skipBin }: AuditedJob,
+  features: readonly BinnedFeature[],
+  people: Uint32Array,
+  hidesMembers: boolean,
+): Int32Array {
+  if (hidesMembers) return middleBins(features, people);
+  return skipBin ? mostFrequentBins(features, people) : new Int32Array(features.length).fill(-1);
+}
+
+function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {
+  return labels ?? new Float64Array(0);
+}

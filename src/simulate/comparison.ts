@@ -1,0 +1,125 @@
+/** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
+import { drawnGroups } from "../data/drawn-groups.ts";
+import type { CodecParameters, Defences } from "../base/parameters/parameters.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { validationRows } from "../data/split.ts";
+import type { Model } from "../gbdt/tree/model.ts";
+import type { Metrics } from "../record/events.ts";
+import { codecOfJob } from "../party/job-grid.ts";
+import { joinTables } from "../party/tables/joined-tables.ts";
+import { type PlainResult, trainPlain } from "../party/active/plain-training.ts";
+import { treesPerLayer } from "../protocol/job-parameters.ts";
+import type { SchemeChoice } from "../scheme/registry.ts";
+import { noiseSecretFrom } from "../party/noise-secret.ts";
+import { simulatedSecret } from "./federation.ts";
+
+export interface OnePlaceJob extends SchemeChoice {
+  /** Index 0 is the active party; its labels count. */
+  readonly train: readonly PartyTable[];
+  readonly test: readonly PartyTable[] | null;
+  readonly training: TrainingParameters;
+  /** As it was asked for. */
+  readonly codec: CodecParameters;
+  /** None where left out. */
+  readonly defences?: Defences;
+  readonly validationFraction?: number | undefined;
+  /** Rows that are evaluated after every round, per party; instead of a share of the training rows. */
+  readonly validation?: readonly PartyTable[] | null;
+  /** Goes on from this model. */
+  readonly start?: Model | null;
+}
+
+export interface OnePlaceResult {
+  readonly model: Model;
+  readonly testMetrics: Metrics | null;
+}
+
+/** Trains the same trees on the same quantised gradients, with every column on one machine and no encryption. */
+export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult> {
+  const { model, metrics } = await trainWithout(job, []);
+  return { model, testMetrics: metrics.test };
+}
+
+/** @param leftOut parties whose columns do not take part; the others draw their columns as before */
+function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
+  const { scheme, keyBits } = job;
+  const { rows, validation } = withValidation(job);
+  const instances = rows[0].ids.length;
+  const codec = codecOfJob(job, { instances, validationRows: validation, start: job.start ?? null });
+  const isWhole = leftOut.length === 0;
+  const start = isWhole ? (job.start ?? null) : null;
+  // A model of everybody's says nothing of those that are left: they train all of its rounds themselves.
+  const before = isWhole ? 0 : (job.start?.trees.length ?? 0) / treesPerLayer(job.training);
+  const training = { ...job.training, num_round: job.training.num_round + before };
+  const takesPart = (_: unknown, party: number): boolean => !leftOut.includes(party);
+  return trainPlain({
+    train: rows.filter(takesPart),
+    test: job.test?.filter(takesPart) ?? null,
+    validationRows: validation,
+    start,
+    training,
+    codec,
+    scheme,
+    keyBits,
+    samplingSecrets: job.train.map((_, party) => simulatedSecret(party)).filter(takesPart),
+    ...(job.defences && { defences: job.defences }),
+    noiseSecrets: job.train.map((_, party) => noiseSecretFrom(simulatedSecret(party))).filter(takesPart),
+  });
+}
+
+/** What a model is worth without some parties' columns. */
+export interface ContributionRow {
+  /** Their names; empty: with everybody's. */
+  readonly without: readonly string[];
+  readonly metrics: PlainResult["metrics"];
+}
+
+/**
+ * Everybody, everybody but each passive party in turn, and the active party alone: what somebody's columns add to those
+ * of the others. Shares of gain do not say that: what two parties both know is credited to the one that won the splits.
+ * @param names of all parties, the active one first
+ * @param everybody the first row, which is the federated job's
+ */
+export async function contributionOf(
+  job: OnePlaceJob,
+  names: readonly string[],
+  everybody: PlainResult["metrics"],
+): Promise<ContributionRow[]> {
+  const passives = names.flatMap((_, party) => (party === 0 ? [] : [party]));
+  const groups = [...(passives.length > 1 ? passives.map((party) => [party]) : []), passives];
+  const rows: ContributionRow[] = [{ without: [], metrics: everybody }];
+  for (const leftOut of groups)
+    rows.push({ without: leftOut.map((party) => names[party]), metrics: (await trainWithout(job, leftOut)).metrics });
+  return rows;
+}
+
+/**
+ * All rows that take part, those of a validation file last as the parties have them, and which of them are evaluated
+ * only.
+ */
+export function withValidation({
+  train,
+  validation,
+  validationFraction,
+  training,
+}: Pick<OnePlaceJob, "train" | "validation" | "validationFraction" | "training">): {
+  readonly rows: readonly PartyTable[];
+  readonly validation: Uint32Array | null;
+} {
+  const count = train[0].ids.length;
+  if (validation)
+    return {
+      rows: train.map((table, party) => joinTables([table, validation[party]])),
+      validation: Uint32Array.from(validation[0].ids, (_, i) => count + i),
+    };
+  return {
+    rows: train,
+    validation:
+      validationFraction === undefined
+        ? null
+        : drawnGroups(train[0].rowColumns?.qid, count, (units) =>
+            validationRows(units, validationFraction, training.seed),
+          ),
+  };
+}

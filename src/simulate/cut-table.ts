@@ -1,0 +1,158 @@
+/** One CSV table cut by columns into companies: who has which columns, as numbers to train on and as files to write. */
+import { TandemError } from "../base/error.ts";
+import { textAt } from "../base/text/text-list.ts";
+import { suggestion } from "../base/text/nearest-name.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { columnIndex, columnTitle, idColumn, weightColumn } from "../data/columns.ts";
+import { mapColumns, type RowColumnName } from "../base/row-columns.ts";
+import type { CsvTable } from "../data/csv-table.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
+import type { LabelReading } from "../data/labels.ts";
+import { namedColumns, readRowColumns, rowColumnText } from "../data/row-column.ts";
+import { checkedLabels } from "../party/tables/party-labels.ts";
+import type { TextTable } from "./federation.ts";
+import { interactionsOf } from "./interactions.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
+
+/** Where a party's columns stand in the user's table. */
+export interface Cut {
+  readonly name: string;
+  readonly columns: readonly number[];
+  readonly features: readonly string[];
+}
+
+/** What these columns are called in the files that the companies get. */
+export interface OwnNames {
+  readonly id: string;
+  readonly label: string;
+  readonly weight: string;
+  readonly rowColumn: (name: RowColumnName) => string;
+}
+
+/** None of them is the name of a column of the user's. */
+export function ownNames({ names }: CsvTable): OwnNames {
+  const [id, label, weight] = ["tandem_id", "tandem_label", "tandem_weight"].map((name) => freeName(name, names));
+  return { id, label, weight, rowColumn: (name) => freeName(`tandem_${name}`, names) };
+}
+
+function freeName(name: string, taken: readonly string[]): string {
+  return taken.includes(name) ? freeName(`${name}_`, taken) : name;
+}
+
+/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if a column is used twice */
+export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
+  const usedBy = new Map<number, string>();
+  const claim = (column: string, user: string): number => {
+    const index = columnIndex(table, column);
+    const other = usedBy.get(index);
+    if (other !== undefined) {
+      throw new TandemError(
+        "COLUMN_SHARED",
+        `${table.path}: column ${columnTitle(table, index)} is given to both ${other} and ${user}. Leave it to one`,
+      );
+    }
+    usedBy.set(index, user);
+    return index;
+  };
+  if (options.id !== undefined) claim(options.id, "--id");
+  claim(options.label, "--label");
+  if (options.weight !== undefined) claim(options.weight, "--weight");
+  for (const [name, column] of namedColumns(options.rowColumns ?? {})) claim(column, `--${name.replaceAll("_", "-")}`);
+  const cut = (name: string, user: string, wanted: readonly string[]): Cut => {
+    const columns = wanted.map((column) => claim(column, user));
+    return {
+      name,
+      columns,
+      features: columns.map((index) => table.names[index] || freeName(`column_${index}`, table.names)),
+    };
+  };
+  return [
+    cut("active", "--active", options.active),
+    ...options.passives.map((wanted, i) => cut(`passive-${i + 1}`, `--passive ${wanted.join(",")}`, wanted)),
+  ];
+}
+
+/** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for what is not a feature */
+export function categoricalColumns(
+  table: CsvTable,
+  cuts: readonly Cut[],
+  { categorical = [] }: SimulateOptions,
+  training: TrainingParameters,
+): readonly string[] {
+  if (categorical.length > 0 && !training.enable_categorical)
+    throw new TandemError("USAGE", "--categorical needs --enable-categorical");
+  const features = cuts.flatMap((cut) => cut.features);
+  const unknown = categorical.find((name) => !features.includes(name));
+  if (unknown !== undefined)
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `${table.path}: --categorical names '${unknown}', which is no feature${suggestion(unknown, features)}`,
+    );
+  return categorical;
+}
+
+export type CategoryReading = Pick<FeatureReading, "categorical" | "text" | "book" | "notice"> &
+  Pick<LabelReading, "trained">;
+
+export function parseTables(
+  table: CsvTable,
+  cuts: readonly Cut[],
+  options: SimulateOptions,
+  training: TrainingParameters,
+  reading: CategoryReading,
+): PartyTable[] {
+  const ids = idColumn(table, options.id);
+  const { positive, classes: named } = options;
+  const { objective } = training;
+  const spec = { objective, training, positive, classes: named, ...(reading.trained && { trained: reading.trained }) };
+  const { labels, classes = null } = checkedLabels(table, columnIndex(table, options.label), spec, reading.notice);
+  const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
+  const rowColumns = readRowColumns(table, options.rowColumns ?? {});
+  return cuts.map((cut, i) => ({
+    ids,
+    ...featureColumns(table, {
+      ...reading,
+      columns: cut.columns,
+      names: cut.features,
+      missing: options.missing,
+      categorical: reading.categorical.filter((name) => cut.features.includes(name)),
+    }),
+    monotone: constraintsOf(cut, options),
+    interactions: interactionsOf(options.interactions ?? {}, cut.features, i === 0),
+    labels: i === 0 ? labels : null,
+    ...(i === 0 && classes !== null ? { classes } : {}),
+    weights: i === 0 ? weights : null,
+    ...(i === 0 && rowColumns !== undefined ? { rowColumns } : {}),
+  }));
+}
+
+export function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): Record<string, -1 | 0 | 1> {
+  return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
+}
+
+/** A party's own file: ids, its raw cells, and for the active party labels and weights. */
+export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array, own: OwnNames): TextTable {
+  const { labels, weights, classes, rowColumns = {} } = parsed;
+  const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
+  const more = mapColumns(rowColumns, (column, name) => ({
+    name: own.rowColumn(name),
+    cells: Array.from(rows, (row) => rowColumnText(column[row])),
+  }));
+  return {
+    names: [
+      own.id,
+      ...cut.features,
+      ...(labels === null ? [] : [own.label]),
+      ...(weights ? [own.weight] : []),
+      ...Object.values(more).map(({ name }) => name),
+    ],
+    columns: [
+      Array.from(rows, (row) => textAt(parsed.ids, row)),
+      ...cut.columns.map((column) => pick(table.columns[column])),
+      ...(labels === null ? [] : [Array.from(rows, (row) => classes?.[labels[row]] ?? String(labels[row]))]),
+      ...(weights ? [Array.from(rows, (row) => String(weights[row]))] : []),
+      ...Object.values(more).map(({ cells }) => cells),
+    ],
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * The demo: a bank that knows who defaulted, a retailer and a telecom that know the same people from other sides. Three
+ * processes train one model that none of them could train alone, and the result is set beside the two yardsticks.
+ */
+import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { splitRows } from "../data/split.ts";
+import { type SyntheticParty, syntheticCredit } from "../data/synthetic-credit.ts";
+import { firstDifference } from "../gbdt/tree/model-compare.ts";
+import type { Metrics, PartyEvent } from "../record/events.ts";
+import { trainInOnePlace } from "./comparison.ts";
+import { type FederationJob, type FederationParty, type FederationResult, runFederation } from "./federation.ts";
+
+export interface DemoOptions {
+  readonly rows: number;
+  readonly trees: number;
+  readonly seed: number;
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
+  /** Where to keep what each party recorded; nowhere by default. */
+  readonly keep?: FederationJob["keep"];
+  readonly onEvent: (event: PartyEvent) => void;
+}
+
+export interface DemoResult {
+  readonly federation: FederationResult;
+  readonly scheme?: string | undefined;
+  readonly keyBits: number;
+  readonly trainRows: number;
+  readonly testRows: number;
+  readonly bankAlone: Metrics;
+  readonly federated: Metrics;
+  readonly onePlace: Metrics;
+  /** Empty if the federated model equals the centralised one node for node. */
+  readonly difference: string;
+}
+
+/** The bank has the labels. */
+export const demoParties = ["bank", "retailer", "telecom"] as const;
+
+const demoKeyBits = 2048;
+const testFraction = 0.25;
+
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const training = resolveParameters(trainingParameters, {
+    num_round: options.trees,
+    max_depth: 4,
+    seed: options.seed,
+  });
+  const codec = resolveParameters(codecParameters, {});
+  const credit = syntheticCredit({ rows: options.rows, seed: options.seed });
+  const rows = splitRows(options.rows, testFraction, options.seed);
+  const companies = demoParties.map((name) => credit[name]);
+  const [bank, ...others] = demoParties.map((name) => partyOf(name, credit[name], rows));
+
+  const federation = await runFederation({
+    active: { ...bank, label: "default", positive: undefined },
+    passives: others,
+    id: "id",
+    missing: [],
+    training,
+    codec,
+    speed: {},
+    scheme: options.scheme,
+    keyBits: demoKeyBits,
+    insecureKey: false,
+    predictions: undefined,
+    keep: options.keep,
+    onEvent: options.onEvent,
+  });
+
+  const tables = companies.map(({ table }) => table);
+  const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] =>
+    which.map((table) => selectRows(table, side));
+  const shared = { training, codec, scheme: options.scheme, keyBits: demoKeyBits };
+  const everything = await trainInOnePlace({ train: cut(tables, rows.train), test: cut(tables, rows.test), ...shared });
+  const alone = await trainInOnePlace({
+    train: cut([tables[0]], rows.train),
+    test: cut([tables[0]], rows.test),
+    ...shared,
+  });
+  return {
+    federation,
+    scheme: options.scheme,
+    keyBits: demoKeyBits,
+    trainRows: rows.train.length,
+    testRows: rows.test.length,
+    bankAlone: alone.testMetrics ?? {},
+    federated: federation.active.metrics.test ?? {},
+    onePlace: everything.testMetrics ?? {},
+    difference: firstDifference(federation.model, everything.model) ?? "",
+  };
+}
+
+function partyOf(
+  name: string,
+  { table, csv }: SyntheticParty,
+  rows: { train: Uint32Array; test: Uint32Array },
+): FederationParty {
+  const cut = (side: Uint32Array) => ({
+    names: csv.names,
+    columns: csv.columns.map((column) => Array.from(side, (row) => column[row])),
+  });
+  return { name, features: table.featureNames, train: cut(rows.train), test: cut(rows.test) };
+}

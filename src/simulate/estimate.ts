@@ -1,0 +1,148 @@
+/**
+ * What a simulation would cost, without running it: the cost models on the user's own table, after a short calibration.
+ * Both schemes are looked at, whichever is asked for.
+ */
+import { availableParallelism } from "node:os";
+import { TandemError } from "../base/error.ts";
+import type { PartyTable } from "../data/dataset.ts";
+import { roundsOf } from "../gbdt/boost/layers.ts";
+import { categoryCountMax } from "../gbdt/split/category-binning.ts";
+import { nodesPerOutput } from "../party/job-grid.ts";
+import { binningOf, type BinningParameters, binTable } from "../party/tables/party-data.ts";
+import { listCandidates, mostFrequentBins } from "../scheme/candidates/candidate-plan.ts";
+import type { CostModel, JobShape, PassiveShape, Prediction } from "../scheme/cost-model.ts";
+import { chosenScheme, defaultScheme } from "../scheme/registry.ts";
+import { type CrewEstimate, type CrewQuestion, estimateCrews } from "./crew-estimate.ts";
+import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
+import { recommendation, type Recommendation, type SchemeOutlook } from "./scheme-advice.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
+
+export interface Estimate extends Prediction {
+  readonly kernel: string;
+  /** Bits that a gradient is rounded to: what was asked for, or as many as the scheme can have. */
+  readonly resolutionBits: number;
+  readonly cores: number;
+  readonly cpuSeconds: number;
+  /** All parties on this machine, as `simulate` runs them. */
+  readonly wallSeconds: number;
+  readonly secondsPerTree: number;
+  /** Per passive party, where it was asked what workers would change. */
+  readonly crews?: readonly CrewEstimate[];
+}
+
+/** What is asked besides the job itself. */
+export interface EstimateQuestions {
+  /** As if the table had so many rows like these. */
+  readonly rows?: number | undefined;
+  readonly crew?: Omit<CrewQuestion, "cores"> | undefined;
+}
+
+/** Of the scheme that is asked for, and of all beside each other. */
+export interface Estimates extends Estimate {
+  readonly scheme: string;
+  readonly schemes: readonly SchemeOutlook[];
+  readonly recommended: Recommendation;
+}
+
+/** Processes, certificates and key. */
+const startSeconds = 2.3;
+/** Cores that stand idle while one side waits for the other. */
+const idleFraction = 0.1;
+const schemesCompared = ["paillier", "lattice"] as const;
+
+export async function estimate(options: SimulateOptions, questions: EstimateQuestions = {}): Promise<Estimates> {
+  const prepared = await prepareSimulation(options);
+  const { scheme = defaultScheme } = options;
+  const names: readonly string[] = [...new Set([...schemesCompared, scheme])];
+  const schemes: SchemeOutlook[] = [];
+  for (const name of names) schemes.push(await outlook(prepared, options, name, questions));
+  const asked = schemes.find(({ scheme: name }) => name === scheme);
+  if (asked?.estimate === undefined || asked.estimate === null)
+    throw new TandemError("USAGE", asked?.refusal ?? `there is no scheme '${scheme}'`);
+  const job = { rows: questions.rows ?? rowsOf(prepared), peopleShare: prepared.privacy.min_people_share };
+  return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
+}
+
+/** The job under one scheme, or why it cannot be trained so. */
+async function outlook(
+  prepared: PreparedSimulation,
+  { keyBits }: Pick<SimulateOptions, "keyBits">,
+  name: string,
+  questions: EstimateQuestions,
+): Promise<SchemeOutlook> {
+  const { scheme, parameters } = chosenScheme({ scheme: name, keyBits });
+  const facts = { scheme: name, key: scheme.describe(parameters), hidesMembers: scheme.hidesMembers };
+  const { codec, speed } = prepared;
+  const [conflict] = scheme.conflicts({ keyBitsGiven: null, codec, speed });
+  if (conflict !== undefined)
+    return { ...facts, estimate: null, refusal: `${conflict.field.at(-1)} ${conflict.advice}` };
+  try {
+    const layout = prepared.layoutFor({ scheme: name, keyBits });
+    const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }), questions);
+    const resolutionBits = prepared.resolutionFor({ scheme: name, keyBits }, questions.rows ?? rowsOf(prepared));
+    return { ...facts, estimate: { ...job, kernel: scheme.kernelName(), resolutionBits }, refusal: null };
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    return { ...facts, estimate: null, refusal: error.message };
+  }
+}
+
+function rowsOf({ train }: Pick<PreparedSimulation, "train">): number {
+  return train[0].ids.length;
+}
+
+/** A job whose tables have been read and whose layout has been proven. */
+export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "speed" | "layout">;
+
+export function estimateJob(
+  { train, training, speed, layout }: EstimatedJob,
+  costs: CostModel,
+  questions: EstimateQuestions = {},
+): Omit<Estimate, "kernel" | "resolutionBits"> {
+  const rows = questions.rows ?? train[0].ids.length;
+  const times = rows / train[0].ids.length;
+  const rounds = roundsOf(training.num_round, training);
+  const shape: JobShape = {
+    rows,
+    trees: rounds,
+    // Without a limit, of a tree whose leaves are level.
+    depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))),
+    nodesMax: nodesPerOutput(training),
+    outputsPerRound: layout.slots.length / 2,
+    layout,
+    speed,
+    passives: train.slice(1).map((table) => passiveShape(table, binningOf(training), speed.skip_bin, times)),
+  };
+  const prediction = costs.predict(shape);
+  const cores = availableParallelism();
+  const { crew } = questions;
+  const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
+  const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleFraction);
+  return {
+    ...prediction,
+    cores,
+    cpuSeconds,
+    wallSeconds: trainingSeconds + startSeconds,
+    secondsPerTree: trainingSeconds / rounds,
+    ...(crew === undefined ? {} : { crews: estimateCrews(prediction, shape, { ...crew, cores }) }),
+  };
+}
+
+/** @param times as many rows as it has */
+function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: boolean, times: number): PassiveShape {
+  const features = binTable(table, binning);
+  const rows = Uint32Array.from({ length: table.ids.length }, (_, i) => i);
+  const skipped = mostFrequentBins(features, rows);
+  let rootAdditions = 0;
+  features.forEach((feature, f) => {
+    for (const bin of feature.bins) if (!skipBin || bin !== skipped[f]) rootAdditions++;
+  });
+  const binsMax = Math.max(binning.maxBin, binning.enableCategorical ? categoryCountMax : 0);
+  return {
+    features: features.length,
+    candidates: listCandidates(features).length,
+    bins: features.reduce((sum, feature) => sum + feature.binCount, 0),
+    candidatesMax: 2 * features.length * binsMax,
+    rootAdditions: rootAdditions * times,
+  };
+}

@@ -1,0 +1,308 @@
+/**
+ * A whole federation on one machine: one directory, certificate and process per company, real TLS on loopback. This is
+ * what `demo` and `simulate` run; a real deployment runs the same processes on different hosts.
+ */
+import type { RowColumnChoice } from "../data/row-column.ts";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { ParameterValue, PrivacyParameters } from "../base/parameters/parameters.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import type { Model } from "../gbdt/tree/model.ts";
+import { chosenScheme, defaultScheme } from "../scheme/registry.ts";
+import type { ActiveConfigInput, PassiveConfigInput } from "../party/config/config.ts";
+import type { ActiveResult, LayoutSummary, PartyEvent, PassiveResult } from "../record/events.ts";
+import { mergeShares } from "../store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
+import { writeCsv } from "../data/write-csv.ts";
+import type { Identity } from "../transport/certificates.ts";
+import { superviseParties } from "./supervisor.ts";
+
+/** Raw text cells by column. */
+export interface TextTable {
+  readonly names: readonly string[];
+  readonly columns: readonly (readonly string[])[];
+}
+
+export interface FederationParty {
+  readonly name: string;
+  readonly features: readonly string[];
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** Groups of its own features that interact. */
+  readonly interactions?: Readonly<Record<string, readonly string[]>>;
+  /** Features that are categorical, whatever their cells look like. */
+  readonly categorical?: readonly string[];
+  readonly train: TextTable;
+  readonly test: TextTable | null;
+  /** Rows that are evaluated after every round, in a file of their own; null or left out: none. */
+  readonly validation?: TextTable | null;
+}
+
+export interface FederationJob {
+  readonly active: FederationParty & {
+    readonly label: string;
+    readonly positive: string | undefined;
+    /** What the labels are called, in their order; left out: they are numbers. */
+    readonly classes?: readonly string[] | undefined;
+    readonly weight?: string | undefined;
+    readonly rowColumns?: RowColumnChoice;
+  };
+  readonly passives: readonly FederationParty[];
+  /** Name of the id column in every table. */
+  readonly id: string;
+  readonly missing: readonly string[];
+  readonly training: Readonly<Record<string, ParameterValue>>;
+  readonly codec: Readonly<Record<string, number | string>>;
+  readonly speed: Readonly<Record<string, number | string | boolean>>;
+  /** None where left out. */
+  readonly privacy?: PrivacyParameters;
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
+  readonly keyBits: number;
+  readonly insecureKey: boolean;
+  readonly predictions: string | undefined;
+  /** Each party's output directory is a folder of its name in here, and stays; otherwise nothing does. */
+  readonly keep?: { readonly directory: string; readonly job: string } | undefined;
+  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  readonly validationFraction?: number | undefined;
+  /** An earlier job in the same output directories, from whose model training goes on. */
+  readonly warmStart?: string | undefined;
+  readonly onEvent: (event: PartyEvent) => void;
+}
+
+export interface FederationResult {
+  /** All shares together: this machine owns every party. */
+  readonly model: Model;
+  readonly layout: LayoutSummary;
+  readonly kernel: string;
+  readonly active: ActiveResult;
+  readonly passives: readonly PassiveResult[];
+  readonly wallSeconds: number;
+}
+
+const host = "127.0.0.1";
+const localJob = "local";
+const treesMax = trainingParameters.num_round.max;
+
+/**
+ * What a simulated party draws its columns and its noise with: not secret, so that the same seed makes the same model
+ * again.
+ */
+export function simulatedSecret(party: number): string {
+  return `simulated party ${party}`;
+}
+
+export async function runFederation(job: FederationJob): Promise<FederationResult> {
+  const root = await mkdtemp(join(tmpdir(), "tandem-"));
+  await chmod(root, 0o700);
+  const supervisor = superviseParties(job.onEvent);
+  const stop = (): void => supervisor.stop();
+  process.once("exit", stop);
+  try {
+    return await runIn(root, job, supervisor);
+  } finally {
+    supervisor.stop();
+    process.removeListener("exit", stop);
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+async function runIn(
+  root: string,
+  job: FederationJob,
+  supervisor: ReturnType<typeof superviseParties>,
+): Promise<FederationResult> {
+  const started = performance.now();
+  // Slow to load, and bad input never needs them.
+  const [{ createAuthority }, { certificateFingerprint }] = await Promise.all([
+    import("../transport/certificates.ts"),
+    import("../transport/pinned-certificate.ts"),
+  ]);
+  const authority = await createAuthority("Tandem on this machine", 2);
+  const parties = [job.active, ...job.passives];
+  const homes = await Promise.all(
+    parties.map(async (party, index) => {
+      const directory = join(root, `party-${index}`);
+      const identity = await authority.issue(`party ${index}`, [host]);
+      await layOut(directory, authority.certificate, identity, party);
+      return { directory, fingerprint: certificateFingerprint(identity.certificate) };
+    }),
+  );
+  await Promise.all(
+    job.passives.map(async ({ name }, i) => {
+      const config = passiveConfig(job, i, homes);
+      supervisor.start(name, "party", await writeConfig(homes[i + 1].directory, config));
+    }),
+  );
+  const ports = await Promise.all(
+    job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port),
+  );
+  const config = activeConfig(job, homes, ports);
+  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
+  await supervisor.finished();
+  const wallSeconds = (performance.now() - started) / 1000;
+  return { ...(await collect(job, homes, supervisor)), wallSeconds };
+}
+
+/** Where a party lives, and what others know it by. */
+interface Home {
+  readonly directory: string;
+  readonly fingerprint: string;
+}
+
+function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]): PassiveConfigInput {
+  const passive = job.passives[index];
+  const { directory } = homes[index + 1];
+  return {
+    name: passive.name,
+    listen: { host, port: 0 },
+    tls: tlsPaths(directory),
+    active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
+    data: dataConfig(job, passive, directory),
+    // Everybody here has the same owner, who decides by starting the job.
+    policy: {
+      max_trees: treesMax,
+      max_depth: 0,
+      schemes: [schemeOf(job)],
+      lattice_minimums: "root",
+      insecure_min_key_bits: 128,
+      min_instances: 1,
+      unpacked: true,
+      max_resolution_bits: 50,
+      budget: { daily: { ids: 1e12, histogram_requests: 1e12 } },
+    },
+    output: { directory: outputOf(job, passive.name, directory), transcript: job.keep !== undefined },
+    sampling_secret: simulatedSecret(index + 1),
+    noise_secret: simulatedSecret(index + 1),
+  };
+}
+
+/** @param ports where the passive parties listen */
+function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonly number[]): ActiveConfigInput {
+  const { training, codec, speed } = job;
+  const { name, label, positive, classes, weight, rowColumns } = job.active;
+  const { directory } = homes[0];
+  return {
+    name,
+    job: job.keep?.job ?? localJob,
+    passives: job.passives.map((passive, i) => ({
+      name: passive.name,
+      host,
+      port: ports[i],
+      fingerprint: homes[i + 1].fingerprint,
+    })),
+    tls: tlsPaths(directory),
+    data: {
+      ...dataConfig(job, job.active, directory),
+      label,
+      positive,
+      classes: classes && [...classes],
+      weight,
+      ...rowColumns,
+      validation_fraction: job.validationFraction,
+    },
+    ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
+    align: false, // the rows were cut from one table
+    training,
+    codec,
+    speed,
+    ...(job.privacy && { privacy: configPrivacy(job.privacy) }),
+    patience_seconds: 0, // nobody here starts a dead party again
+    scheme: schemeOf(job),
+    ...keyConfig(job),
+    sampling_secret: simulatedSecret(0),
+    // Scores of people are kept only where somebody asked for them.
+    output: {
+      directory: outputOf(job, name, directory),
+      transcript: job.keep !== undefined,
+      predictions: resolve(job.predictions ?? join(directory, "predictions.csv")),
+    },
+  };
+}
+
+/** The length of the key, where the scheme has one. */
+function keyConfig(job: FederationJob): Pick<ActiveConfigInput, "key_bits" | "insecure_key_bits"> {
+  const { keyBits } = chosenScheme(job).parameters;
+  if (keyBits === undefined) return {};
+  return job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits };
+}
+
+function configPrivacy({ privacy: preset, ...defences }: PrivacyParameters): Record<string, ParameterValue> {
+  return { preset, ...defences };
+}
+
+async function collect(
+  job: FederationJob,
+  homes: readonly Home[],
+  supervisor: ReturnType<typeof superviseParties>,
+): Promise<Omit<FederationResult, "wallSeconds">> {
+  const sharePath = (name: string, index: number): string =>
+    join(outputOf(job, name, homes[index].directory), job.keep?.job ?? localJob, "share.json");
+  const active = await readActiveShare(sharePath(job.active.name, 0));
+  const passiveShares = await Promise.all(job.passives.map(({ name }, i) => readPassiveShare(sharePath(name, i + 1))));
+  return {
+    model: mergeShares(active, passiveShares),
+    layout: (await supervisor.waitFor(job.active.name, "layout")).layout,
+    kernel: (await supervisor.waitFor(job.active.name, "key")).kernel,
+    active: (await supervisor.waitFor(job.active.name, "active-result")).result,
+    passives: await Promise.all(
+      job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "passive-result")).result),
+    ),
+  };
+}
+
+/** A party's directory: its certificate, its secret key, its own columns; nothing of anybody else's. */
+async function layOut(directory: string, authority: string, identity: Identity, party: FederationParty): Promise<void> {
+  await mkdir(directory, { mode: 0o700 });
+  const paths = tlsPaths(directory);
+  await writeFile(paths.authority, authority);
+  await writeFile(paths.certificate, identity.certificate);
+  await writeFile(paths.key, identity.key, { mode: 0o600 });
+  await writeCsv(join(directory, "train.csv"), party.train.names, party.train.columns, { mode: 0o600 });
+  if (party.validation)
+    await writeCsv(join(directory, "validation.csv"), party.validation.names, party.validation.columns, {
+      mode: 0o600,
+    });
+  if (party.test !== null)
+    await writeCsv(join(directory, "test.csv"), party.test.names, party.test.columns, { mode: 0o600 });
+}
+
+function outputOf({ keep }: FederationJob, party: string, home: string): string {
+  return keep === undefined ? home : join(keep.directory, party);
+}
+
+function tlsPaths(directory: string) {
+  return {
+    authority: join(directory, "authority.pem"),
+    certificate: join(directory, "certificate.pem"),
+    key: join(directory, "key.pem"),
+  };
+}
+
+function dataConfig(job: FederationJob, party: FederationParty, directory: string) {
+  return {
+    path: join(directory, "train.csv"),
+    // Written by us: people were told already if their own file's first line looks like a row.
+    header: true,
+    test_path: party.test === null ? undefined : join(directory, "test.csv"),
+    validation_path: party.validation ? join(directory, "validation.csv") : undefined,
+    id: job.id,
+    features: [...party.features],
+    missing: [...job.missing],
+    monotone_constraints: party.monotone ?? {},
+    interaction_constraints: Object.fromEntries(
+      Object.entries(party.interactions ?? {}).map(([group, names]) => [group, [...names]]),
+    ),
+    categorical: [...(party.categorical ?? [])],
+  };
+}
+
+async function writeConfig(directory: string, config: ActiveConfigInput | PassiveConfigInput): Promise<string> {
+  const path = join(directory, "config.json");
+  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+  return path;
+}
+
+function schemeOf({ scheme = defaultScheme }: FederationJob): string {
+  return scheme;
+}

@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import { prepareSimulation } from "./prepare-simulation.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
+
+let folder: string;
+beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), "tandem-prepare-"))));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(name: string, lines: readonly string[]): Promise<string> {
+  await writeFile(join(folder, name), `${lines.join("\n")}\n`);
+  return join(folder, name);
+}
+
+const rows = Array.from({ length: 40 }, (_, i) => `${i},${(i * 7) % 11},${(i * 5) % 13}`);
+const labelled = (label: (i: number) => string): string[] => rows.map((row, i) => `${row},${label(i)}`);
+
+function prepare(data: string, more: Partial<SimulateOptions> = {}) {
+  const notices: string[] = [];
+  const options: SimulateOptions = {
+    data,
+    label: "y",
+    active: ["a"],
+    passives: [["b"]],
+    testFraction: 0.25,
+    missing: [],
+    training: { num_round: 2 },
+    codec: {},
+    keyBits: 512,
+    insecureKey: true,
+    keyBitsGiven: "insecure_key_bits",
+    check: false,
+    onEvent: (event) => event.type === "notice" && notices.push(event.words),
+    ...more,
+  };
+  return prepareSimulation(options).then((prepared) => ({ ...prepared, notices }));
+}
+
+test("columns that are called as ours are do not collide with them", async () => {
+  const path = await fileOf("own.csv", [",tandem_id,column_0,y", ...labelled((i) => String(i % 2))]);
+  const { job } = await prepare(path, { active: ["tandem_id"], passives: [["#0", "column_0"]] });
+  expect(job.id).toBe("tandem_id_");
+  expect(job.active.train.names).toEqual(["tandem_id_", "tandem_id", "tandem_label"]);
+  expect(job.passives[0].train.names).toEqual(["tandem_id_", "column_0_", "column_0"]);
+});
+
+test("labels that are names: the parties are told them in their order, and how many there are", async () => {
+  const names = ["red", "green", "blue"];
+  const path = await fileOf("colours.csv", ["id,a,b,y", ...labelled((i) => names[i % 3])]);
+  const given = { training: { num_round: 2, objective: "multi:softprob" } };
+  const { job, training, notices } = await prepare(path, given);
+  expect(training.num_class).toBe(3);
+  expect(job.active.classes).toEqual(["blue", "green", "red"]);
+  expect(new Set(job.active.train.columns.at(-1))).toEqual(new Set(names));
+  expect(notices).toEqual([expect.stringMatching(/3 classes, numbered from 0 on in sorted order/)]);
+  expect(notices[0]).not.toMatch(/\b(blue|green|red)\b/);
+  const ordered = await prepare(path, { ...given, classes: names });
+  expect(ordered.job.active.classes).toEqual(names);
+  expect(ordered.notices).toEqual([]);
+});
+
+test("files to test on or validate with may have one class, training rows may not: their file is named", async () => {
+  const header = "id,a,b,y";
+  const path = await fileOf("train.csv", [header, ...labelled((i) => String(i % 2))]);
+  const ones = await fileOf("ones.csv", [header, ...labelled(() => "1")]);
+  const { test: tested } = await prepare(path, { testData: ones, validationData: ones });
+  expect(new Set(tested[0].labels)).toEqual(new Set([1]));
+  await expectError(() => prepare(ones), "LABEL_INVALID", /ones\.csv, column 'y': every label is 1/);
+  await expectError(
+    () =>
+      prepare(path, {
+        validationData: ones,
+        training: { num_round: 2, early_stopping_rounds: 1, eval_metric: "logloss,auc" },
+      }),
+    "LABEL_INVALID",
+    /auc does not exist/,
+  );
+  const rare = await fileOf("rare.csv", [header, ...labelled((i) => (i === 3 ? "1" : "0"))]);
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const messages = await Promise.all(
+    seeds.map((seed) =>
+      prepare(rare, { training: { seed } }).then(
+        () => "",
+        (error: Error) => error.message,
+      ),
+    ),
+  );
+  expect(messages.filter((message) => message !== "")).not.toEqual([]);
+  for (const message of messages) if (message !== "") expect(message).toContain("rare.csv");
+});
+
+test("a wrong label of a later file is named by that file's line", async () => {
+  const path = await fileOf("some.csv", ["id,a,b,y", ...labelled((i) => String(i % 2))]);
+  const wrong = await fileOf("wrong.csv", ["id,a,b,y", ...labelled((i) => (i === 5 ? "7" : "1"))]);
+  await expectError(() => prepare(path, { testData: wrong }), "LABEL_INVALID", /wrong\.csv, line 7, column 'y'/);
+  const counts = await fileOf("counts.csv", ["id,a,b,y", ...labelled((i) => (i === 2 ? "-1" : "1"))]);
+  await expectError(
+    () => prepare(counts, { training: { objective: "count:poisson" } }),
+    "LABEL_INVALID",
+    /counts\.csv, line 4, column 'y': the label is negative/,
+  );
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
+import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
+
+const options: SimulateOptions = {
+  data: "",
+  label: "y",
+  active: ["a"],
+  passives: [["b"]],
+  testFraction: 0.25,
+  missing: [],
+  training: {},
+  codec: {},
+  scheme: "lattice",
+  keyBits: 2048,
+  insecureKey: false,
+  check: false,
+  onEvent: () => {},
+};
+
+test("the lattice scheme with defaults, and defaults that are written down", async () => {
+  const speed = { packing: true, subtraction: true, joint_bins: true, skip_bin: true, encryption: "full" };
+  await expect(checkOptions({ ...options, codec: { layout: "auto", codec: "batched" }, speed })).resolves.toMatchObject(
+    {
+      codec: { resolution_bits: 24 },
+    },
+  );
+});
+
+test.each<[string, Partial<SimulateOptions>]>([
+  ["--key-bits", { keyBitsGiven: "key_bits" }],
+  ["--insecure-key-bits", { keyBitsGiven: "insecure_key_bits", insecureKey: true, keyBits: 512 }],
+  ["--layout", { codec: { layout: "paper" } }],
+  ["--codec", { codec: { codec: "unbatched" } }],
+  ["--no-packing", { speed: { packing: false } }],
+  ["--no-subtraction", { speed: { subtraction: false } }],
+  ["--no-joint-bins", { speed: { joint_bins: false } }],
+  ["--no-skip-bin", { speed: { skip_bin: false } }],
+  ["--encryption", { speed: { encryption: "short" } }],
+])("%s is refused with lattice, and goes with Paillier", async (option, changes) => {
+  const pattern = new RegExp(`^${option} does not go with the lattice scheme: .*Leave it out, or use scheme paillier$`);
+  await expectError(() => checkOptions({ ...options, ...changes }), "USAGE", pattern);
+  await checkOptions({ ...options, ...changes, scheme: "paillier" });
+});

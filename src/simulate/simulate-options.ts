@@ -1,0 +1,132 @@
+/** What is asked of a simulation, and what can be refused before a table is read. */
+import type { RowColumnChoice } from "../data/row-column.ts";
+import { access, constants, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { TandemError } from "../base/error.ts";
+import {
+  type CodecParameters,
+  codecParameters,
+  type ParameterSpec,
+  privacyParameters,
+  type PrivacyParameters,
+  resolveParameters,
+  type SpeedParameters,
+  speedParameters,
+} from "../base/parameters/parameters.ts";
+import { type TrainingParameters, trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import type { TableReading } from "../data/table-reading.ts";
+import { checkHiddenOutcomes } from "../party/privacy-policy.ts";
+import { chosenScheme } from "../scheme/registry.ts";
+import type { GivenOptions } from "../scheme/scheme.ts";
+import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
+import { noiseIn } from "../protocol/job-parameters.ts";
+import type { PartyEvent } from "../record/events.ts";
+import type { FederationJob } from "./federation.ts";
+
+export interface SimulateOptions {
+  readonly data: string;
+  readonly id?: string | undefined;
+  readonly label: string;
+  readonly positive?: string | undefined;
+  /** The labels' names in their order; left out: sorted, where labels are text. */
+  readonly classes?: readonly string[] | undefined;
+  /** A column of instance weights, which the active party holds. */
+  readonly weight?: string | undefined;
+  /** Columns that say how rows are learnt; the active party holds them too. */
+  readonly rowColumns?: RowColumnChoice;
+  readonly active: readonly string[];
+  readonly passives: readonly (readonly string[])[];
+  readonly testFraction: number;
+  /** Test on this fold of a cross-validation instead. */
+  readonly fold?: { readonly index: number; readonly count: number } | undefined;
+  readonly testData?: string | undefined;
+  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  readonly validationFraction?: number | undefined;
+  /** A table that is evaluated after every round instead. */
+  readonly validationData?: string | undefined;
+  /** How these files are read, where that does not follow from their names and first lines. */
+  readonly format?: TableReading["format"];
+  readonly header?: TableReading["header"];
+  readonly missing: readonly string[];
+  /** By column: 1, -1 or 0. */
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
+  /** By group: columns that may split below each other. */
+  readonly interactions?: Readonly<Record<string, readonly string[]>>;
+  /** Columns that are categorical, whatever their cells look like. */
+  readonly categorical?: readonly string[];
+  readonly training: Readonly<Record<string, number | string | boolean>>;
+  readonly codec: Readonly<Record<string, number | string | boolean>>;
+  readonly speed?: Readonly<Record<string, number | string | boolean>>;
+  readonly privacy?: Readonly<Record<string, number | string | boolean>>;
+  /** Default: paillier. */
+  readonly scheme?: string | undefined;
+  readonly keyBits: number;
+  readonly insecureKey: boolean;
+  /** Null or left out: nobody has named a length, and the key has the default one. */
+  readonly keyBitsGiven?: GivenOptions["keyBitsGiven"];
+  readonly predictions?: string | undefined;
+  /** Where to write the model in XGBoost's JSON format. */
+  readonly export?: string | undefined;
+  /** An earlier simulation, kept in the same place: training goes on from its model. */
+  readonly warmStart?: string | undefined;
+  /** Compare with centralised training, node by node. */
+  readonly check: boolean;
+  /** Say what each party's columns add, by training without them, in one place. */
+  readonly contribution?: boolean;
+  /** Where to keep what each party recorded; nowhere by default. */
+  readonly keep?: FederationJob["keep"];
+  readonly onEvent: (event: PartyEvent) => void;
+}
+
+export interface SimulationParameters {
+  readonly training: TrainingParameters;
+  readonly codec: CodecParameters;
+  readonly speed: SpeedParameters;
+  readonly privacy: PrivacyParameters;
+}
+
+/** The parameters with their defaults. @throws TandemError for options that cannot work, whatever the table */
+export async function checkOptions(options: SimulateOptions): Promise<SimulationParameters> {
+  const training = resolveParameters(trainingParameters, options.training);
+  const codec = resolveParameters(codecParameters, options.codec);
+  const speed = resolveParameters(speedParameters, options.speed ?? {});
+  const privacy = resolveParameters(privacyParameters, options.privacy ?? {});
+  checkGrowth(training);
+  checkForest(training);
+  noiseIn(training, codec, privacy); // refuses noise that the layout has no room for
+  const { scheme } = chosenScheme(options);
+  const conflicts = scheme.conflicts({ keyBitsGiven: options.keyBitsGiven ?? null, codec, speed });
+  for (const { field, advice } of conflicts) throw new TandemError("USAGE", `${optionOf(field)} ${advice}`);
+  scheme.parameters(options); // refuses a key that is too short
+  checkHiddenOutcomes(privacy, scheme.name);
+  if (options.passives.length === 0)
+    throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
+  for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
+  return { training, codec, speed, privacy };
+}
+
+/** ["codec", "layout"] of a config is --layout on the command line, and a switch that is on is turned off by --no-. */
+function optionOf(field: readonly string[]): string {
+  const name = field[field.length - 1];
+  const specs: Readonly<Record<string, ParameterSpec>> = speedParameters;
+  const isSwitch = Object.hasOwn(specs, name) && specs[name].kind === "switch";
+  return `--${isSwitch ? "no-" : ""}${name.replaceAll("_", "-")}`;
+}
+
+/** Before training, not after it: hours may lie between. */
+async function requireWritable(path: string): Promise<void> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder) throw new TandemError("FILE_UNWRITABLE", `${path} is a folder: name a file in it`);
+  try {
+    await access(dirname(path), constants.W_OK);
+  } catch (cause) {
+    throw new TandemError(
+      "FILE_UNWRITABLE",
+      `${path} cannot be written: its folder is missing, or not ours to write to`,
+      { cause },
+    );
+  }
+}

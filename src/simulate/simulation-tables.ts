@@ -1,0 +1,144 @@
+/**
+ * The user's tables, read, cut and checked: the one that is trained on, what is held back of it or stands beside it for
+ * testing, and the rows that are evaluated after every round.
+ */
+import { splitGroups } from "../data/drawn-groups.ts";
+import { TandemError } from "../base/error.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { CategoryBook } from "../data/category-book.ts";
+import type { CsvTable } from "../data/csv-table.ts";
+import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { readTable } from "../data/table-source.ts";
+import type { Notice } from "../data/feature-columns.ts";
+import { foldRows, type RowSplit, splitRows } from "../data/split.ts";
+import { checkGroupedFeatures } from "../party/interaction-groups.ts";
+import { checkConstraints } from "../party/tables/party-data.ts";
+import { categoricalColumns, type CategoryReading, type Cut, cutColumns, parseTables } from "./cut-table.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
+
+/** A table with all of its rows. */
+export interface CutTable {
+  readonly table: CsvTable;
+  readonly cuts: readonly Cut[];
+  /** Index 0 is the active party. */
+  readonly parties: readonly PartyTable[];
+}
+
+export interface SimulationTables {
+  readonly whole: CutTable;
+  /** The same as `whole` unless there is a table of test data. */
+  readonly tested: CutTable;
+  /** Rows of `whole` to train on, and of `tested` to test on. */
+  readonly rows: RowSplit;
+  readonly train: readonly PartyTable[];
+  /** Of a validation file; null: there is none. */
+  readonly validation: CutTable | null;
+}
+
+/** @throws TandemError that names the user's own file and line */
+export async function readSimulationTables(
+  options: SimulateOptions,
+  training: TrainingParameters,
+): Promise<SimulationTables> {
+  const notice: Notice = (words) => options.onEvent({ type: "notice", party: "active", words });
+  const read = (path: string): Promise<CsvTable> => readTable({ path }, options, notice);
+  const table = await read(options.data);
+  const cuts = cutColumns(table, options);
+  const reading: CategoryReading = {
+    categorical: categoricalColumns(table, cuts, options, training),
+    text: training.enable_categorical ? "categories" : "refuse",
+    book: new CategoryBook(),
+    notice,
+  };
+  const parties = parseTables(table, cuts, options, training, reading);
+  const whole: CutTable = { table, cuts, parties };
+  const featureNames = parties.flatMap((party) => party.featureNames);
+  checkGroupedFeatures(table.path, options.interactions ?? {}, featureNames);
+  checkConstraints(table.path, options.monotone ?? {}, {
+    featureNames,
+    categories: categoriesOf(parties),
+  });
+  // What is categorical in the first table is so in the others, whatever their cells look like.
+  const later = {
+    ...reading,
+    categorical: Object.keys(categoriesOf(parties)),
+    text: "as trained",
+    trained: { classes: parties[0].classes ?? null },
+  } as const;
+  const testTable = options.testData === undefined ? null : await read(options.testData);
+  const rows =
+    testTable === null
+      ? testSplit(parties[0], options, training.seed)
+      : { train: allRows(table), test: allRows(testTable) };
+  const train = parties.map((party) => selectRows(party, rows.train));
+  const tested = testTable === null ? whole : cutTable(testTable, options, training, later);
+  checkTrainable(options.data, train[0]);
+  const validation =
+    options.validationData === undefined
+      ? null
+      : validationTable(await read(options.validationData), options, training, later);
+  if (validation !== null) checkDistinct(validation.table.path, train[0].ids, validation.parties[0].ids);
+  return { whole, tested, rows, train, validation };
+}
+
+function categoriesOf(parties: readonly PartyTable[]): NonNullable<PartyTable["categories"]> {
+  return Object.assign({}, ...parties.map(({ categories }) => categories)) as NonNullable<PartyTable["categories"]>;
+}
+
+function cutTable(
+  table: CsvTable,
+  options: SimulateOptions,
+  training: TrainingParameters,
+  reading: CategoryReading,
+): CutTable {
+  const cuts = cutColumns(table, options);
+  return { table, cuts, parties: parseTables(table, cuts, options, training, reading) };
+}
+
+function validationTable(
+  table: CsvTable,
+  options: SimulateOptions,
+  training: TrainingParameters,
+  reading: CategoryReading,
+): CutTable {
+  const cut = cutTable(table, options, training, reading);
+  // Row numbers are ids where there is no column of them: they begin anew in every file.
+  const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
+  return { ...cut, parties: cut.parties.map((party) => ({ ...party, ids: Array.from(party.ids, idOf) })) };
+}
+
+/** @throws TandemError ID_DUPLICATE */
+function checkDistinct(path: string, ids: Iterable<string>, others: Iterable<string>): void {
+  const known = new Set(ids);
+  const repeated = [...others].filter((id) => known.has(id)).length;
+  if (repeated > 0)
+    throw new TandemError(
+      "ID_DUPLICATE",
+      `${path}: ${repeated} of its ids are trained on too. Training and validation rows must be different people`,
+    );
+}
+
+export function allRows(table: CsvTable): Uint32Array {
+  return Uint32Array.from({ length: table.rowCount }, (_, i) => i);
+}
+
+function testSplit(
+  { ids, rowColumns }: Pick<PartyTable, "ids" | "rowColumns">,
+  { fold, testFraction }: SimulateOptions,
+  seed: number,
+): RowSplit {
+  return splitGroups(rowColumns?.qid, ids.length, (units) =>
+    fold === undefined ? splitRows(units, testFraction, seed) : foldRows(units, fold.count, fold.index, seed),
+  );
+}
+
+/** @throws TandemError LABEL_INVALID if there is nothing to learn from the training rows */
+function checkTrainable(path: string, active: PartyTable): void {
+  const labels = active.labels ?? new Float64Array(0);
+  if (labels.every((label) => label === labels[0])) {
+    throw new TandemError(
+      "LABEL_INVALID",
+      `${path}: the label is the same in all ${labels.length} training rows: there is nothing to learn`,
+    );
+  }
+}

@@ -1,0 +1,61 @@
+/** A search over parameters on a table that is in one place: the models that its parties would train together. */
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { noColumns } from "../base/row-columns.ts";
+import { withClassCount } from "../data/labels.ts";
+import { drawnGroups } from "../data/drawn-groups.ts";
+import { foldRows } from "../data/split.ts";
+import { tuneOutcome } from "../gbdt/tune/outcome.ts";
+import { TrialTurns } from "../gbdt/tune/trial-turns.ts";
+import { growTrials } from "../gbdt/tune/tune-in-one-place.ts";
+import { type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
+import { trainingLabels } from "../party/active/results.ts";
+import { groupsOfTables } from "../party/interaction-groups.ts";
+import { codecOfJob, quantiserOfJob } from "../party/job-grid.ts";
+import { noiseSecretFrom } from "../party/noise-secret.ts";
+import { binningOf, binTable } from "../party/tables/party-data.ts";
+import { chosenScheme } from "../scheme/registry.ts";
+import { simulatedSecret } from "./federation.ts";
+import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
+import { readSimulationTables } from "./simulation-tables.ts";
+
+/** @param searchOf what is searched, given the parameters with their defaults and the number of classes */
+export async function tuneInOnePlace(
+  options: SimulateOptions,
+  searchOf: (training: TrainingParameters) => Search | Promise<Search>,
+  onTurn: (turns: TrialTurns) => void,
+): Promise<Omit<TuningResult, "job">> {
+  const { training: given, codec: asked, privacy } = await checkOptions(options);
+  const { parties: tables } = (await readSimulationTables(options, given)).whole;
+  const training = withClassCount(given, tables[0].classes);
+  const search = await searchOf(training);
+  const { trials, space, schedule, folds: count } = search;
+  const labels = trainingLabels(tables[0]);
+  const { weights = null, rowColumns: columns = noColumns } = tables[0];
+  const folds = Array.from({ length: count }, (_, fold) =>
+    drawnGroups(columns.qid, labels.length, (units) => foldRows(units, count, fold, training.seed).test),
+  );
+  const job = {
+    scheme: options.scheme,
+    keyBits: options.keyBits,
+    training: wholeSearch(search),
+    codec: asked,
+    defences: privacy,
+  };
+  const codec = codecOfJob(job, { instances: labels.length, validationRows: null });
+  const binning = binningOf(training, groupsOfTables(tables));
+  const turns = new TrialTurns(trials, schedule, labels, weights, folds, columns);
+  await growTrials(turns, {
+    parties: tables.map((table) => binTable(table, binning)),
+    labels,
+    weights,
+    columns,
+    quantise: quantiserOfJob({ ...job, codec }),
+    hidesMembers: chosenScheme(options).scheme.hidesMembers,
+    samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
+    defences: privacy,
+    noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
+    folds,
+    onTurn,
+  });
+  return { instances: labels.length, ...tuneOutcome(turns, trials, space, schedule, count) };
+}

@@ -1,0 +1,39 @@
+/** A passive party's alignment in the same process, as a peer: for simulations, and for the tests. */
+import type { AlignmentAnswer, AlignmentOffer, AlignmentPeer } from "../../../src/align/alignment-peer.ts";
+import type { PassiveAlignment } from "../../../src/align/passive-alignment.ts";
+
+export class InProcessPeer implements AlignmentPeer {
+  readonly name: string;
+  readonly #alignment: PassiveAlignment;
+  #rows: Uint32Array | null = null;
+
+  constructor(name: string, alignment: PassiveAlignment) {
+    this.name = name;
+    this.#alignment = alignment;
+  }
+
+  get boundTo(): string {
+    return this.#alignment.boundTo;
+  }
+
+  /** The passive party's aligned rows, once it has accepted them. */
+  get rows(): Uint32Array | null {
+    return this.#rows;
+  }
+
+  async begin(offer: AlignmentOffer): Promise<AlignmentAnswer> {
+    return this.#alignment.begin(offer);
+  }
+
+  remask(points: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    return this.#alignment.remask(points);
+  }
+
+  maskedIds(): AsyncIterable<Uint8Array> {
+    return this.#alignment.maskedIds();
+  }
+
+  async accept(commonCount: number, positions: AsyncIterable<Uint32Array>): Promise<void> {
+    this.#rows = await this.#alignment.accept(commonCount, positions);
+  }
+}

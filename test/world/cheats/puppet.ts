@@ -1,0 +1,184 @@
+/** An active party whose calls a cheat makes one by one, over real TLS and with the real cipher. */
+import { X509Certificate } from "node:crypto";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { quantise } from "../../../src/codec/batch-codec.ts";
+import { gradientLayout } from "../../../src/codec/gradient-layout.ts";
+import type { GradientLayout } from "../../../src/codec/layout.ts";
+import { readIdentity } from "../../../src/party/identity.ts";
+import { idsDigest } from "../../../src/protocol/ids.ts";
+import { type AgreedParameters, agreedParameters } from "../../../src/protocol/job-parameters.ts";
+import { chosenScheme } from "../../../src/scheme/registry.ts";
+import type { ActiveScheme } from "../../../src/scheme/scheme.ts";
+import { peerOver } from "../../../src/transport/peer-client.ts";
+import {
+  type ActiveGradients,
+  ActiveGradientsSchema,
+  type ActiveHelloSchema,
+  type ActiveSplitDecisionSchema,
+  type NodeMembersSchema,
+} from "../../../src/wire/generated/tandem/v1/tandem_pb.ts";
+import type { PassivePeer } from "../../../src/wire/peer.ts";
+import { protocolVersion } from "../../../src/wire/version.ts";
+import type { Target } from "../hostile/hostile-active.ts";
+import { connectHostile, type HostileConnection } from "../hostile/hostile-connection.ts";
+import { bankConfig, makePeople } from "../hostile/hostile-parties.ts";
+import type { Scenario } from "../hostile/hostile-scenarios.ts";
+
+export const ids = makePeople().map(({ id }) => id);
+
+/** What one node's answer says. */
+export interface NodeSums {
+  readonly counts: readonly number[];
+  readonly sums: readonly number[];
+}
+
+/** What a cheat changes about its hello. */
+interface HelloChanges {
+  readonly parameters?: AgreedParameters;
+  readonly validationRows?: Uint8Array;
+}
+
+type Hello = MessageInitShape<typeof ActiveHelloSchema>;
+
+export class Puppet {
+  readonly agreed: AgreedParameters;
+  readonly scheme: ActiveScheme;
+  readonly layout: GradientLayout;
+  readonly #connect: () => HostileConnection;
+  /** It commits to something, and knows what its certificate is. */
+  readonly #introduction: Pick<Hello, "commitment" | "certificate">;
+  readonly #jobId = Uint8Array.from({ length: 16 }, (_, i) => i);
+  #connection: HostileConnection;
+  peer: PassivePeer;
+
+  private constructor(
+    agreed: AgreedParameters,
+    scheme: ActiveScheme,
+    layout: GradientLayout,
+    certificate: Uint8Array,
+    connect: () => HostileConnection,
+  ) {
+    this.agreed = agreed;
+    this.scheme = scheme;
+    this.layout = layout;
+    this.#introduction = { commitment: new Uint8Array(32).fill(7), certificate };
+    this.#connect = connect;
+    this.#connection = connect();
+    this.peer = peerOver("shop", this.#connection.transport);
+  }
+
+  static async of({ parties, port }: Target, job: string, scenario: Partial<Scenario> = {}): Promise<Puppet> {
+    const config = await bankConfig(parties, port, job, { name: job, ...scenario });
+    const identity = await readIdentity(config.tls);
+    const { scheme } = chosenScheme(config);
+    const half = scheme.active(await scheme.makeSecret(config), { ...config, crew: undefined });
+    const agreed = agreedParameters(job, config.training, config.codec, half, null, config.privacy);
+    const layout = gradientLayout(config.codec, half.plaintextBitsMax, {
+      values: gradientsOf(ids.length),
+      bounds: [
+        { min: -1, max: 1 },
+        { min: 0, max: 0.25 },
+      ],
+    });
+    const certificate = Uint8Array.from(new X509Certificate(identity.certificate).raw);
+    return new Puppet(agreed, half, layout, certificate, () => connectHostile(identity, parties.shop, port));
+  }
+
+  /** Loses its connection, and makes another. */
+  reconnect(): void {
+    this.close();
+    this.#connection = this.#connect();
+    this.peer = peerOver("shop", this.#connection.transport);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async join(changes: HelloChanges = {}): Promise<void> {
+    const hello: Hello = {
+      protocolVersion,
+      activeName: "bank",
+      instanceCount: ids.length,
+      idsDigest: idsDigest(ids),
+      parameters: this.agreed,
+      jobId: this.#jobId,
+      ...this.#introduction,
+      ...changes,
+    };
+    await this.peer.join(hello, {})[Symbol.asyncIterator]().next();
+  }
+
+  /** Joins, and sets the scheme up as it should be. */
+  async begin(changes: HelloChanges = {}): Promise<void> {
+    await this.join(changes);
+    await this.setUp(await this.setUpMessage());
+  }
+
+  /** As it should be. */
+  setUpMessage(): Promise<Uint8Array> {
+    const nobody = {
+      greetings: [],
+      rows: null,
+      run: new Uint8Array(32),
+      nodesPerTree: 1,
+      nodesMax: 0,
+      candidatesMax: 1,
+    };
+    return this.scheme.setUp({ layout: this.layout, instanceCount: ids.length, outputsPerTree: 1, ...nobody });
+  }
+
+  async setUp(scheme: Uint8Array): Promise<void> {
+    await this.peer.setUp({ scheme, skipBin: true }, {});
+  }
+
+  async gradients(tree: number, change: (chunk: ActiveGradients) => void = () => {}): Promise<void> {
+    const { layout, scheme } = this;
+    async function* chunks(): AsyncGenerator<ActiveGradients> {
+      let sequence = 0;
+      for await (const { message } of scheme.gradients(layout, quantise(layout, gradientsOf(ids.length)), null)) {
+        const chunk = create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: message });
+        change(chunk);
+        yield chunk;
+      }
+    }
+    await this.peer.gradients(chunks(), {});
+  }
+
+  async node(tree: number, node: number, members: MessageInitShape<typeof NodeMembersSchema>): Promise<NodeSums> {
+    async function* request() {
+      yield { tree, node, members, scheme: new Uint8Array(0) };
+    }
+    const counts: number[] = [];
+    const sums: number[] = [];
+    for await (const answer of this.peer.histograms(request(), {})) {
+      counts.push(...answer.counts);
+      const asked = { peer: 0, tree, node };
+      sums.push(...(await this.scheme.sums(this.layout, answer.scheme, answer.counts, asked)));
+    }
+    return { counts, sums };
+  }
+
+  root(tree: number): Promise<NodeSums> {
+    return this.node(tree, 0, { isRoot: true });
+  }
+
+  /** @returns who goes left */
+  async split(tree: number, node: number, candidate: number): Promise<Uint8Array> {
+    const request = { tree, decisions: [decision(node, candidate)] };
+    for await (const { leftMembers } of this.peer.splits(request, {})) return leftMembers;
+    return new Uint8Array(0);
+  }
+}
+
+/** How a decision names its candidate. */
+function decision(node: number, candidate: number): MessageInitShape<typeof ActiveSplitDecisionSchema> {
+  return { node, named: { case: "candidate", value: candidate } };
+}
+
+function gradientsOf(count: number): [Float64Array, Float64Array] {
+  return [
+    Float64Array.from({ length: count }, (_, i) => (i % 3 === 0 ? 0.5 : -0.5)),
+    new Float64Array(count).fill(0.25),
+  ];
+}

@@ -1,0 +1,70 @@
+/**
+ * A party's disk in a simulation: what was written stays, whatever happens to the processes that write. Each process of
+ * the party has a view of its own, which is dead once the process is: a crashed process changes nothing any more.
+ */
+import { sep } from "node:path";
+import { TandemError } from "../../../src/base/error.ts";
+import type { Storage } from "../../../src/base/files/storage.ts";
+import { ticks } from "./ticks.ts";
+
+/** A process of the simulation has crashed: whatever it still does is of no consequence. */
+export class Crashed extends Error {
+  constructor() {
+    super("this process has crashed");
+  }
+}
+
+export interface WriteHooks {
+  /** How many ticks of the event loop a write takes. */
+  ticks(path: string, index: number): number;
+  /** The write is about to happen. @throws Crashed if it never will */
+  before(path: string, index: number): void;
+  /** It has happened. @throws Crashed if nobody will hear of it */
+  after(path: string, index: number): void;
+}
+
+export class SimulatedDisk {
+  readonly files = new Map<string, string>();
+
+  /** @param isDead whether the process that uses this view has crashed */
+  storage(isDead: () => boolean, hooks: WriteHooks): Storage {
+    const written = new Map<string, number>();
+    const alive = async (): Promise<void> => {
+      await ticks(1);
+      if (isDead()) throw new Crashed();
+    };
+    const changing = async (path: string, change: () => void): Promise<void> => {
+      await alive();
+      const index = written.get(path) ?? 0;
+      written.set(path, index + 1);
+      await ticks(hooks.ticks(path, index));
+      if (isDead()) throw new Crashed();
+      hooks.before(path, index);
+      change();
+      hooks.after(path, index);
+      await alive();
+    };
+    return {
+      read: async (path) => {
+        await alive();
+        return this.files.get(path) ?? null;
+      },
+      write: (path, contents) =>
+        changing(path, () => this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""))),
+      append: (path, contents) => changing(path, () => this.files.set(path, (this.files.get(path) ?? "") + contents)),
+      remove: (path) => changing(path, () => this.files.delete(path)),
+      removeFolder: (path) =>
+        changing(path, () => {
+          for (const file of this.files.keys()) if (file.startsWith(`${path}${sep}`)) this.files.delete(file);
+        }),
+      makeFolder: alive,
+      tidy: alive,
+    };
+  }
+
+  file(path: string): string {
+    const text = this.files.get(path);
+    if (text === undefined) throw new TandemError("FILE_UNREADABLE", `the simulated disk has no ${path}`);
+    return text;
+  }
+}

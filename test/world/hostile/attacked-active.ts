@@ -1,0 +1,144 @@
+/**
+ * An active party that trains with a hostile passive one: in this process, for the number of jobs, or as the commands
+ * `tandem train` and `tandem align`. It must refuse with a code, or end with the exact model.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { join } from "node:path";
+import { runActive } from "../../../src/party/active/run.ts";
+import { realWorld } from "../../../src/party/active/world.ts";
+import { TandemError } from "../../../src/base/error.ts";
+import type { PartyEvent } from "../../../src/record/events.ts";
+import { noNotes } from "../../../src/record/job-record.ts";
+import { readActiveShare } from "../../../src/store/share-files.ts";
+import { residentBytesMax } from "./attacked-party.ts";
+import { AttackedProcess } from "./attacked-process.ts";
+import { centralisedModel, isSameModel, storedModel } from "./exact-model.ts";
+import { outcomeWithin, jobName } from "./hostile-active.ts";
+import { type Aim, HostileAnswers } from "./hostile-answers.ts";
+import { HostileJob, watchdogMs } from "./hostile-job.ts";
+import { bankConfig, foundParties, type HostileParties, makePeople, writeShopConfig } from "./hostile-parties.ts";
+import { type HostilePassive, startHostilePassive } from "./hostile-passive.ts";
+import { type Scenario, scenarios } from "./hostile-scenarios.ts";
+import { pick } from "./hostile-values.ts";
+import { ToldSecrets } from "./told-secrets.ts";
+
+/** What an undisturbed job of a kind is like. */
+interface Known {
+  readonly calls: readonly Aim[];
+  readonly trees: unknown;
+}
+
+/** As a function of this process, or as a command. */
+export type Run = "in process" | "train" | "align";
+
+/**
+ * What a passive party says of its own columns and people nobody else can check: that it holds a person, on which side
+ * of its split somebody is, what its sums are. A lie there makes another model, as a column with wrong values does.
+ */
+const ownWords = ["PassiveSplit.left_members", "PassiveRemaskedIds.points", "PassiveMaskedIds.points"].concat(
+  ["scheme", "counts", "withheld", "groups"].map((field) => `PassiveHistograms.${field}`),
+);
+
+export class AttackedActive {
+  readonly #parties: HostileParties;
+  readonly #passive: HostilePassive;
+  readonly #secrets = new ToldSecrets(makePeople());
+  readonly #known = new Map<Scenario, Known>();
+  peakBytes = 0;
+  /** Jobs that ended well with another model, by the word that did it. */
+  readonly misled = new Map<string, number>();
+
+  private constructor(parties: HostileParties, passive: HostilePassive) {
+    this.#parties = parties;
+    this.#passive = passive;
+  }
+
+  /** @param root a folder of its own */
+  static async start(root: string, hasCategories: boolean): Promise<AttackedActive> {
+    const parties = await foundParties(root, { hasCategories });
+    return new AttackedActive(parties, await startHostilePassive(await writeShopConfig(parties)));
+  }
+
+  async close(): Promise<void> {
+    await this.#passive.close();
+  }
+
+  async attack(job: HostileJob, scenario: Scenario, run: Run): Promise<void> {
+    const { calls, trees } = await this.#undisturbed(scenario);
+    const random = job.random("aims");
+    const aims = Array.from({ length: 1 + random.below(2) }, () => pick(random, calls));
+    this.#passive.answers = new HostileAnswers(job, aims);
+    const outcome = run === "in process" ? await this.#here(job, scenario) : await this.#command(job, scenario, run);
+    this.#passive.answers = null;
+    job.ended("the job", outcome);
+    if (outcome !== "finished" || run === "align") return;
+    const share = await readActiveShare(join(this.#folder(job), "share.json"));
+    if (isDeepStrictEqual(share.trees, trees)) return;
+    const word = job.done.find((what) => ownWords.some((own) => what.startsWith(own)));
+    if (word === undefined) job.wrong.push(`another model than in one place, after ${job.done.join(", ")}`);
+    else this.misled.set(word, (this.misled.get(word) ?? 0) + 1);
+  }
+
+  /** Once per kind of job: the calls that it makes, and its trees, which are those of a job in one place. */
+  async #undisturbed(scenario: Scenario): Promise<Known> {
+    const before = this.#known.get(scenario);
+    if (before !== undefined) return before;
+    const job = new HostileJob(0, 1_000_000 + scenarios.indexOf(scenario));
+    const answers = new HostileAnswers(job, []);
+    this.#passive.answers = answers;
+    const outcome = await this.#here(job, scenario);
+    if (outcome !== "finished") throw new Error(`an undisturbed job (${scenario.name}) ends with ${outcome}`);
+    const config = await bankConfig(this.#parties, this.#passive.port, jobName(job), scenario);
+    const stored = await storedModel(this.#folder(job), join(this.#parties.shop.folder, "jobs", jobName(job)));
+    if (!isSameModel(stored, await centralisedModel(config, this.#parties)))
+      throw new Error(`an undisturbed job (${scenario.name}) makes another model than in one place`);
+    const known = {
+      calls: answers.calls,
+      trees: (await readActiveShare(join(this.#folder(job), "share.json"))).trees,
+    };
+    this.#known.set(scenario, known);
+    return known;
+  }
+
+  async #here(job: HostileJob, scenario: Scenario): Promise<string> {
+    const config = await bankConfig(this.#parties, this.#passive.port, jobName(job), scenario);
+    const events: PartyEvent[] = [];
+    const outcome = await outcomeWithin(watchdogMs, async () => {
+      try {
+        await runActive(config, (event) => events.push(event), { ...realWorld, notes: () => noNotes });
+      } catch (error) {
+        if (error instanceof TandemError && error.code !== "INTERNAL") this.#look(job, error.message);
+        else job.wrong.push(`the active party fails: ${error instanceof Error ? error.stack : String(error)}`);
+        throw error;
+      }
+    });
+    this.#look(job, JSON.stringify(events));
+    // That the other side has a bug is its own word: it may lie about that as well.
+    return outcome === "INTERNAL" ? "PARTY_LOST" : outcome;
+  }
+
+  async #command(job: HostileJob, scenario: Scenario, command: "train" | "align"): Promise<string> {
+    const config = join(this.#parties.bank.folder, `${jobName(job)}.json`);
+    await bankConfig(this.#parties, this.#passive.port, jobName(job), { ...scenario, align: true });
+    const process = new AttackedProcess(command, "-c", config);
+    const timer = setTimeout(() => void process.stop("SIGKILL"), watchdogMs);
+    const { exitCode, signal } = await process.ended;
+    clearTimeout(timer);
+    this.peakBytes = Math.max(this.peakBytes, process.peakBytes());
+    if (process.peakBytes() > residentBytesMax) job.wrong.push(`it takes ${process.peakBytes() >> 20} MB`);
+    this.#look(job, process.said);
+    if (exitCode === 0) return "finished";
+    const code = /^error: .*\(([A-Z_]+)\)$/m.exec(process.said)?.[1];
+    if (exitCode === 2 && code !== undefined) return code;
+    job.wrong.push(`${command} ends with ${exitCode ?? signal}: ${process.said.slice(-500)}`);
+    return signal === "SIGKILL" ? "hang" : "INTERNAL";
+  }
+
+  #look(job: HostileJob, text: string): void {
+    for (const what of this.#secrets.in(text)) job.wrong.push(`the active party says ${what}: ${text.slice(0, 600)}`);
+  }
+
+  #folder(job: HostileJob): string {
+    return join(this.#parties.bank.folder, "jobs", jobName(job));
+  }
+}

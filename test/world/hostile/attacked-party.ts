@@ -1,0 +1,168 @@
+/**
+ * `tandem party` as a process that hostile jobs are sent to, one after the other, and honest ones in between: these
+ * must end with the model that all columns in one place make.
+ */
+import { create } from "@bufbuild/protobuf";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Model } from "../../../src/gbdt/tree/model.ts";
+import { readActiveShare } from "../../../src/store/share-files.ts";
+import type { ActiveMaskOpen } from "../../../src/wire/generated/tandem/v1/masked_pb.ts";
+import {
+  ActiveContributionsSchema,
+  ActiveScoringSchema,
+  ActiveTagsSchema,
+  Scoring,
+} from "../../../src/wire/generated/tandem/v1/scoring_pb.ts";
+import { protocolVersion } from "../../../src/wire/version.ts";
+import { AttackedProcess } from "./attacked-process.ts";
+import { centralisedModel, isSameModel, storedModel } from "./exact-model.ts";
+import { jobName, runHostileActive, type Target } from "./hostile-active.ts";
+import type { Said } from "./hostile-call.ts";
+import { HostileJob } from "./hostile-job.ts";
+import { bankConfig, foundParties, makePeople, type PassiveChanges, writeShopConfig } from "./hostile-parties.ts";
+import { type Scenario, scenarios } from "./hostile-scenarios.ts";
+import { ToldSecrets } from "./told-secrets.ts";
+
+/** A party with 48 people takes some 130 MB; a flood of messages may be under way at any moment. */
+export const residentBytesMax = 640 << 20;
+
+/** Hostile calls before each honest one that is aimed at, about. */
+const callsBefore = 24;
+
+export class AttackedParty {
+  readonly process: AttackedProcess;
+  readonly #target: Target;
+  readonly #secrets = new ToldSecrets(makePeople());
+  readonly #expected = new Map<Scenario, Promise<Model>>();
+  /** What honest parties have said. */
+  readonly #said: Said[] = [];
+  #honest = 0;
+
+  private constructor(process: AttackedProcess, target: Target) {
+    this.process = process;
+    this.#target = target;
+  }
+
+  /** @param root a folder of its own */
+  static async start(root: string, hasCategories: boolean, changes: PassiveChanges = {}): Promise<AttackedParty> {
+    const parties = await foundParties(root, { hasCategories });
+    const process = new AttackedProcess("party", "-c", await writeShopConfig(parties, changes));
+    const party = new AttackedParty(process, { parties, port: await process.listening() });
+    for (const scenario of scenarios.slice(0, 3)) await party.#rehearse(scenario);
+    return party;
+  }
+
+  get target(): Target {
+    return this.#target;
+  }
+
+  /** A hostile job. What is wrong about it stands in the job. */
+  async attack(job: HostileJob, scenario: Scenario): Promise<void> {
+    await runHostileActive(this.#target, scenario, job, { elsewhere: this.#said, callsBefore });
+    this.look(job);
+  }
+
+  /** An honest job, which must end well, whatever was done to the party before. */
+  async check(job: HostileJob): Promise<void> {
+    await this.#rehearse(scenarios[this.#honest % scenarios.length], job);
+  }
+
+  async stop(job: HostileJob): Promise<void> {
+    const { exitCode, signal } = await this.process.stop();
+    if (exitCode !== 0) job.wrong.push(`the party ended with ${exitCode ?? signal} when it was asked to stop`);
+    this.look(job, true);
+    await this.#lookAtRecords(job);
+  }
+
+  /** What the party has said or become since the last time. */
+  look(job: HostileJob, mayHaveEnded = false): void {
+    const news = this.process.news();
+    for (const what of this.#secrets.in(news)) job.wrong.push(`the party says ${what}: ${excerpt(news)}`);
+    const refusals = [...job.refusals].join("\n");
+    for (const what of this.#secrets.in(refusals)) job.wrong.push(`a refusal says ${what}: ${excerpt(refusals)}`);
+    if (this.process.hasEnded && !mayHaveEnded) job.wrong.push(`the party has ended: ${news.slice(-500)}`);
+    if (this.process.peakBytes() > residentBytesMax)
+      job.wrong.push(`the party takes ${this.process.peakBytes() >> 20} MB`);
+  }
+
+  /** What is kept of jobs for people to look at. */
+  async #lookAtRecords(job: HostileJob): Promise<void> {
+    const folder = join(this.#target.parties.shop.folder, "jobs");
+    for (const name of await readdir(folder)) {
+      const events = await readFile(join(folder, name, "events.jsonl"), "utf8").catch(() => "");
+      for (const what of this.#secrets.in(events)) job.wrong.push(`the record of ${name} says ${what}`);
+    }
+  }
+
+  /** An honest job whose messages are kept. */
+  async #rehearse(scenario: Scenario, report?: HostileJob): Promise<void> {
+    const honest = new HostileJob(0, 1_000_000 + this.#honest++);
+    const said = await runHostileActive(this.#target, scenario, honest, { elsewhere: [], callsBefore: 0 });
+    const wrong: string[] = [...honest.wrong];
+    if (!honest.outcomes.has("finished")) wrong.push([...honest.outcomes.keys()].join());
+    else if (!(await this.#isExact(honest, scenario))) wrong.push("another model than in one place");
+    for (const what of wrong) (report ?? honest).wrong.push(`an honest job afterwards (${scenario.name}): ${what}`);
+    if (report === undefined) {
+      if (honest.wrong.length > 0) throw new Error(honest.wrong.join("; "));
+      this.#said.push(...said, ...(await this.#scoring(honest, said)));
+    }
+    this.look(report ?? honest);
+  }
+
+  async #isExact(job: HostileJob, scenario: Scenario): Promise<boolean> {
+    const { parties, port } = this.#target;
+    const stored = await storedModel(...this.#folders(job));
+    if (!this.#expected.has(scenario)) {
+      const config = await bankConfig(parties, port, jobName(job), scenario);
+      this.#expected.set(scenario, centralisedModel(config, parties));
+    }
+    const expected = await this.#expected.get(scenario);
+    return expected !== undefined && isSameModel(stored, expected);
+  }
+
+  /** The calls of whoever scores with the model of this job. */
+  async #scoring(job: HostileJob, said: readonly Said[]): Promise<Said[]> {
+    const { model } = await readActiveShare(join(this.#folders(job)[0], "share.json"));
+    const ids = makePeople().map(({ id }) => id);
+    const { score, maskOpen, maskStep, tags, contributions } = Scoring.method;
+    const masked = said.flatMap(({ method, messages }): Said[] => {
+      if (method.name === maskStep.name) return [{ method: maskStep, messages }];
+      if (method.name !== maskOpen.name) return [];
+      return [{ method: maskOpen, messages: messages.map((message) => ({ ...(message as ActiveMaskOpen), model })) }];
+    });
+    return [
+      { method: score, messages: [create(ActiveScoringSchema, { protocolVersion, model, ids: ids.slice(0, 9) })] },
+      { method: tags, messages: [create(ActiveTagsSchema, { protocolVersion, model })] },
+      {
+        method: contributions,
+        messages: [
+          create(ActiveContributionsSchema, {
+            protocolVersion,
+            model,
+            ids: ids.slice(0, 1),
+            outputCount: 1,
+            treesPerRound: 1,
+            values: new Uint8Array(64),
+          }),
+        ],
+      },
+      ...masked,
+    ];
+  }
+
+  #folders(job: HostileJob): [bank: string, shop: string] {
+    const { bank, shop } = this.#target.parties;
+    return [join(bank.folder, "jobs", jobName(job)), join(shop.folder, "jobs", jobName(job))];
+  }
+}
+
+/** Lines of what a party said that have to do with it, for people; a line that is always long comes last. */
+function excerpt(text: string): string {
+  const isSuspect = (line: string): boolean => /INTERNAL|internal|Error: |zq|"threshold"|forged|^\s+at /.test(line);
+  const lines = text.split("\n").filter(isSuspect);
+  return lines
+    .sort((a, b) => a.length - b.length)
+    .join(" | ")
+    .slice(0, 600);
+}

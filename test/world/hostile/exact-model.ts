@@ -1,0 +1,59 @@
+/** Whether a job's model is the one that all columns in one place make: split for split, weight for weight. */
+import { isDeepStrictEqual } from "node:util";
+import { join } from "node:path";
+import { selectRows } from "../../../src/data/dataset.ts";
+import type { Model } from "../../../src/gbdt/tree/model.ts";
+import { trainPlain } from "../../../src/party/active/plain-training.ts";
+import { jobTables, readActiveTables, rowsOf } from "../../../src/party/active/tables.ts";
+import type { ActiveConfig } from "../../../src/party/config/config.ts";
+import { codecOfJob } from "../../../src/party/job-grid.ts";
+import { noiseSecretFrom } from "../../../src/party/noise-secret.ts";
+import { readPartyTable } from "../../../src/party/tables/party-data.ts";
+import { mergeShares } from "../../../src/store/merge-shares.ts";
+import { readActiveShare, readPassiveShare } from "../../../src/store/share-files.ts";
+import { columnsOf, type HostileParties, plantedSecrets } from "./hostile-parties.ts";
+
+/** The model of a job like this one, trained in one place. */
+export async function centralisedModel(config: ActiveConfig, { shop }: HostileParties): Promise<Model> {
+  const tables = await readActiveTables(config);
+  const ids = [...rowsOf(tables).table.ids];
+  const ascending = Uint32Array.from(ids, (_, row) => row).sort((a, b) => (ids[a] < ids[b] ? -1 : 1));
+  const { train, validationRows } = jobTables(tables, config.align ? ascending : null, config);
+  const isCategorical = config.training.enable_categorical;
+  const theirs = await readPartyTable(
+    { path: join(shop.folder, "data.csv") },
+    {
+      ...config.data,
+      features: [...columnsOf.shop],
+      categorical: isCategorical ? ["shop_c"] : [],
+      monotone_constraints: {},
+      interaction_constraints: {},
+    },
+    null,
+  );
+  const theirIds = [...theirs.table.ids];
+  const rows = Uint32Array.from(train.ids, (id) => theirIds.indexOf(id));
+  const { model } = await trainPlain({
+    train: [train, selectRows(theirs.table, rows)],
+    test: null,
+    validationRows,
+    training: config.training,
+    codec: codecOfJob({ ...config, defences: config.privacy }, { instances: train.ids.length, validationRows }),
+    scheme: config.scheme,
+    keyBits: config.keyBits,
+    samplingSecrets: [plantedSecrets[0], plantedSecrets[1]],
+    defences: config.privacy,
+    noiseSecrets: [noiseSecretFrom(plantedSecrets[0]), noiseSecretFrom(plantedSecrets[2])],
+  });
+  return model;
+}
+
+/** The model that two finished parties have stored. */
+export async function storedModel(bankJob: string, shopJob: string): Promise<Model> {
+  const active = await readActiveShare(join(bankJob, "share.json"));
+  return mergeShares(active, [await readPassiveShare(join(shopJob, "share.json"))]);
+}
+
+export function isSameModel(a: Model, b: Model): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));
+}

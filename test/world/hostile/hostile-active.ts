@@ -1,0 +1,104 @@
+/**
+ * A hostile active party: an honest one, between which and the wire stands a mutator. Its jobs go to a party that runs
+ * as a process of its own, one after the other.
+ */
+import type { Transport } from "@connectrpc/connect";
+import { readIdentity } from "../../../src/party/identity.ts";
+import { runActive } from "../../../src/party/active/run.ts";
+import { type ActiveWorld, type ConnectedPeer, realWorld } from "../../../src/party/active/world.ts";
+import { noNotes } from "../../../src/record/job-record.ts";
+import { alignmentPeerOver } from "../../../src/transport/alignment-client.ts";
+import { peerOver } from "../../../src/transport/peer-client.ts";
+import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
+import type { Said } from "./hostile-call.ts";
+import { connectHostile, type HostileConnection } from "./hostile-connection.ts";
+import { type HostileJob, outcomeOf, watchdogMs } from "./hostile-job.ts";
+import { bankConfig, type HostileParties, type Party } from "./hostile-parties.ts";
+import type { Scenario } from "./hostile-scenarios.ts";
+import { HostileTransport, type HostileWays } from "./hostile-transport.ts";
+
+/** A party that is attacked: where it listens, and who attacks it. */
+export interface Target {
+  readonly parties: HostileParties;
+  readonly port: number;
+}
+
+/** The party may not have noticed yet that the job before is over. */
+const busyMs = 20;
+
+/** @returns what the honest party has said */
+export async function runHostileActive(
+  { parties, port }: Target,
+  scenario: Scenario,
+  job: HostileJob,
+  hostility: Pick<HostileWays, "elsewhere" | "callsBefore">,
+): Promise<readonly Said[]> {
+  const config = await bankConfig(parties, port, jobName(job), scenario);
+  const identity = await readIdentity(config.tls);
+  const connections = new Connections(identity, parties.shop, port);
+  const over = new AbortController();
+  const ways = { transport: connections.first.transport, other: () => connections.second.transport, ...hostility };
+  const hostile = new HostileTransport(ways, job, over.signal);
+  await untilFree(connections.first.transport, job);
+  const world = worldOver(parties.shop.name, hostile, parties.bank.fingerprint);
+  job.ended("the job", await outcomeWithin(watchdogMs, () => runActive(config, () => {}, world)));
+  if (hostility.callsBefore > 0) await hostile.afterwards();
+  over.abort();
+  connections.close();
+  return hostile.said;
+}
+
+/** The party may not have noticed yet that the job before is over. An empty hello opens nothing. */
+async function untilFree(transport: Transport, job: HostileJob): Promise<void> {
+  for (const started = performance.now(); performance.now() - started < watchdogMs;) {
+    const hello = peerOver("attacked", transport).join({}, {})[Symbol.asyncIterator]();
+    const outcome = await outcomeWithin(watchdogMs, () => hello.next());
+    if (outcome !== "PARTY_BUSY") return;
+    await new Promise((resolve) => setTimeout(resolve, busyMs));
+  }
+  job.ended("a party that stays busy", "hang");
+}
+
+export function jobName({ number }: HostileJob): string {
+  return `job-${number}`;
+}
+
+function worldOver(name: string, { transport }: HostileTransport, boundTo: string): ActiveWorld {
+  const connect = async (): Promise<readonly ConnectedPeer[]> => [
+    {
+      ...peerOver(name, transport),
+      alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile, boundTo),
+      close: () => {},
+    },
+  ];
+  return { ...realWorld, notes: () => noNotes, connect };
+}
+
+/** Up to two of one party. */
+class Connections {
+  readonly first: HostileConnection;
+  readonly #make: () => HostileConnection;
+  #second: HostileConnection | null = null;
+
+  constructor(identity: TlsIdentity, to: Party, port: number) {
+    this.#make = () => connectHostile(identity, to, port);
+    this.first = this.#make();
+  }
+
+  get second(): HostileConnection {
+    return (this.#second ??= this.#make());
+  }
+
+  close(): void {
+    this.first.close();
+    this.#second?.close();
+  }
+}
+
+/** @returns how it ended: with a code, or "finished" */
+export async function outcomeWithin(ms: number, work: () => Promise<unknown>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => (timer = setTimeout(() => resolve("hang"), ms)));
+  const done = work().then(() => "finished", outcomeOf);
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,64 @@
+/**
+ * One hostile job: what it draws, and what came of every message that it changed. Draws hang on the seed, the job's
+ * number and the place, not on what came before: a job is hostile in the same way when it runs alone.
+ */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { TandemError } from "../../../src/base/error.ts";
+import { SeededRandom } from "../../../src/base/random.ts";
+import { fromWireError, isPartyFault } from "../../../src/transport/wire-error.ts";
+
+/** Nothing that is asked may take longer. A job takes a tenth of a second. */
+export const watchdogMs = 60_000;
+
+export class HostileJob {
+  readonly seed: number;
+  readonly number: number;
+  /** Messages that were sent with other contents than they should have. */
+  messages = 0;
+  /** Calls that were made with such messages, or out of order, too often, or broken off. */
+  calls = 0;
+  /** How often a call ended with which code; "answered" without one. */
+  readonly outcomes = new Map<string, number>();
+  /** What the other party said when it refused. */
+  readonly refusals = new Set<string>();
+  /** What must not happen, in words. */
+  readonly wrong: string[] = [];
+  /** The hostile call that took longest until it was answered or refused. */
+  slowest = { what: "", ms: 0 };
+  /** The fields that were changed, and what else was done, in order. */
+  readonly done: string[] = [];
+
+  constructor(seed: number, number: number) {
+    this.seed = seed;
+    this.number = number;
+  }
+
+  random(...place: readonly (string | number)[]): SeededRandom {
+    return new SeededRandom([this.seed, this.number, ...place].join("/"));
+  }
+
+  ended(what: string, outcome: string): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    if (isWrong(outcome)) this.wrong.push(`${what}: ${outcome}`);
+  }
+}
+
+/** Of a call that a hostile party made, or of a job: the code that it was refused with. */
+export function outcomeOf(error: unknown): string {
+  const known = error instanceof ConnectError ? fromWireError(error, "attacked") : error;
+  if (!(known instanceof TandemError)) return `no error of ours: ${String(error)}`;
+  if (isPartyFault(known)) return "INTERNAL";
+  const isOdd = error instanceof ConnectError && !error.metadata.has("tandem-code") && !isRefusal(error);
+  return isOdd ? `no code: ${error.message}` : known.code;
+}
+
+/** The connection, or this stream of it, has ended; or gRPC itself does not take the message. */
+function isRefusal(error: ConnectError): boolean {
+  const broken = [Code.Unavailable, Code.Canceled, Code.Aborted];
+  return broken.includes(error.code) || fromWireError(error, "attacked").code !== "PARTY_LOST";
+}
+
+/** A bug, or nothing that the protocol knows. */
+function isWrong(outcome: string): boolean {
+  return /^(?:INTERNAL|hang|no )/.test(outcome);
+}

@@ -1,0 +1,53 @@
+/** A hostile passive party: an honest one behind real TLS, some of whose answers are changed on their way out. */
+import type { ConnectRouter } from "@connectrpc/connect";
+import { readPassiveConfig } from "../../../src/party/config/config.ts";
+import { readIdentity } from "../../../src/party/identity.ts";
+import { PassiveDesk } from "../../../src/party/passive/desk.ts";
+import { PassiveScoring } from "../../../src/scoring/desk.ts";
+import { partyRoutes } from "../../../src/transport/party-service.ts";
+import { scoringRoutes } from "../../../src/transport/scoring-service.ts";
+import { listenTls } from "../../../src/transport/tls-listen.ts";
+import { type HostileAnswers, hostileRouter } from "./hostile-answers.ts";
+
+export interface HostilePassive {
+  readonly port: number;
+  /** How the next job is answered; null: as it should be. */
+  answers: HostileAnswers | null;
+  close(): Promise<void>;
+}
+
+/** What stands between a passive party and the wire. */
+export type Between = (router: ConnectRouter) => ConnectRouter;
+
+/** @param configPath of an ordinary passive party */
+export async function startHostilePassive(configPath: string): Promise<HostilePassive> {
+  const state: { answers: HostileAnswers | null } = { answers: null };
+  const server = await servePassive(configPath, (router) => hostileRouter(router, () => state.answers));
+  return Object.assign(state, server);
+}
+
+/** A passive party in this process, behind real TLS. */
+export async function servePassive(configPath: string, between: Between): Promise<Omit<HostilePassive, "answers">> {
+  const config = await readPassiveConfig(configPath);
+  const desk = new PassiveDesk(
+    config,
+    () => {},
+    () => {},
+  );
+  await desk.load();
+  const scoring = new PassiveScoring(config, desk.data, () => {}, desk.budgets);
+  const routes = [partyRoutes(desk), scoringRoutes(scoring)];
+  const server = await listenTls(
+    { routes: (router) => routes.forEach((add) => add(between(router))) },
+    await readIdentity(config.tls),
+    config.active,
+    config.listen,
+  );
+  return {
+    port: server.port,
+    async close() {
+      await server.close();
+      scoring.close();
+    },
+  };
+}
