@@ -16,7 +16,7 @@ import { mergeShares } from "../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import type { Identity } from "../transport/certificates.ts";
-import { superviseParties } from "./supervisor.ts";
+import { type Supervise, type Supervisor, superviseParties } from "./supervisor.ts";
 
 /** Raw text cells by column. */
 export interface TextTable {
@@ -92,10 +92,14 @@ export function simulatedSecret(party: number): string {
   return `simulated party ${party}`;
 }
 
-export async function runFederation(job: FederationJob): Promise<FederationResult> {
+/** @param supervise starts the parties: as processes, unless it says otherwise */
+export async function runFederation(
+  job: FederationJob,
+  supervise: Supervise = superviseParties,
+): Promise<FederationResult> {
   const root = await mkdtemp(join(tmpdir(), "tandem-"));
   await chmod(root, 0o700);
-  const supervisor = superviseParties(job.onEvent);
+  const supervisor = supervise(job.onEvent);
   const stop = (): void => supervisor.stop();
   process.once("exit", stop);
   try {
@@ -107,11 +111,7 @@ export async function runFederation(job: FederationJob): Promise<FederationResul
   }
 }
 
-async function runIn(
-  root: string,
-  job: FederationJob,
-  supervisor: ReturnType<typeof superviseParties>,
-): Promise<FederationResult> {
+async function runIn(root: string, job: FederationJob, supervisor: Supervisor): Promise<FederationResult> {
   const started = performance.now();
   // Slow to load, and bad input never needs them.
   const [{ createAuthority }, { certificateFingerprint }] = await Promise.all([
@@ -234,7 +234,7 @@ function configPrivacy({ privacy: preset, ...defences }: PrivacyParameters): Rec
 async function collect(
   job: FederationJob,
   homes: readonly Home[],
-  supervisor: ReturnType<typeof superviseParties>,
+  supervisor: Supervisor,
 ): Promise<Omit<FederationResult, "wallSeconds">> {
   const sharePath = (name: string, index: number): string =>
     join(outputOf(job, name, homes[index].directory), job.keep?.job ?? localJob, "share.json");

@@ -3,6 +3,7 @@ import { firstDifference } from "../gbdt/tree/model-compare.ts";
 import { writeXgboostModel } from "../store/xgboost/export.ts";
 import { type ContributionRow, contributionOf, trainInOnePlace } from "./comparison.ts";
 import { type FederationResult, runFederation } from "./federation.ts";
+import type { Supervise } from "./supervisor.ts";
 import { prepareSimulation } from "./prepare-simulation.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
@@ -13,9 +14,10 @@ export interface SimulateResult extends FederationResult {
   readonly contribution: readonly ContributionRow[] | null;
 }
 
-export async function simulate(options: SimulateOptions): Promise<SimulateResult> {
+/** @param supervise starts the parties: as processes, unless it says otherwise */
+export async function simulate(options: SimulateOptions, supervise?: Supervise): Promise<SimulateResult> {
   const { job, train, test, validation, training, codec, privacy, start } = await prepareSimulation(options);
-  const result = await runFederation(job);
+  const result = await runFederation(job, supervise);
   const parties = [job.active, ...job.passives];
   if (options.export !== undefined) {
     await writeXgboostModel(

@@ -23,6 +23,9 @@ export interface Supervisor {
   stop(): void;
 }
 
+/** Makes a supervisor whose parties' events go to `onEvent`. */
+export type Supervise = (onEvent: (event: PartyEvent) => void) => Supervisor;
+
 interface Party {
   readonly name: string;
   readonly process: ChildProcess;
@@ -38,7 +41,7 @@ interface PartyEnd {
   readonly stderr: string;
 }
 
-export function superviseParties(onEvent: (event: PartyEvent) => void): Supervisor {
+export const superviseParties: Supervise = (onEvent) => {
   const parties: Party[] = [];
   const waiting: (() => void)[] = [];
   let failing: (error: TandemError) => void = () => {};
@@ -97,7 +100,7 @@ export function superviseParties(onEvent: (event: PartyEvent) => void): Supervis
       if (bad) await failed;
     },
   };
-}
+};
 
 /**
  * Of several parties that ended badly, the one where it began: a death, then an error that is not about another's end.

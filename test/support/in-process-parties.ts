@@ -1,0 +1,53 @@
+/** The parties of a simulation in the test's own process: the same configs, folders and TLS, without three starts. */
+import { TandemError } from "../../src/base/error.ts";
+import type { Supervise } from "../../src/simulate/supervisor.ts";
+import { runActive } from "../../src/party/active/run.ts";
+import { readActiveConfig, readPassiveConfig } from "../../src/party/config/config.ts";
+import { runPassive } from "../../src/party/passive/run.ts";
+import type { PartyEvent } from "../../src/record/events.ts";
+
+/** A party that fails ends the others. */
+export const superviseInProcess: Supervise = (onEvent) => {
+  const stopping = new AbortController();
+  const events: PartyEvent[] = [];
+  const wake = new Set<() => void>();
+  const running: Promise<void>[] = [];
+  const emit = (event: PartyEvent): void => {
+    events.push(event);
+    onEvent(event);
+    for (const look of wake) look();
+  };
+  const failed = new Promise<never>((_, reject) =>
+    stopping.signal.addEventListener("abort", () => reject(stopping.signal.reason), { once: true }),
+  );
+  failed.catch(() => {}); // waitFor and finished report it
+  return {
+    start(name, role, configPath) {
+      const run = async (): Promise<void> => {
+        if (role === "train") return runActive(await readActiveConfig(configPath, () => name), emit);
+        return runPassive(await readPassiveConfig(configPath), emit, { stop: stopping.signal, once: true });
+      };
+      running.push(
+        run().catch((error: unknown) => {
+          stopping.abort(error);
+          throw error;
+        }),
+      );
+    },
+    stop: () => stopping.abort(new TandemError("PARTY_LOST", "the parties were stopped")),
+    waitFor(name, type) {
+      const found = new Promise<Extract<PartyEvent, { type: typeof type }>>((resolve) => {
+        const look = (): void => {
+          const event = events.find((candidate) => candidate.type === type && candidate.party === name);
+          if (event === undefined) return;
+          wake.delete(look);
+          resolve(event as Extract<PartyEvent, { type: typeof type }>);
+        };
+        wake.add(look);
+        look();
+      });
+      return Promise.race([found, failed]);
+    },
+    finished: async () => void (await Promise.all(running)),
+  };
+};
