@@ -37,12 +37,14 @@ for (const { name, options, warmStart } of identityJobs) {
   const files = { predictions: join(scratch, `${name}.csv`), export: join(scratch, `${name}.json`) };
   const start = warmStart === undefined ? null : jobs.find((earlier) => earlier.name === warmStart).job;
   const { job, trees, metrics, identicalToCentralised } = JSON.parse(
-    await runTandem(program, [
-      ...["simulate", "--data", data, "--id", "id", ...options],
-      ...["--predictions", files.predictions, "--export", files.export, "--records", records],
-      ...(start === null ? [] : ["--warm-start", start]),
-      ...["--check", "--quiet", "--json"],
-    ]),
+    await runTandem(
+      program,
+      ["simulate", "--data", data, "--id", "id", "--check", "--quiet", "--json"].concat(
+        options,
+        ["--predictions", files.predictions, "--export", files.export, "--records", records],
+        start === null ? [] : ["--warm-start", start],
+      ),
+    ),
   );
   if (!identicalToCentralised) throw new Error(`${name} is not identical to centralised training`);
   const parties = readdirSync(records).toSorted();
