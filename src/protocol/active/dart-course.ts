@@ -7,7 +7,7 @@ import { DartCourse } from "../../gbdt/boost/dart/course.ts";
 import { checkDartSize } from "../../gbdt/boost/dart/size.ts";
 import { treesPerLayer } from "../job-parameters.ts";
 import type { ActiveJob } from "./job.ts";
-import type { PeerSession } from "./peer-session.ts";
+import type { PeerPredictions } from "./peer-predictions.ts";
 import { leavesAfter } from "./predictions.ts";
 
 /** @throws TandemError USAGE: where people end in all trees must be known, and kept; nobody hears of a job otherwise */
@@ -25,7 +25,7 @@ export function checkDart({ training, start = null, labels, defences }: ActiveJo
 export async function federatedDart(
   { training, start = null, progress, labels }: ActiveJob,
   task: BoostingTask,
-  sessions: readonly PeerSession[],
+  sessions: readonly PeerPredictions[],
 ): Promise<DartCourse | null> {
   if (training.booster !== "dart") return null;
   if (progress !== undefined) {

@@ -9,7 +9,7 @@ import type { Tree } from "../../gbdt/tree/tree.ts";
 import { ownOutcomes, type RowOutcomes } from "./federated-margins.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveModel } from "./job.ts";
-import type { PeerSession } from "./peer-session.ts";
+import type { PeerPredictions } from "./peer-predictions.ts";
 
 /** One batch is worked on here while the other is worked on there. */
 const batchesAtOnce = 2;
@@ -25,7 +25,7 @@ export interface MaskedQuestion {
 }
 
 export async function maskedMargins(
-  sessions: readonly PeerSession[],
+  sessions: readonly PeerPredictions[],
   model: Pick<ActiveModel, "trees" | "outputCount" | "baseMargin">,
   answered: readonly Tree<ActiveRule>[],
   { rowCount, ids, baseMargins, own }: MaskedQuestion,

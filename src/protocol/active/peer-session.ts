@@ -1,6 +1,6 @@
 /**
- * The active party's end of one connection: typed calls to one passive party, checks of what comes back, bytes counted
- * both ways, and immediate notice when the party is gone. Errors name the party.
+ * The calls of one attempt at a job to one passive party: the handshake, and all calls of trees. What comes back is
+ * checked, and counted both ways.
  *
  * @reveals passive: which instances are in each node that is split; which instances are sampled for each tree
  */
@@ -13,55 +13,49 @@ import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
 import { OrderAnswers } from "./order-answers.ts";
 import { OutcomeTransfers } from "./outcome-transfers.ts";
 import type { BusyClock } from "./busy-clock.ts";
+import { PeerConnection } from "./peer-connection.ts";
+import { PeerPredictions } from "./peer-predictions.ts";
 import { nodeMessages, type NodeRequest } from "./node-request.ts";
 import { areGroupsPossible, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
 import {
   candidatesSeen,
   gradientsSeen,
   hintsSeen,
-  idsSeen,
   orderSeen,
   outcomeSeen,
-  predictionSeen,
-  scoresSeen,
   splitGroupsSeen,
   sumsSeen,
   transferredSeen,
   winSeen,
 } from "../../privacy/observation.ts";
-import { Tally, type Watch } from "../../privacy/tally.ts";
+import type { Tally, Watch } from "../../privacy/tally.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import {
   type ActiveGradients,
   type ActiveHelloSchema,
-  type ActivePredictSchema,
   type ActiveSplitDecisionsSchema,
   type PassiveHello,
   type PassiveSplit,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { allGroups } from "../interaction-groups.ts";
 import { fitsStoredTrees } from "../job-parameters.ts";
-import type { MaskedPeer } from "../../scheme/masked/masked-scorer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { OnPhase, Phase } from "../phase.ts";
 import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
-import { splitKey } from "../split-key.ts";
 import { candidateCountMax, protocolVersion } from "../../wire/version.ts";
 
 const laterChunk = { sampled: new Uint8Array(0), colsampleBytree: 0 };
 
 export class PeerSession {
-  /** What either end has seen of the other. */
-  readonly tally: Tally;
-  readonly #peer: PassivePeer;
+  /** What the party answers about rows after training. */
+  readonly predictions: PeerPredictions;
+  readonly #connection: PeerConnection;
   /** Where outcomes are hidden; null: they are told. */
   #transfers: OutcomeTransfers | null = null;
   /** Among the passive parties. */
   readonly #index: number;
   readonly #scheme: ActiveScheme;
   readonly #onPhase: OnPhase;
-  readonly #closing = new AbortController();
-  readonly #waiting = new Set<(lost: TandemError) => void>();
   #candidateCountMax = 0;
   #greeting: Uint8Array = new Uint8Array(0);
   #nodeMinimum = 0;
@@ -70,34 +64,34 @@ export class PeerSession {
   #traits: PartyTraits = { candidateCount: 0, isMonotone: false, takesAllColumns: true, takesCategories: false };
   /** How often nodes of the current tree were asked for. */
   #level = 0;
-  /** Set when the party is gone. */
-  #lost: TandemError | null = null;
 
   /** @param watch sees what either end sees of the other, as it happens */
   constructor(peer: PassivePeer, index: number, scheme: ActiveScheme, onPhase: OnPhase = () => {}, watch?: Watch) {
-    this.tally = new Tally(watch);
-    this.#peer = peer;
+    this.#connection = new PeerConnection(peer, watch);
+    this.predictions = new PeerPredictions(this.#connection);
     this.#index = index;
     this.#scheme = scheme;
     this.#onPhase = onPhase;
   }
 
   get name(): string {
-    return this.#peer.name;
+    return this.#connection.name;
+  }
+
+  /** What either end has seen of the other. */
+  get tally(): Tally {
+    return this.#connection.tally;
   }
 
   async join(hello: MessageInitShape<typeof ActiveHelloSchema>): Promise<PassiveHello> {
-    const stream = this.#peer.join(hello, { signal: this.#closing.signal })[Symbol.asyncIterator]();
-    const first = await this.#naming(stream.next());
-    if (first.done === true)
-      throw new TandemError("PARTY_LOST", `party ${this.name} closed the connection before the job began`);
-    if (first.value.protocolVersion !== protocolVersion) {
+    const answer = await this.#connection.join(hello);
+    if (answer.protocolVersion !== protocolVersion) {
       throw new TandemError(
         "HANDSHAKE_MISMATCH",
-        `party ${this.name} speaks protocol version ${first.value.protocolVersion}, we speak ${protocolVersion}`,
+        `party ${this.name} speaks protocol version ${answer.protocolVersion}, we speak ${protocolVersion}`,
       );
     }
-    const [ours, theirs] = [hello.trees ?? 0, first.value.trees];
+    const [ours, theirs] = [hello.trees ?? 0, answer.trees];
     if (
       hello.parameters !== undefined &&
       !fitsStoredTrees({ localRounds: 0, treesPerRound: 1, startTrees: 0, ...hello.parameters }, ours, theirs)
@@ -110,15 +104,15 @@ export class PeerSession {
     }
     const { enableCategorical = false, maxBin = 0, hiddenOutcomes = false, ...rates } = hello.parameters ?? {};
     this.#groupsOfJob = allGroups(hello.parameters?.interactionGroups ?? "");
-    if (hiddenOutcomes && this.#scheme.hidden !== null) this.#transfers = new OutcomeTransfers(this.#peer, this.tally);
+    if (hiddenOutcomes && this.#scheme.hidden !== null)
+      this.#transfers = new OutcomeTransfers(this.#connection.peer, this.tally);
     const binsMax = Math.max(maxBin, enableCategorical ? categoryCountMax : 0);
-    this.#candidateCountMax = Math.min(candidateCountMax, first.value.featureCount * 2 * binsMax);
+    this.#candidateCountMax = Math.min(candidateCountMax, answer.featureCount * 2 * binsMax);
     const { colsampleBytree, colsampleBylevel, colsampleBynode } = rates;
     const takesAllColumns = [colsampleBytree, colsampleBylevel, colsampleBynode].every((rate) => rate === 1);
     this.#traits = { ...this.#traits, takesAllColumns, takesCategories: enableCategorical };
-    this.#greeting = first.value.scheme;
-    void this.#watch(stream);
-    return first.value;
+    this.#greeting = answer.scheme;
+    return answer;
   }
 
   /** Candidates that the party can have, by its features and what was agreed. */
@@ -133,14 +127,14 @@ export class PeerSession {
 
   /** @param scheme the set-up message, which is the same for all */
   async setUp(scheme: Uint8Array, skipBin: boolean): Promise<void> {
-    const ready = await this.#guard(this.#peer.setUp({ scheme, skipBin }, this.#options()));
+    const { peer, options } = this.#connection;
+    const ready = await this.#connection.guard(peer.setUp({ scheme, skipBin }, options));
     if (ready.candidateCount > this.#candidateCountMax)
-      throw this.#deviates("more candidates than its features can have");
+      throw this.deviates("more candidates than its features can have");
     const { candidateCount, monotone: isMonotone } = ready;
     this.#traits = { ...this.#traits, candidateCount, isMonotone };
     this.#nodeMinimum = ready.nodeMinimum;
-    if ((ready.groups & ~this.#groupsOfJob) !== 0)
-      throw this.#deviates("interaction groups that the job does not have");
+    if ((ready.groups & ~this.#groupsOfJob) !== 0) throw this.deviates("interaction groups that the job does not have");
     this.#groups = ready.groups;
     this.tally.see(candidatesSeen(candidateCount));
   }
@@ -159,14 +153,17 @@ export class PeerSession {
   async takeHints(): Promise<void> {
     const { candidateCount } = this.#traits;
     let bytes = 0;
-    const hints = this.#peer.hints({}, this.#options());
+    const { peer, options } = this.#connection;
+    const hints = peer.hints({}, options);
     async function* pieces(): AsyncGenerator<Uint8Array> {
       for await (const { scheme } of hints) {
         bytes += scheme.length;
         yield scheme;
       }
     }
-    await this.#guard(this.#scheme.hidden?.hints(this.#index, candidateCount, pieces()) ?? Promise.resolve());
+    await this.#connection.guard(
+      this.#scheme.hidden?.hints(this.#index, candidateCount, pieces()) ?? Promise.resolve(),
+    );
     this.tally.see(hintsSeen(candidateCount, bytes));
   }
 
@@ -185,7 +182,7 @@ export class PeerSession {
     chunks: AsyncIterable<GradientChunk>,
     columnRate = 0,
   ): Promise<void> {
-    const { tally } = this;
+    const { tally, peer, options } = this.#connection;
     const { counts } = this.#scheme;
     async function* messages(): AsyncGenerator<Omit<ActiveGradients, "$typeName" | "$unknown">> {
       let sequence = 0;
@@ -199,7 +196,10 @@ export class PeerSession {
       }
     }
     this.#level = 0;
-    await this.#during("send", tree, () => this.#guard(this.#peer.gradients(messages(), this.#options())));
+    const edge = { party: this.name, phase: "send", tree, level: 0 } as const;
+    this.#onPhase({ ...edge, began: true });
+    await this.#connection.guard(peer.gradients(messages(), options));
+    this.#onPhase({ ...edge, began: false });
   }
 
   /** Per requested node its candidates. */
@@ -209,32 +209,29 @@ export class PeerSession {
     requests: readonly NodeRequest[],
     decrypting: BusyClock,
   ): Promise<Map<number, CandidateRows>> {
-    const deviates = (what: string): TandemError => this.#deviates(what);
+    const deviates = (what: string): TandemError => this.deviates(what);
     const collected = new NodeAnswers(tree, requests, columnCount(layout), this.#traits, deviates);
-    const answers = this.#peer.histograms(nodeMessages(tree, requests, this.#scheme, this.tally), this.#options());
+    const { peer, options } = this.#connection;
+    const answers = peer.histograms(nodeMessages(tree, requests, this.#scheme, this.tally), options);
     let phase: Phase = "aggregate";
     const edge = (began: boolean): void => this.#onPhase({ party: this.name, phase, began, tree, level: this.#level });
     edge(true);
-    await this.#guard(
-      (async () => {
-        for await (const answer of answers) {
-          if (phase === "aggregate") {
-            edge(false);
-            phase = "return";
-            edge(true);
-          }
-          collected.check(answer);
-          const tellsCounts = layout.noise === null && this.#scheme.hidden === null;
-          if (!tellsCounts && answer.counts.some((count) => count !== 0))
-            throw this.#deviates("counts, which nobody tells in this job");
-          const summedMost = tellsCounts ? answer.counts : collected.summedMost(answer);
-          const asked = { peer: this.#index, tree, node: answer.node };
-          const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
-          const isDrawn = this.#scheme.hidden !== null && !this.#traits.takesAllColumns;
-          this.tally.see(sumsSeen(answer, collected.add(answer, sums), isDrawn));
-        }
-      })(),
-    );
+    await this.#connection.each(answers, async (answer) => {
+      if (phase === "aggregate") {
+        edge(false);
+        phase = "return";
+        edge(true);
+      }
+      collected.check(answer);
+      const tellsCounts = layout.noise === null && this.#scheme.hidden === null;
+      if (!tellsCounts && answer.counts.some((count) => count !== 0))
+        throw this.deviates("counts, which nobody tells in this job");
+      const summedMost = tellsCounts ? answer.counts : collected.summedMost(answer);
+      const asked = { peer: this.#index, tree, node: answer.node };
+      const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
+      const isDrawn = this.#scheme.hidden !== null && !this.#traits.takesAllColumns;
+      this.tally.see(sumsSeen(answer, collected.add(answer, sums), isDrawn));
+    });
     edge(false);
     this.#level++;
     return collected.whole();
@@ -242,15 +239,12 @@ export class PeerSession {
 
   /** Per node the order of its candidates. @param entryCounts per node that is asked about */
   async orders(tree: number, entryCounts: ReadonlyMap<number, number>): Promise<Map<number, Uint32Array>> {
-    const collected = new OrderAnswers(tree, entryCounts, (what) => this.#deviates(what));
-    await this.#guard(
-      (async () => {
-        for await (const piece of this.#peer.order({ tree, nodes: [...entryCounts.keys()] }, this.#options())) {
-          collected.add(piece);
-          this.tally.see(orderSeen(piece));
-        }
-      })(),
-    );
+    const collected = new OrderAnswers(tree, entryCounts, (what) => this.deviates(what));
+    const { peer, options } = this.#connection;
+    await this.#connection.each(peer.order({ tree, nodes: [...entryCounts.keys()] }, options), (piece) => {
+      collected.add(piece);
+      this.tally.see(orderSeen(piece));
+    });
     return collected.whole();
   }
 
@@ -272,35 +266,30 @@ export class PeerSession {
     }));
     const request = { tree, decisions: named };
     for (const decision of named) this.tally.see(winSeen(tree, decision));
-    await this.#guard(
-      (async () => {
-        for await (const split of this.#told(request, decisions, everybody)) {
-          const decision = decisionOf.get(split.node);
-          if (
-            decision === undefined ||
-            split.tree !== tree ||
-            answers.has(split.node) ||
-            Math.abs(split.monotone) > (this.#traits.isMonotone ? 1 : 0)
-          )
-            throw this.#deviates("a split that was not asked for");
-          if (!areGroupsPossible(decision, split.groups, this.#groups))
-            throw this.#deviates("a split of a feature that may not split this node: it is in no group that is open");
-          const size = everybody ?? decision.instances.length;
-          checkBitmap(split.leftMembers, size);
-          const leftMembers =
-            everybody === null ? split.leftMembers : pickedBits(split.leftMembers, decision.instances);
-          if (everybody === null) this.#checkSums(decision, leftMembers);
-          this.tally.see(
-            this.#transfers === null
-              ? outcomeSeen(split, size)
-              : transferredSeen(split, size, { instanceCount: decision.instances.length, leftMembers }),
-          );
-          if (this.#groupsOfJob !== 0) this.tally.see(splitGroupsSeen(split));
-          answers.set(split.node, { leftMembers, monotone: split.monotone, groups: split.groups });
-        }
-      })(),
-    );
-    if (answers.size !== decisions.length) throw this.#deviates("fewer splits than were asked for");
+    await this.#connection.each(this.#told(request, decisions, everybody), (split) => {
+      const decision = decisionOf.get(split.node);
+      if (
+        decision === undefined ||
+        split.tree !== tree ||
+        answers.has(split.node) ||
+        Math.abs(split.monotone) > (this.#traits.isMonotone ? 1 : 0)
+      )
+        throw this.deviates("a split that was not asked for");
+      if (!areGroupsPossible(decision, split.groups, this.#groups))
+        throw this.deviates("a split of a feature that may not split this node: it is in no group that is open");
+      const size = everybody ?? decision.instances.length;
+      checkBitmap(split.leftMembers, size);
+      const leftMembers = everybody === null ? split.leftMembers : pickedBits(split.leftMembers, decision.instances);
+      if (everybody === null) this.#checkSums(decision, leftMembers);
+      this.tally.see(
+        this.#transfers === null
+          ? outcomeSeen(split, size)
+          : transferredSeen(split, size, { instanceCount: decision.instances.length, leftMembers }),
+      );
+      if (this.#groupsOfJob !== 0) this.tally.see(splitGroupsSeen(split));
+      answers.set(split.node, { leftMembers, monotone: split.monotone, groups: split.groups });
+    });
+    if (answers.size !== decisions.length) throw this.deviates("fewer splits than were asked for");
     // Where members are hidden a wrong side is noticed only if its person is in the node: which node is not shown.
     if (everybody !== null)
       for (const [node, { leftMembers }] of answers) this.#checkSums(decisionOf.get(node), leftMembers);
@@ -312,151 +301,30 @@ export class PeerSession {
     decisions: readonly Decision[],
     everybody: number | null,
   ): AsyncIterable<PassiveSplit> {
+    const { peer, options } = this.#connection;
     return this.#transfers === null || everybody === null
-      ? this.#peer.splits(request, this.#options())
-      : this.#transfers.splits(request, decisions, everybody, this.#options());
+      ? peer.splits(request, options)
+      : this.#transfers.splits(request, decisions, everybody, options);
   }
 
   #checkSums(decision: Decision | undefined, leftMembers: Uint8Array): void {
     if (decision?.addsUp(leftMembers) !== true)
-      throw this.#deviates("a split whose people do not add up to what it had answered");
+      throw this.deviates("a split whose people do not add up to what it had answered");
   }
 
   async finishTree(tree: number): Promise<void> {
     this.#level = 0;
-    await this.#guard(this.#peer.finishTree({ tree }, this.#options()));
+    const { peer, options } = this.#connection;
+    await this.#connection.guard(peer.finishTree({ tree }, options));
   }
 
-  /** Names all who will be predicted, at once: nobody else may be asked about in this job. */
-  async testRows(chunks: readonly (readonly string[])[]): Promise<void> {
-    const { tally } = this;
-    async function* messages(): AsyncGenerator<{ ids: string[] }> {
-      for (const ids of chunks) {
-        tally.see(idsSeen(ids));
-        yield { ids: [...ids] };
-      }
-    }
-    await this.#guard(this.#peer.testRows(messages(), this.#options()));
-  }
-
-  /**
-   * The outcome of each of the party's splits, as a bitmap over so many of these rows.
-   * @param splits the keys of all its splits: nothing else is accepted, and nothing less
-   */
-  predict(firstRow: number, rowCount: number, splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
-    return this.#outcomes({ firstRow, rowCount }, rowCount, splits);
-  }
-
-  /** The same for the splits of a start model, over all instances of the job in their order. */
-  async predictStart(instanceCount: number, splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
-    return splits.size === 0 ? new Map() : this.#outcomes({ startInstances: true }, instanceCount, splits);
-  }
-
-  async #outcomes(
-    request: MessageInitShape<typeof ActivePredictSchema>,
-    rowCount: number,
-    splits: ReadonlySet<string>,
-  ): Promise<Map<string, Uint8Array>> {
-    const outcomes = new Map<string, Uint8Array>();
-    await this.#guard(
-      (async () => {
-        for await (const outcome of this.#peer.predict(request, this.#options())) {
-          const { tree, node, leftMembers } = outcome;
-          const key = splitKey(tree, node);
-          if (!splits.has(key) || outcomes.has(key)) throw this.#deviates("the outcome of a split that is not its own");
-          checkBitmap(leftMembers, rowCount);
-          this.tally.see(predictionSeen(outcome, rowCount));
-          outcomes.set(key, leftMembers);
-        }
-      })(),
-    );
-    if (outcomes.size !== splits.size)
-      throw this.#deviates(`the outcomes of ${outcomes.size} of its ${splits.size} splits`);
-    return outcomes;
-  }
-
-  /** The party as masked scoring asks it about so many rows. */
-  masked(rowCount: number): MaskedPeer {
-    return {
-      name: this.name,
-      maskOpen: (request) => this.#guard(this.#peer.maskOpen(request, this.#options())),
-      maskStep: async (request) => {
-        const { batch = 0, rows } = request;
-        const answer = await this.#guard(this.#peer.maskStep(request, this.#options()));
-        if (batch > 0 && rows === undefined) this.tally.see(scoresSeen(rowCount, answer.scheme));
-        return answer;
-      },
-    };
-  }
-
-  /** Ends the job; after a failure tells the party why, without waiting long. */
-  async finish(failure: string, treeCount: number): Promise<void> {
-    const finished = this.#peer.finishJob(
-      { failure, treeCount },
-      failure === "" ? this.#options() : { signal: AbortSignal.timeout(2000) },
-    );
-    // Not guarded after success: the party may leave as soon as it has answered.
-    await (failure === "" ? this.#naming(finished) : finished.catch(() => {}));
-    this.#closing.abort();
-  }
-
-  /** Waits for the end of the join stream, which lasts as long as the party does. */
-  async #watch(stream: AsyncIterator<PassiveHello>): Promise<void> {
-    let lost = new TandemError("PARTY_LOST", `party ${this.name} closed its connection in the middle of the job`);
-    try {
-      while ((await stream.next()).done !== true);
-    } catch (cause) {
-      if (cause instanceof TandemError) lost = this.#named(cause);
-    }
-    this.#lost = lost;
-    for (const reject of this.#waiting) reject(lost);
-  }
-
-  /** Fails at once when the party is gone. (Promise.race would keep every result alive until the job ends.) */
-  #guard<T>(work: Promise<T>): Promise<T> {
-    if (this.#lost !== null) {
-      work.catch(() => {}); // it fails as well, with less to say
-      return Promise.reject(this.#lost);
-    }
-    return this.#naming(
-      new Promise<T>((resolve, reject) => {
-        this.#waiting.add(reject);
-        work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
-      }),
-    );
-  }
-
-  async #during<T>(phase: Phase, tree: number, work: () => Promise<T>): Promise<T> {
-    const edge = { party: this.name, phase, tree, level: this.#level };
-    this.#onPhase({ ...edge, began: true });
-    const result = await work();
-    this.#onPhase({ ...edge, began: false });
-    return result;
-  }
-
-  async #naming<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      throw error instanceof TandemError ? this.#named(error) : error;
-    }
-  }
-
-  #named(error: TandemError): TandemError {
-    if (error.message.startsWith(this.name) || error.message.includes(`party ${this.name}`)) return error;
-    return new TandemError(error.code, `party ${this.name}: ${error.message}`, { cause: error });
+  /** Ends the job. @param failure empty after success */
+  finish(failure: string, treeCount: number): Promise<void> {
+    return this.#connection.finish(failure, treeCount);
   }
 
   /** The error that names the party. */
   deviates(what: string): TandemError {
-    return this.#deviates(what);
-  }
-
-  #deviates(what: string): TandemError {
-    return new TandemError("PROTOCOL_STATE", `party ${this.name} sent ${what}`);
-  }
-
-  #options(): { signal: AbortSignal } {
-    return { signal: this.#closing.signal };
+    return this.#connection.deviates(what);
   }
 }

@@ -13,7 +13,7 @@ import { addMargins, ownOutcomes } from "./federated-margins.ts";
 import { type ActiveRule, isOwnRule } from "./federated-tree.ts";
 import { maskedMargins } from "./masked-margins.ts";
 import type { ActiveJob, ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
-import type { PeerSession } from "./peer-session.ts";
+import type { PeerPredictions } from "./peer-predictions.ts";
 
 /** Rows of one question: the outcomes of a split for all of them are one message. */
 const rowsPerBatch = 10_000;
@@ -23,7 +23,7 @@ const instancesPerTurn = 10_000;
 
 /** @param answered the trees that passive parties answer for: the model's, and those that early stopping has dropped */
 export async function predictRows(
-  sessions: readonly PeerSession[],
+  sessions: readonly PeerPredictions[],
   grown: ActiveModel,
   answered: readonly Tree<ActiveRule>[],
   rows: PredictionRows,
@@ -62,7 +62,7 @@ export async function predictRows(
 
 /** Per tree of a start model the leaf that every instance ends in. Nobody is named: instances have their order. */
 export async function leavesAfter(
-  sessions: readonly PeerSession[],
+  sessions: readonly PeerPredictions[],
   { trees, columns, categoryNames = [] }: ActiveStart,
   instanceCount: number,
 ): Promise<Uint32Array[]> {
@@ -89,7 +89,7 @@ export async function leavesAfter(
 
 /** Every instance's margins after the trees of a start model. Nobody is named: instances have their order. */
 export async function marginsAfter(
-  sessions: readonly PeerSession[],
+  sessions: readonly PeerPredictions[],
   start: ActiveStart,
   { labels, columns: rowColumns }: Pick<ActiveJob, "labels" | "columns">,
   isMasked: boolean,

@@ -24,6 +24,7 @@ import { checkDart, federatedDart } from "./dart-course.ts";
 import { FederatedRound, layoutFor, rowBitmap, type RoundTurn } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics, StoredRound } from "./job.ts";
+import type { PeerPredictions } from "./peer-predictions.ts";
 import { PeerSession } from "./peer-session.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
 
@@ -131,7 +132,7 @@ export class ActiveRole {
     const task = this.#newTask();
     const roundCount = roundsOf(roundsBefore(start, task, training) + training.num_round, training);
     const trees = [...((progress ?? start)?.trees ?? [])];
-    const dart = await federatedDart(this.#job, task, this.#sessions);
+    const dart = await federatedDart(this.#job, task, this.#predictions);
     const margins = progress?.margins.slice() ?? (await (dart?.margins() ?? this.#marginsBefore(task)));
     let round = trees.length / task.treeOutputs.length;
     const layers = layerOf(round, training);
@@ -210,13 +211,17 @@ export class ActiveRole {
   predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
     // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
     const answered = this.#grown.length > model.trees.length ? this.#grown : model.trees;
-    return predictRows(this.#sessions, model, answered, rows, this.#isMasked);
+    return predictRows(this.#predictions, model, answered, rows, this.#isMasked);
   }
 
   /** Where boosting begins: after the trees of a model, or of none. */
   async #marginsBefore(task: BoostingTask): Promise<Float64Array> {
     const { start = null } = this.#job;
-    return start === null ? task.startMargins() : marginsAfter(this.#sessions, start, this.#job, this.#isMasked);
+    return start === null ? task.startMargins() : marginsAfter(this.#predictions, start, this.#job, this.#isMasked);
+  }
+
+  get #predictions(): readonly PeerPredictions[] {
+    return this.#sessions.map(({ predictions }) => predictions);
   }
 
   get #isMasked(): boolean {
