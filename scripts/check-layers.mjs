@@ -53,7 +53,7 @@ const below = {
   transport: ["base", "wire", "align"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],
   // What the terminal, the page and the report are made from.
-  record: ["base", "codec", "gbdt", "align", "privacy", "scheme", "protocol", "protocol/active", "protocol/passive"],
+  record: ["base", "codec", "gbdt", "privacy", "scheme", "crew", "protocol"],
 };
 const belowParty = Object.keys(below);
 

@@ -11,7 +11,7 @@ import { BoostingMonitor } from "../src/gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
-import type { ActiveResult } from "../src/record/events.ts";
+import type { ActiveResult } from "../src/record/events/job-events.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { splitRows } from "../src/data/split.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import type { PartyEvent } from "../src/record/events.ts";
 import type { Leakage } from "../src/privacy/leakage.ts";
 import { logTo } from "../src/record/log.ts";
-import type { Ledger, LedgerName } from "../src/privacy/ledger.ts";
+import type { LedgerName } from "../src/privacy/ledger.ts";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 import { activeConfig, foundCompany, makePeople, startParty } from "./support/companies.ts";
 
@@ -73,7 +73,7 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as PartyEvent);
-  const ledger = events.flatMap((event): Ledger[] => (event.type === "ledger" ? [event.ledger] : [])).at(-1);
+  const ledger = events.flatMap((event) => (event.type === "ledger" ? [event.ledger] : [])).at(-1);
   const said = new Map([...bounds(leakage, "bank", "shop"), ...bounds(leakage, "shop", "bank")]);
   for (const name of [
     "splitOutcomes",

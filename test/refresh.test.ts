@@ -11,7 +11,7 @@ import { leafOf } from "../src/gbdt/tree/tree.ts";
 import type { RowColumnName } from "../src/base/row-columns.ts";
 import { runActive } from "../src/party/active/run.ts";
 import type { ActiveConfig, ActiveConfigInput } from "../src/party/config/config.ts";
-import type { Metrics } from "../src/record/events.ts";
+import type { Metrics } from "../src/record/events/training-fields.ts";
 import { type RefreshOptions, runRefresh } from "../src/scoring/run-refresh.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";

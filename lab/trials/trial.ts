@@ -15,7 +15,8 @@ import { type TrainingParameters, trainingParameters } from "../../src/gbdt/para
 import { slotResolution } from "../../src/codec/slot.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
 import { firstDifference } from "../../src/gbdt/tree/model-compare.ts";
-import type { Metrics, PartyEvent } from "../../src/record/events.ts";
+import type { PartyEvent } from "../../src/record/events.ts";
+import type { Metrics } from "../../src/record/events/training-fields.ts";
 import type { OperationCounts } from "../../src/scheme/scheme.ts";
 import type { Traffic } from "../../src/privacy/tally.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";

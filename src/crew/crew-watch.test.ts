@@ -4,7 +4,8 @@ import { TestCrew } from "../../test/support/crews.ts";
 import { type Answer, type BlockWork, bytesAnswer, nothing } from "../scheme/blocks/block.ts";
 import type { CrewWorker } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { doing } from "./activity.ts";
-import { crewSnapshot, type CrewSnapshot, workersTold } from "./crew-snapshot.ts";
+import { crewSnapshot, workersShown } from "./crew-snapshot.ts";
+import type { CrewSummary } from "./crew-summary.ts";
 import { CrewBoard } from "./crew-board.ts";
 import type { CrewEvent } from "./remote-blocks.ts";
 import { sealOf } from "./seal.ts";
@@ -38,7 +39,7 @@ const crew = new TestCrew();
 afterEach(() => crew.stop());
 const saw = <K extends CrewEvent["kind"]>(kind: K): Extract<CrewEvent, { kind: K }>[] =>
   crew.events.filter((event): event is Extract<CrewEvent, { kind: K }> => event.kind === kind);
-const last = (): CrewSnapshot | undefined => saw("progress").at(-1)?.crew;
+const last = (): CrewSummary | undefined => saw("progress").at(-1)?.crew;
 
 test("who came, what each does, whom a question waits for, who is gone, and what is left at the end", async () => {
   const workers = ["w0", "w1"].map((id) => crew.work(id, { schemeNamed, threads: 3 }));
@@ -108,5 +109,5 @@ test("what a worker puts on the board is bounded before anybody sees it", async 
   const named = (id: string): CrewWorker & { id: string } => ({ ...workers[0], id });
   const many = Array.from({ length: 300 }, (_, i) => named(`w${i}`));
   const crowd = crewSnapshot({ epoch: null, hasOthers: false, workers: many }, facts);
-  expect([crowd.workers.length, crowd.workerCount]).toEqual([workersTold, 300]);
+  expect([crowd.workers.length, crowd.workerCount]).toEqual([workersShown, 300]);
 });

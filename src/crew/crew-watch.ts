@@ -4,7 +4,8 @@
  */
 import { type Clock, sleep } from "./clock.ts";
 import type { BoardView, CrewBoard } from "./crew-board.ts";
-import { crewSnapshot, type CrewSnapshot, type EpochFacts, shownWorker } from "./crew-snapshot.ts";
+import { crewSnapshot, type EpochFacts, shownWorker } from "./crew-snapshot.ts";
+import type { CrewSummary } from "./crew-summary.ts";
 
 export type WatchEvent =
   | { readonly kind: "worker-joined"; readonly worker: string; readonly threads: number }
@@ -12,7 +13,7 @@ export type WatchEvent =
   | { readonly kind: "worker-lost"; readonly worker: string; readonly blocks: number }
   /** It is there, and can do nothing. @param why in its own words */
   | { readonly kind: "worker-hindered"; readonly worker: string; readonly why: string }
-  | { readonly kind: "progress"; readonly crew: CrewSnapshot };
+  | { readonly kind: "progress"; readonly crew: CrewSummary };
 
 export interface CrewWatchOptions {
   readonly board: CrewBoard;

@@ -12,7 +12,8 @@ import { CrewHeldSchema, CrewSumSchema } from "../wire/generated/tandem/v1/crew_
 import { AwaitedSums } from "./awaited-sums.ts";
 import { type Clock, every } from "./clock.ts";
 import { type CrewBoard, workersMissing } from "./crew-board.ts";
-import { type Awaited, type EpochFacts, shownWorker } from "./crew-snapshot.ts";
+import { type EpochFacts, shownWorker } from "./crew-snapshot.ts";
+import type { AwaitedBlocks } from "./crew-summary.ts";
 import type { WatchEvent } from "./crew-watch.ts";
 import type { Epoch } from "./engine.ts";
 import { Holders } from "./holders.ts";
@@ -198,7 +199,7 @@ export class RemoteBlocks implements Blocks {
   }
 
   /** The oldest question that is open, and whom it waits for. */
-  #longest(): Awaited | null {
+  #longest(): AwaitedBlocks | null {
     const [oldest] = this.#askedMs;
     if (oldest === undefined) return null;
     const [step, askedMs] = oldest;

@@ -4,10 +4,11 @@
  */
 import { join } from "node:path";
 import { JsonLinesReader } from "../base/files/json-lines.ts";
-import type { Metrics } from "../record/events.ts";
+import type { Metrics } from "../record/events/training-fields.ts";
 import { eventsFileName } from "../record/job-record.ts";
 import { listRecords } from "../record/stored-record.ts";
-import { addEvent, isStampedEvent } from "../record/fold-events.ts";
+import { isStampedEvent } from "../record/events.ts";
+import { addEvent } from "../record/fold-events.ts";
 import { emptyJobView, type JobState, type JobView } from "../record/job-view.ts";
 
 export interface JobListLine {

@@ -5,7 +5,7 @@ import { metricsFor } from "../gbdt/boost/boosting-monitor.ts";
 import { Evaluation } from "../gbdt/metric/eval-metric.ts";
 import type { Weights } from "../gbdt/metric/metrics.ts";
 import { type ObjectiveName, objectiveFor } from "../gbdt/objective/objective.ts";
-import type { Metrics } from "../record/events.ts";
+import type { Metrics } from "../record/events/training-fields.ts";
 
 export function predictionsFrom(objective: ObjectiveName, margins: Float64Array, outputCount = 1): Float64Array {
   return objectiveFor(objective).predictions(margins, outputCount);

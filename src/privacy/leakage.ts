@@ -1,5 +1,5 @@
 /** A job's disclosures by the party that learns them: for the command line, and as one JSON object. */
-import { formatCount } from "../base/text/format.ts";
+import { disclosureText } from "./disclosure-text.ts";
 import { gaugeOf, gaugeText, type JobGauge } from "./job-gauge.ts";
 import {
   type Disclosure,
@@ -79,19 +79,4 @@ export function leakageText({ of, parties, absent, gauges, reference }: Leakage)
     `Numbers are the most that there can be of what is sent. ${reference} in the repository says what each of ` +
       "these means, and what can be computed from it.",
   ].join("\n");
-}
-
-export function disclosureText({
-  what,
-  atMost,
-  unit,
-  note,
-}: Pick<Disclosure, "what" | "atMost" | "unit" | "note">): string {
-  const extent = [
-    ...(atMost === null
-      ? []
-      : [`up to ${formatCount(atMost)} ${atMost === 1 ? unit.replace(/^(\w+)s$/, "$1") : unit}`]),
-    ...(note === undefined ? [] : [note]),
-  ].join("; ");
-  return extent === "" ? what : `${what} (${extent})`;
 }

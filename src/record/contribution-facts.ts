@@ -4,23 +4,29 @@
  *
  * Runs in browsers too.
  */
+import * as z from "zod/mini";
+import type { Immutable } from "../base/immutable.ts";
 import { finite, formatCount } from "../base/text/format.ts";
+import { count, flag, number, text } from "./fields.ts";
 
-export interface ContributionMean {
+const contributionMean = z.object({
   /** A feature's name if it is the viewer's own, otherwise null: the party's as a whole. */
-  readonly feature: string | null;
-  readonly party: string;
+  feature: z.nullable(text),
+  party: text,
   /** The mean of the values' sizes, in the margin's unit; of several classes summed up over them. */
-  readonly mean: number;
-}
+  mean: number,
+});
 
-export interface ContributionSummary {
-  readonly people: number;
-  readonly outputs: number;
+export const contributionSummary = z.object({
+  people: count,
+  outputs: count,
   /** Each passive party counted as one feature. */
-  readonly isByParty: boolean;
-  readonly means: readonly ContributionMean[];
-}
+  isByParty: flag,
+  means: z.array(contributionMean),
+});
+
+export type ContributionMean = Immutable<z.infer<typeof contributionMean>>;
+export type ContributionSummary = Immutable<z.infer<typeof contributionSummary>>;
 
 /** Means that are drawn; the table has all. */
 export const meansDrawn = 30;

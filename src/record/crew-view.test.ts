@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { awaitedWords, type CrewSummary, engineBytes, withCrewEvent } from "./crew-view.ts";
-import { hasEventShape } from "./event-shapes.ts";
-import type { PartyEvent } from "./events.ts";
+import type { CrewSummary } from "../crew/crew-summary.ts";
+import { awaitedWords, engineBytes } from "./crew-view.ts";
+import { isStampedEvent, type PartyEvent } from "./events.ts";
 import { jobView } from "./fold-events.ts";
 import { logTo } from "./log.ts";
 import { isOfJob } from "./record-keeper.ts";
@@ -32,14 +32,14 @@ test("a job's view has its crew: the last look, and what was lost over all attem
   const { crew } = jobView(story.map((event, at) => ({ ...event, at })));
   expect(crew).toMatchObject({ blocks: 4, rowsPerBlock: 65_536, moves: 1, epochsLost: 1, workersLost: 1 });
   expect(crew && engineBytes(crew)).toEqual({ toEngine: 1500, fromEngine: 20 });
-  expect(withCrewEvent(null, { type: "stopped", party })).toBeNull();
+  expect(jobView([{ type: "stopped", party, at: 1 }]).crew).toBeNull();
   expect(jobView([]).crew).toBeNull();
 });
 
 test("they belong to the job's record, and are read back from it in their form only", () => {
   for (const event of story) {
     expect(isOfJob(event)).toBe(true);
-    expect(hasEventShape({ ...event, at: 1 }), event.type).toBe(true);
+    expect(isStampedEvent({ ...event, at: 1 }), event.type).toBe(true);
   }
   const wrong = { ...summary, workers: [{ ...summary.workers[0], doing: "stealing" }] };
   for (const event of [
@@ -48,7 +48,7 @@ test("they belong to the job's record, and are read back from it in their form o
     { type: "worker-joined", worker: "host-1", threads: "many" },
     { type: "block-moved", block: 2, worker: 7 },
   ])
-    expect(hasEventShape({ ...event, party, at: 1 }), JSON.stringify(event)).toBe(false);
+    expect(isStampedEvent({ ...event, party, at: 1 }), JSON.stringify(event)).toBe(false);
 });
 
 test("whom a question waits for, in words", () => {
@@ -57,7 +57,7 @@ test("whom a question waits for, in words", () => {
   expect(awaitedWords({ ...summary, awaited: { seconds: 3, of: [] } })).toBeNull();
   const of = ["a", "", "c", "d"].map((worker) => ({ worker, blocks: 1 }));
   expect(awaitedWords({ ...summary, awaited: { seconds: 3, of } })).toBe(
-    "waiting 3 s for a (1 block), nobody yet (1 block) and 2 more",
+    "waiting 3 s for a (1 block), no worker yet (1 block) and 2 more",
   );
 });
 

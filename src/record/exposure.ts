@@ -4,55 +4,66 @@
  *
  * Runs in browsers too.
  */
+import * as z from "zod/mini";
+import type { Immutable } from "../base/immutable.ts";
+import { count, flag, number, text } from "./fields.ts";
+
+/** What follows from outcomes of won splits, then also from sums, then also from scoring: never less. */
+const bySource = z.object({ outcomes: number, sums: number, scoring: number });
 
 /** One column of a passive party. Bits are averages per person. */
-export interface ColumnExposure {
-  readonly name: string;
-  readonly bins: number;
+const columnExposure = z.object({
+  name: text,
+  bins: count,
   /** What the column's bin is worth: its entropy. */
-  readonly bits: number;
-  /** Bits that follow from outcomes of won splits, then also from sums, then also from scoring: never fewer. */
-  readonly toldBits: { readonly outcomes: number; readonly sums: number; readonly scoring: number };
-  /** Share of the people whose bin is proven, by the same. */
-  readonly certain: { readonly outcomes: number; readonly sums: number; readonly scoring: number };
-}
+  bits: number,
+  toldBits: bySource,
+  /** Share of the people whose bin is proven. */
+  certain: bySource,
+});
 
 /** What a defence would change; null: not measured. */
-export interface DefenceEffect {
-  readonly name: string;
+const defenceEffect = z.object({
+  name: text,
   /** Of the test rows: AUC, or what the objective has instead. */
-  readonly metric: { readonly name: string; readonly value: number; readonly change: number } | null;
-  readonly certain: number | null;
-  readonly scoringBits: number | null;
-  readonly labelAuc: number | null;
-}
+  metric: z.nullable(z.object({ name: text, value: number, change: number })),
+  certain: z.nullable(number),
+  scoringBits: z.nullable(number),
+  labelAuc: z.nullable(number),
+});
 
-export interface Exposure {
+export const exposure = z.object({
   /** Who could compute it, and about whom. */
-  readonly learner: string;
-  readonly about: string;
-  readonly people: number;
-  readonly trees: number;
-  readonly depthMax: number;
-  readonly sumsPerPerson: number;
-  /** The sums had noise: what they tell is bounded, not proven. Null: they were exact. */
-  readonly noise: { readonly sigma: number; readonly bitsPerColumnMax: number } | null;
+  learner: text,
+  about: text,
+  people: count,
+  trees: count,
+  depthMax: count,
+  sumsPerPerson: number,
+  /** The sums had noise: what they reveal is bounded, not proven. Null: they were exact. */
+  noise: z.nullable(z.object({ sigma: number, bitsPerColumnMax: number })),
   /** True gradients were not known: random ones took their place, and the result is an upper estimate. */
-  readonly isEstimate: boolean;
+  isEstimate: flag,
   /**
-   * Who is in a node was hidden from the passive party. Outcomes then told a side of everybody, and what the sums tell
-   * was not tried: nobody knows whom they are of. Left out: it was told.
+   * Who is in a node was hidden from the passive party. Outcomes then revealed a side of all people, and what the sums
+   * reveal was not tried: whose they are is not known. Left out: it was not hidden.
    */
-  readonly hidesMembers?: boolean;
+  hidesMembers: z.exactOptional(flag),
   /** Of a passive party; empty of the active one. */
-  readonly columns: readonly ColumnExposure[];
+  columns: z.array(columnExposure),
   /** Of the active party's labels; null of a passive party. */
-  readonly labels: {
-    /** After so many trees that were seen, the AUC of the best guess without a label. */
-    readonly byTree: readonly { readonly tree: number; readonly auc: number }[];
-    readonly modelAuc: number;
-    /** Of the riskiest tenth by the model, the share that the guess finds. */
-    readonly riskiestTenth: number;
-  } | null;
-  readonly whatIf: readonly DefenceEffect[];
-}
+  labels: z.nullable(
+    z.object({
+      /** After so many trees that were seen, the AUC of the best guess without a label. */
+      byTree: z.array(z.object({ tree: count, auc: number })),
+      modelAuc: number,
+      /** Of the riskiest tenth by the model, the share that the guess finds. */
+      riskiestTenth: number,
+    }),
+  ),
+  whatIf: z.array(defenceEffect),
+});
+
+export type ColumnExposure = Immutable<z.infer<typeof columnExposure>>;
+export type DefenceEffect = Immutable<z.infer<typeof defenceEffect>>;
+export type Exposure = Immutable<z.infer<typeof exposure>>;

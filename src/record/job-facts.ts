@@ -4,7 +4,7 @@
  */
 import { formatCount } from "../base/text/format.ts";
 import { largestField, slotBits } from "../codec/slot.ts";
-import type { LayoutSummary, PhaseSpan } from "./events.ts";
+import type { LayoutSummary, PhaseSpan } from "./events/training-events.ts";
 import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OwnJobView } from "./own-view.ts";

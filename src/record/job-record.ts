@@ -10,29 +10,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { JsonLinesFile } from "../base/files/json-lines.ts";
-import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
-import type { Tree } from "../gbdt/tree/tree.ts";
-import type { ActiveRule } from "../protocol/active/federated-tree.ts";
-import type { OwnSplit } from "../protocol/passive/role.ts";
-import type { ContributionSummary } from "./contribution-facts.ts";
-import type { PartyEvent } from "./events.ts";
-import type { Exposure } from "./exposure.ts";
+import type { PartyEvent, StampedEvent } from "./events.ts";
+import type { OwnLine } from "./own-lines.ts";
 
 export const eventsFileName = "events.jsonl";
 export const ownFileName = "own.jsonl";
-
-/** An event and when it happened, in milliseconds since the epoch. */
-export type StampedEvent = PartyEvent & { readonly at: number };
-
-export type OwnView =
-  | { readonly kind: "data"; readonly sha256: string }
-  | { readonly kind: "tree"; readonly tree: number; readonly nodes: Tree<ActiveRule> }
-  /** Of booster dart, when the job has ended: what the trees of its model weigh. */
-  | { readonly kind: "tree-weights"; readonly weights: readonly number[] }
-  | { readonly kind: "own-splits"; readonly tree: number; readonly splits: readonly OwnSplit[] }
-  | { readonly kind: "scores"; readonly rows: "test"; readonly curves: ScoreCurves }
-  | { readonly kind: "exposure"; readonly exposures: readonly Exposure[] }
-  | { readonly kind: "contributions"; readonly summary: ContributionSummary };
 
 /** Some hundred thousand events; a job of days stays below. */
 const sizeBytesMax = 64 << 20;
@@ -40,11 +22,11 @@ const sizeBytesMax = 64 << 20;
 /** Takes what a job leaves behind. */
 export interface JobNotes {
   event(event: PartyEvent): void;
-  own(view: OwnView): void;
+  own(line: OwnLine): void;
   close(): void;
 }
 
-/** For a party that nobody looks at. */
+/** Where no record is kept. */
 export const noNotes: JobNotes = { event() {}, own() {}, close() {} };
 
 export class JobRecord implements JobNotes {
@@ -63,8 +45,8 @@ export class JobRecord implements JobNotes {
     if (!appended(this.#events, stamped)) this.#events = null;
   }
 
-  own(view: OwnView): void {
-    if (!appended(this.#own, view)) this.#own = null;
+  own(line: OwnLine): void {
+    if (!appended(this.#own, line)) this.#own = null;
   }
 
   close(): void {

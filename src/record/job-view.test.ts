@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { sampleLayout } from "../../test/support/record-samples.ts";
 import type { PartyEvent } from "./events.ts";
 import { emptyLedger } from "../privacy/ledger.ts";
-import { addOwn, emptyOwn, isOwnView, treeTitle } from "./own-view.ts";
+import { addOwn, isOwnLine } from "./own-lines.ts";
+import { emptyOwn, treeTitle } from "./own-view.ts";
 import {
   activityOf,
   bottleneck,
@@ -255,8 +256,8 @@ test("with dart a tree's title says what it weighs, once that is known", () => {
   const own = emptyOwn();
   expect(treeTitle(own, 1)).toBe("Tree 2");
   const weights = { kind: "tree-weights", weights: [1, Math.fround(1 / 3)] } as const;
-  expect(isOwnView(weights)).toBe(true);
-  expect(isOwnView({ ...weights, weights: ["1"] })).toBe(false);
+  expect(isOwnLine(weights)).toBe(true);
+  expect(isOwnLine({ ...weights, weights: ["1"] })).toBe(false);
   addOwn(own, weights, []);
   expect([treeTitle(own, 1), treeTitle(own, 2)]).toEqual(["Tree 2, weighs 0.333", "Tree 3"]);
 });

@@ -1,27 +1,19 @@
 /**
- * What a viewer may see of a job. The page, the report and the terminal all show this. fold-events.ts makes it from the
- * job's public events.
+ * What a viewer may see of a job. The page, the report and the terminal all show this. It is folded from
+ * the job's public events, by the functions that stand with each event (events/).
  *
  * Runs in browsers too: nothing of Node is used here.
  */
-import { noRounds, type RoundsSoFar } from "./redone-rounds.ts";
-import type { CrewView } from "./crew-view.ts";
-import type { ErrorCode } from "../base/error.ts";
-import type {
-  ActiveResult,
-  BudgetSummary,
-  DataSummary,
-  DaySummary,
-  JobEvent,
-  LayoutSummary,
-  Metrics,
-  PassiveResult,
-  PhaseSpan,
-} from "./events.ts";
 import type { Ledger } from "../privacy/ledger.ts";
-import type { Spending } from "../privacy/spending.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
+import type { CrewView } from "./crew-view.ts";
+import type { ActiveResult, DataSummary, JobParameters, JobVersions, PassiveResult } from "./events/job-events.ts";
+import type { PartnerBudget } from "./events/privacy-events.ts";
+import type { LayoutSummary, PhaseSpan } from "./events/training-events.ts";
+import type { Metrics } from "./events/training-fields.ts";
+import type { Failure } from "./log-line.ts";
+import { noRounds, type RoundsSoFar } from "./redone-rounds.ts";
 
 export type JobState = "starting" | "aligning" | "training" | "finished" | "failed";
 
@@ -61,9 +53,9 @@ export interface JobView {
   level: number;
   parties: PartyView[];
   alignment: { done: number; total: number; commonCount: number | null };
-  parameters: JobEvent["parameters"];
-  versions: JobEvent["versions"] | null;
-  /** What everybody who looks at the job must be told; null: nothing. */
+  parameters: JobParameters;
+  versions: JobVersions | null;
+  /** Shown to all who look at the job; null: nothing. */
   warning: string | null;
   /** Its scheme hides from passive parties who is in a node. */
   hidesMembers: boolean;
@@ -83,19 +75,14 @@ export interface JobView {
   /** Of the attempts before the present one. */
   earlierLedgers: Map<string, Ledger>;
   /** At a passive party, what its partner has had in all jobs, and may have. */
-  budget: {
-    readonly peer: string;
-    readonly spent: Spending;
-    readonly limits: BudgetSummary;
-    readonly today?: DaySummary | undefined;
-  } | null;
+  budget: PartnerBudget | null;
   /** What its owner should look at: the first few. */
   alarms: readonly { readonly peer: string; readonly words: string }[];
   /** Why the next attempt is being waited for; null while one is under way. */
   waiting: string | null;
   result: ActiveResult | null;
   passiveResult: PassiveResult | null;
-  failure: { readonly code: ErrorCode; readonly message: string } | null;
+  failure: Failure | null;
   /** How often the job went on after a stop. */
   resumed: number;
   /** Rounds that were begun, lost and done once more, among them. */

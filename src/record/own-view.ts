@@ -1,6 +1,6 @@
 /**
- * What only the party itself may look at, folded from own.jsonl: its trees, which parties and features the model leans
- * on, and the curves of its scores. Another party's split is a closed box with its owner's name.
+ * What only the party itself may look at, folded from own.jsonl by own-lines.ts: its trees, which parties and features
+ * the model leans on, and the curves of its scores. Another party's split is a closed box with its owner's name.
  *
  * Runs in browsers too.
  */
@@ -8,8 +8,6 @@ import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
 import type { ContributionSummary } from "./contribution-facts.ts";
 import type { Exposure } from "./exposure.ts";
-import type { OwnView } from "./job-record.ts";
-import { hasOwnShape } from "./own-shapes.ts";
 
 /** A tree's node as its viewer may see it. */
 export type TreeNodeView =
@@ -59,46 +57,6 @@ export interface OwnJobView {
 
 export function emptyOwn(): OwnJobView {
   return { trees: new Map(), treeWeights: null, scores: null, dataDigest: null, exposures: [], contributions: null };
-}
-
-export function isOwnView(value: unknown): value is OwnView {
-  return hasOwnShape(value);
-}
-
-/** @param parties the job's parties, the active one first, in the order of its config */
-export function addOwn(own: OwnJobView, view: OwnView, parties: readonly string[]): void {
-  switch (view.kind) {
-    case "data":
-      own.dataDigest = view.sha256;
-      return;
-    case "tree":
-      own.trees.set(view.tree, {
-        kind: "whole",
-        tree: view.tree,
-        nodes: view.nodes.map((node) => {
-          if (node.kind === "leaf") return { kind: "leaf", weight: node.weight, count: node.count };
-          const { left, right, gain, count, rule } = node;
-          const owner = parties[rule.owner] ?? `party ${rule.owner}`;
-          return { kind: "split", left, right, gain, count, owner, rule: "featureName" in rule ? rule : null };
-        }),
-      });
-      return;
-    case "tree-weights":
-      own.treeWeights = view.weights;
-      return;
-    case "own-splits":
-      own.trees.set(view.tree, { kind: "own-splits", tree: view.tree, splits: view.splits });
-      return;
-    case "scores":
-      own.scores = view.curves;
-      return;
-    case "exposure":
-      own.exposures = view.exposures;
-      return;
-    case "contributions":
-      own.contributions = view.summary;
-      return;
-  }
 }
 
 /** What a tree is called, and with dart how much of its leaves counts. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CrewSummary } from "./crew-view.ts";
+import type { CrewSummary } from "../crew/crew-summary.ts";
 import type { PartyEvent } from "./events.ts";
 import { PartyMetrics } from "./party-metrics.ts";
 

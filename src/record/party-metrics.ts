@@ -1,22 +1,23 @@
-/** What a passive party counts for Prometheus, from its public events alone: numbers, no names and no ids. */
+/**
+ * What a passive party counts for Prometheus, from its public events alone: numbers, no names and no ids. Events that
+ * are merely counted say so where they are declared; what follows from several events is here.
+ */
 import { Counter, Gauge, metricsText } from "../base/metrics.ts";
-import type { CrewSummary } from "./crew-view.ts";
-import type { PartyEvent } from "./events.ts";
+import type { CrewSummary } from "../crew/crew-summary.ts";
+import { events, type EventType, type PartyEvent, usesOf } from "./events.ts";
 import { noRounds, type RoundsSoFar, withRoundEvent } from "./redone-rounds.ts";
 
 export class PartyMetrics {
-  readonly #trees = counter("tandem_trees_total", "Trees that were finished.");
-  readonly #jobs = new Counter("tandem_jobs_ended_total", "Attempts at a job that ended, by result.");
-  readonly #alarms = counter("tandem_alarms_total", "Alarms: somebody should look.");
-  readonly #redone = counter("tandem_rounds_redone_total", "Rounds that were begun, lost and done once more.");
-  readonly #joined = counter("tandem_crew_workers_joined_total", "Workers that came.");
-  readonly #lost = counter("tandem_crew_workers_lost_total", "Workers that went, whether they said so or not.");
-  readonly #moves = counter("tandem_crew_block_moves_total", "Blocks that went to another worker.");
-  readonly #epochsLost = counter("tandem_crew_epochs_lost_total", "Attempts whose work at the workers was lost.");
+  readonly #counters = new Map(eventCounters());
+  readonly #redone = new Counter("tandem_rounds_redone_total", "Rounds that were begun, lost and done once more.");
   readonly #bytes = new Counter("tandem_crew_engine_bytes_total", "Sealed bytes to and from the engine.");
   readonly #workers = this.#gauge("tandem_crew_workers", "Workers on the board.", ({ workerCount }) => workerCount);
-  readonly #held = this.#gauge("tandem_crew_blocks_held", "Blocks that workers hold.", heldBlocks);
-  readonly #free = this.#gauge("tandem_crew_blocks_free", "Blocks that nobody holds.", ({ freeBlocks }) => freeBlocks);
+  readonly #held = this.#gauge(
+    "tandem_crew_blocks_held",
+    "Blocks that workers hold.",
+    ({ blocks, freeBlocks }) => blocks - freeBlocks,
+  );
+  readonly #free = this.#gauge("tandem_crew_blocks_free", "Blocks without a holder.", ({ freeBlocks }) => freeBlocks);
   readonly #waited = this.#gauge(
     "tandem_crew_waited_seconds",
     "How long the oldest open question has waited for workers.",
@@ -28,51 +29,25 @@ export class PartyMetrics {
   #summary: CrewSummary | null = null;
 
   constructor() {
+    this.#redone.add({}, 0);
     for (const direction of ["to", "from"]) this.#bytes.add({ direction }, 0);
-    for (const result of ["finished", "failed"]) this.#jobs.add({ result }, 0);
   }
 
   readonly see = (event: PartyEvent): void => {
+    const label = usesOf(event.type)?.counter?.label;
+    this.#counters.get(event.type)?.add(label === undefined ? {} : { [label.name]: label.of(event) });
     this.#countRounds(event);
-    switch (event.type) {
-      case "passive-tree":
-        return this.#trees.add({});
-      case "job-ended":
-        this.#summary = null;
-        return this.#jobs.add({ result: event.failure === null ? "finished" : "failed" });
-      case "alarm":
-        return this.#alarms.add({});
-      case "worker-joined":
-        return this.#joined.add({});
-      case "worker-lost":
-        return this.#lost.add({});
-      case "block-moved":
-        return this.#moves.add({});
-      case "crew-opened":
-        this.#summary = null;
-        return;
-      case "epoch-lost":
-        return this.#epochsLost.add({});
-      case "crew-progress":
-        return this.#look(event.crew);
-      default:
-        return;
-    }
+    if (event.type === "crew-progress") this.#look(event.crew);
+    else if (event.type === "crew-opened" || event.type === "job-ended") this.#summary = null;
   };
 
   text(): string {
     return metricsText([
-      this.#trees,
-      this.#jobs,
-      this.#alarms,
+      ...this.#counters.values(),
       this.#redone,
       this.#workers,
-      this.#joined,
-      this.#lost,
       this.#held,
       this.#free,
-      this.#moves,
-      this.#epochsLost,
       this.#bytes,
       this.#waited,
     ]);
@@ -98,13 +73,15 @@ export class PartyMetrics {
   }
 }
 
-function heldBlocks({ blocks, freeBlocks }: CrewSummary): number {
-  return blocks - freeBlocks;
-}
-
-/** Without labels: it is there from the beginning. */
-function counter(name: string, help: string): Counter {
-  const made = new Counter(name, help);
-  made.add({}, 0);
-  return made;
+/** One for each event that is counted, there from the beginning with 0. */
+function eventCounters(): [EventType, Counter][] {
+  return (Object.keys(events) as EventType[]).flatMap((type) => {
+    const counted = usesOf(type)?.counter;
+    if (counted === undefined) return [];
+    const { name, help, label } = counted;
+    const counter = new Counter(name, help);
+    if (label === undefined) counter.add({}, 0);
+    for (const value of label?.values ?? []) counter.add({ [label?.name ?? ""]: value }, 0);
+    return [[type, counter]];
+  });
 }

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Phase } from "../protocol/phase.ts";
-import type { ProgressEvent } from "./events.ts";
+import type { EventOf } from "./events.ts";
 import { merged, ProgressSampler } from "./progress-sampler.ts";
 
 beforeEach(() => vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => vi.useRealTimers());
 
 function sampled(decides: boolean) {
-  const events: ProgressEvent[] = [];
+  const events: EventOf<"progress">[] = [];
   const sampler = new ProgressSampler({
     party: "bank",
     decides,

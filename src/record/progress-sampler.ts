@@ -6,7 +6,8 @@
  */
 import type { Traffic } from "../privacy/tally.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
-import type { PhaseSpan, ProgressEvent } from "./events.ts";
+import type { EventOf } from "./events.ts";
+import type { PhaseSpan } from "./events/training-events.ts";
 
 const intervalMs = 3000;
 /** One phase ends and the next begins a little later: both belong into one snapshot. */
@@ -19,7 +20,7 @@ export interface SamplerOptions {
   /** Deciding is what the active party does when nothing else is under way; a passive one does not decide. */
   readonly decides: boolean;
   readonly bytes: () => Readonly<Record<string, Traffic>>;
-  readonly emit: (event: ProgressEvent) => void;
+  readonly emit: (event: EventOf<"progress">) => void;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }

@@ -1,7 +1,8 @@
 /** The records of a passive party, one job after the other: events go to the job that they are about. */
 import { join } from "node:path";
-import type { Emit, PartyEvent } from "./events.ts";
-import { type OwnView, JobRecord } from "./job-record.ts";
+import { type Emit, type PartyEvent, usesOf } from "./events.ts";
+import { JobRecord } from "./job-record.ts";
+import type { OwnLine } from "./own-lines.ts";
 
 export class RecordKeeper {
   readonly #directory: string;
@@ -23,8 +24,8 @@ export class RecordKeeper {
     this.#emit(event);
   };
 
-  own(view: OwnView): void {
-    this.#current?.record.own(view);
+  own(line: OwnLine): void {
+    this.#current?.record.own(line);
   }
 
   close(): void {
@@ -39,16 +40,7 @@ export class RecordKeeper {
   }
 }
 
-/** Who else knocked at the door, and what was scored with a model meanwhile, is no part of a job's record. */
+/** Connections that were refused, and scoring with a model meanwhile, are no part of a job's record. */
 export function isOfJob({ type }: PartyEvent): boolean {
-  return (
-    type !== "listening" &&
-    type !== "refused" &&
-    type !== "turned-away" &&
-    type !== "engine-awaited" &&
-    type !== "scored" &&
-    type !== "explained" &&
-    type !== "stopping" &&
-    type !== "stopped"
-  );
+  return usesOf(type)?.isOfJob ?? true;
 }

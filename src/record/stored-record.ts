@@ -8,10 +8,12 @@ import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { JsonLinesReader } from "../base/files/json-lines.ts";
 import { jobSyntax } from "../base/job-name.ts";
-import { eventsFileName, ownFileName, type OwnView, type StampedEvent } from "./job-record.ts";
-import { addOwn, emptyOwn, isOwnView, type OwnJobView } from "./own-view.ts";
-import { isStampedEvent, jobView } from "./fold-events.ts";
+import { isStampedEvent, type StampedEvent } from "./events.ts";
+import { jobView } from "./fold-events.ts";
+import { eventsFileName, ownFileName } from "./job-record.ts";
 import type { JobView } from "./job-view.ts";
+import { addOwn, isOwnLine, type OwnLine } from "./own-lines.ts";
+import { emptyOwn, type OwnJobView } from "./own-view.ts";
 
 /** Reads a job's record, again and again while it grows. */
 export class RecordReader {
@@ -23,9 +25,9 @@ export class RecordReader {
     this.#own = new JsonLinesReader(join(folder, ownFileName));
   }
 
-  async next(): Promise<{ readonly events: StampedEvent[]; readonly own: OwnView[] }> {
+  async next(): Promise<{ readonly events: StampedEvent[]; readonly own: OwnLine[] }> {
     const [events, own] = await Promise.all([this.#events.next(), this.#own.next()]);
-    return { events: events.filter(isStampedEvent), own: own.filter(isOwnView) };
+    return { events: events.filter(isStampedEvent), own: own.filter(isOwnLine) };
   }
 }
 

@@ -9,76 +9,9 @@ import { join } from "node:path";
 import { JsonLinesFile, JsonLinesReader } from "../base/files/json-lines.ts";
 import { TandemError } from "../base/error.ts";
 import type { Observation } from "../privacy/observation.ts";
-import { hasTranscriptShape } from "./transcript-shapes.ts";
+import { isTranscriptLine, transcriptFormat, type TranscriptLine } from "./transcript-lines.ts";
 
 export const transcriptFileName = "transcript.jsonl";
-export const transcriptFormat = "tandem-transcript/1";
-
-/** One of a passive party's features, as it was binned. */
-export interface KeptColumn {
-  readonly name: string;
-  readonly binCount: number;
-  readonly hasMissing: boolean;
-  /** Of a categorical feature: whether its categories are split one by one; null of numbers. */
-  readonly oneHot: boolean | null;
-  readonly monotone: number;
-  /** Per person of the job, base64 of 16-bit numbers. */
-  readonly bins: string;
-}
-
-/** Bitmaps and arrays are base64. */
-export type TranscriptLine =
-  | {
-      readonly kind: "job";
-      readonly format: typeof transcriptFormat;
-      readonly party: string;
-      readonly role: "active" | "passive";
-      readonly job: string;
-      readonly people: number;
-      readonly depthMax: number;
-      /** Pairs of g and h. */
-      readonly outputs: number;
-      readonly answerNoise: number;
-      readonly resolutionBits: number;
-      readonly maskedScoring: boolean;
-      /** No columns are sampled. */
-      readonly takesAllColumns: boolean;
-      /** Who is in a node was hidden from passive parties; left out: it was told. */
-      readonly hidesMembers?: boolean;
-    }
-  | { readonly kind: "columns"; readonly columns: readonly KeptColumn[] }
-  | { readonly kind: "tree"; readonly peer: string; readonly tree: number; readonly sampled: string }
-  | {
-      readonly kind: "node";
-      readonly peer: string;
-      readonly tree: number;
-      readonly node: number;
-      /** Of the root both are 0. */
-      readonly parent: number;
-      readonly sibling: number;
-      /** Bitmap over the parent's people; empty of the root. */
-      readonly members: string;
-    }
-  /** Where members are hidden: a node whose sums were asked for. */
-  | { readonly kind: "asked"; readonly peer: string; readonly tree: number; readonly node: number }
-  | {
-      /** A split of a passive party's, won in training: over the node's people, or everybody where they are hidden. */
-      readonly kind: "outcome";
-      readonly peer: string;
-      readonly tree: number;
-      readonly node: number;
-      readonly left: string;
-    }
-  /** At a passive party, at the end: its splits of the model, per bin of the feature 1 if it goes left. */
-  | {
-      readonly kind: "split";
-      readonly tree: number;
-      readonly node: number;
-      readonly feature: number;
-      readonly left: string;
-    }
-  /** At the active party: per person its label, and the score of the finished model. */
-  | { readonly kind: "people"; readonly labels: string; readonly scores: string };
 
 /** A long job on many people; past it nothing more is kept, and an audit says how many trees it has. */
 const sizeBytesMax = 4 * 2 ** 30;
@@ -96,7 +29,7 @@ export const noTranscript: TranscriptNotes = { note() {}, observed() {}, close()
 export class TranscriptFile implements TranscriptNotes {
   readonly #file: JsonLinesFile;
 
-  /** @throws TandemError FILE_UNWRITABLE: whoever asks for it wants it */
+  /** @throws TandemError FILE_UNWRITABLE: it was asked for */
   constructor(folder: string) {
     this.#file = new JsonLinesFile(join(folder, transcriptFileName), sizeBytesMax);
   }
@@ -147,13 +80,13 @@ export async function readTranscript(folder: string): Promise<readonly Transcrip
   const job = lines.findLast(({ kind }) => kind === "job");
   if (job !== undefined && job["format"] !== transcriptFormat)
     throw new TandemError("FILE_FORMAT", `${folder}: the transcript is of another version of Tandem`);
-  const wrong = lines.find((line) => !isLine(line));
+  const wrong = lines.find((line) => !isTranscriptLine(line));
   if (wrong !== undefined)
     throw new TandemError(
       "FILE_FORMAT",
       `${path} is damaged: a line of the kind '${shownKind(wrong.kind)}' is not whole`,
     );
-  if (lines.length > 0) return lines.filter(isLine);
+  if (lines.length > 0) return lines.filter(isTranscriptLine);
   throw new TandemError(
     "FILE_UNREADABLE",
     `${folder} has no ${transcriptFileName}: set 'output.transcript: true' in the config before the job, ` +
@@ -165,10 +98,6 @@ type Kind = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 function hasKind(value: unknown): value is Kind {
   return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
-}
-
-function isLine(value: unknown): value is TranscriptLine {
-  return hasTranscriptShape(value);
 }
 
 /** Only what is known: the rest of a file that was changed may be anything. */

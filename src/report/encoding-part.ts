@@ -1,7 +1,7 @@
 /** A report's encoding: the bits of one plaintext, the proof that no sum overflows, and what batching saved. */
 import { formatBytes, formatCount } from "../base/text/format.ts";
 import { type Html, html } from "../base/text/html.ts";
-import type { LayoutSummary } from "../record/events.ts";
+import type { LayoutSummary } from "../record/events/training-events.ts";
 import { answerSavings, gradientSavings, hiddenEncoding, packedBits, slotHead, slotRows } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";

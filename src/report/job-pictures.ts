@@ -3,7 +3,7 @@
  * job-charts.ts's.
  */
 import { formatBytes, formatSeconds } from "../base/text/format.ts";
-import type { LayoutSummary, PhaseSpan } from "../record/events.ts";
+import type { LayoutSummary, PhaseSpan } from "../record/events/training-events.ts";
 import { phases } from "../protocol/phase.ts";
 import { html, type Html } from "../base/text/html.ts";
 import type { TreeView } from "../record/own-view.ts";

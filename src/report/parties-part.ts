@@ -1,7 +1,7 @@
 /** A report's parties: who took part, how many bytes went each way, and who spent how much time on what. */
 import { formatBytes, formatSeconds } from "../base/text/format.ts";
 import { type Html, html } from "../base/text/html.ts";
-import type { PhaseSpan } from "../record/events.ts";
+import type { PhaseSpan } from "../record/events/training-events.ts";
 import { featuresOf, phaseWords } from "../record/job-facts.ts";
 import type { JobView } from "../record/job-view.ts";
 import { htmlTable } from "./html-table.ts";

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { JsonLinesFile } from "../base/files/json-lines.ts";
 import type { ContributionSummary } from "../record/contribution-facts.ts";
-import { ownFileName, type OwnView } from "../record/job-record.ts";
+import { ownFileName } from "../record/job-record.ts";
+import type { OwnLine } from "../record/own-lines.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 
 const recordBytesMax = 64 << 20;
@@ -43,7 +44,7 @@ export function keepContributions(folder: string, summary: ContributionSummary):
   if (!existsSync(path)) return;
   try {
     const file = new JsonLinesFile(path, recordBytesMax);
-    file.append({ kind: "contributions", summary } satisfies OwnView);
+    file.append({ kind: "contributions", summary } satisfies OwnLine);
     file.close();
   } catch {
     // The page and the report show what was there before.

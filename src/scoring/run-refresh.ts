@@ -22,7 +22,7 @@ import { evaluate } from "../party/evaluate.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type FileTable, readPartyTable } from "../party/tables/party-data.ts";
 import type { LabelSpec } from "../party/tables/party-labels.ts";
-import type { Metrics } from "../record/events.ts";
+import type { Metrics } from "../record/events/training-fields.ts";
 import { type ActiveShare, writeActiveShare } from "../store/share-files.ts";
 import { askAll, countByParty, inputData, type UnknownRule, unknownRefusal } from "./run-predict.ts";
 import { Scorer } from "./scorer.ts";

@@ -5,7 +5,7 @@ import type { TrainingParameters } from "../gbdt/parameters/training-parameters.
 import type { PartyTable } from "../data/dataset.ts";
 import { validationRows } from "../data/split.ts";
 import type { Model } from "../gbdt/tree/model.ts";
-import type { Metrics } from "../record/events.ts";
+import type { Metrics } from "../record/events/training-fields.ts";
 import { codecOfJob } from "../party/job-grid.ts";
 import { joinTables } from "../party/tables/joined-tables.ts";
 import { type PlainResult, trainPlain } from "../party/active/plain-training.ts";

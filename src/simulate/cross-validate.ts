@@ -1,7 +1,7 @@
 /** k-fold cross-validation of a simulated federation: k whole jobs, each tested on the rows that it has not seen. */
 import { TandemError } from "../base/error.ts";
 import { type Spread, spread } from "../gbdt/boost/fold-turns.ts";
-import type { Metrics } from "../record/events.ts";
+import type { Metrics } from "../record/events/training-fields.ts";
 import { simulate } from "./simulate.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 

@@ -8,7 +8,8 @@ import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { splitRows } from "../data/split.ts";
 import { type SyntheticParty, syntheticCredit } from "../data/synthetic-credit.ts";
 import { firstDifference } from "../gbdt/tree/model-compare.ts";
-import type { Metrics, PartyEvent } from "../record/events.ts";
+import type { PartyEvent } from "../record/events.ts";
+import type { Metrics } from "../record/events/training-fields.ts";
 import { trainInOnePlace } from "./comparison.ts";
 import { type FederationJob, type FederationParty, type FederationResult, runFederation } from "./federation.ts";
 

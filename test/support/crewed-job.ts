@@ -1,12 +1,13 @@
 /** The record of a job that a party's workers are in the middle of, as a passive party keeps it. */
-import type { CrewSummary, CrewWorkerView } from "../../src/record/crew-view.ts";
-import type { PartyEvent, PhaseSpan } from "../../src/record/events.ts";
+import type { CrewSummary, WorkerState } from "../../src/crew/crew-summary.ts";
+import type { PartyEvent } from "../../src/record/events.ts";
+import type { PhaseSpan } from "../../src/record/events/training-events.ts";
 import { JobRecord } from "../../src/record/job-record.ts";
 
 const party = "retailer";
 const counts = { encryptions: 0, additions: 9, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 4 };
 
-const worker = (name: string, blocks: number, doing: CrewWorkerView["doing"]): CrewWorkerView => ({
+const worker = (name: string, blocks: number, doing: WorkerState["doing"]): WorkerState => ({
   worker: name,
   threads: 16,
   memoryBytes: 3.2e9 + blocks * 4e8,

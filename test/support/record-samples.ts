@@ -1,5 +1,5 @@
 /** Pieces of what a job leaves in its folder, for tests that read it. */
-import { transcriptFormat } from "../../src/record/transcript-file.ts";
+import { transcriptFormat } from "../../src/record/transcript-lines.ts";
 
 const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };
 

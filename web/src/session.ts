@@ -3,8 +3,10 @@
  * code that makes the report. Loading the page again folds the same events again.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
-import { addOwn, emptyOwn, isOwnView, type OwnJobView } from "../../src/record/own-view.ts";
-import { addEvent, isStampedEvent } from "../../src/record/fold-events.ts";
+import { addOwn, isOwnLine } from "../../src/record/own-lines.ts";
+import { emptyOwn, type OwnJobView } from "../../src/record/own-view.ts";
+import { isStampedEvent } from "../../src/record/events.ts";
+import { addEvent } from "../../src/record/fold-events.ts";
 import { emptyJobView, type JobView } from "../../src/record/job-view.ts";
 import { route } from "./route.ts";
 
@@ -187,7 +189,7 @@ function takeLine({ view, own }: JobViews, line: string): void {
   try {
     const value: unknown = JSON.parse(line.slice(1));
     if (line.startsWith("e") && isStampedEvent(value)) addEvent(view, value);
-    else if (line.startsWith("o") && isOwnView(value)) addOwn(own, value, [view.party, ...view.peers]);
+    else if (line.startsWith("o") && isOwnLine(value)) addOwn(own, value, [view.party, ...view.peers]);
   } catch {
     // no JSON
   }

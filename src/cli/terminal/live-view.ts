@@ -3,7 +3,8 @@
  * Colours only where they are wanted (NO_COLOR, TERM=dumb).
  */
 import { formatBytes, formatMetrics, formatSeconds } from "../../base/text/format.ts";
-import type { Metrics, PartyEvent } from "../../record/events.ts";
+import type { PartyEvent } from "../../record/events.ts";
+import type { Metrics } from "../../record/events/training-fields.ts";
 import { isOfJob } from "../../record/record-keeper.ts";
 import { addEvent } from "../../record/fold-events.ts";
 import { activityOf, elapsedSeconds, secondsLeft } from "../../record/job-facts.ts";

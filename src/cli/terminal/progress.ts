@@ -4,8 +4,7 @@
  */
 import type { Command } from "commander";
 import { formatMetrics, formatSeconds } from "../../base/text/format.ts";
-import type { LayoutSummary, PartyEvent } from "../../record/events.ts";
-import { unansweredWords } from "../../record/log.ts";
+import { type EventOf, type PartyEvent, usesOf } from "../../record/events.ts";
 import { LiveView, type Screen, standardErrorScreen } from "./live-view.ts";
 
 export type ProgressMode = "live" | "lines" | "json" | "quiet";
@@ -33,7 +32,8 @@ export class Progress {
   /** Trees that were there when the clock began. */
   #firstTree = 0;
   #wentOn = false;
-  readonly #noted = new Set<string>();
+  /** Of lines that are printed once. */
+  readonly #printed = new Set<string>();
 
   /** @param activeName whose point of view is shown; others' events are told where they matter */
   constructor({
@@ -67,7 +67,7 @@ export class Progress {
       this.#write(`${JSON.stringify({ ...event, at: Date.now() })}\n`);
       return;
     }
-    this.#tell(event);
+    this.#print(event);
     this.#live?.add(event);
   }
 
@@ -75,123 +75,33 @@ export class Progress {
     this.#live?.close();
   }
 
-  #tell(event: PartyEvent): void {
-    const isActive = event.party === this.#activeName;
-    switch (event.type) {
-      case "listening":
-        this.line(
-          `${event.party} (process ${event.process}): listening on port ${event.port} (TLS 1.3, mutual certificates)`,
-        );
-        break;
-      case "key":
-        this.line(
-          `${event.party} (process ${event.process}): ${event.keyless === true ? "encrypts with" : "made"} ` +
-            `${event.key} (${event.kernel} kernel)`,
-        );
-        break;
-      case "aligned":
-        if (isActive)
-          this.line(`${event.party}: ${event.commonCount.toLocaleString("en")} people are common to all parties`);
-        break;
-      case "joined":
-        if (isActive) {
-          const features = event.featureCount === 1 ? "1 feature" : `${event.featureCount} features`;
-          this.line(`${event.party}: ${event.peer} joined with ${features}`);
-        }
-        break;
-      case "resolution":
-        this.line(`${event.party}: ${resolutionLine(event)}`);
-        break;
-      case "layout":
-        this.line(`${event.party}: ${layoutLine(event.layout)}; no sum can overflow`);
-        for (const line of schemeProof(event.layout)) this.line(`  ${line}`);
-        this.#firstTreeAt = Date.now();
-        break;
-      case "resumed":
-        if (isActive)
-          this.line(`${event.party}: job ${event.job} goes on after ${event.trees} of ${event.treeCount} trees`);
-        this.#firstTree = event.trees;
-        this.#wentOn = true;
-        break;
-      case "waiting":
-        this.line(
-          `${event.party}: ${event.message}; trying again in ${formatSeconds(event.delayMs / 1000)}` +
-            (event.leftMs === undefined ? "" : `, for up to ${formatSeconds(event.leftMs / 1000)}`),
-        );
-        break;
-      case "unanswered":
-        this.line(`${event.party}: ${unansweredWords(event.peer, event.waitedMs, event.isWorking)}`);
-        break;
-      case "alarm":
-        this.line(`${event.party}: ALARM about ${event.peer}: ${event.words}`);
-        break;
-      case "notice":
-        this.#note(event.words);
-        break;
-      case "tree":
-        if (this.#live === null) this.#tree(event.tree + 1, event.treeCount, event.metrics, event.validation);
-        break;
-      case "aligning":
-        if (isActive)
-          this.line(`${event.party}: aligning ${event.ownIdCount.toLocaleString("en")} ids with ${event.peer}`);
-        break;
-      case "job":
-        if (isActive && event.startTrees !== undefined)
-          this.line(`${event.party}: job ${event.job} goes on from a model of ${event.startTrees} trees`);
-        if (isActive) this.#firstTree = event.startTrees ?? 0;
-        break;
-      case "engine-awaited":
-        if (isActive) this.line(`${event.party}: waits for the engine: ${event.why}`);
-        break;
-      case "workers-awaited":
-        if (isActive) this.line(`${event.party}: waits for workers: ${event.workers} of ${event.wanted} are there`);
-        break;
-      case "tasks-opened":
-        if (isActive)
-          this.line(
-            event.workers === 1
-              ? `${event.party}: a worker encrypts and decrypts`
-              : `${event.party}: ${event.workers} workers encrypt and decrypt`,
-          );
-        break;
-      case "alignment-progress":
-      case "data":
-      case "progress":
-      case "ledger":
-      case "budget":
-      case "passive-tree":
-      case "job-ended":
-      case "refused":
-      case "scored":
-      case "explained":
-      case "crew-opened":
-      case "worker-joined":
-      case "worker-lost":
-      case "block-moved":
-      case "crew-progress":
-      case "epoch-lost":
-      case "turned-away":
-      case "stopping":
-      case "stopped":
-      case "active-result":
-      case "passive-result":
-      case "error":
-        break;
+  #print(event: PartyEvent): void {
+    const isOwn = event.party === this.#activeName;
+    const uses = usesOf(event.type);
+    if (uses?.terminal !== undefined && (isOwn || uses.terminal.of === "any")) {
+      const words = (): string | null => {
+        const line = uses.log?.(event) ?? null;
+        return line && `${event.party}: ${line.words}`;
+      };
+      const line = uses.terminal.line === undefined ? words() : uses.terminal.line(event);
+      if (line !== null && !this.#printed.has(line)) this.line(line);
+      if (line !== null && uses.terminal.isOnce === true) this.#printed.add(line);
     }
+    this.#follow(event, isOwn);
   }
 
-  /** Once: every fold of a cross-validation reads the same file. */
-  #note(words: string): void {
-    if (!this.#noted.has(words)) this.line(`note: ${words}`);
-    this.#noted.add(words);
+  /** The line of a tree needs a clock: how long trees take, since training began or went on. */
+  #follow(event: PartyEvent, isOwn: boolean): void {
+    if (event.type === "layout") this.#firstTreeAt = Date.now();
+    else if (event.type === "job" && isOwn) this.#firstTree = event.startTrees ?? 0;
+    else if (event.type === "resumed") {
+      this.#firstTree = event.trees;
+      this.#wentOn = true;
+    } else if (event.type === "tree" && this.#live === null) this.#tree(event);
   }
 
-  #tree(
-    done: number,
-    total: number,
-    metrics: Readonly<Record<string, number>>,
-    validation: Readonly<Record<string, number>> | undefined,
-  ): void {
+  #tree({ tree, treeCount: total, metrics, validation }: EventOf<"tree">): void {
+    const done = tree + 1;
     const elapsed = (Date.now() - this.#firstTreeAt) / 1000;
     const left = (elapsed / Math.max(1, done - this.#firstTree)) * (total - done);
     const train = Object.keys(metrics).length === 0 ? "" : `  train ${formatMetrics(metrics)}`;
@@ -202,24 +112,4 @@ export class Progress {
         : `${formatSeconds(elapsed)} ${this.#wentOn ? "since it went on" : "in all"}`;
     this.line(`tree ${done}/${total}${train}${validated}  ${time}`);
   }
-}
-
-/** Fewer bits than were asked for, and why. */
-function resolutionLine({ resolutionBits, asked, scheme }: Extract<PartyEvent, { type: "resolution" }>): string {
-  const why = `more would let the ${scheme} scheme's answers tell more than sums, with so many people and trees`;
-  return `resolution_bits ${resolutionBits} instead of ${asked}: ${why}`;
-}
-
-/** What the scheme has proven of this job, where the layout does not say it. */
-function schemeProof({ hidesMembers = false, proof }: LayoutSummary): readonly string[] {
-  return hidesMembers ? proof : [];
-}
-
-/** How many ciphertexts a person's gradients take. */
-function layoutLine({ slots, plaintextsPerInstance: count, hidesMembers = false }: LayoutSummary): string {
-  if (hidesMembers) return "every node has gradients of its own, with zeros for whoever is not in it";
-  const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
-  const verb = count > 1 ? "take" : "ride in";
-  const number = count === 1 ? "one" : count === 2 ? "two" : String(count);
-  return `${what} ${verb} ${number} ${count === 1 ? "ciphertext" : "ciphertexts"} per person`;
 }

@@ -2,7 +2,7 @@
 import { formatBytes, formatCount, formatMetric, formatSeconds } from "../../base/text/format.ts";
 import type { ContributionRow } from "../../simulate/comparison.ts";
 import type { FederationResult } from "../../simulate/federation.ts";
-import type { Metrics } from "../../record/events.ts";
+import type { Metrics } from "../../record/events/training-fields.ts";
 import type { SchemeFacts } from "../scheme-options.ts";
 import { textTable } from "./text-table.ts";
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { formatBytes } from "../../base/text/format.ts";
 import type { ActiveConfig } from "../../party/config/config.ts";
-import type { ActiveResult } from "../../record/events.ts";
+import type { ActiveResult } from "../../record/events/job-events.ts";
 import type { SchemeFacts } from "../scheme-options.ts";
 import { gainTable, type SplitGain, summariseActive } from "./model-summary.ts";
 import { aloneTable, metricsTable } from "./summary.ts";

@@ -1,6 +1,7 @@
 /** What the active party keeps of a job for a later audit, where its config asks for it. */
 import { outputCountOf } from "../../gbdt/objective/outputs.ts";
-import { TranscriptFile, transcriptFormat, type TranscriptNotes } from "../../record/transcript-file.ts";
+import { TranscriptFile, type TranscriptNotes } from "../../record/transcript-file.ts";
+import { transcriptFormat } from "../../record/transcript-lines.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveConfig } from "../config/config.ts";
 

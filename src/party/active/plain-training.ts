@@ -17,7 +17,7 @@ import type { JobTables } from "./tables.ts";
 import { evaluate } from "../evaluate.ts";
 import { groupsOfTables } from "../interaction-groups.ts";
 import { quantiserOfJob } from "../job-grid.ts";
-import type { ActiveResult } from "../../record/events.ts";
+import type { ActiveResult } from "../../record/events/job-events.ts";
 import { binningOf, binTable } from "../tables/party-data.ts";
 
 export interface PlainTraining extends SchemeChoice {

@@ -17,7 +17,8 @@ import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
 import { absenceWords } from "../../gbdt/metric/one-class.ts";
 import type { JobTables } from "./tables.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
-import type { Emit, LayoutSummary } from "../../record/events.ts";
+import type { Emit } from "../../record/events.ts";
+import type { LayoutSummary } from "../../record/events/training-events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveConfig } from "../config/config.ts";
 

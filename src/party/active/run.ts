@@ -19,7 +19,7 @@ import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { recordedDefences } from "../privacy-policy.ts";
-import type { Emit, JobEvent } from "../../record/events.ts";
+import type { Emit, EventOf } from "../../record/events.ts";
 import { Patience } from "./patience.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { readStart } from "../model/start-model.ts";
@@ -80,7 +80,7 @@ async function recorded(
 function jobEvent(
   { name, job, passives, data, training, codec, speed, privacy, scheme, keyBits, align }: ActiveConfig,
   start: StartCheckpoint | null,
-): JobEvent {
+): EventOf<"job"> {
   const { parameters } = chosenScheme({ scheme, keyBits });
   return {
     type: "job",

@@ -3,7 +3,7 @@
  * relative to the config file.
  */
 import { jobSyntax } from "../../base/job-name.ts";
-import { logLevels } from "../../record/log.ts";
+import { logLevels } from "../../record/log-line.ts";
 import { defaultScheme, isScheme, schemeNames, schemeNamed } from "../../scheme/registry.ts";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";

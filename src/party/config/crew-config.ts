@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
-import { logLevels } from "../../record/log.ts";
+import { logLevels } from "../../record/log-line.ts";
 import { isScheme, schemeNamed } from "../../scheme/registry.ts";
 import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";

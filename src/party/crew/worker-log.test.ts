@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LogLevel } from "../../record/log.ts";
+import type { LogLevel } from "../../record/log-line.ts";
 import { type WorkerEvent, workerLog } from "./worker-log.ts";
 
 const events: readonly WorkerEvent[] = [

@@ -2,7 +2,8 @@
  * A worker's log: one line per event, as JSON for programs or in words for a terminal. Numbers and names of machines
  * only: nothing of a block's contents, and nothing of a job.
  */
-import { type LogLevel, logLevels, type LogOptions } from "../../record/log.ts";
+import type { LogOptions } from "../../record/log.ts";
+import { type LogLevel, logLevels } from "../../record/log-line.ts";
 
 export type WorkerEvent =
   | { readonly type: "worker-started"; readonly crew: string; readonly threads: number; readonly version: string }

@@ -15,7 +15,7 @@ import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
-import type { OwnView } from "../../record/job-record.ts";
+import type { OwnLine } from "../../record/own-lines.ts";
 import { writeAlignment } from "../../store/passive-checkpoint.ts";
 import type { Caller } from "../../transport/caller.ts";
 import type { PartyDesk } from "../../transport/party-service.ts";
@@ -47,7 +47,7 @@ export interface DeskOptions {
   /** Milliseconds since the epoch: which day it is. */
   readonly now?: (() => number) | undefined;
   /** Takes what only this party may look at. */
-  readonly own?: (view: OwnView) => void;
+  readonly own?: (line: OwnLine) => void;
   /** Who holds the rows of its jobs; left out: this process. */
   readonly crew?: Crew | undefined;
 }
@@ -56,7 +56,7 @@ export class PassiveDesk implements PartyDesk {
   readonly #config: PassiveConfig;
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
-  readonly #own: (view: OwnView) => void;
+  readonly #own: (line: OwnLine) => void;
   readonly #crew: Crew | undefined;
   readonly #files: DeskFiles;
   /** What each partner may have, and has had. */

@@ -2,13 +2,8 @@
 import { join } from "node:path";
 import { binIndexCount, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
-import {
-  base64,
-  noTranscript,
-  TranscriptFile,
-  transcriptFormat,
-  type TranscriptNotes,
-} from "../../record/transcript-file.ts";
+import { base64, noTranscript, TranscriptFile, type TranscriptNotes } from "../../record/transcript-file.ts";
+import { transcriptFormat } from "../../record/transcript-lines.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { PassiveJobOptions } from "./job-voice.ts";
 

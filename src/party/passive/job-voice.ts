@@ -7,8 +7,9 @@ import { disclosuresOf } from "../../privacy/disclosures.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
 import { type AgreedParameters, defencesOf, treeCountOf } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
-import type { Emit, PassiveResult } from "../../record/events.ts";
-import type { OwnView } from "../../record/job-record.ts";
+import type { Emit } from "../../record/events.ts";
+import type { PassiveResult } from "../../record/events/job-events.ts";
+import type { OwnLine } from "../../record/own-lines.ts";
 import { configNames, warningOf } from "../../scheme/registry.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
@@ -38,7 +39,7 @@ export interface PassiveJobOptions {
   readonly crew?: Crew | undefined;
   readonly emit: Emit;
   /** For this party's own eyes. */
-  readonly own: (view: OwnView) => void;
+  readonly own: (line: OwnLine) => void;
 }
 
 export class JobVoice {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { transcriptJob } from "../../../test/support/record-samples.ts";
-import { base64, type TranscriptLine } from "../../record/transcript-file.ts";
+import { base64 } from "../../record/transcript-file.ts";
+import type { TranscriptLine } from "../../record/transcript-lines.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { checkTranscript } from "./check-transcript.ts";
 import type { KeptJob } from "./kept-transcript.ts";

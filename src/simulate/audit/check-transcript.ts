@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { binIndexCount, totalBinCount } from "../../gbdt/split/binning.ts";
-import { transcriptFileName, type TranscriptLine } from "../../record/transcript-file.ts";
+import { transcriptFileName } from "../../record/transcript-file.ts";
+import type { TranscriptLine } from "../../record/transcript-lines.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { bytesOf, keptFeature, type KeptJob, lastOf } from "./kept-transcript.ts";
 

@@ -4,7 +4,7 @@ import type { PartyExposure } from "../../privacy/attack/audit-result.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
 import type { AttackClock } from "../../privacy/attack/sums.ts";
 import { tellingOf } from "../../privacy/telling.ts";
-import type { TranscriptLine } from "../../record/transcript-file.ts";
+import type { TranscriptLine } from "../../record/transcript-lines.ts";
 import { askedNodes, type KeptJob, keptSplits } from "./kept-transcript.ts";
 
 /**

@@ -2,7 +2,7 @@
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../privacy/attack/recorder.ts";
 import type { SeenNode } from "../../privacy/attack/transcript.ts";
-import type { KeptColumn, TranscriptLine } from "../../record/transcript-file.ts";
+import type { KeptColumn, TranscriptLine } from "../../record/transcript-lines.ts";
 import { isSet, partition } from "../../wire/bitmap.ts";
 
 /** Who is in a node, who of them is summed, and who went left where the party won it. */

@@ -1,0 +1,90 @@
+/** What a job reveals, what a partner has had in all jobs, and what its owner should look at. */
+import * as z from "zod/mini";
+import type { Immutable } from "../../base/immutable.ts";
+import { emptyLedger, type Ledger, type LedgerName } from "../../privacy/ledger.ts";
+import { type Spending, sumsWord } from "../../privacy/spending.ts";
+import { event } from "../event.ts";
+import { number, text } from "../fields.ts";
+import { info, warn } from "../log-line.ts";
+
+const alarmsShown = 10;
+
+const spending: z.ZodMiniType<Spending> = z.object({
+  sumsPerPerson: number,
+  noisySumsPerPerson: number,
+  outcomesPerPerson: number,
+  scoredPeople: number,
+});
+/** What a policy allows one partner over all jobs, as its config names it; left out: no limit. */
+const budgetLimits = z.object({
+  sums_per_person: z.optional(number),
+  noisy_sums_per_person: z.optional(number),
+  outcomes_per_person: z.optional(number),
+  scored_people: z.optional(number),
+});
+/** What a partner has asked for on a day (of UTC), and may, by the names of the config. */
+const dayUse = z.object({ day: text, used: z.record(text, number), limits: z.record(text, number) });
+const budget = { peer: text, spent: spending, limits: budgetLimits, today: z.exactOptional(dayUse) };
+
+export type PartnerBudget = Immutable<z.infer<z.ZodMiniObject<typeof budget>>>;
+
+export const privacyEvents = {
+  /** By the names of privacy/ledger.ts, in this attempt; an earlier version may lack some of them. */
+  ledger: event(
+    { peer: text, ledger: z.record(text, number) },
+    {
+      fold: (view, { peer, ledger }) => {
+        view.ledgers.set(peer, addedLedgers(view.earlierLedgers.get(peer) ?? emptyLedger(), ledger));
+      },
+    },
+  ),
+  /** At a passive party: what the active one has had of it in all jobs, and may have. */
+  budget: event(budget, {
+    log: ({ peer, spent: { sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople } }) =>
+      info(
+        `${peer} has had ${rounded(sumsPerPerson)} exact sums per person in all jobs (${sumsWord(sumsPerPerson)}), ` +
+          `${rounded(noisySumsPerPerson)} with noise, ${rounded(outcomesPerPerson)} outcomes, ${scoredPeople} scores`,
+        { peer, sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople },
+      ),
+    fold: (view, { peer, spent, limits, today }) => {
+      view.budget = { peer, spent, limits, ...(today === undefined ? {} : { today }) };
+    },
+  }),
+  /** Another party does what honest ones hardly do, or a limit is nearly reached. */
+  alarm: event(
+    { peer: text, words: text },
+    {
+      log: ({ peer, words }) => warn(`ALARM about ${peer}: ${words}`, { peer, words }),
+      terminal: { of: "any" },
+      fold: (view, { peer, words }) => {
+        // Every attempt may say it again.
+        const isKnown = view.alarms.some((alarm) => alarm.peer === peer && alarm.words === words);
+        if (view.alarms.length < alarmsShown && !isKnown) view.alarms = [...view.alarms, { peer, words }];
+      },
+      counter: { name: "tandem_alarms_total", help: "Alarms that need attention." },
+    },
+  ),
+  /** Something of this party's own data or config that its owner should know, though nothing is wrong. */
+  notice: event(
+    { words: text },
+    {
+      log: ({ words }) => warn(words, { words }),
+      terminal: { of: "any", isOnce: true, line: ({ words }) => `note: ${words}` },
+    },
+  ),
+};
+
+/** What is the same in every attempt: a party's candidates, and that they are linked. */
+const oncePerJob: ReadonlySet<LedgerName> = new Set(["candidates", "candidateLinks"]);
+
+/** Each attempt counts from zero. */
+function addedLedgers(earlier: Ledger, present: Readonly<Record<string, number>>): Ledger {
+  const sum = emptyLedger();
+  for (const name of Object.keys(sum) as LedgerName[])
+    sum[name] = (present[name] ?? 0) + (oncePerJob.has(name) ? 0 : earlier[name]);
+  return sum;
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(2)));
+}

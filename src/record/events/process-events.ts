@@ -1,0 +1,60 @@
+/** A party's process, connections to it, and scoring with models of past jobs: none of it is part of a job's record. */
+import { event } from "../event.ts";
+import { count, number, text } from "../fields.ts";
+import { failed, info, warn } from "../log-line.ts";
+
+const isOfJob = false as const;
+
+export const processEvents = {
+  listening: event(
+    { process: number, port: number },
+    {
+      isOfJob,
+      log: ({ port, process }) => info(`listening on port ${port}`, { port, process }),
+      terminal: {
+        of: "any",
+        line: ({ party, process, port }) =>
+          `${party} (process ${process}): listening on port ${port} (TLS 1.3, mutual certificates)`,
+      },
+    },
+  ),
+  refused: event(
+    { peer: text, code: text, message: text },
+    { isOfJob, log: ({ peer, code, message }) => failed("warn", `refused ${peer}: `, { code, message }, { peer }) },
+  ),
+  "turned-away": event(
+    { address: text, why: text },
+    {
+      isOfJob,
+      log: ({ address, why }) => warn(`turned away a connection from ${address}: ${why}`, { address, message: why }),
+    },
+  ),
+  scored: event(
+    { peer: text, job: text, model: text, requestCount: count, idCount: count, unknownCount: count },
+    {
+      isOfJob,
+      log: ({ peer, job, model, requestCount, idCount, unknownCount }) =>
+        info(
+          `answered ${requestCount} requests of ${peer} for scores of ${idCount} ids with the model of job ${job}; ` +
+            `${unknownCount} ids were unknown`,
+          { peer, job, model, requestCount, idCount, unknownCount },
+        ),
+    },
+  ),
+  /** Which splits share a feature was revealed, for explanations of scores. */
+  explained: event(
+    { peer: text, job: text, model: text, splitCount: count },
+    {
+      isOfJob,
+      log: ({ peer, job, model, splitCount }) =>
+        info(`told ${peer} which of ${splitCount} splits of the model of job ${job} share a feature within a tree`, {
+          peer,
+          job,
+          model,
+          splitCount,
+        }),
+    },
+  ),
+  stopping: event({}, { isOfJob, log: () => info("stopping", {}) }),
+  stopped: event({}, { isOfJob, log: () => info("stopped", {}) }),
+};

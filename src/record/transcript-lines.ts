@@ -1,0 +1,74 @@
+/**
+ * The lines of transcript.jsonl, each declared once. Bitmaps and arrays are base64. Numbers are bounded, as arrays are
+ * made of them: as many people as can be aligned, bins of 16 bits, trees as deep as XGBoost's heap numbers go.
+ */
+import * as z from "zod/mini";
+import type { Immutable } from "../base/immutable.ts";
+import { count, countUpTo, flag, isLineOf, number, role, text } from "./fields.ts";
+
+export const transcriptFormat = "tandem-transcript/1";
+
+const people = countUpTo(2 ** 26);
+const node = countUpTo(2 ** 31);
+const tree = countUpTo(2 ** 31);
+
+/** One of a passive party's features, as it was binned. */
+const keptColumn = z.object({
+  name: text,
+  binCount: countUpTo(2 ** 16),
+  hasMissing: flag,
+  /** Of a categorical feature: whether its categories are split one by one; null of numbers. */
+  oneHot: z.nullable(flag),
+  monotone: z.int().check(z.minimum(-1), z.maximum(1)),
+  /** Per person of the job, 16-bit numbers. */
+  bins: text,
+});
+
+const kinds = {
+  job: z.object({
+    kind: z.literal("job"),
+    format: z.literal(transcriptFormat),
+    party: text,
+    role,
+    job: text,
+    people,
+    depthMax: countUpTo(64),
+    /** Pairs of g and h. */
+    outputs: countUpTo(2 ** 16),
+    answerNoise: number,
+    resolutionBits: number,
+    maskedScoring: flag,
+    /** No columns are sampled. */
+    takesAllColumns: flag,
+    /** Who is in a node was hidden from passive parties; left out: it was not. */
+    hidesMembers: z.exactOptional(flag),
+  }),
+  columns: z.object({ kind: z.literal("columns"), columns: z.array(keptColumn) }),
+  tree: z.object({ kind: z.literal("tree"), peer: text, tree, sampled: text }),
+  node: z.object({
+    kind: z.literal("node"),
+    peer: text,
+    tree,
+    node,
+    /** Of the root both are 0. */
+    parent: node,
+    sibling: node,
+    /** Bitmap over the parent's people; empty of the root. */
+    members: text,
+  }),
+  /** Where members are hidden: a node whose sums were asked for. */
+  asked: z.object({ kind: z.literal("asked"), peer: text, tree, node }),
+  /** A split of a passive party's, won in training: over the node's people, or all people where they are hidden. */
+  outcome: z.object({ kind: z.literal("outcome"), peer: text, tree, node, left: text }),
+  /** At a passive party, at the end: its splits of the model, per bin of the feature 1 if it goes left. */
+  split: z.object({ kind: z.literal("split"), tree, node, feature: count, left: text }),
+  /** At the active party: per person its label, and the score of the finished model. */
+  people: z.object({ kind: z.literal("people"), labels: text, scores: text }),
+};
+
+export type KeptColumn = Immutable<z.infer<typeof keptColumn>>;
+export type TranscriptLine = Immutable<z.infer<(typeof kinds)[keyof typeof kinds]>>;
+
+export function isTranscriptLine(line: unknown): line is TranscriptLine {
+  return isLineOf(kinds, "kind", line);
+}
