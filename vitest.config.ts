@@ -1,16 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { isCampaign } from "./test/support/campaign.ts";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * Files of test/ that take longest. They begin first: a long one that begins last keeps one core waiting for the other.
  */
 const longest = [
-  "reproduce",
   "dashboard",
   "simulate",
   "oracle",
+  "oracle-offers",
+  "oracle-masked",
   "crash",
   "faults",
   "hostile",
@@ -20,7 +22,6 @@ const longest = [
   "oracle-features",
   "oracle-categorical",
   "terminal",
-  "bench",
   "bad-disks",
   "services",
   "serving",
@@ -59,7 +60,14 @@ export default defineConfig({
     // Half a second of every file would go into loading the same modules again.
     isolate: false,
     projects: [
-      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], exclude: ["test/world/**"] } },
+      {
+        extends: true,
+        test: {
+          name: "whole",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/world/**", ...(isCampaign ? [] : ["test/campaigns/**"])],
+        },
+      },
       { extends: true, test: { name: "parts", include: besideSources, exclude: replacing } },
       { extends: true, test: { name: "replacing", include: replacing, isolate: true } },
     ],

@@ -5,6 +5,7 @@ import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/pailli
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { partOf } from "./support/campaign.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
 
@@ -36,7 +37,9 @@ async function expectSame(table: TestTable, training: Partial<TrainingParameters
 }
 
 describe("test rows", () => {
-  test.each(manyFeatures)("two passive parties: %s", async (_what, table, training) => expectSame(table, training));
+  test.each(partOf(manyFeatures, 0, 2))("two passive parties: %s", async (_what, table, training) =>
+    expectSame(table, training),
+  );
 
   test.each([1, 3])("%i passive parties, missing values, five rounds of depth 4", async (parties) =>
     expectSame(

@@ -9,6 +9,7 @@ import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/pailli
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
+import { partOf } from "./support/campaign.ts";
 import { type TestJob, type TestOutcome, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
@@ -56,12 +57,12 @@ async function expectEqual(job: TestJob): Promise<{ changed: boolean; most: numb
 describe.each(choices)("%o", (defences) => {
   test("jobs that take many features at once", async () => {
     let [changes, most] = [0, 0];
-    for (const [, table, training] of manyFeatures) {
+    for (const [, table, training] of partOf(manyFeatures, choices.indexOf(defences), 3)) {
       const { changed, most: ofJob } = await expectEqual({ table, training, defences, kernel, key });
       changes += changed ? 1 : 0;
       most = Math.max(most, ofJob);
     }
-    expect(changes, "nothing was withheld, nothing was tested").toBeGreaterThan(2);
+    expect(changes, "nothing was withheld, nothing was tested").toBeGreaterThan(0);
     if (defences.min_people_share === undefined) expect(most).toBe(defences.max_thresholds);
   });
 

@@ -1,4 +1,4 @@
-/** What test/xgboost-figures.test.ts writes into docs/xgboost.md: its figures, and what else there is to compare. */
+/** What test/campaigns/xgboost-figures.test.ts writes into docs/xgboost.md: its figures and the comparisons beside. */
 import { defaultsTable } from "../../src/gbdt/parameters/xgboost-defaults.ts";
 
 const oneClass = "`auc`, `aucpr`, `ks` are `-` or `null`, with a line";
@@ -66,6 +66,6 @@ ${defaultsTable()}
 | new leaves for dart | \`weight_drop\` has a second weight for every tree then | refused |
 | \`booster=gblinear\` | no trees | refused |
 
-Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures.test.ts\`.
+Written by \`TANDEM_CAMPAIGN=1 TANDEM_FIGURES=1 npx vitest run test/campaigns/xgboost-figures.test.ts\`.
 `;
 }

@@ -14,6 +14,7 @@ import type { Transcript } from "./transcript.ts";
 import type { AttackClock } from "./sums.ts";
 import { familiesOf } from "./linkage.ts";
 import { linkRows } from "./linked-rows.ts";
+import { seedCount } from "../../../test/support/campaign.ts";
 import { familyTask } from "./parts.ts";
 import { nativePeel, peelEnd, peelGround } from "./peel.ts";
 import { peelPortably } from "./peel-portable.ts";
@@ -109,7 +110,7 @@ describe("nothing that is called certain is wrong", () => {
   ];
   test.each(kinds)("%s", async (_, tableOf, training, minimums) => {
     let found = 0;
-    for (let seed = 0; seed < 4; seed++) {
+    for (let seed = 0; seed < seedCount({ test: 1, campaign: 4 }); seed++) {
       const exposure = await exposed(await attackedJob(tableOf(seed), { max_bin: 12, ...training }, minimums));
       expect(exposure.wrong, `seed ${seed}`).toBe(0);
       found += exposure.certain.sums;

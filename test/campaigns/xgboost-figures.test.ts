@@ -7,21 +7,21 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
-import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
-import { columnIndex, numericColumn } from "../src/data/columns.ts";
-import { type CsvTable, readCsvTable } from "../src/data/csv-table.ts";
-import { type PartyTable, selectRows } from "../src/data/dataset.ts";
-import { drawRows, validationRows } from "../src/data/split.ts";
-import { trainInOnePlace } from "../src/simulate/comparison.ts";
-import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
-import type { MetricName } from "../src/gbdt/metric/eval-metric.ts";
-import { treesPerLayer } from "../src/protocol/job-parameters.ts";
-import { foldsOf, refreshedMetrics, searched } from "./support/figure-jobs.ts";
-import { figuresPage } from "./support/figures-page.ts";
-import { figureCells, tableLine, writeSections } from "./support/xgboost-page.ts";
+import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
+import { columnIndex, numericColumn } from "../../src/data/columns.ts";
+import { type CsvTable, readCsvTable } from "../../src/data/csv-table.ts";
+import { type PartyTable, selectRows } from "../../src/data/dataset.ts";
+import { drawRows, validationRows } from "../../src/data/split.ts";
+import { trainInOnePlace } from "../../src/simulate/comparison.ts";
+import { otherRows } from "../../src/gbdt/boost/boosting-task.ts";
+import type { MetricName } from "../../src/gbdt/metric/eval-metric.ts";
+import { treesPerLayer } from "../../src/protocol/job-parameters.ts";
+import { foldsOf, refreshedMetrics, searched } from "../support/figure-jobs.ts";
+import { figuresPage } from "../support/figures-page.ts";
+import { figureCells, tableLine, writeSections } from "../support/xgboost-page.ts";
 
-const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
+const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const file = join(folder, "giveme", "cs-training.csv.gz");
 const python = ["python3", "/usr/bin/python3"].find(
   (each) => spawnSync(each, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0,
@@ -284,7 +284,7 @@ function theirs(rowsByTask: ReadonlyMap<string, Rows>): { value: number; rounds:
       },
     };
   });
-  const script = fileURLToPath(new URL("fixtures/xgboost/figures.py", import.meta.url));
+  const script = fileURLToPath(new URL("../fixtures/xgboost/figures.py", import.meta.url));
   const { status, stdout, stderr } = spawnSync(python ?? "python3", ["-B", script], {
     input: JSON.stringify({ tables, cases: asked }),
     encoding: "utf8",

@@ -7,18 +7,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
-import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
-import { mapColumns, type RowColumnName } from "../src/base/row-columns.ts";
-import { columnIndex, numericColumn } from "../src/data/columns.ts";
-import { readCsvTable } from "../src/data/csv-table.ts";
-import { type PartyTable, selectRows } from "../src/data/dataset.ts";
-import { drawRows } from "../src/data/split.ts";
-import { trainInOnePlace } from "../src/simulate/comparison.ts";
-import { figureCells, tableLine, writeSections } from "./support/xgboost-page.ts";
-import { xgboostMajor, pythonWithXgboost } from "./support/xgboost.ts";
+import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
+import { mapColumns, type RowColumnName } from "../../src/base/row-columns.ts";
+import { columnIndex, numericColumn } from "../../src/data/columns.ts";
+import { readCsvTable } from "../../src/data/csv-table.ts";
+import { type PartyTable, selectRows } from "../../src/data/dataset.ts";
+import { drawRows } from "../../src/data/split.ts";
+import { trainInOnePlace } from "../../src/simulate/comparison.ts";
+import { figureCells, tableLine, writeSections } from "../support/xgboost-page.ts";
+import { xgboostMajor, pythonWithXgboost } from "../support/xgboost.ts";
 
-const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
+const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const file = join(folder, "giveme", "cs-training.csv.gz");
 const isAsked = process.env["TANDEM_FIGURES"] === "1" && existsSync(file) && xgboostMajor() > 1;
 
@@ -182,7 +182,7 @@ describe.skipIf(!isAsked)("Give Me Some Credit", () => {
       metrics,
       parameters: { ...common, objective, ...given },
     }));
-    const script = fileURLToPath(new URL("fixtures/xgboost/figures_objectives.py", import.meta.url));
+    const script = fileURLToPath(new URL("../fixtures/xgboost/figures_objectives.py", import.meta.url));
     const { status, stdout, stderr } = spawnSync(pythonWithXgboost() ?? "python3", ["-B", script], {
       input: JSON.stringify(asked),
       encoding: "utf8",
@@ -231,6 +231,7 @@ both sides' trees are the same node for node (test/xgboost-objectives.test.ts).
 |---|---|---|---|---|---|
 ${lines.join("\n")}
 
-Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures-objectives.test.ts\`, where Python has XGBoost 2.
+Written by \`TANDEM_CAMPAIGN=1 TANDEM_FIGURES=1 npx vitest run test/campaigns/xgboost-figures-objectives.test.ts\`,
+where Python has XGBoost 2.
 `;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CappedProcess } from "../scripts/capped-process.mjs";
+import { CappedProcess } from "../../scripts/capped-process.mjs";
 
 let folder: string;
 beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), "tandem-large-"))));

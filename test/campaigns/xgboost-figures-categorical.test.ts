@@ -6,22 +6,22 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
-import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
-import { SeededRandom } from "../src/base/random.ts";
-import { CategoryBook } from "../src/data/category-book.ts";
-import { columnIndex, labelColumn } from "../src/data/columns.ts";
-import { readCsvTable } from "../src/data/csv-table.ts";
-import { type PartyTable, selectRows } from "../src/data/dataset.ts";
-import { featureColumns } from "../src/data/feature-columns.ts";
-import { splitRows, validationRows } from "../src/data/split.ts";
-import { trainInOnePlace } from "../src/simulate/comparison.ts";
-import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
-import type { Model } from "../src/gbdt/tree/model.ts";
-import { figureCells, tableLine, writeSections } from "./support/xgboost-page.ts";
-import { askPython, pythonWithXgboost } from "./support/xgboost.ts";
+import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
+import { SeededRandom } from "../../src/base/random.ts";
+import { CategoryBook } from "../../src/data/category-book.ts";
+import { columnIndex, labelColumn } from "../../src/data/columns.ts";
+import { readCsvTable } from "../../src/data/csv-table.ts";
+import { type PartyTable, selectRows } from "../../src/data/dataset.ts";
+import { featureColumns } from "../../src/data/feature-columns.ts";
+import { splitRows, validationRows } from "../../src/data/split.ts";
+import { trainInOnePlace } from "../../src/simulate/comparison.ts";
+import { otherRows } from "../../src/gbdt/boost/boosting-task.ts";
+import type { Model } from "../../src/gbdt/tree/model.ts";
+import { figureCells, tableLine, writeSections } from "../support/xgboost-page.ts";
+import { askPython, pythonWithXgboost } from "../support/xgboost.ts";
 
-const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
+const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const python = pythonWithXgboost();
 const bank = join(folder, "bank", "bank-full.csv.gz");
 const bankAbsent = !existsSync(bank) || python === undefined;
@@ -69,7 +69,7 @@ interface Theirs {
 
 function theirs(cases: readonly Case[]): Theirs[] {
   const tables = [...new Set(cases.map(({ table }) => table))];
-  const script = fileURLToPath(new URL("fixtures/xgboost/figures.py", import.meta.url));
+  const script = fileURLToPath(new URL("../fixtures/xgboost/figures.py", import.meta.url));
   const input = {
     tables: Object.fromEntries(
       tables.map((table, i) => {
@@ -211,6 +211,6 @@ Parameters, besides what the line says: ${parameters.join(", ")}.
 |---|---|---|---|---|---|---|
 ${lines.join("\n")}
 
-Written by \`TANDEM_FIGURES=1 npx vitest run test/xgboost-figures-categorical.test.ts\`.
+Written by \`TANDEM_CAMPAIGN=1 TANDEM_FIGURES=1 npx vitest run test/campaigns/xgboost-figures-categorical.test.ts\`.
 `;
 }

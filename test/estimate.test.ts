@@ -1,0 +1,41 @@
+/** `tandem estimate` predicts the traffic of a job without running it. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+
+const directory = scratchDirectory();
+
+test("estimate: traffic is predicted exactly enough, and nothing runs", async () => {
+  const table = join(directory, "loans.csv");
+  writeLoanTable(table, 400);
+  const job = [
+    "--data",
+    table,
+    "--id",
+    "id",
+    "--label",
+    "defaulted",
+    "--active",
+    "income,debt",
+    "--passive",
+    "age,visits",
+    "--passive",
+    "basket,minutes",
+    "--num-round",
+    "3",
+    "--insecure-key-bits",
+    "512",
+    "--json",
+  ];
+  const predicted = JSON.parse((await tandem("estimate", ...job)).stdout) as {
+    bytes: Record<string, number>;
+    wallSeconds: number;
+    cpuSeconds: number;
+  };
+  const actual = JSON.parse((await tandem("simulate", ...job)).stdout) as { bytes: Record<string, number> };
+  expect(predicted.wallSeconds).toBeGreaterThan(0);
+  expect(predicted.cpuSeconds).toBeGreaterThan(0);
+  for (const direction of ["activeToPassive", "passiveToActive"]) {
+    expect(Math.abs(predicted.bytes[direction] / actual.bytes[direction] - 1), direction).toBeLessThan(0.1);
+  }
+});
