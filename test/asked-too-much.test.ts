@@ -149,8 +149,8 @@ test("a bank that names other people than the common ones has no job about them"
   }
   const cheating: ActiveWorld = {
     ...realWorld,
-    connect: async (config) =>
-      (await realWorld.connect(config)).map((peer) => ({
+    connect: async (config, watchOf) =>
+      (await realWorld.connect(config, watchOf)).map((peer) => ({
         ...peer,
         alignment: (job, validationFile) => {
           const honest = peer.alignment(job, validationFile);

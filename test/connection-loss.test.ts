@@ -46,10 +46,14 @@ beforeAll(async () => {
 const watchful: ActiveWorld = {
   ...realWorld,
   sleep: (ms) => realWorld.sleep(ms / 20),
-  connect: async ({ tls, passives }) => {
+  connect: async ({ tls, passives }, watchOf) => {
     const identity = await readIdentity(tls);
     return passives.map((passive) =>
-      connectTls(passive.name, identity, passive.fingerprint, passive, { pingIntervalMs: 300, pingTimeoutMs: 700 }),
+      connectTls(passive.name, identity, passive.fingerprint, passive, {
+        pingIntervalMs: 300,
+        pingTimeoutMs: 700,
+        watch: watchOf(passive.name),
+      }),
     );
   },
 };
@@ -185,12 +189,12 @@ describe("before anybody has answered", () => {
     let knocks = 0;
     const world: ActiveWorld = {
       ...watchful,
-      connect: async (config) => {
+      connect: async (config, watchOf) => {
         if (++knocks === 4) {
           const listen = { host: "127.0.0.1", port: place.port };
           await startParty(shop, [bank], { output, listen });
         }
-        return watchful.connect(config);
+        return watchful.connect(config, watchOf);
       },
     };
     await runActive(through, (event) => events.push(event), world);

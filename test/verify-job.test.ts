@@ -109,8 +109,8 @@ function tornWorld(tree: number) {
   const state = { torn: 0 };
   const world: ActiveWorld = {
     ...realWorld,
-    connect: async (config) => {
-      const [first, ...others] = await realWorld.connect(config);
+    connect: async (config, watchOf) => {
+      const [first, ...others] = await realWorld.connect(config, watchOf);
       const finishTree: typeof first.finishTree = async (finished, options) => {
         const stored = await first.finishTree(finished, options);
         if (finished.tree !== tree) return stored;

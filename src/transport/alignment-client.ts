@@ -4,7 +4,8 @@ import type { AlignmentPeer } from "../align/alignment-peer.ts";
 import { Alignment } from "../wire/generated/tandem/v1/alignment_pb.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { numbered, pointsOf } from "./numbered-points.ts";
-import { translatedClient } from "./translated-client.ts";
+import { clientOver } from "./client.ts";
+import type { PeerOptions } from "./peer-client.ts";
 
 /** @param boundTo the fingerprint of the active party's own certificate */
 export function alignmentPeerOver(
@@ -13,10 +14,9 @@ export function alignmentPeerOver(
   job: string,
   validationFile = false,
   boundTo = "",
-  at?: string,
+  options: PeerOptions = {},
 ): AlignmentPeer {
-  const place = at === undefined ? {} : { at };
-  const client = translatedClient(Alignment, name, transport, { opening: "begin", isNaming: true, ...place });
+  const client = clientOver(Alignment, name, transport, { opening: "begin", isNaming: true, ...options });
   return {
     name,
     boundTo,

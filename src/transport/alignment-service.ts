@@ -62,7 +62,7 @@ export function alignmentCalls(desk: AlignmentDesk): ServiceImpl<typeof Alignmen
       await desk.aligned(caller, await desk.alignment(caller).accept(commonCount, positions));
     },
   };
-  return handlersOf(Alignment, () => answers, { onError });
+  return handlersOf(Alignment, answers, onError);
 }
 
 /** The number that every message repeats, and the positions of all of them. */

@@ -1,7 +1,7 @@
-/** The handlers of any service: who answers a call, and what the caller hears of an error. */
+/** The handlers of any service: what answers a call, and what the caller is sent of an error. */
 import type { DescMessage, DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectError, HandlerContext, MethodImpl, ServiceImpl } from "@connectrpc/connect";
-import { everyCall } from "./every-call.ts";
+import { type AnyCall, callsTo, everyCall } from "../wire/every-call.ts";
 import { toWireError } from "./wire-error.ts";
 
 /** Whatever answers the calls of a service: methods with the names of the calls. */
@@ -19,35 +19,27 @@ type Answer<Method extends DescMethod> = (
 /** Nothing stands for the empty message. */
 type OneAnswer<Output extends DescMessage> = MessageInitShape<Output> | void | Promise<MessageInitShape<Output> | void>;
 
-export interface Handling<Service extends DescService, Own extends keyof Service["method"]> {
-  /** Calls in which the server itself has a part: it answers them instead. */
-  readonly own?: Pick<Answers<Service>, Own>;
-  /** What an error becomes on the wire. */
-  readonly onError?: (error: unknown, context: HandlerContext) => ConnectError;
+/** What an error becomes on the wire. */
+export type OnError = (error: unknown, context: HandlerContext) => ConnectError;
+
+export function handlersOf<Service extends DescService>(
+  service: Service,
+  answers: Answers<Service>,
+  onError: OnError = toWireError,
+): ServiceImpl<Service> {
+  return everyCall(service, withWireErrors(callsTo(answers), onError));
 }
 
-/** @param answers whoever answers a call; asked at every call */
-export function handlersOf<Service extends DescService, Own extends keyof Service["method"] = never>(
-  service: Service,
-  answers: (context: HandlerContext) => Omit<Answers<Service>, Own>,
-  { own, onError = toWireError }: Handling<Service, Own> = {},
-): ServiceImpl<Service> {
-  const target = ({ localName }: DescMethod, context: HandlerContext): object =>
-    own !== undefined && Object.hasOwn(own, localName) ? own : answers(context);
-  return everyCall<ServiceImpl<Service>, HandlerContext>(service, target, {
-    async one(call, _method, context) {
-      try {
-        return (await call()) ?? {};
-      } catch (error) {
-        throw onError(error, context);
-      }
-    },
-    async *many(call, _method, context) {
-      try {
-        yield* call();
-      } catch (error) {
-        throw onError(error, context);
-      }
-    },
-  });
+/** The same calls; their errors as they travel. */
+export function withWireErrors(
+  answer: AnyCall<HandlerContext>,
+  onError: OnError = toWireError,
+): AnyCall<HandlerContext> {
+  return async function* (method, requests, context) {
+    try {
+      yield* answer(method, requests, context);
+    } catch (error) {
+      throw onError(error, context);
+    }
+  };
 }

@@ -1,9 +1,9 @@
 /**
- * A PassiveRole behind the service of proto/: the life of one attempt at a job, from its join to its end. All calls but
- * these two go straight to the role.
+ * A PassiveRole behind the service of proto/: the life of one attempt at a job, from its join to its end. What else is
+ * done around its calls is the same for all of them.
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectError, ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { isCrewTrouble } from "../base/crew-trouble.ts";
 import { TandemError } from "../base/error.ts";
 import {
@@ -13,9 +13,10 @@ import {
   PassiveHelloSchema,
   PassiveParty,
 } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { type AnyCall, callsTo, everyCall, onlyOf, type Messages, streamOf } from "../wire/every-call.ts";
 import { peerText } from "../wire/peer-text.ts";
-import { type Answers, handlersOf } from "./handlers.ts";
-import { countedCalls, heartbeatKey, heartbeats } from "./heartbeat.ts";
+import { type Answers, withWireErrors } from "./handlers.ts";
+import { heartbeatKey, heartbeats } from "./heartbeat.ts";
 import { isOwnFault, toWireError } from "./wire-error.ts";
 
 /** A PassiveRole, as far as a transport knows it: what it answers to each call. */
@@ -33,8 +34,8 @@ export interface PassiveEnd {
 
 export interface PassiveService {
   readonly routes: (router: ConnectRouter) => void;
-  /** The same calls one by one, for a server that serves one job after the other. */
-  readonly calls: ServiceImpl<typeof PassiveParty>;
+  /** The same calls, for a server that serves one job after the other. */
+  readonly answer: AnyCall<HandlerContext>;
   /** Settles when the active party finishes the job, gives up, or is gone. */
   readonly ended: Promise<PassiveEnd>;
   /** Whether the active party was welcome: it has joined. */
@@ -53,7 +54,13 @@ export interface ServiceStorage {
 
 const nothingStored: ServiceStorage = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };
 
-export function passiveService(role: JobAnswers, storage: ServiceStorage = nothingStored): PassiveService {
+/** @param around what else is done around the role's calls: they are recorded */
+export function passiveService(
+  role: JobAnswers,
+  storage: ServiceStorage = nothingStored,
+  around: (answer: AnyCall<HandlerContext>) => AnyCall<HandlerContext> = (answer) => answer,
+): PassiveService {
+  const inner = around(callsTo(role));
   let end: (how: PassiveEnd) => void = () => {};
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
   /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
@@ -62,13 +69,16 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
   let trouble: PassiveEnd | null = null;
   let hasBegun = false;
   let openJoins = 0;
+  /** Calls that have begun and not ended, besides the stream that lasts as long as the job. */
+  let openCalls = 0;
   const endAfterAnswer = (how: PassiveEnd): void => {
     verdict ??= how;
     setImmediate(() => end(how)); // whoever waits for the end may close the server
   };
 
   async function* join(hello: ActiveHello, context: HandlerContext): AsyncGenerator<PassiveHello> {
-    const answer = create(PassiveHelloSchema, role.join(hello));
+    const first = await onlyOf(inner(PassiveParty.method.join, streamOf(hello), context));
+    const answer = create(PassiveHelloSchema, first as MessageInitShape<typeof PassiveHelloSchema>);
     await storage.begin();
     hasBegun = true;
     openJoins++;
@@ -78,11 +88,7 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
     try {
       yield answer;
       if (context.signal.aborted) return;
-      const beats = heartbeats(
-        context.values.get(heartbeatKey),
-        () => counted.isWorking(),
-        Promise.race([gone, ended]),
-      );
+      const beats = heartbeats(context.values.get(heartbeatKey), () => openCalls > 0, Promise.race([gone, ended]));
       while ((await beats.next()).done !== true) yield create(PassiveHelloSchema, { working: true });
     } finally {
       // However the stream ends, also while the answer is on its way: without it there is no job.
@@ -120,8 +126,8 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
     }
   };
 
-  const finishJob = async (finished: ActiveJobFinished): Promise<void> => {
-    role.finishJob(finished);
+  async function* finishJob(finished: ActiveJobFinished, context: HandlerContext): AsyncGenerator {
+    const answer = await onlyOf(inner(PassiveParty.method.finishJob, streamOf(finished), context));
     if (finished.failure === "") await stored();
     endAfterAnswer({
       failure:
@@ -129,13 +135,23 @@ export function passiveService(role: JobAnswers, storage: ServiceStorage = nothi
           ? null
           : new TandemError("PARTY_LOST", `the active party gave up: ${peerText(finished.failure)}`),
     });
-  };
+    yield answer;
+  }
 
-  const counted = countedCalls(handlersOf(PassiveParty, () => role, { own: { join, finishJob }, onError }));
-  const { calls } = counted;
+  const answer = withWireErrors(async function* (method, requests, context) {
+    const { join: joining, finishJob: finishing } = PassiveParty.method;
+    if (method === joining) return yield* join(await onlyOf(requests as Messages<ActiveHello>), context);
+    openCalls++;
+    try {
+      if (method === finishing) yield* finishJob(await onlyOf(requests as Messages<ActiveJobFinished>), context);
+      else yield* inner(method, requests, context);
+    } finally {
+      openCalls--;
+    }
+  }, onError);
   return {
-    routes: (router) => void router.service(PassiveParty, calls),
-    calls,
+    routes: (router) => void router.service(PassiveParty, everyCall(PassiveParty, answer)),
+    answer,
     ended,
     get hasBegun() {
       return hasBegun;

@@ -4,11 +4,11 @@ import { TandemError } from "../base/error.ts";
 import { Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { protocolVersion } from "../wire/version.ts";
-import { translatedClient } from "./translated-client.ts";
+import { clientOver } from "./client.ts";
 
 /** @param onSilence called when a call ran out of time: a connection that leads nowhere looks like that */
 export function scoringPeerOver(name: string, transport: Transport, onSilence: () => void = () => {}): ScoringPeer {
-  const client = translatedClient(Scoring, name, transport, {
+  const client = clientOver(Scoring, name, transport, {
     opening: ["score", "maskOpen", "tags"],
     isNaming: true,
   });

@@ -32,12 +32,12 @@ export interface ScoringDesk {
 }
 
 export function scoringRoutes(desk: ScoringDesk): (router: ConnectRouter) => void {
-  const handlers = handlersOf(Scoring, () => ({
+  const handlers = handlersOf(Scoring, {
     score: (request, context) => desk.score(request, callerOf(context)),
     maskOpen: (request, context) => desk.maskOpen(request, callerOf(context)),
     maskStep: (request, context) => desk.maskStep(request, callerOf(context)),
     tags: (request, context) => desk.tags(request, callerOf(context)),
     contributions: (request, context) => desk.contributions(request, callerOf(context)),
-  }));
+  });
   return (router) => void router.service(Scoring, handlers);
 }

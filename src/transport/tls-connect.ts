@@ -8,6 +8,7 @@ import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { callsTransport } from "./calls/calls-transport.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { alignmentPeerOver } from "./alignment-client.ts";
+import type { CallWatch } from "./call-watch.ts";
 import { peerOver } from "./peer-client.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
@@ -36,28 +37,27 @@ export function connectTls(
   identity: TlsIdentity,
   pinnedPassive: string,
   address: Address,
-  liveness?: Liveness,
+  { watch, ...liveness }: Partial<Liveness> & { readonly watch?: CallWatch | undefined } = {},
 ): TlsPeer {
   const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, {
     isReplaced: false,
     ...liveness,
   });
-  const at = `${address.host}:${address.port}`;
+  // All calls of a job go over one stream, but the one that lasts as long as the job: how that one ends says what
+  // became of the party.
+  const calls = callsTransport(() => sessions.request("POST", callsPath, {}, { endStream: false }), {
+    method: PassiveParty.method.join,
+    transport,
+  });
+  const options = { at: `${address.host}:${address.port}`, watch };
   return {
-    ...peerOver(name, inOneStream(transport, sessions), at),
+    ...peerOver(name, calls, options),
     alignment: (job, validationFile) =>
-      alignmentPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate), at),
-    close: () => sessions.abort(),
-  };
-}
-
-/** All calls of a job but the one that lasts as long as the job: how that one ends says what became of the party. */
-function inOneStream(apart: Transport, sessions: PinnedSessionManager): Transport {
-  const calls = callsTransport(() => sessions.request("POST", callsPath, {}, { endStream: false }));
-  return {
-    unary: (...call) => calls.unary(...call),
-    stream: (method, ...call) =>
-      method.name === PassiveParty.method.join.name ? apart.stream(method, ...call) : calls.stream(method, ...call),
+      alignmentPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate), options),
+    close: () => {
+      watch?.close();
+      sessions.abort();
+    },
   };
 }
 

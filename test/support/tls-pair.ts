@@ -1,9 +1,9 @@
 /** Identities of two parties under one authority, and a passive service listening on loopback. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { PassiveParty } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
+import { callsTo, everyCall } from "../../src/wire/every-call.ts";
 import type { CallOptions, PassivePeer } from "../../src/wire/peer.ts";
 import { type CertificateAuthority, createAuthority, type Identity } from "../../src/transport/certificates.ts";
-import { everyCall } from "../../src/transport/every-call.ts";
 import type { PassiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
 import { connectTls, type TlsPeer } from "../../src/transport/tls-connect.ts";
@@ -56,17 +56,12 @@ export async function listening(
 
 /** A peer that can be used at once, although its server is still being started. */
 export function peerOnceReady(name: string, ready: Promise<PassivePeer>): PassivePeer {
-  let peer: object = {};
-  const calls = everyCall<Omit<PassivePeer, "name">, CallOptions>(PassiveParty, () => peer, {
-    async one(call) {
-      peer = await ready;
-      return call();
+  const calls = everyCall<Omit<PassivePeer, "name">, CallOptions>(
+    PassiveParty,
+    async function* (method, requests, options) {
+      yield* callsTo<CallOptions>(await ready)(method, requests, options);
     },
-    async *many(call) {
-      peer = await ready;
-      yield* call();
-    },
-  });
+  );
   return { ...calls, name };
 }
 

@@ -1,7 +1,6 @@
-/** Connections to all passive parties, none of which is waited for in silence or for ever. */
+/** Connections to all passive parties; no call waits for ever, and a long wait is said. */
 import type { Emit } from "../../record/events.ts";
 import { CallWatch } from "../../transport/call-watch.ts";
-import { watchedAlignment, watchedPeer } from "../../transport/watched-peer.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 
@@ -16,24 +15,18 @@ export async function connectWatched(
   onGivenUp: (waitedMs: number) => void = () => {},
 ): Promise<readonly ConnectedPeer[]> {
   const { name, job, patience_seconds: patience, call_seconds: call } = config;
-  return (await world.connect(config)).map((peer) => {
-    const watch = new CallWatch({
-      party: peer.name,
-      stallMs: Math.max(patience * 1000, stallMsMin),
-      callMs: call * 1000,
-      now: world.now,
-      alarm: world.alarm,
-      onSlow: (waitedMs, isWorking) =>
-        emit({ type: "unanswered", party: name, job, peer: peer.name, waitedMs: Math.round(waitedMs), isWorking }),
-      onGivenUp,
-    });
-    return {
-      ...watchedPeer(peer, watch),
-      alignment: (ofJob, validationFile) => watchedAlignment(peer.alignment(ofJob, validationFile), watch),
-      close: () => {
-        watch.close();
-        peer.close();
-      },
-    };
-  });
+  return world.connect(
+    config,
+    (party) =>
+      new CallWatch({
+        party,
+        stallMs: Math.max(patience * 1000, stallMsMin),
+        callMs: call * 1000,
+        now: world.now,
+        alarm: world.alarm,
+        onSlow: (waitedMs, isWorking) =>
+          emit({ type: "unanswered", party: name, job, peer: party, waitedMs: Math.round(waitedMs), isWorking }),
+        onGivenUp,
+      }),
+  );
 }

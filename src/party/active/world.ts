@@ -7,6 +7,7 @@ import { lockFolder, type Release } from "../../base/files/process-lock.ts";
 import { osRandom } from "../../base/random.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
+import type { CallWatch } from "../../transport/call-watch.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { readIdentity } from "../identity.ts";
@@ -26,8 +27,14 @@ export interface ActiveWorld {
   readonly crew?: TaskCrew | undefined;
   /** Told, once the job has a record, how to put events there. */
   readonly onRecords?: ((emit: Emit) => void) | undefined;
-  /** One new connection to each passive party, in their order. */
-  connect(config: Pick<ActiveConfig, "tls" | "passives">): Promise<readonly ConnectedPeer[]>;
+  /**
+   * One new connection to each passive party, in their order.
+   * @param watchOf what no call of a party waits longer than
+   */
+  connect(
+    config: Pick<ActiveConfig, "tls" | "passives">,
+    watchOf: (party: string) => CallWatch,
+  ): Promise<readonly ConnectedPeer[]>;
   readonly storage: Storage;
   /** Keeps other processes out of a job's folder, which goes again if it is empty. @throws TandemError PARTY_BUSY */
   lock(folder: string): Promise<Release>;
@@ -43,9 +50,12 @@ export interface ActiveWorld {
 }
 
 export const realWorld: ActiveWorld = {
-  async connect({ tls, passives }) {
+  async connect({ tls, passives }, watchOf) {
     const identity = await readIdentity(tls);
-    return passives.map((passive) => connectTls(passive.name, identity, passive.fingerprint, passive));
+    return passives.map((passive) => {
+      const { name, fingerprint } = passive;
+      return connectTls(name, identity, fingerprint, passive, { watch: watchOf(name) });
+    });
   },
   storage: diskStorage,
   async lock(folder) {

@@ -27,8 +27,14 @@ interface MadeCall {
   readonly settled: () => void;
 }
 
-/** @param open a stream to the other side's ServedCalls; asked for once */
-export function callsTransport(open: () => Promise<ClientHttp2Stream>): Transport {
+/**
+ * @param open a stream to the other side's ServedCalls; asked for once
+ * @param apart a call that has a stream of its own
+ */
+export function callsTransport(
+  open: () => Promise<ClientHttp2Stream>,
+  apart?: { readonly method: DescMethod; readonly transport: Transport },
+): Transport {
   let opening: Promise<MadeCalls> | null = null;
   const opened = (): Promise<MadeCalls> => (opening ??= open().then((stream) => new MadeCalls(stream)));
   const around = { header: new Headers(), trailer: new Headers() };
@@ -43,7 +49,9 @@ export function callsTransport(open: () => Promise<ClientHttp2Stream>): Transpor
       const message = first.value as MessageShape<typeof method.output>;
       return { ...around, stream: false, service: method.parent, method, message };
     },
-    async stream(method, signal, _timeoutMs, _header, input) {
+    async stream(method, signal, timeoutMs, header, input, values) {
+      if ((method as DescMethod) === apart?.method)
+        return apart.transport.stream(method, signal, timeoutMs, header, input, values);
       const calls = await opened();
       const call = calls.begin(method, signal);
       void calls.send(call, method.input, input);

@@ -10,7 +10,7 @@
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { TandemError } from "../../../src/base/error.ts";
-import type { ActiveWorld } from "../../../src/party/active/world.ts";
+import type { ActiveWorld, ConnectedPeer } from "../../../src/party/active/world.ts";
 import type { ActiveConfig, PassiveConfig } from "../../../src/party/config/config.ts";
 import type { Emit } from "../../../src/record/events.ts";
 import { isCrewTrouble } from "../../../src/base/crew-trouble.ts";
@@ -21,6 +21,7 @@ import { roundsOf } from "../../../src/gbdt/boost/layers.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../../src/protocol/job-parameters.ts";
 import { schemeNamed } from "../../../src/scheme/registry.ts";
 import { alignmentPeerOver } from "../../../src/transport/alignment-client.ts";
+import type { CallWatch } from "../../../src/transport/call-watch.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import { attemptsMax, type JobExposure, shareScale, type Stretch } from "./exposure.ts";
 import { FaultPlan, type FaultKind } from "./fault-plan.ts";
@@ -204,11 +205,11 @@ class Simulation implements PassiveSurroundings {
         return () => this.#alarms.delete(alarm);
       },
       jitter: () => plan.draw("jitter", this.#nowMs),
-      connect: async () => {
+      connect: async (_config, watchOf) => {
         if (process.dead) throw new Crashed();
         const attempt = this.#attempts++;
         if (++this.#attemptsFailed > this.#attemptsMax) throw this.#stuck();
-        return Promise.all(this.#passives.map((passive) => this.#connect(process, crash, passive, attempt)));
+        return Promise.all(this.#passives.map((passive) => this.#connect(process, crash, passive, attempt, watchOf)));
       },
     };
   }
@@ -231,8 +232,15 @@ class Simulation implements PassiveSurroundings {
     }
   }
 
-  async #connect(process: ActiveProcess, crashActive: () => void, passive: SimulatedPassive, attempt: number) {
+  async #connect(
+    process: ActiveProcess,
+    crashActive: () => void,
+    passive: SimulatedPassive,
+    attempt: number,
+    watchOf: (party: string) => CallWatch,
+  ): Promise<ConnectedPeer> {
     const { name } = passive.config;
+    const watch = watchOf(name);
     await passive.start(this.#nowMs);
     if (passive.calls === null) this.plan.counts["party down"]++;
     const { calls } = passive;
@@ -249,7 +257,7 @@ class Simulation implements PassiveSurroundings {
     });
     process.connections.push(connection);
     passive.connections.push(connection);
-    const peer = peerOver(name, connection.transport);
+    const peer = peerOver(name, connection.transport, { watch });
     const join: typeof peer.join = (hello, options) => {
       jobId = Buffer.from(hello.jobId ?? []).toString("hex");
       return peer.join(hello, options);
@@ -257,9 +265,12 @@ class Simulation implements PassiveSurroundings {
     return {
       ...peer,
       join,
-      alignment: (job: string, validationFile: boolean) =>
-        alignmentPeerOver(name, connection.transport, job, validationFile),
-      close: () => connection.lose(),
+      alignment: (job, validationFile) =>
+        alignmentPeerOver(name, connection.transport, job, validationFile, "", { watch }),
+      close: () => {
+        watch.close();
+        connection.lose();
+      },
     };
   }
 

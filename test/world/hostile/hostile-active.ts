@@ -64,13 +64,12 @@ export function jobName({ number }: HostileJob): string {
 }
 
 function worldOver(name: string, { transport }: HostileTransport, boundTo: string): ActiveWorld {
-  const connect = async (): Promise<readonly ConnectedPeer[]> => [
-    {
-      ...peerOver(name, transport),
-      alignment: (job, validationFile) => alignmentPeerOver(name, transport, job, validationFile, boundTo),
-      close: () => {},
-    },
-  ];
+  const connect: ActiveWorld["connect"] = async (_config, watchOf) => {
+    const watch = watchOf(name);
+    const alignment: ConnectedPeer["alignment"] = (job, validationFile) =>
+      alignmentPeerOver(name, transport, job, validationFile, boundTo, { watch });
+    return [{ ...peerOver(name, transport, { watch }), alignment, close: () => watch.close() }];
+  };
   return { ...realWorld, notes: () => noNotes, connect };
 }
 

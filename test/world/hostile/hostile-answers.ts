@@ -12,8 +12,8 @@ import {
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { errorCodes, TandemError } from "../../../src/base/error.ts";
 import type { SeededRandom } from "../../../src/base/random.ts";
-import { everyCall } from "../../../src/transport/every-call.ts";
 import { toWireError } from "../../../src/transport/wire-error.ts";
+import { callsTo, everyCall, type Messages } from "../../../src/wire/every-call.ts";
 import type { HostileJob } from "./hostile-job.ts";
 import { forgedLine, pick } from "./hostile-values.ts";
 import { mutateMessage } from "./mutate-message.ts";
@@ -51,13 +51,18 @@ export class HostileAnswers {
     return isAimedAt ? this.#job.random("answer", call, index) : null;
   }
 
-  /** One answer, instead of that which the party gives. */
-  async one(method: DescMethod, honest: () => Promise<Answer>, random: SeededRandom): Promise<Answer> {
-    await this.#trouble(method, random);
-    return this.#changed(method, await honest(), random);
+  /** Instead of those that the party gives. */
+  answers(method: DescMethod, honest: () => Messages<Answer>, random: SeededRandom): AsyncGenerator<Answer> {
+    const isOne = method.methodKind === "unary" || method.methodKind === "client_streaming";
+    return isOne ? this.#one(method, honest, random) : this.#many(method, honest, random);
   }
 
-  async *many(method: DescMethod, honest: () => AsyncIterable<Answer>, random: SeededRandom): AsyncGenerator<Answer> {
+  async *#one(method: DescMethod, honest: () => Messages<Answer>, random: SeededRandom): AsyncGenerator<Answer> {
+    await this.#trouble(method, random);
+    for await (const answer of honest()) yield this.#changed(method, answer, random);
+  }
+
+  async *#many(method: DescMethod, honest: () => Messages<Answer>, random: SeededRandom): AsyncGenerator<Answer> {
     const change =
       random.below(10) < 6 ? "contents" : pick(random, ["first", "double", "drop", "end", "late"] as const);
     if (change === "first") await this.#trouble(method, random, true);
@@ -118,20 +123,17 @@ export function hostileRouter(router: ConnectRouter, current: () => HostileAnswe
   const hostile: ConnectRouter = {
     ...router,
     service(service, implementation, options) {
-      const calls = everyCall<typeof implementation, HandlerContext>(service, () => implementation, {
-        async one(call, method) {
+      const honest = callsTo<HandlerContext>(implementation);
+      const calls = everyCall<typeof implementation, HandlerContext>(
+        service,
+        async function* (method, requests, context) {
           const job = current();
           const random = job?.begun(method) ?? null;
-          if (job === null || random === null) return call();
-          return job.one(method, async () => whole(method, await call()), random);
+          const answers = (): Messages => honest(method, requests, context);
+          if (job === null || random === null) yield* answers();
+          else yield* job.answers(method, () => eachWhole(method, answers()), random);
         },
-        async *many(call, method) {
-          const job = current();
-          const random = job?.begun(method) ?? null;
-          if (job === null || random === null) yield* call();
-          else yield* job.many(method, () => eachWhole(method, call()), random);
-        },
-      });
+      );
       router.service(service, calls, options);
       return hostile;
     },
@@ -139,10 +141,6 @@ export function hostileRouter(router: ConnectRouter, current: () => HostileAnswe
   return hostile;
 }
 
-function whole(method: DescMethod, answer: unknown): Answer {
-  return create(method.output, answer as MessageInitShape<DescMessage>);
-}
-
-async function* eachWhole(method: DescMethod, answers: AsyncIterable<unknown>): AsyncGenerator<Answer> {
-  for await (const answer of answers) yield whole(method, answer);
+async function* eachWhole(method: DescMethod, answers: Messages): AsyncGenerator<Answer> {
+  for await (const answer of answers) yield create(method.output, answer as MessageInitShape<DescMessage>);
 }

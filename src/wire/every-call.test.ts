@@ -13,13 +13,13 @@ import { afterEach, describe, expect, test } from "vitest";
 import { closeCallStreams, transportTo } from "../../test/support/call-streams.ts";
 import { expectError } from "../../test/support/expect-error.ts";
 import { TandemError } from "../base/error.ts";
-import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { handlersOf } from "./handlers.ts";
-import { connectInMemory } from "./in-memory.ts";
-import { type PartyDesk, partyRoutes } from "./party-service.ts";
-import { type JobAnswers, passiveService, type PassiveService } from "./passive-service.ts";
-import { peerOver } from "./peer-client.ts";
-import { translatedClient } from "./translated-client.ts";
+import { PassiveParty } from "./generated/tandem/v1/tandem_pb.ts";
+import { handlersOf } from "../transport/handlers.ts";
+import { connectInMemory } from "../transport/in-memory.ts";
+import { type PartyDesk, partyRoutes } from "../transport/party-service.ts";
+import { type JobAnswers, passiveService, type PassiveService } from "../transport/passive-service.ts";
+import { peerOver } from "../transport/peer-client.ts";
+import { clientOver } from "../transport/client.ts";
 
 type Heard = { readonly name: string; readonly requests: string[] };
 
@@ -186,7 +186,7 @@ describe("a connection that breaks", () => {
       yield {};
       broken();
     }
-    const handlers = handlersOf(PassiveParty, () => answers as never);
+    const handlers = handlersOf(PassiveParty, answers as never);
     const transport = createRouterTransport(({ service }) => void service(PassiveParty, handlers));
     const stream = peerOver("telecom", transport).join({}, {})[Symbol.asyncIterator]();
     expect((await stream.next()).done).toBe(false);
@@ -220,9 +220,9 @@ test("a call that is new in proto/ needs nothing here", async () => {
   const heard: Heard[] = [];
   let thrown: unknown = null;
   const answers = fakeAnswers(service, heard, () => thrown);
-  const handlers = handlersOf(service, () => answers as never);
+  const handlers = handlersOf(service, answers as never);
   const transport = createRouterTransport((router) => void router.service(service, handlers));
-  const client = translatedClient(service, "telecom", transport, { opening: "join" });
+  const client = clientOver(service, "telecom", transport, { opening: "join" });
   for (const method of service.methods.slice(PassiveParty.methods.length)) {
     thrown = null;
     expect((await call(client, method)).length).toBe(givesMany(method) ? 2 : 1);

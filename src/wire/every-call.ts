@@ -1,0 +1,75 @@
+/**
+ * One function for all calls of a service, and the way back: an object with a method per call. What is done around
+ * calls (errors are translated, answers are waited for, messages are recorded) is a function of such a function. The
+ * calls come from the service's descriptor, so that a call that is added to proto/ is forwarded without a line here.
+ */
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { assert } from "../base/assert.ts";
+
+export type Messages<T = unknown> = AsyncIterable<T>;
+
+/**
+ * Any call of a service. One message is a stream of one, so that all kinds of calls look alike. `more` is what a call
+ * gets besides its requests: options where it is made, a context where it is answered.
+ */
+export type AnyCall<More> = (method: DescMethod, requests: Messages, more: More) => Messages;
+
+type Method<More> = (request: unknown, more: More) => unknown;
+
+/** An object with all calls of a service, each of which is made by `call`. */
+export function everyCall<Calls extends object, More>(service: DescService, call: AnyCall<More>): Calls {
+  const calls: Record<string, Method<More>> = {};
+  for (const method of service.methods) {
+    const begin = (request: unknown, more: More): Messages =>
+      call(method, takesMany(method) ? (request as Messages) : streamOf(request), more);
+    calls[method.localName] = givesMany(method) ? begin : (request, more) => onlyOf(begin(request, more));
+  }
+  // TypeScript cannot follow names and kinds that are read from a descriptor. The caller states the type of the result,
+  // which is mapped from the same descriptor.
+  return calls as Calls;
+}
+
+/**
+ * The calls of an object with a method per call: a client, or what answers. A method may return a stream, a message or
+ * a promise of one; no message at all stands for an empty one.
+ */
+export function callsTo<More>(target: object): AnyCall<More> {
+  return async function* (method, requests, more) {
+    const call = (target as Readonly<Record<string, Method<More>>>)[method.localName].bind(target);
+    const answer = call(takesMany(method) ? requests : await onlyOf(requests), more);
+    if (isStream(answer)) yield* answer;
+    else yield (await answer) ?? {};
+  };
+}
+
+/** A stream whose reader is heard: it has taken the last message, and wants the next one. */
+export async function* noted<T>(items: Messages<T>, taken: () => void): AsyncGenerator<T> {
+  for await (const item of items) {
+    yield item;
+    taken();
+  }
+}
+
+export async function* streamOf<T>(item: T): AsyncGenerator<T> {
+  yield item;
+}
+
+/** Of a stream of one, which is read to its end: what is done around a call is over by then. */
+export async function onlyOf<T>(items: Messages<T>): Promise<T> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  assert(all.length === 1, "not exactly one message");
+  return all[0];
+}
+
+function isStream(value: unknown): value is Messages {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+function takesMany({ methodKind }: DescMethod): boolean {
+  return methodKind === "client_streaming" || methodKind === "bidi_streaming";
+}
+
+function givesMany({ methodKind }: DescMethod): boolean {
+  return methodKind === "server_streaming" || methodKind === "bidi_streaming";
+}
