@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { diskStorage } from "../base/files/storage.ts";
 import type { BinColumns } from "../scheme/blocks/block.ts";
 import { expectError } from "../../test/support/expect-error.ts";
-import { BlockFiles, fileBytesMax } from "./block-files.ts";
+import { BlockFiles } from "./block-files.ts";
 
 let folder: string;
 beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), "tandem-blocks-"))));
@@ -41,7 +41,7 @@ test("bins come back, from as many files as they need", async () => {
 test("in how many files they stand says nothing about their digest", async () => {
   const columns = columnsOf(7, 40);
   const digests = await Promise.all(
-    [1, 500, fileBytesMax].map(async (bytesMax, i) => {
+    [1, 500, undefined].map(async (bytesMax, i) => {
       const files = new BlockFiles(diskStorage, join(folder, `crew-${i}`), bytesMax);
       await files.begin("e1");
       return (await files.write("e1", 0, columns)).digest;
@@ -58,15 +58,45 @@ test("a later file that is missing, changed or cut off is noticed", async () => 
   const { file, digest } = await files.write("e1", 5, columns);
   const path = join(folder, "crew", "e1", "5.2.bins");
   const read = (): Promise<BinColumns> => files.read(file, digest, rowCount, columns.binCounts);
-  const text = await readFile(path, "utf8");
-  await writeFile(path, text.replace(/^.../, "AAB"));
+  const bytes = await readFile(path);
+  expect(bytes).toHaveLength(rowCount);
+  await writeFile(
+    path,
+    bytes.map((bin, row) => (row === 0 ? bin ^ 1 : bin)),
+  );
   await expectError(read, "CHECKPOINT", /not those that its party wrote/);
-  await writeFile(path, text.slice(0, 40));
+  await writeFile(path, bytes.subarray(0, 40));
   await expectError(read, "CHECKPOINT", /not those that its party wrote/);
   await rm(path);
   await expectError(read, "CHECKPOINT", /not in the folder/);
 });
 
-test("no file is near the length that a text can have", () => {
-  expect((fileBytesMax / 3) * 4).toBeLessThan(2 ** 29 / 4);
+test("only what an epoch has made is removed: by the end of the epoch, or by the beginning of the next", async () => {
+  const own = join(folder, "crew");
+  await mkdir(join(own, "photos"), { recursive: true });
+  await writeFile(join(own, "photos", "0.bins"), "not of a crew");
+  await writeFile(join(own, "notes.txt"), "neither");
+  const files = new BlockFiles(diskStorage, own);
+  await files.begin("e1");
+  const { file, digest } = await files.write("e1", 0, columnsOf(1, 9));
+  const crashed = new BlockFiles(diskStorage, own); // of another process: the first has not ended its epoch
+  await crashed.begin("e2");
+  await expectError(() => crashed.read(file, digest, rowCount, Uint32Array.of(10)), "CHECKPOINT", /not in the folder/);
+  await files.end("e1");
+  expect((await readdir(own)).sort()).toEqual(["e2", "made-epoch.txt", "notes.txt", "photos"]);
+  await crashed.end("e2");
+  expect((await readdir(own)).sort()).toEqual(["notes.txt", "photos"]);
+  expect(await readdir(join(own, "photos"))).toEqual(["0.bins"]);
 });
+
+test.each(["../elsewhere", "", "photos/../..", "."])(
+  "a record of epochs that says '%s' removes nothing",
+  async (said) => {
+    await mkdir(join(folder, "elsewhere"));
+    await mkdir(join(folder, "crew"));
+    await writeFile(join(folder, "crew", "made-epoch.txt"), said);
+    await new BlockFiles(diskStorage, join(folder, "crew")).begin("e1");
+    expect((await readdir(folder)).sort()).toEqual(["crew", "elsewhere"]);
+    expect((await readdir(join(folder, "crew"))).sort()).toEqual(["e1", "made-epoch.txt"]);
+  },
+);

@@ -1,40 +1,47 @@
 /**
  * The bins of each block as files of its own, where the party's workers can read them: feature by feature, one byte a
- * row where all bins fit, otherwise two, little-endian; as text, since that is what a storage keeps. A block with many
- * columns has several files, each with some of its features: no text can have more than 2^29 characters. Who has the
- * digest of all knows that they are those that the party wrote.
+ * row where all bins fit, otherwise two, little-endian. A block with many columns has several files, each with some of
+ * its features: the bytes of one file at a time are in memory beside the columns. A worker that has the digest of all
+ * knows that they are those that the party wrote.
+ *
+ *   <folder>/made-epoch.txt          the epoch whose folder is there
+ *   <folder>/<epoch>/<block>.bins    and <block>.1.bins, <block>.2.bins ...
+ *
+ * Only the folder of an epoch that made-epoch.txt names is ever removed: what else is in the folder is not the crew's.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
-import type { Storage } from "../base/files/storage.ts";
+import { readText, type Storage } from "../base/files/storage.ts";
 import type { BinColumns } from "../scheme/blocks/block.ts";
 
 /** No path in it: the other company may hear of it. */
 const notInFolder =
   "the bins of a block are not in the folder of the crew. Compare folder in worker.yaml with crew.folder of the party";
 
-/** A multiple of three: pieces of base64 can be put together. */
-const pieceBytes = 3 << 18;
 const nameSyntax = /^[0-9A-Za-z]+\/[0-9]+\.bins$/;
-/** Of one file, before it is text; one feature may have more. */
-export const fileBytesMax = 48 << 20;
+const epochSyntax = /^[0-9A-Za-z]+$/;
+/** Of one file; one feature may have more. */
+const fileBytesMax = 48 << 20;
 
 export class BlockFiles {
   readonly #storage: Storage;
   readonly #folder: string;
   readonly #fileBytesMax: number;
 
-  /** @param folder the crew's alone, and the same for party and workers */
+  /** @param folder the same for party and workers */
   constructor(storage: Storage, folder: string, bytesMax = fileBytesMax) {
     this.#storage = storage;
     this.#folder = folder;
     this.#fileBytesMax = bytesMax;
   }
 
-  /** Removes what is left of older epochs. */
+  /** Removes what is left of the epoch before. */
   async begin(epoch: string): Promise<void> {
-    await this.#storage.removeFolder(this.#folder);
+    const before = await this.#made();
+    if (before !== null) await this.#storage.removeFolder(join(this.#folder, before));
+    await this.#storage.makeFolder(this.#folder);
+    await this.#storage.write(this.#madePath, `${epoch}\n`); // before it is made: after a crash it is found
     await this.#storage.makeFolder(join(this.#folder, epoch));
   }
 
@@ -45,7 +52,7 @@ export class BlockFiles {
     for (const { name, first, end } of this.#filesOf(file, bins[0]?.length ?? 0, bins.length)) {
       const bytes = bytesOf(bins.slice(first, end), width);
       hash.update(bytes);
-      await this.#storage.write(join(this.#folder, name), base64Of(bytes));
+      await this.#storage.write(join(this.#folder, name), bytes);
     }
     return { file, digest: hash.digest() };
   }
@@ -55,9 +62,8 @@ export class BlockFiles {
     const hash = createHash("sha256");
     const bins: Uint16Array[] = [];
     for (const { name, first, end } of this.#filesOf(file, rowCount, binCounts.length)) {
-      const text = nameSyntax.test(file) ? await this.#storage.read(join(this.#folder, name)) : null;
-      if (text === null) throw new TandemError("CHECKPOINT", notInFolder);
-      const bytes = Buffer.from(text, "base64");
+      const bytes = nameSyntax.test(file) ? await this.#storage.read(join(this.#folder, name)) : null;
+      if (bytes === null) throw new TandemError("CHECKPOINT", notInFolder);
       hash.update(bytes);
       const width = bytes.length / (rowCount * (end - first));
       if (end > first && width !== 1 && width !== 2) throw changed();
@@ -68,8 +74,21 @@ export class BlockFiles {
     return { bins, binCounts };
   }
 
+  /** Nothing happens where a later epoch has begun: its beginning has removed this one. */
   async end(epoch: string): Promise<void> {
+    if ((await this.#made()) !== epoch) return;
     await this.#storage.removeFolder(join(this.#folder, epoch));
+    await this.#storage.remove(this.#madePath);
+  }
+
+  get #madePath(): string {
+    return join(this.#folder, "made-epoch.txt");
+  }
+
+  /** The epoch whose folder this party has made and not removed. */
+  async #made(): Promise<string | null> {
+    const epoch = (await readText(this.#storage, this.#madePath))?.trim() ?? "";
+    return epochSyntax.test(epoch) ? epoch : null;
   }
 
   /** Which features stand in which file: the same whether they take one byte a row or two. */
@@ -106,13 +125,9 @@ function bytesOf(bins: readonly Uint16Array[], width: 1 | 2): Buffer {
   return bytes;
 }
 
-function* base64Of(bytes: Buffer): Generator<string> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.toString("base64", at, at + pieceBytes);
-}
-
-function columnOf(bytes: Buffer, first: number, rowCount: number, width: number): Uint16Array {
+function columnOf(bytes: Uint8Array, first: number, rowCount: number, width: number): Uint16Array {
   const column = new Uint16Array(rowCount);
   if (width === 1) column.set(bytes.subarray(first, first + rowCount));
-  else for (let row = 0; row < rowCount; row++) column[row] = bytes.readUInt16LE(first + 2 * row);
+  else for (let row = 0, at = first; row < rowCount; row++, at += 2) column[row] = bytes[at] | (bytes[at + 1] << 8);
   return column;
 }

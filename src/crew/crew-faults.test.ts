@@ -88,7 +88,7 @@ test.each([1, 2, 3])("messages come twice and in any order: seed %i", async (see
   expect(all.map(({ worker }) => worker.blockCount).toSorted()).toEqual([1, 2, 2]);
   await blocks.close();
   await crew.until(() => all.every(({ worker }) => worker.blockCount === 0));
-  expect(crew.files.size).toBe(0);
+  expect(crew.disk.paths).toEqual([]);
   expect(crew.engine.epoch?.isOver).toBe(true);
 });
 
@@ -218,7 +218,7 @@ test("what an older attempt has left is deleted, and its party notices", async (
   expect(await drive(newer)).toEqual(await expected());
   await expectError(() => drive(older), "ENGINE_LOST");
   await older.close();
-  expect(crew.files.size).toBe(newer.bounds.length - 1);
+  expect(crew.disk.paths.filter((path) => path.endsWith(".bins"))).toHaveLength(newer.bounds.length - 1);
   expect(await drive(newer)).toEqual(await expected());
 });
 
@@ -319,10 +319,10 @@ test.each(["changed", "missing"])(
   async (how) => {
     const [only] = workers(1);
     const blocks = await crew.crew().open(job);
-    for (const path of crew.files.keys()) {
+    for (const path of crew.disk.paths) {
       if (!path.endsWith("/2.bins")) continue;
-      if (how === "changed") crew.files.set(path, "AAAA");
-      else crew.files.delete(path);
+      if (how === "changed") crew.disk.put(path, "AAA");
+      else crew.disk.remove(path);
     }
     const before = crew.clock.now();
     await expectError(() => drive(blocks), "CHECKPOINT", /^the bins of block 2 are no longer .* as they were written/);

@@ -1,6 +1,7 @@
 /** What a partner may ask for in a day: bounded, stored before it is answered, and never fresh too early. */
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
+import { MemoryDisk } from "../../test/support/memory-disk.ts";
 import type { Storage } from "../base/files/storage.ts";
 import type { PartyEvent } from "../record/events.ts";
 import { DailyBudgets, type DailyLimits } from "./daily-budget.ts";
@@ -10,7 +11,7 @@ const hourMs = 3_600_000;
 const limits = { ids: 20_000, alignments: 5, jobs: 10, attempts: 50, histogram_requests: 30_000 };
 
 class Disk {
-  readonly files = new Map<string, string>();
+  readonly files = new MemoryDisk();
   readonly events: PartyEvent[] = [];
   writes = 0;
   isFull = false;
@@ -19,18 +20,13 @@ class Disk {
 
   budgets(changes: Partial<DailyLimits> = {}): DailyBudgets {
     const storage: Storage = {
-      read: async (path) => this.files.get(path) ?? null,
+      ...this.files.storage(),
       write: async (path, contents) => {
         await new Promise((resolve) => setImmediate(resolve));
         if (this.isFull) throw new Error("no room");
         this.writes++;
-        this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
+        this.files.put(path, contents);
       },
-      remove: async (path) => void this.files.delete(path),
-      makeFolder: () => Promise.resolve(),
-      tidy: () => Promise.resolve(),
-      append: () => Promise.resolve(),
-      removeFolder: () => Promise.resolve(),
     };
     return new DailyBudgets({
       party: "shop",
@@ -50,7 +46,7 @@ class Disk {
 
   /** What the file says of ids. */
   get storedIds(): number {
-    return Number(/"ids":(\d+)/.exec([...this.files.values()].join())?.[1] ?? 0);
+    return Number(/"ids":(\d+)/.exec(this.files.allText)?.[1] ?? 0);
   }
 }
 
@@ -160,15 +156,7 @@ test("without a line in the config the ids follow the own table", async () => {
     party: "shop",
     directory: "jobs",
     limits: others,
-    storage: {
-      read: async () => null,
-      write: async () => {},
-      remove: async () => {},
-      makeFolder: async () => {},
-      tidy: async () => {},
-      append: async () => {},
-      removeFolder: async () => {},
-    },
+    storage: new MemoryDisk().storage(),
     ownFiles: (work) => work(),
     rowCount: () => disk.rows,
     now: () => noon,
@@ -184,6 +172,6 @@ test("without a line in the config the ids follow the own table", async () => {
 test("a file that was changed is not believed", async () => {
   const disk = new Disk();
   await disk.budgets().charge("bank", { ids: 20_000 }, "request");
-  for (const [path, text] of disk.files) disk.files.set(path, text.replace('"ids":20000', '"ids":0'));
+  disk.files.edit((text) => text.replace('"ids":20000', '"ids":0'));
   await expectError(() => disk.budgets().charge("bank", { ids: 1 }, "request"), "CHECKPOINT", /checksum/);
 });

@@ -1,29 +1,23 @@
 /** What a partner has had is counted once, is never forgotten, and is bounded. */
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
+import { MemoryDisk } from "../../test/support/memory-disk.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { nothingSpent, type Spending } from "../privacy/spending.ts";
 import { DailyBudgets } from "./daily-budget.ts";
 import { type BudgetLimits, PartnerBudgets } from "./partner-budget.ts";
 
 class Disk {
-  readonly files = new Map<string, string>();
+  readonly files = new MemoryDisk();
   writes = 0;
 
   budgets(limits: BudgetLimits = {}): PartnerBudgets {
     const storage: Storage = {
-      read: async (path) => this.files.get(path) ?? null,
+      ...this.files.storage(),
       write: async (path, contents) => {
         this.writes++;
-        this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
+        this.files.put(path, contents);
       },
-      remove: async (path) => void this.files.delete(path),
-      append: async (path, contents) => void this.files.set(path, (this.files.get(path) ?? "") + contents),
-      removeFolder: async (path) => {
-        for (const file of this.files.keys()) if (file.startsWith(`${path}/`)) this.files.delete(file);
-      },
-      makeFolder: () => Promise.resolve(),
-      tidy: () => Promise.resolve(),
     };
     const files = { party: "shop", directory: "jobs", storage, ownFiles: <T>(work: () => Promise<T>) => work() };
     const amounts = { ids: 1e6, alignments: 1e6, jobs: 1e6, attempts: 1e6, histogram_requests: 1e6 };
@@ -125,7 +119,6 @@ test("people whom a start model scores must fit before the job begins, and once"
 test("a file that was changed is not believed", async () => {
   const disk = new Disk();
   await disk.budgets().treesBegin("bank", demand, 1);
-  for (const [path, text] of disk.files)
-    disk.files.set(path, text.replace('"sumsPerPerson":0.01', '"sumsPerPerson":0'));
+  disk.files.edit((text) => text.replace('"sumsPerPerson":0.01', '"sumsPerPerson":0'));
   await expectError(() => disk.budgets().admit("bank", demand), "CHECKPOINT", /checksum/);
 });

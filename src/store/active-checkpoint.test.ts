@@ -77,7 +77,7 @@ describe("a checkpoint", () => {
     const storage: typeof diskStorage = {
       ...diskStorage,
       write: (path, contents) => {
-        const all = typeof contents === "string" ? [contents] : [...contents];
+        const all = typeof contents === "string" || contents instanceof Uint8Array ? [contents] : [...contents];
         pieces.push(...all.map(({ length }) => length));
         return diskStorage.write(path, all);
       },

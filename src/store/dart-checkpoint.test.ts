@@ -1,7 +1,7 @@
 /** A checkpoint of dart gives leaves, weights and margins back bit for bit, and what does not fit is not believed. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import type { Storage } from "../base/files/storage.ts";
+import { MemoryDisk } from "../../test/support/memory-disk.ts";
 import { resolveParameters } from "../base/parameters/parameters.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { SeededRandom } from "../base/random.ts";
@@ -13,17 +13,8 @@ import { paillier, PaillierSecret } from "../scheme/paillier/paillier.ts";
 import { checkpointPath, readActiveCheckpoint, writeActiveCheckpoint } from "./active-checkpoint.ts";
 import { addRoundLine } from "./round-lines.ts";
 
-const files = new Map<string, string>();
-const storage: Storage = {
-  read: async (path) => files.get(path) ?? null,
-  write: async (path, contents) =>
-    void files.set(path, typeof contents === "string" ? contents : [...contents].join("")),
-  append: async (path, contents) => void files.set(path, (files.get(path) ?? "") + contents),
-  remove: async (path) => void files.delete(path),
-  removeFolder: () => Promise.resolve(),
-  makeFolder: () => Promise.resolve(),
-  tidy: () => Promise.resolve(),
-};
+const files = new MemoryDisk();
+const storage = files.storage();
 const path = checkpointPath("jobs/j");
 const jobId = Uint8Array.of(7);
 const people = 40;

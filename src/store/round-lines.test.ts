@@ -1,7 +1,7 @@
 /** Rounds that are added to a checkpoint give its margins back bit for bit, and what does not fit is not believed. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import type { Storage } from "../base/files/storage.ts";
+import { MemoryDisk } from "../../test/support/memory-disk.ts";
 import { SeededRandom } from "../base/random.ts";
 import { addLeafWeights } from "../gbdt/boost/train.ts";
 import type { ActiveProgress, StoredRound } from "../protocol/active/role.ts";
@@ -11,17 +11,8 @@ import { checkpointPath, readActiveCheckpoint, writeActiveCheckpoint } from "./a
 import { narrow, widened } from "../gbdt/tree/narrow-leaves.ts";
 import { addRoundLine } from "./round-lines.ts";
 
-const files = new Map<string, string>();
-const storage: Storage = {
-  read: async (path) => files.get(path) ?? null,
-  write: async (path, contents) =>
-    void files.set(path, typeof contents === "string" ? contents : [...contents].join("")),
-  append: async (path, contents) => void files.set(path, (files.get(path) ?? "") + contents),
-  remove: async (path) => void files.delete(path),
-  removeFolder: () => Promise.resolve(),
-  makeFolder: () => Promise.resolve(),
-  tidy: () => Promise.resolve(),
-};
+const files = new MemoryDisk();
+const storage = files.storage();
 const path = checkpointPath("jobs/j");
 const jobId = Uint8Array.of(1, 2, 255);
 const instanceCount = 50;
@@ -106,12 +97,12 @@ test.each([
 
 test("a round whose write was interrupted counts as not written, also when others follow", async () => {
   await add([1, 2]);
-  const whole = files.get(path) ?? "";
+  const whole = files.text(path) ?? "";
   const before = progress;
   await add([2, 1]);
-  const added = (files.get(path) ?? "").slice(whole.length);
+  const added = (files.text(path) ?? "").slice(whole.length);
   for (const length of [1, 40, added.length - 2, added.length - 1]) {
-    files.set(path, whole + added.slice(0, length));
+    files.put(path, whole + added.slice(0, length));
     progress = before;
     expect((await read())?.trees).toEqual(before.trees);
     await add([3, 3]);
@@ -126,24 +117,24 @@ describe("a checkpoint is refused", () => {
 
   test("with a round of another job, or without one in between, or one twice", async () => {
     await add([1, 1]);
-    const first = files.get(path) ?? "";
+    const first = files.text(path) ?? "";
     await add([1, 1], Uint8Array.of(3));
     await expectRefused();
-    files.set(path, first);
+    files.put(path, first);
     await add([1, 1]); // the trees of before are gone
     await expectRefused();
-    files.set(path, first + first.slice(first.indexOf("\n")));
+    files.put(path, first + first.slice(first.indexOf("\n")));
     await expectRefused();
   });
 
   test("with a changed bit, with people at a split, and with other people than there are", async () => {
     await add([1, 1]);
-    const text = files.get(path) ?? "";
-    files.set(path, text.replace('"leaves":["', '"leaves":["A'));
+    const text = files.text(path) ?? "";
+    files.put(path, text.replace('"leaves":["', '"leaves":["A'));
     await expectRefused();
-    files.set(path, text.slice(0, text.indexOf("\n") + 1));
+    files.put(path, text.slice(0, text.indexOf("\n") + 1));
     for (const leaves of [new Uint32Array(instanceCount), new Uint32Array(instanceCount - 1).fill(1)]) {
-      files.set(path, text.slice(0, text.indexOf("\n") + 1));
+      files.put(path, text.slice(0, text.indexOf("\n") + 1));
       const round = { trees: [chain(1)], leaves: [leaves] };
       await addRoundLine(path, jobId, { ...progress, trees: round.trees }, round, storage);
       await expectRefused();

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type ErrorCode, TandemError } from "../base/error.ts";
 import { exactJson } from "../base/text/exact-json.ts";
-import { diskStorage, type Storage } from "../base/files/storage.ts";
+import { diskStorage, readText, type Storage } from "../base/files/storage.ts";
 import { storedJson } from "./stored-json.ts";
 
 /** A kind of file. */
@@ -104,7 +104,7 @@ export async function readSealedLines<T>(
   kind: SealedKind<T>,
   storage: Storage,
 ): Promise<readonly T[] | null> {
-  const text = await storage.read(path);
+  const text = await readText(storage, path);
   if (text === null) return null;
   const lines = text.split("\n").map((line) => `${line}\n`);
   return lines.filter((line) => envelopeSyntax.test(line)).map((line) => unsealed(path, line, kind));
@@ -121,7 +121,7 @@ export async function readSealedAndLines<T, L>(
   lineKind: SealedKind<L>,
   storage: Storage,
 ): Promise<{ readonly head: T; readonly lines: readonly L[] } | null> {
-  const text = await storage.read(path);
+  const text = await readText(storage, path);
   if (text === null) return null;
   const end = text.indexOf("\n") + 1;
   const head = unsealed(path, text.slice(0, end), kind);
@@ -142,7 +142,7 @@ const envelopeSyntax = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","([a-z]+
 
 /** What a file says it is; null where it is absent or not sealed at all. @throws TandemError FILE_UNREADABLE */
 export async function sealedFormat(path: string, storage: Storage = diskStorage): Promise<string | null> {
-  const text = await storage.read(path);
+  const text = await readText(storage, path);
   return text === null ? null : (envelopeSyntax.exec(text)?.[1] ?? null);
 }
 
@@ -154,7 +154,7 @@ export async function readSealed<T>(
   kind: SealedKind<T>,
   storage: Storage = diskStorage,
 ): Promise<T | null> {
-  const text = await storage.read(path);
+  const text = await readText(storage, path);
   return text === null ? null : unsealed(path, text, kind);
 }
 

@@ -1,6 +1,5 @@
 /** A party's crew in one process: an engine in memory, workers that come and go, and time as fast as the loop turns. */
 import { SeededRandom } from "../../src/base/random.ts";
-import type { Storage } from "../../src/base/files/storage.ts";
 import { BlockFiles } from "../../src/crew/block-files.ts";
 import { type MemoryConnection, MemoryEngine } from "../world/crews/memory-engine.ts";
 import type { CrewEvent } from "../../src/crew/remote-blocks.ts";
@@ -9,6 +8,7 @@ import { type Seal, sealOf } from "../../src/crew/seal.ts";
 import { TickingClock } from "../world/crews/ticking-clock.ts";
 import { Worker, type WorkerOptions } from "../../src/crew/worker.ts";
 import { schemeNamed } from "../../src/scheme/registry.ts";
+import { MemoryDisk } from "./memory-disk.ts";
 
 export interface TestWorker {
   readonly worker: Worker;
@@ -33,7 +33,7 @@ export class TestCrew {
   readonly clock: TickingClock;
   readonly #leaseMs: number;
   readonly engine: MemoryEngine;
-  readonly files = new Map<string, string>();
+  readonly disk = new MemoryDisk();
   readonly events: CrewEvent[] = [];
   readonly #workers: TestWorker[] = [];
   readonly #parties: MemoryConnection[] = [];
@@ -118,29 +118,9 @@ export class TestCrew {
   }
 
   blockFiles(): BlockFiles {
-    return new BlockFiles(storageIn(this.files), "crew");
+    return new BlockFiles(this.disk.storage(), "crew");
   }
 }
 
 export const testKey = new Uint8Array(32).fill(7);
 const testSeal = (epoch: string): Seal => sealOf(testKey, epoch);
-
-function storageIn(files: Map<string, string>): Storage {
-  return {
-    read: async (path) => files.get(path) ?? null,
-    write: async (path, contents) => {
-      files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
-    },
-    append: async (path, contents) => {
-      files.set(path, (files.get(path) ?? "") + contents);
-    },
-    remove: async (path) => {
-      files.delete(path);
-    },
-    removeFolder: async (path) => {
-      for (const file of files.keys()) if (file.startsWith(`${path}/`)) files.delete(file);
-    },
-    makeFolder: async () => {},
-    tidy: async () => {},
-  };
-}

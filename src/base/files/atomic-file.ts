@@ -15,7 +15,7 @@ import { osRandom } from "../random.ts";
  */
 export async function writeFileAtomically(
   path: string,
-  contents: string | Uint8Array | Iterable<string>,
+  contents: string | Uint8Array | Iterable<string | Uint8Array>,
   mode: number,
 ): Promise<void> {
   const suffix = Buffer.from(osRandom.fill(new Uint8Array(6))).toString("hex");

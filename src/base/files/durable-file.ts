@@ -20,19 +20,21 @@ export async function writeDurably(
       Buffer.from(temporary),
       Buffer.from(path),
       Buffer.from(dirname(path)),
-      typeof contents === "string" ? Buffer.from(contents) : contents,
+      bytesOf(contents),
       mode,
     ),
   );
 }
 
 /** Adds to a file's end. @returns whether it was done. @throws Error with the system's code */
-export async function appendDurably(path: string, contents: string, mode: number): Promise<boolean> {
+export async function appendDurably(path: string, contents: string | Uint8Array, mode: number): Promise<boolean> {
   const addon = plainAddon();
   if (addon === null) return false;
-  return isDone(
-    await addon.appendFileDurably(Buffer.from(path), Buffer.from(dirname(path)), Buffer.from(contents), mode),
-  );
+  return isDone(await addon.appendFileDurably(Buffer.from(path), Buffer.from(dirname(path)), bytesOf(contents), mode));
+}
+
+function bytesOf(contents: string | Uint8Array): Uint8Array {
+  return typeof contents === "string" ? Buffer.from(contents) : contents;
 }
 
 function isDone(error: number): boolean {

@@ -9,19 +9,26 @@ import { readBounded } from "./bounded-file.ts";
 import { appendDurably } from "./durable-file.ts";
 import { TandemError } from "../error.ts";
 
-/** The margins of forty million people; a text of more than 2^29 characters does not exist. */
-const storedBytesMax = 2 ** 29 - 1024;
+/** Every Buffer of Node 20 can have as many. */
+const storedBytesMax = 2 ** 31 - 1;
+/** The margins of forty million people as base64; V8 has no text of more than 2^29 characters. */
+const storedTextBytesMax = 2 ** 29 - 1024;
+
+/** Text is stored as UTF-8. */
+export type Piece = string | Uint8Array;
+/** All of it, or pieces that are written as they are made. */
+export type Contents = Piece | Iterable<Piece>;
 
 export interface Storage {
   /** Null where there is no such file. @throws TandemError FILE_UNREADABLE */
-  read(path: string): Promise<string | null>;
+  read(path: string): Promise<Uint8Array | null>;
   /** Readable by its owner only. @throws TandemError FILE_UNWRITABLE */
-  write(path: string, contents: string | Iterable<string>): Promise<void>;
+  write(path: string, contents: Contents): Promise<void>;
   /**
    * Adds to a file's end; makes it where there is none. What never settled may be there in part, at the end of all that
    * had. @throws TandemError FILE_UNWRITABLE
    */
-  append(path: string, contents: string): Promise<void>;
+  append(path: string, contents: Piece): Promise<void>;
   /** Nothing happens where there is no such file. @throws TandemError FILE_UNWRITABLE */
   remove(path: string): Promise<void>;
   /** With everything in it. Nothing happens where there is no such folder. @throws TandemError FILE_UNWRITABLE */
@@ -29,16 +36,24 @@ export interface Storage {
   /** With everything above it. @throws TandemError FILE_UNWRITABLE */
   makeFolder(path: string): Promise<void>;
   /**
-   * Removes what writes into a folder have left that never ended: it may be a secret. Nobody else may be writing there.
+   * Removes what writes into a folder have left that never ended: it may be a secret. No other process may be writing
+   * there.
    */
   tidy(folder: string): Promise<void>;
 }
 
+/** A file of text. @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, FILE_FORMAT */
+export async function readText(storage: Storage, path: string): Promise<string | null> {
+  const bytes = await storage.read(path);
+  if (bytes === null) return null;
+  if (bytes.length > storedTextBytesMax)
+    throw new TandemError("FILE_FORMAT", `${path} is larger than a stored text may be (${storedTextBytesMax} bytes)`);
+  // Bytes that are not UTF-8 stay replaced: every file has a checksum or a signature, and its reader's own advice.
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
+
 export const diskStorage: Storage = {
-  async read(path) {
-    // Bytes that are no text stay replaced: every file has a checksum or a signature, and its reader's own advice.
-    return (await readBounded(path, { sizeBytesMax: storedBytesMax, noun: "a stored file" }))?.toString("utf8") ?? null;
-  },
+  read: (path) => readBounded(path, { sizeBytesMax: storedBytesMax, noun: "a stored file" }),
   write: (path, contents) => writeFileAtomically(path, contents, 0o600),
   async append(path, contents) {
     try {

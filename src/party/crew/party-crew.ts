@@ -58,7 +58,7 @@ export async function openPartyCrew(
   return { crew, close };
 }
 
-/** In a folder of the crew's own within the one that is named: what is left of older attempts is removed with it. */
+/** In a folder of the crew's own within the one that is named: two crews may share that one. */
 export function blockFilesOf({ name, folder }: Pick<CrewAccess, "name" | "folder">): BlockFiles {
   return new BlockFiles(diskStorage, join(folder, `tandem-${name}`));
 }

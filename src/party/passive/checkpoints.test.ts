@@ -1,6 +1,7 @@
 /** What a passive party's storage has of a job, and who may still write to it. */
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
+import { MemoryDisk } from "../../../test/support/memory-disk.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { noProgress } from "../../protocol/passive/answered-splits.ts";
@@ -21,24 +22,17 @@ const terms: JobTerms = {
 const split = { tree: 0, node: 0, feature: 1, featureName: "f", threshold: 0.5, defaultLeft: true };
 
 class Disk {
-  readonly files = new Map<string, string>();
+  readonly files = new MemoryDisk();
   /** Writes wait for this. */
   gate: Promise<void> = Promise.resolve();
 
   get options(): PassiveCheckpointsOptions {
     const storage: Storage = {
-      read: async (path) => this.files.get(path) ?? null,
+      ...this.files.storage(),
       write: async (path, contents) => {
         await this.gate;
-        this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""));
+        this.files.put(path, contents);
       },
-      remove: async (path) => void this.files.delete(path),
-      append: async (path, contents) => void this.files.set(path, (this.files.get(path) ?? "") + contents),
-      removeFolder: async (path) => {
-        for (const file of this.files.keys()) if (file.startsWith(`${path}/`)) this.files.delete(file);
-      },
-      makeFolder: () => Promise.resolve(),
-      tidy: () => Promise.resolve(),
     };
     return { party: "shop", job: "j", folder: "jobs/j", storage, ownFiles: (work) => work() };
   }
@@ -92,15 +86,15 @@ describe("a job that is opened again", () => {
     expect(again.samplingSecret).toBe(terms.sampling);
     expect(again.progress).toEqual({ ...noProgress, trees: 3, splits: [split], members: { "2/0": "ab" } });
     const secret = Buffer.from(checkpoints.permutationSecret).toString("base64");
-    expect([...disk.files.values()].join("")).toContain(secret);
+    expect(disk.files.allText).toContain(secret);
     await again.finish(shareOf([split]));
-    expect(disk.files.get("jobs/j/share.json")).toContain('"threshold":0.5');
-    expect([...disk.files.values()].join("")).not.toContain(secret);
-    const share = disk.files.get("jobs/j/share.json");
+    expect(disk.files.text("jobs/j/share.json")).toContain('"threshold":0.5');
+    expect(disk.files.allText).not.toContain(secret);
+    const share = disk.files.text("jobs/j/share.json");
     const finished = await PassiveCheckpoints.open(disk.options, terms);
     expect(finished.isFinished).toBe(true);
     await finished.finish(shareOf([]));
-    expect(disk.files.get("jobs/j/share.json")).toBe(share);
+    expect(disk.files.text("jobs/j/share.json")).toBe(share);
     await expectError(
       () => PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" }),
       "HANDSHAKE_MISMATCH",
@@ -162,9 +156,9 @@ describe("a job that is opened again", () => {
   test("progress of an earlier beginning is none", async () => {
     const disk = new Disk();
     await (await disk.begun()).store({ ...noProgress, trees: 0, splits: [split], members: {} });
-    const stale = disk.files.get("jobs/j/progress.json") ?? "";
+    const stale = disk.files.text("jobs/j/progress.json") ?? "";
     await disk.begun({ jobId: "bb" });
-    disk.files.set("jobs/j/progress.json", stale);
+    disk.files.put("jobs/j/progress.json", stale);
     expect((await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" })).progress).toEqual(noProgress);
   });
 });

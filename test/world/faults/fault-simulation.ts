@@ -286,7 +286,7 @@ class Simulation implements PassiveSurroundings {
 
   /** After every write: the passive parties are level with the active party, or up to a round ahead. */
   check(): void {
-    const ours = treesIn(this.#activeDisk.files.get(join(this.#activeFolder, "checkpoint.json")), "trees");
+    const ours = treesIn(this.#activeDisk.files.text(join(this.#activeFolder, "checkpoint.json")), "trees");
     if (ours === null) return;
     const { training } = this.#scenario.active;
     const agreed = {
@@ -295,7 +295,7 @@ class Simulation implements PassiveSurroundings {
       startTrees: this.#scenario.startTrees,
     };
     for (const { config, disk } of this.#passives) {
-      const theirs = treesIn(disk.files.get(join(config.output.directory, jobName, "progress.json")), "trees") ?? 0;
+      const theirs = treesIn(disk.files.text(join(config.output.directory, jobName, "progress.json")), "trees") ?? 0;
       if (!fitsStoredTrees(agreed, ours, Math.max(theirs, firstTreeOf(agreed))))
         this.#violation ??= new Error(`${config.name} has stored ${theirs} trees, the active party ${ours}`);
     }

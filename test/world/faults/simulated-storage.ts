@@ -2,9 +2,9 @@
  * A party's disk in a simulation: what was written stays, whatever happens to the processes that write. Each process of
  * the party has a view of its own, which is dead once the process is: a crashed process changes nothing any more.
  */
-import { sep } from "node:path";
 import { TandemError } from "../../../src/base/error.ts";
 import type { Storage } from "../../../src/base/files/storage.ts";
+import { MemoryDisk } from "../../support/memory-disk.ts";
 import { ticks } from "./ticks.ts";
 
 /** A process of the simulation has crashed: whatever it still does is of no consequence. */
@@ -24,7 +24,7 @@ export interface WriteHooks {
 }
 
 export class SimulatedDisk {
-  readonly files = new Map<string, string>();
+  readonly files = new MemoryDisk();
 
   /** @param isDead whether the process that uses this view has crashed */
   storage(isDead: () => boolean, hooks: WriteHooks): Storage {
@@ -47,23 +47,19 @@ export class SimulatedDisk {
     return {
       read: async (path) => {
         await alive();
-        return this.files.get(path) ?? null;
+        return this.files.bytes(path);
       },
-      write: (path, contents) =>
-        changing(path, () => this.files.set(path, typeof contents === "string" ? contents : [...contents].join(""))),
-      append: (path, contents) => changing(path, () => this.files.set(path, (this.files.get(path) ?? "") + contents)),
-      remove: (path) => changing(path, () => this.files.delete(path)),
-      removeFolder: (path) =>
-        changing(path, () => {
-          for (const file of this.files.keys()) if (file.startsWith(`${path}${sep}`)) this.files.delete(file);
-        }),
+      write: (path, contents) => changing(path, () => this.files.put(path, contents)),
+      append: (path, contents) => changing(path, () => this.files.add(path, contents)),
+      remove: (path) => changing(path, () => this.files.remove(path)),
+      removeFolder: (path) => changing(path, () => this.files.removeFolder(path)),
       makeFolder: alive,
       tidy: alive,
     };
   }
 
   file(path: string): string {
-    const text = this.files.get(path);
+    const text = this.files.text(path);
     if (text === undefined) throw new TandemError("FILE_UNREADABLE", `the simulated disk has no ${path}`);
     return text;
   }
