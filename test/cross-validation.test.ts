@@ -165,7 +165,7 @@ async function centralisedFolds(
   const defences = defencesOf(job);
   const limit = defences.max_thresholds;
   const perRound = treesPerLayer(training);
-  const hidesMembers = job.scheme?.hidesMembers ?? false;
+  const membership = job.scheme?.membership ?? "sent";
   const plaintextBits = job.scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
   const noise = noiseIn(training, codec, defences);
   const shared = {
@@ -179,8 +179,8 @@ async function centralisedFolds(
       labels: table.labels,
       validationRows,
       parameters: { ...training, num_round: rounds, early_stopping_rounds: 0 },
-      quantise: quantiserFor(codec, plaintextBits, noise, noise !== null || hidesMembers),
-      hidesMembers,
+      quantise: quantiserFor(codec, plaintextBits, noise, noise !== null || membership === "hidden"),
+      membership,
       samplingSecrets: secrets,
       minimums: binned.map((_, party) => (party === 0 ? noMinimums : (minimums ?? noMinimums))),
       defences,
@@ -387,13 +387,13 @@ describe("a search over parameters in one job finds what one in one place finds,
 
     const inOnePlace = newTurns();
     const noise = noiseIn(turns.whole, codec, defencesOf(job));
-    const hidesMembers = scheme?.hidesMembers ?? false;
+    const membership = scheme?.membership ?? "sent";
     const bits = scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
     await growTrials(inOnePlace, {
       parties: job.binned,
       labels: rows.labels,
-      quantise: quantiserFor(codec, bits, noise, noise !== null || hidesMembers),
-      hidesMembers,
+      quantise: quantiserFor(codec, bits, noise, noise !== null || membership === "hidden"),
+      membership,
       samplingSecrets: job.binned.map((_, party) => secretOf(party)),
       defences: defencesOf(job),
       noiseSecrets: job.binned.map((_, party) => noiseSecret(party)),

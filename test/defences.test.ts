@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Defences } from "../src/base/parameters/parameters.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
-import { tellingOf } from "../src/privacy/telling.ts";
+import { membershipFacts } from "../src/base/membership.ts";
 import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
 import type { Observation } from "../src/privacy/observation.ts";
 import { SeededRandom } from "../src/base/random.ts";
@@ -45,7 +45,7 @@ async function exposed(defences: Partial<Defences>, milliseconds = 20_000): Prom
       splits: recorder.splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
       noise,
-      telling: tellingOf({ hidesMembers: false }),
+      membership: membershipFacts.sent,
       tellsScoring: defences.masked_scoring !== true,
     },
     { left: () => Math.max(0, end - performance.now()), progress: () => {} },
@@ -138,7 +138,7 @@ async function observed(defences: Partial<Defences>): Promise<{ exposure: PartyE
       splits: recorder.splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
       noise: null,
-      telling: tellingOf({ hidesMembers: false }),
+      membership: membershipFacts.sent,
       tellsScoring: seen.predictions.length > 0,
     },
     { left: () => Math.max(0, end - performance.now()), progress: () => {} },

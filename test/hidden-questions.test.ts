@@ -2,6 +2,7 @@
  * Where members are hidden: what a passive party answers and refuses, and that no job tells more than was said before
  * it.
  */
+import { membershipFacts } from "../src/base/membership.ts";
 import { beforeAll, expect, test } from "vitest";
 import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
@@ -109,9 +110,8 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
     depth: training.max_depth,
     leaves: 0,
     binsMax: training.max_bin,
-    hidesMembers: true,
-    outcomesOf: "everybody",
-    placesAreTold: byNode < 1,
+    memberships: [membershipFacts.hidden],
+    treeShapeIsSent: byNode < 1,
     key: "lattices",
     instances: rows,
     ciphertextsPerInstance: 2,

@@ -43,7 +43,7 @@ beforeAll(async () => {
 test("a passive party is told what won splits tell of everybody, and that sums were not tried", async () => {
   const { result } = await auditJob(folderOf("passive-1"), clock);
   const [party] = result.parties;
-  expect(party).toMatchObject({ wrong: 0, triesSums: false, trees: 4, telling: { outcomesOf: "everybody" } });
+  expect(party).toMatchObject({ wrong: 0, triesSums: false, trees: 4, membership: { outcomesCover: "all instances" } });
   expect(party.certain.outcomes).toBe(party.certain.scoring);
   expect(party.certain.outcomes).toBeGreaterThan(0);
   expect(party.sumsPerPerson).toBeCloseTo((4 * 4 * 2) / 120); // trees, nodes asked for, g and h
@@ -59,7 +59,7 @@ test("a passive party is told what won splits tell of everybody, and that sums w
 
 test("the active party is told that nobody could rank its people by their nodes", async () => {
   const { result } = await auditJob(folderOf("active"), clock);
-  expect(result.labels).toEqual([{ party: "passive-1", isHidden: true, guess: null }]);
+  expect(result.labels).toEqual([{ party: "passive-1", membersAreSent: false, guess: null }]);
   expect(auditText(result)).toContain("it is not told who is in a node");
   const report = await reportOf("active");
   expect(report).toContain("was not told who is in a node");
@@ -85,7 +85,7 @@ test("an audit of a table says from one training what either scheme would tell",
     told.toldBits.outcomes,
   ]);
   expect(hidden.toldBits.outcomes).toBeGreaterThan(told.toldBits.outcomes);
-  expect(hidden).toMatchObject({ tellsCounts: false, labelsAuc: null, telling: { hidesMembers: true } });
+  expect(hidden).toMatchObject({ tellsCounts: false, labelsAuc: null, membership: { name: "hidden" } });
   expect(hidden.linked).toBe(hidden.candidates);
   expect(told.labelsAuc).toBeGreaterThan(0.5);
   const parties = [...ofPaillier.parties, ...ofLattice.parties];

@@ -9,7 +9,7 @@ import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts"
 import { TranscriptRecorder } from "../src/privacy/attack/recorder.ts";
 import type { Observation } from "../src/privacy/observation.ts";
 import { strideOf, type Transcript } from "../src/privacy/attack/transcript.ts";
-import { tellingOf } from "../src/privacy/telling.ts";
+import { membershipFacts } from "../src/base/membership.ts";
 import { middleBins, mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import {
@@ -80,7 +80,7 @@ test.each(jobs)("%s", async (_, made) => {
   const { training, codec } = parametersOf(made);
   const binned = binTable(table, training);
   const everybody = Uint32Array.from(table.labels, (__, i) => i);
-  const isHidden = made.scheme?.hidesMembers === true;
+  const isHidden = made.scheme?.membership === "hidden";
   const summed = table.validationRows === undefined ? everybody : otherRows(table.validationRows, everybody.length);
   const recorders = secrets.map(
     (permutationSecret, i) =>
@@ -90,7 +90,7 @@ test.each(jobs)("%s", async (_, made) => {
         permutationSecret,
         skippedBins: isHidden ? middleBins(binned[i + 1], summed) : mostFrequentBins(binned[i + 1], everybody),
         sampler: new ColumnSampler(columnRatesOf(training), training.seed, samplingSecret(i + 1)),
-        telling: tellingOf({ hidesMembers: isHidden }),
+        membership: membershipFacts[isHidden ? "hidden" : "sent"],
       }),
   );
   await trainInOnePlace({

@@ -93,10 +93,10 @@ function readable({ schemes, recommended, cores }: Estimates): string {
       row("kernel", ({ kernel }) => kernel),
     ]),
     ...crewText(possible),
-    ...schemes.flatMap(({ scheme, key, hidesMembers, refusal }) => [
+    ...schemes.flatMap(({ scheme, key, membership, refusal }) => [
       "",
       refusal === null ? `  ${scheme}: ${key}. Besides sums it tells` : `  ${scheme} is not possible: ${refusal}`,
-      ...(refusal === null ? revealedWords({ hidesMembers }).map((line) => `    ${line}`) : []),
+      ...(refusal === null ? revealedWords[membership].map((line) => `    ${line}`) : []),
     ]),
     "",
     `  recommended: ${recommended.scheme}, since ${recommended.why}.`,

@@ -19,12 +19,12 @@ import {
   treesPerRound,
 } from "../protocol/job-parameters.ts";
 import { groupNames } from "../protocol/interaction-groups.ts";
-import { tellsPlaces } from "../protocol/hidden-nodes.ts";
+import { factsOfJob } from "../base/membership.ts";
+import { sendsTreeShape } from "../protocol/hidden-nodes.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { PassiveConfig } from "./config/config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { codecOfJob, layoutOfJob } from "./job-grid.ts";
-import { tellingOf } from "../privacy/telling.ts";
 import { binTable } from "./tables/party-data.ts";
 import { minimumsOf, schemeLimitsOf } from "./policy.ts";
 import { smallCategoriesOf } from "./tables/small-categories.ts";
@@ -80,7 +80,7 @@ export function jobFacts(
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
     ...membersOf(
       [chosenScheme(job).scheme],
-      tellsPlacesIn(training, privacy) || (job.groups ?? 0) > 0,
+      sendsTreeShapeIn(training, privacy) || (job.groups ?? 0) > 0,
       privacy.hidden_outcomes,
     ),
     groups: job.groups ?? 0,
@@ -176,7 +176,7 @@ export function agreedFacts(
     depth: agreed.maxDepth,
     leaves: agreed.maxLeaves,
     binsMax: agreed.maxBin,
-    ...membersOf([schemeNamed(agreed.scheme)], tellsPlaces(agreed), agreed.hiddenOutcomes),
+    ...membersOf([schemeNamed(agreed.scheme)], sendsTreeShape(agreed), agreed.hiddenOutcomes),
     key: schemeNamed(agreed.scheme).describe(agreed.schemeParameters),
     instances: rows.instances,
     validationRows: rows.validation,
@@ -193,22 +193,18 @@ export function agreedFacts(
   };
 }
 
-/** @param schemes that the job may have @param places requests say which node is whose child */
+/** @param schemes that the job may have */
 function membersOf(
   schemes: readonly Scheme[],
-  places: boolean,
+  treeShapeIsSent: boolean,
   hiddenOutcomes: boolean,
-): Pick<DisclosureFacts, "hidesMembers" | "outcomesOf" | "placesAreTold"> {
-  const hides = new Set(schemes.map(({ hidesMembers }) => hidesMembers));
-  return {
-    hidesMembers: hides.size === 1 ? hides.has(true) : null,
-    outcomesOf: tellingOf({ hidesMembers: hides.has(true), hiddenOutcomes }).outcomesOf,
-    placesAreTold: hides.has(true) && places,
-  };
+): Pick<DisclosureFacts, "memberships" | "treeShapeIsSent"> {
+  const names = new Set(schemes.map(({ membership }) => membership));
+  return { memberships: Array.from(names, (name) => factsOfJob(name, hiddenOutcomes)), treeShapeIsSent };
 }
 
 /** As hidden-nodes.ts has it of what was agreed. */
-function tellsPlacesIn(training: TrainingParameters, { max_thresholds: thresholds }: Defences): boolean {
+function sendsTreeShapeIn(training: TrainingParameters, { max_thresholds: thresholds }: Defences): boolean {
   return thresholds > 0 || training.colsample_bylevel < 1 || training.colsample_bynode < 1;
 }
 

@@ -134,7 +134,7 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
 
 /** Minimums that nobody could keep below the root: a party that does not know who is in a node cannot count them. */
 function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): readonly string[] {
-  if (!schemeNamed(agreed.scheme).hidesMembers || policy.lattice_minimums === "root") return [];
+  if (schemeNamed(agreed.scheme).membership === "sent" || policy.lattice_minimums === "root") return [];
   const minimums = [
     ...(["min_instances_per_node", "min_instances_per_candidate", "min_instances_per_tree"] as const).filter(
       (name) => policy[name] > 1,

@@ -1,5 +1,6 @@
 /** What a passive party's owner asks of a job's defences: no job may bring less of any of them. */
 import { TandemError } from "../base/error.ts";
+import { membershipFacts } from "../base/membership.ts";
 import {
   type Defences,
   presetOf,
@@ -22,12 +23,16 @@ export function weakerDefences(agreed: AgreedParameters, demanded: Defences): re
       (maxThresholds === 0 || maxThresholds > thresholds) &&
       `max_thresholds: ${few} asked, at most ${thresholds} allowed`,
     demanded.masked_scoring && !maskedScoring && "masked_scoring: off asked, it must be on",
-    // Where members are told nobody else's outcomes are.
     demanded.hidden_outcomes &&
       !agreed.hiddenOutcomes &&
-      schemeNamed(agreed.scheme).hidesMembers &&
+      hasOutcomesToHide(agreed.scheme) &&
       "hidden_outcomes: off asked, it must be on",
   ].filter((phrase) => phrase !== false);
+}
+
+/** Without transfers the active party would get outcomes of instances outside the node. */
+function hasOutcomesToHide(scheme: string): boolean {
+  return membershipFacts[schemeNamed(scheme).membership].outcomesCover === "all instances";
 }
 
 /**
@@ -36,7 +41,7 @@ export function weakerDefences(agreed: AgreedParameters, demanded: Defences): re
  */
 export function checkHiddenOutcomes({ privacy, hidden_outcomes: asked }: PrivacyParameters, scheme: string): void {
   const isPresets = resolveParameters(privacyParameters, { privacy }).hidden_outcomes;
-  if (!asked || isPresets || schemeNamed(scheme).hidesMembers) return;
+  if (!asked || isPresets || hasOutcomesToHide(scheme)) return;
   throw new TandemError(
     "USAGE",
     `hidden_outcomes: the scheme ${scheme} tells passive parties who is in a node, and they tell the sides of these ` +
@@ -50,7 +55,7 @@ export function recordedDefences<D extends Defences>(
   scheme: string,
 ): Omit<D, "hidden_outcomes"> & { readonly hidden_outcomes?: boolean } {
   const { hidden_outcomes: hidden, ...others } = defences;
-  return schemeNamed(scheme).hidesMembers ? { ...others, hidden_outcomes: hidden } : others;
+  return hasOutcomesToHide(scheme) ? { ...others, hidden_outcomes: hidden } : others;
 }
 
 /** What the active party can write into its config where its defences are too weak; else nothing. */

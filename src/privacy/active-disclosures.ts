@@ -5,6 +5,7 @@ import { minimumsWithNoise } from "../gbdt/split/tree-noise.ts";
 import {
   candidateNote,
   candidatesMax,
+  coverAll,
   nodesMax,
   present,
   product,
@@ -68,7 +69,7 @@ export const activeDisclosures = {
     learner: "active",
     what: "which candidate is which over all trees, where members are hidden",
     extent: (facts) =>
-      present([facts.trees, facts.hidesMembers === false ? 0 : 1], {
+      present([facts.trees, linked(facts)], {
         atMost: candidatesMax(facts),
         unit: "unnamed candidates",
         note: either(facts, "each stands at one place in all trees; without hidden members counts tell it mostly"),
@@ -80,7 +81,7 @@ export const activeDisclosures = {
       "where columns are sampled and members are hidden, which candidates are drawn together, " +
       "and so which belong to one feature",
     extent: (facts) =>
-      present([facts.trees, facts.hidesMembers === false || facts.columnsAreSampled === false ? 0 : 1], {
+      present([facts.trees, linked(facts), facts.columnsAreSampled === false ? 0 : 1], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
         unit: "unnamed candidates",
         note: either(facts, "tree after tree"),
@@ -96,7 +97,7 @@ export const activeDisclosures = {
         atMost: product(facts.trees, sidesMax(facts), facts.instances),
         unit: "bits",
         note: [
-          `one per person and ${facts.outcomesOf === "members" ? "level" : "split, in the node or not"}, ` +
+          `one per person and ${coverAll(facts) ? "split, in the node or not" : "level"}, ` +
             `if the party won every split of ${formatCount(facts.trees)} trees`,
           ...fewThresholds(facts),
         ].join("; "),
@@ -211,14 +212,19 @@ export const activeDisclosures = {
   },
 } as const satisfies Record<string, DisclosureEntry>;
 
+/** Protocols of the job under which candidates are linked over trees. */
+function linked({ memberships }: DisclosureFacts): number {
+  return memberships.filter(({ candidatesAreLinked }) => candidatesAreLinked).length;
+}
+
 /** What is said of a job that may be of either kind. */
-function either({ hidesMembers }: DisclosureFacts, note: string): string {
-  return hidesMembers === null ? `if the job's scheme hides members; ${note}` : note;
+function either(facts: DisclosureFacts, note: string): string {
+  return linked(facts) < facts.memberships.length ? `if the job's scheme hides members; ${note}` : note;
 }
 
 /** Why candidates may be withheld. Who cannot count a node's people withholds by all who are summed. */
 function smallGroups(facts: DisclosureFacts): readonly string[] {
-  const { answerNoise, peopleMin: agreed = 1, passiveParty, hidesMembers } = facts;
+  const { answerNoise, peopleMin: agreed = 1, passiveParty, memberships } = facts;
   const peopleMin = Math.max(agreed, answerNoise > 0 ? 2 : 1);
   if (passiveParty.minimums === null)
     return peopleMin > 1
@@ -228,7 +234,7 @@ function smallGroups(facts: DisclosureFacts): readonly string[] {
   const { perNode, perCandidate, between = 1 } = minimums;
   if (areOff(minimums)) return [];
   const neighbours = between > 1 ? `, ${between} between neighbours` : "";
-  if (hidesMembers !== true)
+  if (memberships.some(({ membersAreSent }) => membersAreSent))
     return [`fewer than ${perCandidate} people on a side${neighbours}, or ${perNode} in a node`];
   return [
     `fewer than ${perCandidate} people on a side${neighbours}, among all who are summed; never by who is in a node`,
@@ -250,13 +256,14 @@ function closedGroups({ groups = 0 }: DisclosureFacts): readonly string[] {
   return [`${when}below a split candidates of closed groups, which shows what belongs to a group`];
 }
 
-function whatSumsTell({ answerNoise, hidesMembers }: DisclosureFacts): string {
+function whatSumsTell({ answerNoise, memberships }: DisclosureFacts): string {
+  const countsAreSent = memberships.some((facts) => facts.countsAreSent);
   if (answerNoise > 0) {
-    // Where nobody knows who is in a node, noise follows its number and the try at its round.
-    const again = hidesMembers === true ? "; a round that is redone draws it anew" : "";
+    // Where members are hidden, noise is keyed by the node's number and the try at its round.
+    const again = countsAreSent ? "" : "; a round that is redone draws it anew";
     return `with noise of deviation ${answerNoise}, in gradients of one person, and without counts${again}`;
   }
-  return `assume that they tell which bin people are in${hidesMembers === true ? ", though counts are not told" : ""}`;
+  return `assume that they tell which bin people are in${countsAreSent ? "" : ", though counts are not told"}`;
 }
 
 export function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {

@@ -34,9 +34,14 @@ export function nodesAsked(facts: DisclosureFacts): number | null {
   return nodesAskedMax({ maxDepth: depth, maxLeaves: leaves }, { byLevel: rate, byNode: rate });
 }
 
-/** Sides that a person is told in a tree: one per level, or of every split where everybody is answered for. */
+/** Sides of one instance that the active party gets in a tree: one per level, or of every split. */
 export function sidesMax(facts: DisclosureFacts): number | null {
-  return facts.outcomesOf === "members" ? levelsMax(facts) : splitsMax(facts);
+  return coverAll(facts) ? splitsMax(facts) : levelsMax(facts);
+}
+
+/** Outcomes of a split may be of all instances. */
+export function coverAll({ memberships }: DisclosureFacts): boolean {
+  return memberships.some(({ outcomesCover }) => outcomesCover === "all instances");
 }
 
 /** Levels of splits. */

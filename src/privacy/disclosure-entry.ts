@@ -1,6 +1,6 @@
 /** What a disclosure is, and what is known of a job before it starts. */
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
-import type { Telling } from "./telling.ts";
+import type { MembershipFacts } from "../base/membership.ts";
 
 /** What is known of a job before it starts. Numbers are upper bounds; null: the party that asks cannot know it. */
 export interface DisclosureFacts {
@@ -23,11 +23,10 @@ export interface DisclosureFacts {
   /** 0: no limit. */
   readonly leaves: number;
   readonly binsMax: number;
-  /** Passive parties are not told who is in a node, nor how many. Null: either may be. */
-  readonly hidesMembers: boolean | null;
-  readonly outcomesOf: Telling["outcomesOf"];
-  /** Where members are hidden: requests say which node is whose child all the same. */
-  readonly placesAreTold: boolean;
+  /** The protocols that the job may be trained with. */
+  readonly memberships: readonly MembershipFacts[];
+  /** Where members are hidden: requests name the parent and sibling of a node all the same. */
+  readonly treeShapeIsSent: boolean;
   /** What the gradients are encrypted with, in words. */
   readonly key: string;
   readonly instances: number | null;

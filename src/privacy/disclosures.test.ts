@@ -1,3 +1,4 @@
+import { factsOfJob, membershipFacts } from "../base/membership.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -57,6 +58,8 @@ test("the table and the lists of docs/leakage.md have the same items, in the pag
   }
 });
 
+const hiddenMembers = { memberships: [membershipFacts.hidden] };
+
 const plain: DisclosureFacts = {
   active: "bank",
   passive: "shop",
@@ -68,9 +71,8 @@ const plain: DisclosureFacts = {
   depth: 3,
   leaves: 0,
   binsMax: 8,
-  hidesMembers: false,
-  outcomesOf: "members",
-  placesAreTold: false,
+  memberships: [membershipFacts.sent],
+  treeShapeIsSent: false,
   key: "a 2048-bit Paillier key",
   instances: 100,
   ciphertextsPerInstance: 1,
@@ -134,7 +136,7 @@ test("every disclosure is either revealed or absent, and numbers follow from the
   expect(all.encryptedGradients).toMatchObject({ atMost: 400, learner: "shop", about: "bank" });
 });
 
-const hidden = { ...plain, hidesMembers: true, outcomesOf: "everybody", key: "lattices" } as const;
+const hidden = { ...plain, memberships: [membershipFacts.hidden], key: "lattices" };
 
 test("where members are hidden nobody is told them, and won splits tell a side of everybody", () => {
   const all = found(hidden);
@@ -151,7 +153,9 @@ test("where members are hidden nobody is told them, and won splits tell a side o
 });
 
 test("where a policy allows both, the most that either tells is said", () => {
-  const names = Object.keys(found({ ...hidden, hidesMembers: null, columnsAreSampled: null, placesAreTold: true }));
+  const names = Object.keys(
+    found({ ...hidden, memberships: Object.values(membershipFacts), columnsAreSampled: null, treeShapeIsSent: true }),
+  );
   const ofEither = ["memberships", "directions", "candidateLinks", "drawnTogether", "nodesAsked", "nodePlaces"];
   expect(names).toEqual(expect.arrayContaining(ofEither));
 });
@@ -264,20 +268,20 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ],
   [
     "columns that are sampled where members are hidden",
-    { hidesMembers: true, columnsAreSampled: true },
+    { ...hiddenMembers, columnsAreSampled: true },
     "drawnTogether",
     { atMost: 4 * 7 * 30 },
   ],
   [
     "nodes of whom both children are asked for",
-    { hidesMembers: true, columnsAreSampled: true, placesAreTold: true },
+    { ...hiddenMembers, columnsAreSampled: true, treeShapeIsSent: true },
     "nodePlaces",
     { atMost: 4 * 7, note: expect.stringContaining("shape of trees") as string },
   ],
   [
     "minimums where members are hidden",
     {
-      hidesMembers: true,
+      ...hiddenMembers,
       passiveParty: { ...plain.passiveParty, minimums: { perNode: 6, perCandidate: 5 } },
     },
     "withheld",
@@ -285,11 +289,16 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ],
   [
     "noise where members are hidden",
-    { hidesMembers: true, answerNoise: 3 },
+    { ...hiddenMembers, answerNoise: 3 },
     "candidateSums",
     { note: expect.stringMatching(/without counts; a round that is redone draws it anew$/) as string },
   ],
-  ["sides of members by transfer", { hidesMembers: true }, "splitOutcomes", { atMost: 4 * 3 * 100 }],
+  [
+    "sides of members by transfer",
+    { memberships: [factsOfJob("hidden", true)] },
+    "splitOutcomes",
+    { atMost: 4 * 3 * 100 },
+  ],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
   ["masked scores", { maskedScoring: true, predictedRows: 10 }, "maskedScores", { unit: "scores" }],

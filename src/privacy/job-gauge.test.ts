@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { DisclosureFacts } from "./disclosures.ts";
-import { gaugeOf, gaugeText } from "./job-gauge.ts";
+import { membershipFacts } from "../base/membership.ts";
+import { type GaugedFacts, gaugeOf, gaugeText } from "./job-gauge.ts";
 
-const facts = {
+const facts: GaugedFacts = {
   active: "bank",
   passive: "shop",
   trees: 50,
@@ -11,9 +11,12 @@ const facts = {
   classes: 0,
   instances: 22_500,
   answerNoise: 0,
-} as DisclosureFacts;
+  memberships: [membershipFacts.sent],
+  validationRows: null,
+  columnsAreSampled: null,
+};
 
-function textOf(change: Partial<DisclosureFacts>): string {
+function textOf(change: Partial<GaugedFacts>): string {
   const gauge = gaugeOf({ ...facts, ...change });
   return gauge === null ? "" : gaugeText(gauge);
 }

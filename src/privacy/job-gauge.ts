@@ -1,7 +1,7 @@
 /** How much of a passive party's columns a job's sums may give away, in one number and its word, before it starts. */
 import type { DisclosureFacts } from "./disclosure-entry.ts";
 import { sumsWord } from "./spending.ts";
-import { isHidden, treeSpendingMax } from "./tree-spending.ts";
+import { hidesPeople, treeSpendingMax } from "./tree-spending.ts";
 
 export interface JobGauge {
   readonly active: string;
@@ -12,19 +12,35 @@ export interface JobGauge {
   readonly isNoisy: boolean;
 }
 
+export type GaugedFacts = Pick<
+  DisclosureFacts,
+  | "active"
+  | "passive"
+  | "instances"
+  | "validationRows"
+  | "trees"
+  | "depth"
+  | "leaves"
+  | "classes"
+  | "answerNoise"
+  | "memberships"
+  | "columnsAreSampled"
+>;
+
 /** Null where the number of people is not known yet, or nothing bounds a tree. */
-export function gaugeOf(facts: DisclosureFacts): JobGauge | null {
+export function gaugeOf(facts: GaugedFacts): JobGauge | null {
   const { active, passive, instances, validationRows, trees, depth, leaves, classes, answerNoise } = facts;
   if (instances === null || instances === 0 || (depth === 0 && leaves === 0)) return null;
-  const telling = { hidesMembers: facts.hidesMembers === true, outcomesOf: facts.outcomesOf };
-  const hides = { telling, drawsColumns: facts.columnsAreSampled !== false };
+  // Of several protocols the one whose sums are more.
+  const membership = facts.memberships.find(({ countsAreSent }) => countsAreSent) ?? facts.memberships[0];
+  const hides = { membership, drawsColumns: facts.columnsAreSampled !== false };
   const terms = { maxDepth: depth, maxLeaves: leaves, outputs: Math.max(1, classes ?? 1), answerNoise, ...hides };
   const { sumsPerPerson, noisySumsPerPerson } = treeSpendingMax(terms, instances, instances - (validationRows ?? 0));
   return {
     active,
     passive,
     sumsPerPerson: trees * (sumsPerPerson + noisySumsPerPerson),
-    isNoisy: isHidden(answerNoise),
+    isNoisy: hidesPeople(answerNoise),
   };
 }
 

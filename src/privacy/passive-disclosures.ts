@@ -10,12 +10,13 @@ export const passiveDisclosures = {
     what: "encrypted gradients only",
     extent: (facts) =>
       present([facts.rounds], {
-        atMost:
-          facts.hidesMembers === false ? product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance) : null,
+        atMost: facts.memberships.every(({ gradientsAreShared }) => gradientsAreShared)
+          ? product(facts.rounds, sampleMax(facts), facts.ciphertextsPerInstance)
+          : null,
         unit: "ciphertexts",
         note: [
           `under ${facts.key}; the secret stays with ${facts.active}`,
-          ...(facts.hidesMembers === true ? ["every person's at every node that is asked for"] : []),
+          ...(membersSent(facts) === 0 ? ["every person's at every node that is asked for"] : []),
         ].join("; "),
       }),
   },
@@ -28,7 +29,7 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "which instances are in each node that is split",
     extent: (facts) =>
-      present([facts.trees, membersTold(facts)], {
+      present([facts.trees, membersSent(facts)], {
         atMost: product(facts.trees, nodesMax(facts)),
         unit: "nodes",
         note: `in ${formatCount(facts.trees)} trees`,
@@ -38,7 +39,7 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "how many nodes of a tree are asked for, where members are hidden",
     extent: (facts) =>
-      present([facts.trees, facts.hidesMembers === false ? 0 : 1], {
+      present([facts.trees, membersHidden(facts)], {
         atMost: product(facts.trees, nodesAsked(facts)),
         unit: "nodes",
         note: "and when; not who is in them, nor how many",
@@ -48,7 +49,7 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "which nodes are parents and siblings, where members are hidden",
     extent: (facts) =>
-      present([facts.trees, facts.hidesMembers === false || !facts.placesAreTold ? 0 : 1], {
+      present([facts.trees, membersHidden(facts), facts.treeShapeIsSent ? 1 : 0], {
         atMost: product(facts.trees, nodesAsked(facts)),
         unit: "nodes",
         note: "the shape of trees, without people: what is offered depends on it",
@@ -73,7 +74,7 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "which instances go left and right at every split whose children are split further",
     extent: (facts) =>
-      present([facts.trees, levelsToldMax(facts), membersTold(facts)], {
+      present([facts.trees, levelsToldMax(facts), membersSent(facts)], {
         atMost: product(facts.trees, levelsToldMax(facts), facts.instances),
         unit: "bits",
         note: "one per person and level but the last; they rank people by risk without a label",
@@ -82,7 +83,7 @@ export const passiveDisclosures = {
   sampled: {
     learner: "passive",
     what: "which instances are sampled for each tree",
-    extent: (facts) => present([facts.rounds, membersTold(facts)], sampledExtent(facts)),
+    extent: (facts) => present([facts.rounds, membersSent(facts)], sampledExtent(facts)),
   },
   classes: {
     learner: "passive",
@@ -171,8 +172,12 @@ export const passiveDisclosures = {
 } as const satisfies Record<string, DisclosureEntry>;
 
 /** 0: nobody is told who is in a node, or in a tree's sample. */
-function membersTold({ hidesMembers }: DisclosureFacts): number {
-  return hidesMembers === true ? 0 : 1;
+function membersSent({ memberships }: DisclosureFacts): number {
+  return memberships.filter(({ membersAreSent }) => membersAreSent).length;
+}
+
+function membersHidden(facts: DisclosureFacts): number {
+  return facts.memberships.length - membersSent(facts);
 }
 
 /** Of a category with one person the side is that person's label, or near to it. */

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { addSpending, nothingSpent, sumsWord } from "./spending.ts";
-import { tellingOf } from "./telling.ts";
+import { membershipFacts } from "../base/membership.ts";
 import { treeSpending, treeSpendingMax } from "./tree-spending.ts";
 
 const terms = { maxDepth: 3, maxLeaves: 0, outputs: 1, answerNoise: 0 };
 
 test("where members are hidden no count is had, and a won split tells a side of everybody", () => {
-  const hidden = { ...terms, telling: tellingOf({ hidesMembers: true }) };
+  const hidden = { ...terms, membership: membershipFacts.hidden };
   const tree = { nodes: 4, outcomes: 100 };
   expect(treeSpending(tree, hidden, 100).sumsPerPerson).toBeCloseTo((4 * 2) / 100);
   expect(treeSpending(tree, terms, 100).sumsPerPerson).toBeCloseTo((4 * 3) / 100);

@@ -1,6 +1,6 @@
 /** What the trees of a job take of a partner's budget: what they took, and the most that they can take. */
 import { treeSizeMax } from "../gbdt/tree/grow.ts";
-import type { Telling } from "./telling.ts";
+import { type MembershipFacts, membershipFacts } from "../base/membership.ts";
 import { nothingSpent, type Spending } from "./spending.ts";
 
 /** What says how much a tree can ask for. */
@@ -10,8 +10,8 @@ export interface SpendingTerms {
   /** Pairs of g and h. */
   readonly outputs: number;
   readonly answerNoise: number;
-  /** Where members are hidden no count travels. Left out: they are told. */
-  readonly telling?: Telling;
+  /** Left out: members are sent. */
+  readonly membership?: MembershipFacts;
   /** Columns differ from node to node. Left out: they do not. */
   readonly drawsColumns?: boolean;
 }
@@ -26,7 +26,7 @@ export interface TreeCounts {
  * Noise of less than one person's gradient hides nobody: such sums count as exact ones. Otherwise a little of it would
  * be a way around their limit.
  */
-export function isHidden(answerNoise: number): boolean {
+export function hidesPeople(answerNoise: number): boolean {
   return answerNoise >= 1;
 }
 
@@ -40,22 +40,23 @@ export function treeSpending(
   people: number,
   summed = people,
 ): Spending {
-  const tellsCounts = terms.answerNoise === 0 && terms.telling?.hidesMembers !== true;
-  const numbers = 2 * terms.outputs + (tellsCounts ? 1 : 0);
+  const { membership = membershipFacts.sent } = terms;
+  const numbers = 2 * terms.outputs + (terms.answerNoise === 0 && membership.countsAreSent ? 1 : 0);
   const sums = (nodes * numbers) / summed;
   return {
     ...nothingSpent,
-    [isHidden(terms.answerNoise) ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
+    [hidesPeople(terms.answerNoise) ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
     outcomesPerPerson: outcomes / people,
   };
 }
 
 /** What a tree can ask for at most: a node of every pair, and everybody's side at every level, or of every split. */
 export function treeSpendingMax(terms: SpendingTerms, people: number, summed = people): Spending {
+  const { membership = membershipFacts.sent } = terms;
   const { pairs, nodes } = treeSizeMax(terms);
   const splits = (nodes - 1) / 2;
-  const sides = terms.maxDepth > 0 && terms.telling?.outcomesOf !== "everybody" ? terms.maxDepth : splits;
+  const sides = terms.maxDepth > 0 && membership.outcomesCover === "node" ? terms.maxDepth : splits;
   // Both children of a pair may be asked for where members are hidden and columns differ.
-  const asked = 1 + pairs * (terms.telling?.hidesMembers === true && terms.drawsColumns === true ? 2 : 1);
+  const asked = 1 + pairs * (!membership.membersAreSent && terms.drawsColumns === true ? 2 : 1);
   return treeSpending({ nodes: asked, outcomes: sides * people }, terms, people, summed);
 }

@@ -17,7 +17,7 @@ export function runOf(job: string, jobId: Uint8Array): Uint8Array {
 }
 
 /** What is offered at a node depends on where it stands, so requests say so. */
-export function tellsPlaces(agreed: AgreedParameters): boolean {
+export function sendsTreeShape(agreed: AgreedParameters): boolean {
   return agreed.maxThresholds > 0 || agreed.interactionGroups !== "" || !hasSameColumns(agreed);
 }
 

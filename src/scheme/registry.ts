@@ -4,6 +4,7 @@
  * Another scheme is registered before a party is started; nothing else has to know of it.
  */
 import { TandemError } from "../base/error.ts";
+import { membershipFacts } from "../base/membership.ts";
 import { lattice } from "./lattice/lattice.ts";
 import { paillier } from "./paillier/paillier.ts";
 import type { Scheme, SchemeParameters } from "./scheme.ts";
@@ -51,10 +52,17 @@ export function chosenScheme({ scheme = defaultScheme, keyBits }: SchemeChoice):
   return { scheme: found, parameters: found.parameters({ keyBits, insecureKey: true }) };
 }
 
-/** For the event that says what a job is: nothing, or a warning about its cipher. */
-export function warningOf(scheme: string, parameters: SchemeParameters): { readonly warning?: string } {
-  const warning = schemeNamed(scheme).warning(parameters);
-  return warning === null ? {} : { warning };
+/** For the event that says what a job is: a warning about its cipher, and whether members of nodes are hidden. */
+export function schemeTraits(
+  name: string,
+  parameters: SchemeParameters,
+): { readonly warning?: string; readonly hidesMembers?: true } {
+  const scheme = schemeNamed(name);
+  const warning = scheme.warning(parameters);
+  return {
+    ...(warning === null ? {} : { warning }),
+    ...(scheme.membership === "hidden" ? { hidesMembers: true } : {}),
+  };
 }
 
 /** Bits that one plaintext of the job can hold: the layout of gradients follows from it. */
@@ -63,9 +71,9 @@ export function plaintextBitsOf(choice: SchemeChoice): number {
   return scheme.plaintextBitsMax(parameters);
 }
 
-/** Nobody is told how many are summed: noise hides it, or the scheme hides who is in a node. */
+/** Counts are not sent, because of noise or because members are hidden. */
 export function hidesCounts({ scheme = defaultScheme }: Pick<SchemeChoice, "scheme">, noise: object | null): boolean {
-  return noise !== null || schemeNamed(scheme).hidesMembers;
+  return noise !== null || !membershipFacts[schemeNamed(scheme).membership].countsAreSent;
 }
 
 /** A scheme's parameters under the names that they have in a config: `key_bits`. */

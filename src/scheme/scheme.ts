@@ -5,6 +5,7 @@
  * Nothing outside a scheme knows its cipher: who is in a node, what is offered there and in which order is the
  * protocol's (candidates/), and a scheme is found by its name (registry.ts).
  */
+import type { Membership } from "../base/membership.ts";
 import type { CodecParameters, SpeedParameters } from "../base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
@@ -67,11 +68,8 @@ export interface SchemeLimits {
 
 export interface Scheme {
   readonly name: string;
-  /**
-   * Passive parties are not told who is in a node: each node has gradients of its own, encrypted anew, with zeros for
-   * everybody who is not in it. No counts are told either, so gradients are rounded to integers of either sign.
-   */
-  readonly hidesMembers: boolean;
+  /** Where members are hidden no counts are sent either, so gradients are rounded to signed integers. */
+  readonly membership: Membership;
   /** What the handshake will say. @throws TandemError USAGE for options that it cannot work with */
   parameters(options: Pick<SchemeOptions, "keyBits" | "insecureKey">): SchemeParameters;
   /** Which of a job's options it cannot work with. */

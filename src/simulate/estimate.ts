@@ -71,7 +71,7 @@ async function outlook(
   questions: EstimateQuestions,
 ): Promise<SchemeOutlook> {
   const { scheme, parameters } = chosenScheme({ scheme: name, keyBits });
-  const facts = { scheme: name, key: scheme.describe(parameters), hidesMembers: scheme.hidesMembers };
+  const facts = { scheme: name, key: scheme.describe(parameters), membership: scheme.membership };
   const { codec, speed } = prepared;
   const [conflict] = scheme.conflicts({ keyBitsGiven: null, codec, speed });
   if (conflict !== undefined)

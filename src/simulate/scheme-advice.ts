@@ -1,4 +1,5 @@
 /** Which scheme a job should take, and what each of them tells: the advice of docs/lattice.md, for one table. */
+import type { Membership } from "../base/membership.ts";
 import type { Estimate } from "./estimate.ts";
 
 /** A job under one scheme. */
@@ -6,7 +7,7 @@ export interface SchemeOutlook {
   readonly scheme: string;
   /** In words: "a 2048-bit Paillier key". */
   readonly key: string;
-  readonly hidesMembers: boolean;
+  readonly membership: Membership;
   /** Null: it cannot train such a job, and `refusal` says why. */
   readonly estimate: Estimate | null;
   readonly refusal: string | null;
@@ -21,42 +22,42 @@ export interface Recommendation {
 const fewRows = 2000;
 
 /** What the parties learn of each other besides sums, which both schemes tell. */
-export function revealedWords({ hidesMembers }: Pick<SchemeOutlook, "hidesMembers">): readonly string[] {
-  return hidesMembers
-    ? [
-        "passive parties: how many nodes of a tree are asked for, and never who is in one",
-        "the active party: of each won split the side of everybody, or with hidden_outcomes of the node's people",
-        "the active party: which candidate is which over all trees",
-        "minimums of people hold at the root only",
-      ]
-    : [
-        "passive parties: who is in every node that is asked for",
-        "the active party: of each won split the side of the node's people, and how many are on each side",
-        "minimums of people hold at every node",
-      ];
-}
+export const revealedWords: Readonly<Record<Membership, readonly string[]>> = {
+  sent: [
+    "passive parties: who is in every node that is asked for",
+    "the active party: of each won split the side of the node's people, and how many are on each side",
+    "minimums of people hold at every node",
+  ],
+  hidden: [
+    "passive parties: how many nodes of a tree are asked for, and never who is in one",
+    "the active party: of each won split the side of everybody, or with hidden_outcomes of the node's people",
+    "the active party: which candidate is which over all trees",
+    "minimums of people hold at the root only",
+  ],
+};
 
 /** @param peopleShare the job's min_people_share */
 export function recommendation(
   schemes: readonly SchemeOutlook[],
   { rows, peopleShare }: { readonly rows: number; readonly peopleShare: number },
 ): Recommendation {
-  const told = schemes.find(({ hidesMembers, estimate }) => !hidesMembers && estimate !== null);
-  const hidden = schemes.find(({ hidesMembers, estimate }) => hidesMembers && estimate !== null);
+  const [sent, hidden] = (["sent", "hidden"] as const).map((kind) =>
+    schemes.find(({ membership, estimate }) => membership === kind && estimate !== null),
+  );
   const refused = schemes.find(({ estimate }) => estimate === null);
-  if (!told?.estimate || !hidden?.estimate)
+  if (!sent?.estimate || !hidden?.estimate)
     return {
-      scheme: (told ?? hidden)?.scheme ?? schemes[0].scheme,
+      scheme: (sent ?? hidden)?.scheme ?? schemes[0].scheme,
       why: `the other cannot train this job: ${refused?.refusal ?? ""}`,
     };
   if (peopleShare > 0)
-    return { scheme: told.scheme, why: `with ${hidden.scheme} min_people_share would hold over all people only` };
-  const [slow, quick] = [told.estimate, hidden.estimate];
+    return { scheme: sent.scheme, why: `with ${hidden.scheme} min_people_share would hold over all people only` };
+  const [slow, quick] = [sent.estimate, hidden.estimate];
   if (rows < fewRows && bytesOf(quick) > bytesOf(slow))
-    return { scheme: told.scheme, why: `for so few people the hints of ${hidden.scheme} are more than they save` };
+    return { scheme: sent.scheme, why: `for so few people the hints of ${hidden.scheme} are more than they save` };
   if (quick.wallSeconds >= slow.wallSeconds)
     return {
-      scheme: told.scheme,
+      scheme: sent.scheme,
       why: `on this machine ${hidden.scheme} would not be faster (${quick.kernel} kernel)`,
     };
   const times = (slow.cpuSeconds / quick.cpuSeconds).toPrecision(2);

@@ -50,7 +50,7 @@ export async function tuneInOnePlace(
     weights,
     columns,
     quantise: quantiserOfJob({ ...job, codec }),
-    hidesMembers: chosenScheme(options).scheme.hidesMembers,
+    membership: chosenScheme(options).scheme.membership,
     samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
     defences: privacy,
     noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedSecret(party))),

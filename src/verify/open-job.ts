@@ -104,7 +104,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
 /** Where a scheme could not do all of the resolution that was asked for, the record says what it did. */
 function codecInJob({ codec, scheme }: ActiveConfig, facts: Facts): ActiveConfig["codec"] {
   const done = Number(facts["codec.resolution_bits"]);
-  const isCoarser = schemeNamed(scheme).hidesMembers && done < codec.resolution_bits;
+  const isCoarser = schemeNamed(scheme).membership === "hidden" && done < codec.resolution_bits;
   return isCoarser ? { ...codec, resolution_bits: done } : codec;
 }
 

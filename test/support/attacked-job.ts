@@ -9,7 +9,7 @@ import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import type { Minimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { TranscriptRecorder } from "../../src/privacy/attack/recorder.ts";
 import type { Transcript } from "../../src/privacy/attack/transcript.ts";
-import { tellingOf } from "../../src/privacy/telling.ts";
+import { type Membership, membershipFacts } from "../../src/base/membership.ts";
 import { middleBins, mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../src/protocol/job-parameters.ts";
 import { binTable, noiseSecret, parametersOf, type TestTable } from "./in-memory-job.ts";
@@ -30,7 +30,7 @@ export async function attackedJob(
   given: Partial<TrainingParameters>,
   minimums: readonly Minimums[] = [],
   defended: Partial<Defences> = {},
-  hidesMembers = false,
+  membership: Membership = "sent",
 ): Promise<AttackedJob> {
   const { training, codec, defences } = parametersOf({ training: given, defences: defended });
   const noise = noiseIn(training, codec, defences);
@@ -41,19 +41,19 @@ export async function attackedJob(
     owner: 1,
     features: parties[1],
     permutationSecret: new Uint8Array(32).fill(9),
-    skippedBins: hidesMembers ? middleBins(parties[1], everybody) : mostFrequentBins(parties[1], everybody),
+    skippedBins: membership === "hidden" ? middleBins(parties[1], everybody) : mostFrequentBins(parties[1], everybody),
     sampler: new ColumnSampler(columnRatesOf(training), training.seed, ""),
-    telling: tellingOf({ hidesMembers }),
+    membership: membershipFacts[membership],
   });
   const { trainMargins } = await trainCentralised({
     parties,
     labels,
     weights: table.weights ?? null,
     parameters: training,
-    quantise: quantiserFor(codec, 2047, noise, noise !== null || hidesMembers),
+    quantise: quantiserFor(codec, 2047, noise, noise !== null || membership === "hidden"),
     minimums,
     defences,
-    hidesMembers,
+    membership,
     noiseSecrets: parties.map((_, party) => noiseSecret(party)),
     watch: (tree) => recorder.watch(tree),
   });

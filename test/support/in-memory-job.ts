@@ -160,7 +160,7 @@ export function trainInOnePlace(
     codec,
     job.scheme?.plaintextBitsMax({}) ?? job.key.publicKey.bits - 1,
     noise,
-    noise !== null || job.scheme?.hidesMembers === true,
+    noise !== null || job.scheme?.membership === "hidden",
   );
   const { labels, weights = null, columns = {}, custom = null, validationRows = null } = job.table;
   const start =
@@ -184,7 +184,7 @@ export function trainInOnePlace(
     samplingSecrets,
     minimums: job.minimums ?? [],
     defences,
-    hidesMembers: job.scheme?.hidesMembers ?? false,
+    membership: job.scheme?.membership ?? "sent",
     noiseSecrets: job.table.parties.map((_, party) => noiseSecret(party)),
     ...(job.watch === undefined ? {} : { watch: job.watch }),
   });

@@ -46,7 +46,7 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
       [...all, bits.toFixed(1), left.sums.toFixed(1), ...(bound ? [""] : [])],
     ]),
     "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
-    ...(party.telling.outcomesOf === "everybody"
+    ...(party.membership.outcomesCover === "all instances"
       ? ["  outcomes are of everybody: who answers does not know who is in a node."]
       : []),
     ...(party.triesSums
@@ -64,9 +64,9 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
   ].join("\n");
 }
 
-function labelText({ party, guess, isHidden }: LabelExposure): string {
+function labelText({ party, guess, membersAreSent }: LabelExposure): string {
   const title = `What ${party} can learn of the labels`;
-  if (isHidden)
+  if (!membersAreSent)
     return `${title}: it is not told who is in a node; its own columns, and which of them win, are all it has`;
   if (guess === null) return `${title}: not measured; labels are not of two classes, or it sees no tree`;
   const { model, without, withLabels, known } = guess;

@@ -8,8 +8,8 @@ export function schemesText(schemes: readonly SchemeExposure[]): string {
   const bits = schemes[0]?.bits ?? 0;
   const table = textTable([
     row("What each scheme tells of this training", ({ scheme, isOfJob }) => (isOfJob ? `${scheme} (this)` : scheme)),
-    row("sides of won splits, of", ({ telling: { outcomesOf } }) =>
-      outcomesOf === "members" ? "its node" : "everybody",
+    row("sides of won splits, of", ({ membership: { outcomesCover } }) =>
+      outcomesCover === "node" ? "its node" : "everybody",
     ),
     row(`told by outcomes, of ${bits.toFixed(1)} bits`, ({ toldBits }) => toldBits.outcomes.toFixed(1)),
     row("  and by sums", ({ toldBits }) => toldBits.sums.toFixed(1)),
@@ -20,16 +20,20 @@ export function schemesText(schemes: readonly SchemeExposure[]): string {
       "candidates known from tree to tree",
       ({ linked, candidates }) => `${formatCount(linked)} of ${formatCount(candidates)}`,
     ),
-    row("who is in a node, to passive parties", ({ telling: { hidesMembers } }) => (hidesMembers ? "hidden" : "told")),
+    row("who is in a node, to passive parties", ({ membership: { membersAreSent } }) =>
+      membersAreSent ? "told" : "hidden",
+    ),
     row("labels, AUC of their better guess", ({ labelsAuc }) => (labelsAuc === null ? "-" : labelsAuc.toFixed(2))),
   ]);
-  const isHidden = schemes.some(({ telling }) => telling.hidesMembers);
+  const isCounted = schemes.every(({ membership }) => membership.countsAreSent);
   return [
     table,
     "  From one training, means over the passive parties. Scoring tells the same with either.",
-    ...(isHidden
-      ? ["  Where counts are not told, sums are taken apart as if they were: a little more than what is really found."]
-      : []),
+    ...(isCounted
+      ? []
+      : [
+          "  Where counts are not told, sums are taken apart as if they were: a little more than what is really found.",
+        ]),
     ...(schemes.every(({ isComplete }) => isComplete)
       ? []
       : ["  The time was over for some of it: --seconds gives it more."]),

@@ -1,6 +1,7 @@
 /** Boosting with all data in one place: the plain trainer that federated training is measured against. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
+import type { Membership } from "../../base/membership.ts";
 import type { Defences } from "../../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { RowColumns } from "../../base/row-columns.ts";
@@ -20,7 +21,7 @@ import { objectiveFor } from "../objective/objective.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
 import { predictMargins } from "../tree/predict.ts";
-import { everOffered, minimumsBelow } from "../split/ever-offered.ts";
+import { type MembershipRules, membershipRules } from "../split/membership-rules.ts";
 import { minimumsOfJob, peopleOf } from "../split/job-minimums.ts";
 import { areOff, type Minimums, noMinimums } from "../split/offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
@@ -79,8 +80,8 @@ export interface CentralisedTraining {
   readonly minimums?: readonly Minimums[];
   /** What lowers what passive parties give away; none where left out. */
   readonly defences?: Defences;
-  /** Passive parties are not told who is in a node; left out: they are. */
-  readonly hidesMembers?: boolean;
+  /** What passive parties of the job learn about members of nodes; "sent" where left out. */
+  readonly membership?: Membership;
   /** Per party what its noise is made with; index 0, the active party, has none. Needed where there is noise. */
   readonly noiseSecrets?: readonly Uint8Array[];
   /** Left out: the model is the only one of its job. */
@@ -137,10 +138,11 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   checkConstraints(parameters, parties.flat());
   const growParameters = growParametersOf(parameters);
   const { people, used } = training.job ?? jobOf(training);
+  const rules = membershipRules[training.membership ?? "sent"];
   const columns = parties.map((features, owner) => ({
     features,
     sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
-    ...offersOf(training, owner, people, task.trainingRows),
+    ...offersOf(training, rules, owner, people, task.trainingRows),
     used: used[owner],
     noiseSecret: owner === 0 ? null : (training.noiseSecrets?.[owner] ?? null),
   }));
@@ -166,11 +168,12 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
       });
       const isLocal = layerOf(round, parameters) < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
+      const serial = (): number => serialOf(training, task, treeNumber, startRounds);
       const search = new CentralisedSearch(
         {
           tree: treeNumber,
           round: Math.floor(treeNumber / task.treeOutputs.length),
-          serial: training.hidesMembers === true ? serialOf(training, task, treeNumber, startRounds) : null,
+          noiseNames: (derives) => rules.noiseNames(treeNumber, serial, derives),
         },
         isLocal ? columns.slice(0, 1) : columns,
         gradients,
@@ -219,20 +222,19 @@ function jobOf({ parties, labels, validationRows = null, start = null, defences 
   return { people: peopleOf(labels.length, validationRows?.length ?? 0), used };
 }
 
-/** What a party offers: with hidden members minimums hold over all who are summed. */
 function offersOf(
   training: CentralisedTraining,
+  rules: MembershipRules,
   owner: number,
   people: number,
   trainingRows: Uint32Array | null,
 ): Pick<PartyColumns, "minimums" | "ever"> {
   const minimums = minimumsOfParty(training, owner, people);
-  if (training.hidesMembers !== true || owner === 0) return { minimums, ever: null };
-  const features = training.parties[owner];
+  if (owner === 0) return { minimums, ever: null };
   // Of models that grow by turns each learns from other rows; those of the job are all.
   const ofJob = training.job === undefined ? trainingRows : null;
-  const rows = ofJob ?? Uint32Array.from({ length: training.labels.length }, (_, i) => i);
-  return { minimums: minimumsBelow(minimums), ever: everOffered(minimums, features, rows) };
+  const rows = (): Uint32Array => ofJob ?? Uint32Array.from({ length: training.labels.length }, (_, i) => i);
+  return rules.offers(minimums, training.parties[owner], rows);
 }
 
 /** What a passive party has reserved when nothing was redone (protocol/hidden-nodes.ts). */

@@ -10,7 +10,7 @@ import { interactionsBelow, mayInteract } from "./interactions.ts";
 import { type NodeHistogram, NodeHistograms, partsOf } from "./node-histograms.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
 import { ruleOf, type SplitRule } from "../tree/tree.ts";
-import { TreeNoise } from "./tree-noise.ts";
+import { type NoiseNames, TreeNoise } from "./tree-noise.ts";
 import type { UsedThresholds } from "./used-thresholds.ts";
 
 interface OwnedSplit extends PartySplit {
@@ -34,8 +34,8 @@ export interface PartyColumns {
 export interface TreePlace {
   readonly tree: number;
   readonly round: number;
-  /** Of the try at the round, where members are hidden; null: they are told. */
-  readonly serial: number | null;
+  /** @param derives sums of the larger sibling are derived from its parent's */
+  readonly noiseNames: (derives: boolean) => NoiseNames;
 }
 
 /** Who looks on as a tree is searched and split in one place. It changes nothing. */
@@ -92,7 +92,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
             ever,
           ),
     );
-    const { tree, round, serial } = this.#place;
+    const { round, noiseNames } = this.#place;
     this.#noise = this.#parties.map(({ features, noiseSecret: secret, sampler }) =>
       secret === null || scale === null
         ? null
@@ -101,7 +101,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
             features,
             round,
             members,
-            serial === null ? { by: "members" } : { by: "number", tree, serial, derives: sampler.isFixedPerTree },
+            noiseNames(sampler.isFixedPerTree),
           ),
     );
     const histograms = this.#parties.map((party, i) => this.#histograms[i].root(root, this.#drawn(party, root)));

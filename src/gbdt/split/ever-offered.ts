@@ -7,11 +7,6 @@ import type { BinnedFeature } from "./binning.ts";
 import { candidatesOf } from "./candidate.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
 
-/** What is left of minimums below the root: a party cannot count, but it can ask not to be asked. */
-export function minimumsBelow({ perNode }: Minimums): Minimums {
-  return { perNode, perCandidate: 1 };
-}
-
 /**
  * @param rows the instances that are summed
  * @returns per feature and candidate 1 if it is ever offered; null: all are

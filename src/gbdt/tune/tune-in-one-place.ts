@@ -14,7 +14,7 @@ export interface OnePlaceSearch extends Pick<
   | "samplingSecrets"
   | "minimums"
   | "defences"
-  | "hidesMembers"
+  | "membership"
   | "noiseSecrets"
 > {
   /** The rows of each fold. */

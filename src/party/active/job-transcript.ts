@@ -26,7 +26,7 @@ export function openTranscript(
     resolutionBits: codec.resolution_bits,
     maskedScoring: privacy.masked_scoring,
     takesAllColumns: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) === 1,
-    hidesMembers: schemeNamed(scheme).hidesMembers,
+    hidesMembers: schemeNamed(scheme).membership === "hidden",
   });
   return file;
 }

@@ -67,7 +67,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     validationRows,
     parameters: training,
     quantise,
-    hidesMembers: chosenScheme(job).scheme.hidesMembers,
+    membership: chosenScheme(job).scheme.membership,
     samplingSecrets: job.samplingSecrets,
     ...(job.defences && { defences: job.defences }),
     ...(job.noiseSecrets && { noiseSecrets: job.noiseSecrets }),

@@ -118,7 +118,7 @@ export function layoutSummary(
     plaintextBitsMax,
     ciphertextBytes,
     sumsPerCiphertext,
-    ...(scheme.hidesMembers ? { hidesMembers: true } : {}),
+    ...(scheme.membership === "hidden" ? { hidesMembers: true } : {}),
     proof,
   };
 }

@@ -3,7 +3,7 @@
  * the share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt
  * continues from what is stored. The process may end at any moment as well: the same command continues the job.
  */
-import { chosenScheme, configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
+import { chosenScheme, configNames, schemeTraits } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { unusedParameters } from "../../gbdt/parameters/objective-parameters.ts";
@@ -104,8 +104,7 @@ function jobEvent(
       ...(data.classes === undefined ? {} : { classes: data.classes.join(", ") }),
       ...(start === null ? {} : { warm_start: start.model }),
     },
-    ...warningOf(scheme, parameters),
-    ...(schemeNamed(scheme).hidesMembers ? { hidesMembers: true } : {}),
+    ...schemeTraits(scheme, parameters),
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
   };
 }

@@ -1,7 +1,7 @@
 /** What a job takes of this party's budget for its partner: told round by round and tree by tree, as it happens. */
+import { factsOfJob } from "../../base/membership.ts";
 import type { Observation } from "../../privacy/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
-import { tellingOf } from "../../privacy/telling.ts";
 import { type SpendingTerms, treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
 import { drawsColumns, outputsPerTree } from "../../protocol/hidden-nodes.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../../protocol/job-parameters.ts";
@@ -113,9 +113,9 @@ export class JobSpending {
   }
 }
 
-/** Where members are hidden a node of a tree per class answers for that class alone. */
+/** A node whose gradients are its own answers, in a tree per class, for that class alone. */
 function spendingTerms(agreed: AgreedParameters): SpendingTerms {
-  if (!schemeNamed(agreed.scheme).hidesMembers) return agreed;
-  const telling = tellingOf({ hidesMembers: true, hiddenOutcomes: agreed.hiddenOutcomes });
-  return { ...agreed, outputs: outputsPerTree(agreed), telling, drawsColumns: drawsColumns(agreed) };
+  const membership = factsOfJob(schemeNamed(agreed.scheme).membership, agreed.hiddenOutcomes);
+  const outputs = membership.gradientsAreShared ? agreed.outputs : outputsPerTree(agreed);
+  return { ...agreed, outputs, membership, drawsColumns: drawsColumns(agreed) };
 }

@@ -26,7 +26,7 @@ export function openTranscript({ config, agreed, rows, features, checkpoints }: 
     resolutionBits: agreed.resolutionBits,
     maskedScoring: agreed.maskedScoring,
     takesAllColumns: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) === 1,
-    hidesMembers: schemeNamed(agreed.scheme).hidesMembers,
+    hidesMembers: schemeNamed(agreed.scheme).membership === "hidden",
   });
   file.note({ kind: "columns", columns: features.map(keptColumn) });
   return file;

@@ -10,7 +10,7 @@ import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit } from "../../record/events.ts";
 import type { PassiveResult } from "../../record/events/job-events.ts";
 import type { OwnLine } from "../../record/own-lines.ts";
-import { configNames, warningOf } from "../../scheme/registry.ts";
+import { configNames, schemeTraits } from "../../scheme/registry.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -126,8 +126,7 @@ export class JobVoice {
         ...(startModel === "" ? {} : { warm_start: startModel }),
         ...agreedDefences(agreed),
       },
-      ...warningOf(agreed.scheme, agreed.schemeParameters),
-      ...(facts.hidesMembers === true ? { hidesMembers: true } : {}),
+      ...schemeTraits(agreed.scheme, agreed.schemeParameters),
       disclosures: disclosuresOf(facts).reveals,
       versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
     });

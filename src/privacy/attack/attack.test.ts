@@ -8,7 +8,7 @@ import { categoricalTable } from "../../../test/support/categorical-tables.ts";
 import type { TestTable } from "../../../test/support/in-memory-job.ts";
 import type { PartyExposure } from "./audit-result.ts";
 import { withDrawnGradients } from "./drawn-gradients.ts";
-import { tellingOf } from "../telling.ts";
+import { membershipFacts } from "../../base/membership.ts";
 import { exposureOf } from "./exposure.ts";
 import type { Transcript } from "./transcript.ts";
 import type { AttackClock } from "./sums.ts";
@@ -64,7 +64,7 @@ async function exposed(job: AttackedJob, milliseconds = 1_000): Promise<PartyExp
       sideAt: (tree, position) => recorder.sideAt(tree, position),
       noise: null,
       tellsScoring: true,
-      telling: recorder.party.telling ?? tellingOf({ hidesMembers: false }),
+      membership: recorder.party.membership ?? membershipFacts.sent,
     },
     clock(milliseconds),
     1,
@@ -121,7 +121,7 @@ describe("nothing that is called certain is wrong", () => {
   // Sums are linked whatever is sampled, and outcomes are of everybody.
   const ofHidden = ["numbers", "missing values", "sampled rows", "categories, alone and in sets"];
   test.each(kinds.filter(([name]) => ofHidden.includes(name)))("members hidden: %s", async (_, tableOf, training) => {
-    const job = await attackedJob(tableOf(1), { max_bin: 12, ...training }, [], {}, true);
+    const job = await attackedJob(tableOf(1), { max_bin: 12, ...training }, [], {}, "hidden");
     const exposure = await exposed(job, 200);
     expect(exposure.wrong).toBe(0);
     expect(exposure.left.outcomes).toBe(exposure.left.scoring);

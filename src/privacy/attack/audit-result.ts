@@ -1,5 +1,5 @@
 /** What an audit finds, as plain data: for the terminal, the report and the page. */
-import type { Telling } from "../telling.ts";
+import type { MembershipFacts } from "../../base/membership.ts";
 import type { sumsWord } from "../spending.ts";
 
 /** Of three ways to learn it: outcomes in training, these with exact sums, and outcomes in scoring. */
@@ -43,7 +43,7 @@ export interface PartyExposure {
   readonly reach: Reach;
   /** Scoring tells outcomes of splits; otherwise scores alone, which are taken to tell the way through the trees. */
   readonly tellsScoring: boolean;
-  readonly telling: Telling;
+  readonly membership: MembershipFacts;
   /** Sums were taken apart; otherwise nothing is known of what they tell, but their number. */
   readonly triesSums: boolean;
   /** Proven bins that are not the true ones: zero. */
@@ -72,8 +72,8 @@ export interface LabelGuess {
 /** What one passive party can say of the labels; null where labels are not of two classes, or nothing is seen. */
 export interface LabelExposure {
   readonly party: string;
-  /** It is not told who is in a node: there is nothing to guess by but its own columns. */
-  readonly isHidden: boolean;
+  /** Otherwise there is nothing to guess by but its own columns. */
+  readonly membersAreSent: boolean;
   readonly guess: LabelGuess | null;
 }
 
@@ -94,7 +94,7 @@ export interface SchemeExposure {
   readonly scheme: string;
   /** The job's own. */
   readonly isOfJob: boolean;
-  readonly telling: Telling;
+  readonly membership: MembershipFacts;
   readonly tellsCounts: boolean;
   /** Per person: what the columns hold, and what is told of it. */
   readonly bits: number;

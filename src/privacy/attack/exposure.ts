@@ -8,7 +8,7 @@ import { afterScoring, afterTraining } from "./outcomes.ts";
 import { PossibleBins } from "./possible-bins.ts";
 import type { OwnSide, OwnSplit } from "./recorder.ts";
 import { type AttackClock, attackSums } from "./sums.ts";
-import type { Telling } from "../telling.ts";
+import type { MembershipFacts } from "../../base/membership.ts";
 import { strideOf, type Transcript } from "./transcript.ts";
 
 export interface AttackedParty {
@@ -23,7 +23,7 @@ export interface AttackedParty {
   readonly noise: AnswerNoise | null;
   /** Scoring tells outcomes of splits; otherwise scores only. */
   readonly tellsScoring: boolean;
-  readonly telling: Telling;
+  readonly membership: MembershipFacts;
   /** Numbers in sums per candidate, where the transcript has no nodes to count them by; null: it has. */
   readonly sumsAnswered?: number | null;
 }
@@ -31,7 +31,7 @@ export interface AttackedParty {
 export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnce: number): Promise<PartyExposure> {
   const { features, people, transcript, splits } = party;
   const outcomes =
-    party.telling.outcomesOf === "everybody"
+    party.membership.outcomesCover === "all instances"
       ? afterScoring(features, people, splits)
       : afterTraining(features, people, splits, transcript);
   // A masked score is a number that may fit one way through the trees only: it is taken to tell that way, which is what
@@ -73,7 +73,7 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     candidates: sides.length,
     linked: attack.linked,
     tellsScoring: party.tellsScoring,
-    telling: party.telling,
+    membership: party.membership,
     triesSums: (party.sumsAnswered ?? null) === null,
     sumsPerPerson,
     reach: sumsWord(sumsPerPerson),
@@ -83,9 +83,9 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
 }
 
 /** Counts are not told with noise, nor where members are hidden. */
-function numbersAnswered({ transcript, noise, telling, sumsAnswered = null }: AttackedParty): number {
+function numbersAnswered({ transcript, noise, membership, sumsAnswered = null }: AttackedParty): number {
   if (sumsAnswered !== null) return sumsAnswered;
-  const notTold = noise === null && !telling.hidesMembers ? 0 : 1;
+  const notTold = noise === null && membership.countsAreSent ? 0 : 1;
   return transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - notTold), 0);
 }
 

@@ -15,7 +15,7 @@ import { entriesOf, orderOf } from "../../scheme/candidates/candidate-order.ts";
 import type { CandidatePlan } from "../../scheme/candidates/candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import type { Telling } from "../telling.ts";
+import { type MembershipFacts, membershipFacts } from "../../base/membership.ts";
 import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
 
 export interface RecordedParty {
@@ -27,10 +27,10 @@ export interface RecordedParty {
   readonly skippedBins: Int32Array;
   readonly sampler: ColumnSampler | null;
   /**
-   * Left out: it is told members. Otherwise candidates keep their places in all trees. Counts stay in the rows even if
-   * they are not told: attacks then find no less than without.
+   * Left out: members are sent. Counts stay in the rows even where they are not sent: attacks then find no less than
+   * without.
    */
-  readonly telling?: Telling;
+  readonly membership?: MembershipFacts;
 }
 
 export interface OwnSide {
@@ -59,13 +59,17 @@ export class TranscriptRecorder {
     this.party = party;
   }
 
+  get #membership(): MembershipFacts {
+    return this.party.membership ?? membershipFacts.sent;
+  }
+
   /** @param instanceCount of the job */
   transcript(instanceCount: number): Transcript {
     const { features, sampler, skippedBins } = this.party;
     const job = {
       featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
       takesAllColumns: sampler?.takesAll ?? true,
-      isLinked: this.party.telling?.hidesMembers ?? false,
+      isLinked: this.#membership.candidatesAreLinked,
       leavesOutBin: !skippedBins.includes(-1),
     };
     return { instanceCount, job, trees: this.#trees, predictions: [] };
@@ -128,7 +132,7 @@ export class TranscriptRecorder {
         const bins = leftBins(features[feature], candidate);
         this.#splits.push({ tree, node: node.id, feature, left: bins });
         const won = this.#won(node, rows, sets.at({ node: node.id, depth: node.depth }), gain);
-        const isOfAll = this.party.telling?.outcomesOf === "everybody";
+        const isOfAll = this.#membership.outcomesCover === "all instances";
         at.won = { ...won, left, leftOfAll: isOfAll ? whoIn(features[feature], bins) : null };
       },
       children: (parent, left, right) => {
@@ -138,7 +142,7 @@ export class TranscriptRecorder {
   }
 
   #candidates(tree: number, round: number): TreeCandidates {
-    return new TreeCandidates(this.party, tree, this.party.telling?.hidesMembers === true ? 0 : round);
+    return new TreeCandidates(this.party, tree, this.#membership.candidatesAreLinked ? 0 : round);
   }
 
   /** The one that is named: the first in tie order. */

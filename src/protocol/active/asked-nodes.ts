@@ -31,7 +31,7 @@ export interface AskedNode {
 
 type AskingTask = Pick<
   TreeTask,
-  "tree" | "outputs" | "gradients" | "sessions" | "hidden" | "tellsPlaces" | "sealedRoot"
+  "tree" | "outputs" | "gradients" | "sessions" | "hidden" | "sendsTreeShape" | "sealedRoot"
 >;
 
 export class AskedNodes {
@@ -74,7 +74,7 @@ export class AskedNodes {
     for (const asked of nodes) {
       const open = sessions.flatMap((_, session) => (this.isClosed(session, asked.node.id) ? [] : [session]));
       if (open.length === 0) continue;
-      const request = hidden === null ? toldRequest(asked) : hiddenRequest(asked, this.#task.tellsPlaces);
+      const request = hidden === null ? toldRequest(asked) : hiddenRequest(asked, this.#task.sendsTreeShape);
       const sealed = hidden && this.#seal(hidden, asked.node);
       for (const session of open) {
         const own = withOpen(request, asked.node.interactions, sessions[session].groups);
@@ -118,10 +118,10 @@ function toldRequest({ node, pair }: AskedNode): NodeRequest {
   return { ...sizes, origin: { parent: parent.id, sibling: sibling.id, members } };
 }
 
-/** @param tellsPlaces what is offered depends on where the node stands */
-function hiddenRequest({ node, pair }: AskedNode, tellsPlaces: boolean): NodeRequest {
+/** @param sendsTreeShape what is offered depends on where the node stands */
+function hiddenRequest({ node, pair }: AskedNode, sendsTreeShape: boolean): NodeRequest {
   const sizes = { node: node.id, instanceCount: node.instances.length, sampledCount: node.sampled.length };
-  if (pair === null || !tellsPlaces) return { ...sizes, origin: null };
+  if (pair === null || !sendsTreeShape) return { ...sizes, origin: null };
   const sibling = node === pair.left ? pair.right : pair.left;
   return { ...sizes, origin: { parent: pair.parent.id, sibling: sibling.id, members: new Uint8Array(0) } };
 }

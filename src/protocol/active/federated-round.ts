@@ -207,7 +207,7 @@ export class FederatedRound {
       subtraction,
       sessions: this.#sessions,
       hidden: scheme.hidden,
-      tellsPlaces: !own.sampler.isFixedPerTree || (defences?.max_thresholds ?? 0) > 0 || interactionGroups !== "",
+      sendsTreeShape: !own.sampler.isFixedPerTree || (defences?.max_thresholds ?? 0) > 0 || interactionGroups !== "",
       isConstrained: this.#isConstrained,
       isGrouped: interactionGroups !== "",
       categoryPeopleMin: training.min_category_people,

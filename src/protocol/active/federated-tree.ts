@@ -51,7 +51,7 @@ export interface TreeTask {
   /** Where nodes have gradients of their own; null: members are told. */
   readonly hidden: ActiveHidden | null;
   /** Where members are hidden: requests say which node is whose child. */
-  readonly tellsPlaces: boolean;
+  readonly sendsTreeShape: boolean;
   /** Some party has monotone constraints. */
   readonly isConstrained: boolean;
   /** Features interact in groups only. */

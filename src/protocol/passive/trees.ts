@@ -16,7 +16,7 @@ import { TreeSample } from "../../scheme/candidates/tree-sample.ts";
 import type { SummedRows } from "../../scheme/scheme.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { candidateCountMax } from "../../wire/version.ts";
-import { nodesPerTree, tellsPlaces } from "../hidden-nodes.ts";
+import { nodesPerTree, sendsTreeShape } from "../hidden-nodes.ts";
 import { defencesOf } from "../job-parameters.ts";
 import type { PassiveJob } from "./job.ts";
 
@@ -71,7 +71,7 @@ export class PassiveTrees {
     this.nodeMinimum = isHidden ? minimums.perNode : 0;
     const noise = noiseOf(job);
     const hidden = isHidden
-      ? { tellsPlaces: tellsPlaces(agreed), offered: everOffered(minimums, features, rows), serial }
+      ? { sendsTreeShape: sendsTreeShape(agreed), offered: everOffered(minimums, features, rows), serial }
       : null;
     const common = { features, instances, permutationSecret, skippedBins, sampler, maxDepth, maxLeaves };
     this.#job = { ...common, minimums, noise, hidden };

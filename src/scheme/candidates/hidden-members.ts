@@ -5,7 +5,7 @@
 
 export interface HiddenMembers {
   /** Requests say which node is whose child: what is offered there depends on it. */
-  readonly tellsPlaces: boolean;
+  readonly sendsTreeShape: boolean;
   /** Per feature and candidate 1 if it is ever offered; null: all are. */
   readonly offered: readonly Uint8Array[] | null;
   /** Tells the noise of this try at a round from that of any other. */

@@ -153,9 +153,9 @@ export class TreeNodes {
   }
 
   /** Learns no more of a node than its number, and where it stands if what is offered there depends on that. */
-  #placeHidden(node: number, message: NodeMembers | undefined, { tellsPlaces }: HiddenMembers): void {
+  #placeHidden(node: number, message: NodeMembers | undefined, { sendsTreeShape }: HiddenMembers): void {
     const isPlaced = message !== undefined && !message.isRoot;
-    if (node >= this.#nodeCountMax || (message?.members.length ?? 0) > 0 || isPlaced !== (tellsPlaces && node > 0))
+    if (node >= this.#nodeCountMax || (message?.members.length ?? 0) > 0 || isPlaced !== (sendsTreeShape && node > 0))
       throw new TandemError("PROTOCOL_STATE", `node ${node} is told in a way that this job does not know`);
     if (node === 0) this.isRootAsked = true;
     if (!isPlaced) return;
@@ -377,7 +377,7 @@ export class TreeNodes {
 
   #placed(node: number): PlacedNode {
     const { hidden, instances } = this.#job;
-    const isAnywhere = hidden && !hidden.tellsPlaces && node < this.#nodeCountMax;
+    const isAnywhere = hidden && !hidden.sendsTreeShape && node < this.#nodeCountMax;
     if (isAnywhere) return { members: instances, depth: 0, parent: -1, isParent: false, interactions: null };
     const placed = this.#nodes.get(node);
     if (placed === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);

@@ -17,7 +17,7 @@ const nothing: SchemeSecret = { scheme: latticeSchemeName, serialise: () => latt
 
 export const lattice: Scheme = {
   name: latticeSchemeName,
-  hidesMembers: true,
+  membership: "hidden",
   parameters: () => ({}),
   conflicts: latticeConflicts,
   codecFor: latticeCodec,

@@ -39,7 +39,7 @@ export class PaillierSecret implements SchemeSecret {
 
 export const paillier: Scheme = {
   name: paillierSchemeName,
-  hidesMembers: false,
+  membership: "sent",
 
   parameters: ({ keyBits, insecureKey }) => {
     checkKeyBits(keyBits, insecureKey);

@@ -19,7 +19,7 @@ import { exposureOf } from "../../privacy/attack/exposure.ts";
 import { type OwnSplit, type RecordedParty, TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import type { AttackClock } from "../../privacy/attack/sums.ts";
 import type { Transcript, WonSplit } from "../../privacy/attack/transcript.ts";
-import { tellingOf } from "../../privacy/telling.ts";
+import { membershipFacts } from "../../base/membership.ts";
 import { ownFileName } from "../../record/job-record.ts";
 import { readTranscript } from "../../record/transcript-file.ts";
 import type { TranscriptLine } from "../../record/transcript-lines.ts";
@@ -119,7 +119,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
       sideAt: (tree, position) => recorder.sideAt(tree, position),
       noise: noiseScaleOf({ ...job, resolutionBits: 24, maxDepth: 1, maxLeaves: 0 }),
       tellsScoring: !job.maskedScoring,
-      telling: tellingOf({ hidesMembers: false }),
+      membership: membershipFacts.sent,
     },
     clock,
     availableParallelism(),
@@ -168,13 +168,13 @@ function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: str
   const labels = new Float64Array(bytesOf(people?.labels ?? "").buffer);
   const scores = new Float64Array(bytesOf(people?.scores ?? "").buffer);
   const isBinary = labels.every((label) => label === 0 || label === 1);
-  const isHidden = job.hidesMembers === true;
-  if (isHidden || labels.length !== job.people || scores.length !== job.people || !isBinary)
-    return { party: peer, isHidden, guess: null };
+  const membersAreSent = job.hidesMembers !== true;
+  if (!membersAreSent || labels.length !== job.people || scores.length !== job.people || !isBinary)
+    return { party: peer, membersAreSent, guess: null };
   const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
   return {
     party: peer,
-    isHidden,
+    membersAreSent,
     guess: guessLabels(seenBy(lines, job, peer), labels, everybody, scores, knownLabels),
   };
 }

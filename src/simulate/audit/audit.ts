@@ -103,9 +103,9 @@ async function attacked(
   const found: FoundOfScheme[] = [];
   for (const [at, told] of trained.schemes.entries()) {
     const step = at === 0 ? name : `${name}, with ${told.scheme}`;
-    const { scheme, telling } = told;
+    const { scheme, membership } = told;
     const parties = await exposures(step, told, budget);
-    found.push({ scheme, telling, parties, labels: labelExposures(trained, told) });
+    found.push({ scheme, membership, parties, labels: labelExposures(trained, told) });
     budget.jobEnded();
   }
   const [{ parties, labels }] = found;
@@ -135,12 +135,11 @@ async function exposures(step: string, { parties }: ToldByScheme, budget: Attack
   return found;
 }
 
-/** Who is not told members has nothing to guess by. */
-function labelExposures({ labels, margins }: RecordedTraining, { parties, telling }: ToldByScheme): LabelExposure[] {
-  const isHidden = telling.hidesMembers;
+function labelExposures({ labels, margins }: RecordedTraining, { parties, membership }: ToldByScheme): LabelExposure[] {
+  const { membersAreSent } = membership;
   return parties.map(({ name, transcript, people }) => ({
     party: name,
-    isHidden,
-    guess: isHidden ? null : margins && guessLabels(transcript, labels, people, margins, knownLabels),
+    membersAreSent,
+    guess: membersAreSent ? margins && guessLabels(transcript, labels, people, margins, knownLabels) : null,
   }));
 }

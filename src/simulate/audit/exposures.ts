@@ -25,7 +25,7 @@ function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Ex
         ? null
         : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
     isEstimate: party.triesSums,
-    hidesMembers: party.telling.hidesMembers,
+    hidesMembers: !party.membership.membersAreSent,
     columns: party.columns.map(keptColumn),
     labels: null,
   };

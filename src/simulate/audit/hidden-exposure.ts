@@ -3,7 +3,7 @@ import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { PartyExposure } from "../../privacy/attack/audit-result.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
 import type { AttackClock } from "../../privacy/attack/sums.ts";
-import { tellingOf } from "../../privacy/telling.ts";
+import { membershipFacts } from "../../base/membership.ts";
 import type { TranscriptLine } from "../../record/transcript-lines.ts";
 import { askedNodes, type KeptJob, keptSplits } from "./kept-transcript.ts";
 
@@ -35,7 +35,7 @@ export function hiddenExposure(
       sideAt: () => ({ feature: 0, bins: new Uint8Array(0) }),
       noise: null, // nothing of sums is tried
       tellsScoring: !job.maskedScoring,
-      telling: tellingOf({ hidesMembers: true }),
+      membership: membershipFacts.hidden,
       sumsAnswered: asked.reduce((sum, { nodes }) => sum + nodes * 2 * job.outputs, 0),
     },
     clock,

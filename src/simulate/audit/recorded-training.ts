@@ -16,7 +16,7 @@ import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
-import { tellingOf, type Telling } from "../../privacy/telling.ts";
+import { factsOfJob, type MembershipFacts } from "../../base/membership.ts";
 import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
 import { chosenScheme, type SchemeChoice, schemeNamed } from "../../scheme/registry.ts";
@@ -41,7 +41,7 @@ export interface AuditedJob extends SchemeChoice {
 /** What one scheme would have told of each passive party. */
 export interface ToldByScheme {
   readonly scheme: string;
-  readonly telling: Telling;
+  readonly membership: MembershipFacts;
   readonly parties: readonly AttackedParty[];
 }
 
@@ -67,20 +67,20 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
   const features = rows.map((table) => binTable(table, binningOf(training, groupsOfTables(rows)), deciding));
   const everybody = Uint32Array.from(labels, (_, i) => i);
   const summed = deciding ?? everybody;
-  const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, hidesMembers }) => {
-    const telling = tellingOf({ hidesMembers, hiddenOutcomes: defences.hidden_outcomes });
+  const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, membership: protocol }) => {
+    const membership = factsOfJob(protocol, defences.hidden_outcomes);
     const recorders = features.slice(1).map(
       (own, i) =>
         new TranscriptRecorder({
           owner: i + 1,
           features: own,
           permutationSecret: osRandom.fill(new Uint8Array(32)),
-          skippedBins: skippedBinsOf(job, own, hidesMembers ? summed : everybody, hidesMembers),
+          skippedBins: membership.membersAreSent ? skippedBinsOf(job, own, everybody) : middleBins(own, summed),
           sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
-          telling,
+          membership,
         }),
     );
-    return { scheme: name, telling, recorders };
+    return { scheme: name, membership, recorders };
   });
   const { trainMargins, ...model } = await trainCentralised({
     parties: features,
@@ -90,7 +90,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     validationRows: validation,
     parameters: training,
     quantise: quantiserOfJob({ ...job, codec }),
-    hidesMembers: scheme.hidesMembers,
+    membership: scheme.membership,
     samplingSecrets: rows.map((_, party) => simulatedSecret(party)),
     defences,
     noiseSecrets: rows.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
@@ -117,9 +117,9 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     margins: isBinary ? trainMargins : null,
     testAuc: isBinary && testLabels.length > 0 ? auc(testMargins, testLabels) : null,
     schemes: nonEmpty(
-      recorded.map(({ scheme: name, telling, recorders }) => ({
+      recorded.map(({ scheme: name, membership, recorders }) => ({
         scheme: name,
-        telling,
+        membership,
         parties: recorders.map((recorder, i) => ({
           name: names[i + 1],
           features: features[i + 1],
@@ -129,7 +129,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
           sideAt: (tree, position) => recorder.sideAt(tree, position),
           noise,
           tellsScoring: !defences.masked_scoring,
-          telling,
+          membership,
         })),
       })),
     ),
@@ -141,14 +141,8 @@ function nonEmpty(schemes: readonly ToldByScheme[]): readonly [ToldByScheme, ...
   return [first, ...rest];
 }
 
-/** The bin that is in no sum: where members are hidden always, as the scheme has it. */
-function skippedBinsOf(
-  { skipBin }: AuditedJob,
-  features: readonly BinnedFeature[],
-  people: Uint32Array,
-  hidesMembers: boolean,
-): Int32Array {
-  if (hidesMembers) return middleBins(features, people);
+/** The bin of each feature that is in no sum; -1: none. */
+function skippedBinsOf({ skipBin }: AuditedJob, features: readonly BinnedFeature[], people: Uint32Array): Int32Array {
   return skipBin ? mostFrequentBins(features, people) : new Int32Array(features.length).fill(-1);
 }
 

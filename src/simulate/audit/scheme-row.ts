@@ -1,17 +1,17 @@
 /** What one training tells with each scheme: a row of the audit. */
 import type { LabelExposure, PartyExposure, SchemeExposure } from "../../privacy/attack/audit-result.ts";
-import type { Telling } from "../../privacy/telling.ts";
+import type { MembershipFacts } from "../../base/membership.ts";
 
 /** What attacks have found of what a scheme tells. */
 export interface FoundOfScheme {
   readonly scheme: string;
-  readonly telling: Telling;
+  readonly membership: MembershipFacts;
   readonly parties: readonly PartyExposure[];
   readonly labels: readonly LabelExposure[];
 }
 
 export function schemeRow(found: FoundOfScheme, isOfJob: boolean, isNoisy: boolean): SchemeExposure {
-  const { parties, labels, scheme, telling } = found;
+  const { parties, labels, scheme, membership } = found;
   const of = (valueOf: (party: PartyExposure) => number): number => mean(parties.map(valueOf)) ?? 0;
   const both = (valueOf: (party: PartyExposure, channel: "outcomes" | "sums") => number) => ({
     outcomes: of((party) => valueOf(party, "outcomes")),
@@ -20,12 +20,12 @@ export function schemeRow(found: FoundOfScheme, isOfJob: boolean, isNoisy: boole
   return {
     scheme,
     isOfJob,
-    telling,
-    tellsCounts: !telling.hidesMembers && !isNoisy,
+    membership,
+    tellsCounts: membership.countsAreSent && !isNoisy,
     bits: of(({ bits }) => bits),
     toldBits: both(({ bits, left }, channel) => Math.max(0, bits - left[channel])),
     certain: both(({ certain }, channel) => certain[channel]),
-    linked: of(({ linked, candidates }) => (telling.hidesMembers ? candidates : linked)),
+    linked: of(({ linked, candidates }) => (membership.candidatesAreLinked ? candidates : linked)),
     candidates: of(({ candidates }) => candidates),
     labelsAuc: bestGuess(labels),
     isComplete: parties.every(({ isComplete }) => isComplete),

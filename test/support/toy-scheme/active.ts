@@ -21,7 +21,7 @@ const secret = { scheme: "toy", serialise: () => "toy" };
 
 export const toy: Scheme = {
   name: "toy",
-  hidesMembers: false,
+  membership: "sent",
   parameters: () => ({ plaintextBits: plaintextBitsMax }),
   conflicts: () => [],
   codecFor: (asked) => asked,

@@ -71,7 +71,7 @@ export async function simulateFaults(
   { exposure }: Pick<SimulationResult, "exposure">,
 ): Promise<SimulationResult> {
   // Where answers are counted a job ends when too many rounds were redone: its worlds are calmer.
-  const calm = schemeNamed(scenario.active.scheme).hidesMembers ? 0.5 : 1;
+  const calm = schemeNamed(scenario.active.scheme).membership === "hidden" ? 0.5 : 1;
   const plan = new FaultPlan(seed, calm * shareScale(exposure));
   return new Simulation(scenario, plan, attemptsMax(exposure, plan.share)).run();
 }
@@ -250,7 +250,7 @@ class Simulation implements PassiveSurroundings {
       place: [name, attempt],
       activeName,
       calls,
-      hidesMembers: schemeNamed(this.#scenario.active.scheme).hidesMembers,
+      membership: schemeNamed(this.#scenario.active.scheme).membership,
       crashPassive: () => passive.calls === calls && passive.crash(this.#nowMs),
       crashActive,
       seen: (method, answer) => this.#seen(name, jobId, method, answer),

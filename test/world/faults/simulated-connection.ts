@@ -4,6 +4,7 @@
  * late or delivered twice. As with TCP, what is lost takes the connection with it; either end may notice later than the
  * other. A duplicate is a copy of the whole call, whose answer nobody reads.
  */
+import type { Membership } from "../../../src/base/membership.ts";
 import {
   create,
   type DescMessage,
@@ -36,8 +37,8 @@ export interface Surroundings {
   readonly activeName: string;
   /** The passive party's process, or null while there is none. */
   readonly calls: PartyCalls | null;
-  /** Nodes have gradients of their own: secrets that are used for one answer, and hints that are told once. */
-  readonly hidesMembers: boolean;
+  /** Where members are hidden, secrets are used for one answer, and hints are sent once. */
+  readonly membership: Membership;
   crashPassive(): void;
   crashActive(): void;
   /** Every answer that the active party gets, for whoever checks them. */
@@ -132,7 +133,7 @@ export class SimulatedConnection {
 
   /** Whoever comes first has the only answer: a copy that overtook its original would take it away. */
   #spendsSecrets({ localName }: DescMethod): boolean {
-    return this.#world.hidesMembers && (localName === "hints" || localName === "histograms");
+    return this.#world.membership === "hidden" && (localName === "hints" || localName === "histograms");
   }
 
   async *#deliver(

@@ -1,0 +1,42 @@
+/**
+ * What depends, in split finding, on whether a passive party knows the members of a node: which candidates it may
+ * withhold, and what its noise is keyed by. The centralised trainer takes the rules of the job's protocol, so that it
+ * grows the same trees.
+ */
+import type { Membership } from "../../base/membership.ts";
+import type { BinnedFeature } from "./binning.ts";
+import { everOffered } from "./ever-offered.ts";
+import type { Minimums } from "./offered-candidates.ts";
+import type { NoiseNames } from "./tree-noise.ts";
+
+export interface MembershipRules {
+  /**
+   * @param rows the instances that are summed in any tree of the job
+   * @returns the minimums that hold at each node, and per feature and candidate 1 if it is ever offered (null: all are)
+   */
+  offers(
+    minimums: Minimums,
+    features: readonly BinnedFeature[],
+    rows: () => Uint32Array,
+  ): { readonly minimums: Minimums; readonly ever: readonly Uint8Array[] | null };
+  /**
+   * @param serial tells this try at the round from any other
+   * @param derives sums of the larger sibling are derived from its parent's
+   */
+  noiseNames(tree: number, serial: () => number, derives: boolean): NoiseNames;
+}
+
+export const membershipRules: Readonly<Record<Membership, MembershipRules>> = {
+  sent: {
+    offers: (minimums) => ({ minimums, ever: null }),
+    noiseNames: () => ({ by: "members" }),
+  },
+  // A party that cannot count members can withhold candidates by their counts over all rows, and refuse small nodes.
+  hidden: {
+    offers: (minimums, features, rows) => ({
+      minimums: { perNode: minimums.perNode, perCandidate: 1 },
+      ever: everOffered(minimums, features, rows()),
+    }),
+    noiseNames: (tree, serial, derives) => ({ by: "number", tree, serial: serial(), derives }),
+  },
+};
