@@ -13,9 +13,9 @@ export {
 export { trainingParameters, type TrainingParameters } from "./gbdt/parameters/training-parameters.ts";
 export { generateKey, type PrivateKey, type PublicKey, selectKernel } from "./crypto/paillier/index.ts";
 export { binFeature, type BinnedFeature } from "./gbdt/split/binning.ts";
-export { error, logloss, mae, rmse } from "./gbdt/metric/metrics.ts";
+export { error, logloss, mae, rmse } from "./gbdt/metric/elementwise-metrics.ts";
 export { poissonNloglik } from "./gbdt/metric/likelihood-metrics.ts";
-export { auc, ks, separation } from "./gbdt/metric/ranking-metrics.ts";
+export { auc, ks, separation } from "./gbdt/metric/auc-metrics.ts";
 export type { Range } from "./base/gradients/real-gradients.ts";
 export type { CustomObjective } from "./gbdt/objective/custom-objective.ts";
 export type { Model } from "./gbdt/tree/model.ts";

@@ -15,7 +15,7 @@ import { readCsvTable } from "../src/data/csv-table.ts";
 import type { PartyTable } from "../src/data/dataset.ts";
 import { trainInOnePlace } from "../src/simulate/comparison.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";
-import { type ObjectiveName, objectiveFor } from "../src/gbdt/objective/objective.ts";
+import { type ObjectiveName, objectiveFor } from "../src/gbdt/objective/objectives.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf, type SplitNode, type SplitRule } from "../src/gbdt/tree/tree.ts";

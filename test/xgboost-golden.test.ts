@@ -9,9 +9,10 @@ import { trainingParameters } from "../src/gbdt/parameters/training-parameters.t
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { marginsOf } from "../src/gbdt/boost/boosting-monitor.ts";
 import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
-import { Evaluation, type MetricName } from "../src/gbdt/metric/eval-metric.ts";
-import { logloss } from "../src/gbdt/metric/metrics.ts";
-import type { ObjectiveName } from "../src/gbdt/objective/objective.ts";
+import { Evaluation } from "../src/gbdt/metric/evaluation.ts";
+import type { MetricName } from "../src/gbdt/metric/metrics.ts";
+import { logloss } from "../src/gbdt/metric/elementwise-metrics.ts";
+import type { ObjectiveName } from "../src/gbdt/objective/objectives.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";

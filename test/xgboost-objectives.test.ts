@@ -8,7 +8,8 @@ import { resolveParameters } from "../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { rowColumnNames, type RowColumns } from "../src/base/row-columns.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
-import { Evaluation, fitsObjective, type MetricName } from "../src/gbdt/metric/eval-metric.ts";
+import { Evaluation } from "../src/gbdt/metric/evaluation.ts";
+import { fitsObjective, metricFor, type MetricName } from "../src/gbdt/metric/metrics.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
@@ -80,7 +81,7 @@ describe("objectives equal XGBoost 2.1.4's", () => {
     expectNear(predictionsOf(model, margins), golden.predictions, "prediction");
     const evaluation = new Evaluation(parameters, margins, labels, weights, rowColumns);
     for (const [metric, value] of Object.entries(golden.metrics)) {
-      expect(fitsObjective(metric as MetricName, parameters), metric).toBe(true);
+      expect(fitsObjective(metricFor(metric as MetricName), parameters), metric).toBe(true);
       expectNear([evaluation.value(metric as MetricName)], [value], metric);
     }
   });

@@ -1,4 +1,5 @@
 /** The options that describe a job on one table, shared by `simulate` and `estimate`. */
+import { namesTaking } from "../gbdt/objective/objectives.ts";
 import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import {
@@ -63,9 +64,12 @@ export function addJobOptions(command: Command, isRequired = true): Command {
     .option("--base-margin <column>", "where each row's margin starts, in place of --base-score; the active party's")
     .option(
       "--label-upper-bound <column>",
-      "survival:aft: the latest that the event can have been; --label the earliest",
+      `${namesTaking("label_upper_bound")}: the latest that the event can have been; --label the earliest`,
     )
-    .option("--qid <column>", "rank:*: the group that a row is ranked in, a whole number; the active party's")
+    .option(
+      "--qid <column>",
+      `${namesTaking("qid")}: the group that a row is ranked in, a whole number; the active party's`,
+    )
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; repeat it for each party", collect)
     .option("--test-fraction <number>", `rows held back for testing (default: ${defaultTestFraction})`)

@@ -4,7 +4,7 @@ import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
 import type { Consent } from "../store/consent-file.ts";
-import { exportWords } from "../gbdt/tree/xgboost-agreement.ts";
+import { exportWords, versionWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { confirm } from "./terminal/confirm.ts";
 import type { SplitCount } from "./terminal/model-summary.ts";
 import { type ShowFormat, showFormats } from "./show-format.ts";
@@ -66,10 +66,7 @@ export function modelCommand(): Command {
       "a passive party's consent; repeat it for each",
       (file: string, before: readonly string[] = []) => [...before, file],
     )
-    .requiredOption(
-      "--out <file>",
-      "where to write the model, as JSON for XGBoost 1.7 or later (reg:quantileerror: 2.0)",
-    )
+    .requiredOption("--out <file>", `where to write the model, as JSON for ${versionWords()}`)
     .action(exportTo);
   return model;
 }

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ContributionRow } from "../simulate/comparison.ts";
-import { exportWords } from "../gbdt/tree/xgboost-agreement.ts";
+import { exportWords, versionWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import {
   addDashboardOptions,
@@ -41,7 +41,7 @@ export function simulateCommand(): Command {
   );
   addJobOptions(command)
     .option("--predictions <file>", "write ids, labels and predictions of the test rows, as CSV")
-    .option("--export <file>", "write the model, as JSON for XGBoost 1.7 or later (reg:quantileerror: 2.0)")
+    .option("--export <file>", `write the model, as JSON for ${versionWords()}`)
     .option("--warm-start <job>", "go on from an earlier simulation, by its name in the --records folder")
     .option("--check", "compare with centralised training, node by node")
     .option("--contribution", "say what each company's columns add: train without them too, in one place");

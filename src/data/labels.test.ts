@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import type { CsvTable } from "./csv-table.ts";
-import { type LabelReading, readLabels, sortedClasses, withClassCount } from "./labels.ts";
+import { type LabelReading, type LabelUse, readLabels, sortedClasses } from "./labels.ts";
 
 const table = (cells: string[]): CsvTable => ({
   path: "people.csv",
@@ -10,9 +10,9 @@ const table = (cells: string[]): CsvTable => ({
   rowCount: cells.length,
   lineOf: (row) => row + 2,
 });
-const multi = { objective: "multi:softprob" };
-const binary = { objective: "binary:logistic" };
-const read = (cells: string[], reading: LabelReading) => readLabels(table(cells), 0, reading);
+const multi: LabelUse = { objective: "multi:softprob", learns: "several classes" };
+const binary: LabelUse = { objective: "binary:logistic", learns: "two classes" };
+const read = (cells: string[], reading: LabelReading & LabelUse) => readLabels(table(cells), 0, reading, reading);
 
 describe("labels that are text", () => {
   test("are numbered in the order of code points, as scikit-learn's LabelEncoder does it", () => {
@@ -38,7 +38,7 @@ describe("labels that are text", () => {
     expect(read(["0", "1"], binary)).toEqual({ values: Float64Array.of(0, 1), classes: null });
     expect(read(["2", "0"], multi)).toEqual({ values: Float64Array.of(2, 0), classes: null });
     expect(read(["a", "b"], { ...binary, positive: "a" })).toEqual({ values: Float64Array.of(1, 0), classes: null });
-    expect(read(["1.5", "2"], { objective: "reg:squarederror" }).classes).toBeNull();
+    expect(read(["1.5", "2"], { objective: "reg:squarederror", learns: "numbers" }).classes).toBeNull();
   });
 
   test.each([
@@ -46,7 +46,12 @@ describe("labels that are text", () => {
     [["a", "a"], binary, "LABEL_INVALID", /every label is the same/],
     [["a", "a"], multi, "LABEL_INVALID", /every label is the same/],
     [["a", "", "b"], multi, "LABEL_INVALID", /line 3, column 'y': the label is missing/],
-    [["a", "b"], { objective: "count:poisson" }, "CELL_UNPARSABLE", /line 2, .*not a number, as count:poisson needs/],
+    [
+      ["a", "b"],
+      { objective: "count:poisson", learns: "numbers" },
+      "CELL_UNPARSABLE",
+      /line 2, .*not a number, as count:poisson needs/,
+    ],
     [["a", "b"], { ...multi, positive: "a" }, "USAGE", /--positive is for two classes/],
     [
       ["a", "x"],
@@ -56,7 +61,7 @@ describe("labels that are text", () => {
     ],
     [["a", "b"], { ...binary, classes: ["a", "b", "c"] }, "USAGE", /takes two of them/],
     [["a", "b"], { ...multi, classes: ["a", "a"] }, "USAGE", /names one of them twice/],
-    [["a", "b"], { objective: "reg:squarederror", classes: ["a", "b"] }, "USAGE", /has no classes/],
+    [["a", "b"], { objective: "reg:squarederror", learns: "numbers", classes: ["a", "b"] }, "USAGE", /has no classes/],
     [["a", "b"], { ...binary, classes: ["a", "b"], positive: "a" }, "USAGE", /exclude each other/],
     [["0", "2"], binary, "LABEL_INVALID", /line 3.*neither 0 nor 1/],
     [["1", "1"], binary, "LABEL_INVALID", /every label is 1/],
@@ -91,19 +96,6 @@ describe("a later file", () => {
       /line 3.*not a number, as all labels of the training rows are/,
     );
   });
-});
-
-test("how many classes there are follows from the names, and must not be another number", async () => {
-  const parameters = { objective: "multi:softprob", num_class: 0 };
-  expect(withClassCount(parameters, ["a", "b", "c"]).num_class).toBe(3);
-  expect(withClassCount({ ...parameters, num_class: 3 }, ["a", "b", "c"]).num_class).toBe(3);
-  expect(withClassCount({ ...parameters, num_class: 4 }, null).num_class).toBe(4);
-  expect(withClassCount({ ...binary, num_class: 0 }, ["a", "b"]).num_class).toBe(0);
-  await expectError(
-    () => withClassCount({ ...parameters, num_class: 2 }, ["a", "b", "c"]),
-    "USAGE",
-    /num_class is 2.*3/,
-  );
 });
 
 test("people are told how many classes there are; of no label that may stand in a log", () => {

@@ -6,8 +6,14 @@ import { TandemError } from "../base/error.ts";
 import { columnTitle, isMissingCell, labelColumn, numberIn, placeOf, requireBinaryLabels } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
 
-export interface LabelReading {
+/** What is learnt from labels. */
+export interface LabelUse {
+  /** What messages call it. */
   readonly objective: string;
+  readonly learns: "two classes" | "several classes" | "numbers";
+}
+
+export interface LabelReading {
   /** The value that counts as 1; everything else is 0. */
   readonly positive?: string | undefined;
   /** All classes in their order. Left out: what the column has, if that is text. */
@@ -24,22 +30,16 @@ export interface Labels {
 
 const classesMax = 1000;
 
-/** What an objective learns, by its name: "binary:", "multi:", or something else, which is numbers. */
-function kindOf(objective: string): "two" | "several" | "numbers" {
-  return objective.startsWith("binary:") ? "two" : objective.startsWith("multi:") ? "several" : "numbers";
-}
-
 /** @throws TandemError LABEL_INVALID, CELL_UNPARSABLE or USAGE naming file, column and, where there is one, line */
-export function readLabels(table: CsvTable, index: number, reading: LabelReading): Labels {
-  const kind = kindOf(reading.objective);
-  checkReading(reading, kind);
+export function readLabels(table: CsvTable, index: number, reading: LabelReading, use: LabelUse): Labels {
+  checkReading(reading, use);
   const { positive, trained } = reading;
   if (positive !== undefined)
     return { values: labelColumn(table, index, positive, trained !== undefined), classes: null };
   const known = trained === undefined ? reading.classes : (trained.classes ?? undefined);
-  const classes = known ?? (trained === undefined && kind !== "numbers" ? namesIn(table, index) : null);
-  if (classes === null) return numbers(table, index, reading, kind);
-  if (known === undefined) checkCount(table, index, classes, reading.objective, kind);
+  const classes = known ?? (trained === undefined && use.learns !== "numbers" ? namesIn(table, index) : null);
+  if (classes === null) return numbers(table, index, reading, use);
+  if (known === undefined) checkCount(table, index, classes, use);
   const values = classValues(table, index, classes, trained !== undefined);
   return { values, classes };
 }
@@ -47,35 +47,28 @@ export function readLabels(table: CsvTable, index: number, reading: LabelReading
 const classesOption = "--classes (in a config: data.classes)";
 
 /** @throws TandemError USAGE */
-function checkReading({ objective, positive, classes }: LabelReading, kind: ReturnType<typeof kindOf>): void {
-  if (positive !== undefined && kind === "several")
+function checkReading({ positive, classes }: LabelReading, { objective, learns }: LabelUse): void {
+  if (positive !== undefined && learns === "several classes")
     throw new TandemError("USAGE", `--positive is for two classes, and ${objective} takes several: leave it out`);
   if (classes === undefined) return;
   if (positive !== undefined) throw new TandemError("USAGE", "--positive and --classes exclude each other");
-  if (kind === "numbers")
+  if (learns === "numbers")
     throw new TandemError("USAGE", `${classesOption}: ${objective} learns numbers, and has no classes`);
   if (new Set(classes).size < classes.length)
     throw new TandemError("USAGE", `${classesOption} names one of them twice`);
-  if (kind === "two" ? classes.length !== 2 : classes.length < 2)
-    throw new TandemError(
-      "USAGE",
-      `${classesOption}: ${objective} takes ${kind === "two" ? "two" : "two or more"} of them`,
-    );
+  const isTwo = learns === "two classes";
+  if (isTwo ? classes.length !== 2 : classes.length < 2)
+    throw new TandemError("USAGE", `${classesOption}: ${objective} takes ${isTwo ? "two" : "two or more"} of them`);
 }
 
-function numbers(
-  table: CsvTable,
-  index: number,
-  { objective, trained }: LabelReading,
-  kind: ReturnType<typeof kindOf>,
-): Labels {
+function numbers(table: CsvTable, index: number, { trained }: LabelReading, { objective, learns }: LabelUse): Labels {
   const text = table.columns[index].findIndex((cell) => !isMissingCell(cell) && numberIn(cell) === undefined);
   if (text !== -1) {
-    const why = kind === "numbers" ? `as ${objective} needs` : "as all labels of the training rows are";
+    const why = learns === "numbers" ? `as ${objective} needs` : "as all labels of the training rows are";
     throw new TandemError("CELL_UNPARSABLE", `${placeOf(table, text, index)}: the label is not a number, ${why}`);
   }
   const values = labelColumn(table, index);
-  if (kind === "two") requireBinaryLabels(table, index, values, trained !== undefined);
+  if (learns === "two classes") requireBinaryLabels(table, index, values, trained !== undefined);
   return { values, classes: null };
 }
 
@@ -92,14 +85,13 @@ function checkCount(
   table: CsvTable,
   index: number,
   { length }: readonly string[],
-  objective: string,
-  kind: ReturnType<typeof kindOf>,
+  { objective, learns }: LabelUse,
 ): void {
   const where = `${table.path}, column ${columnTitle(table, index)}`;
   if (length < 2) throw new TandemError("LABEL_INVALID", `${where}: every label is the same; two classes are needed`);
   if (length > classesMax)
     throw new TandemError("LABEL_INVALID", `${where}: there are ${length} different labels. Is it the right column?`);
-  if (kind === "two" && length > 2)
+  if (learns === "two classes" && length > 2)
     throw new TandemError(
       "LABEL_INVALID",
       `${where}: the label has ${length} classes, and ${objective} takes two. Train with the objective ` +
@@ -125,19 +117,4 @@ export function sortedClasses({ length }: readonly string[]): string {
     `labels are text: ${length} classes, numbered from 0 on in sorted order. ` +
     "--classes (in a config: data.classes) gives another order"
   );
-}
-
-/** Parameters of a job whose labels have names: how many classes there are follows. @throws TandemError USAGE */
-export function withClassCount<P extends { readonly objective: string; readonly num_class: number }>(
-  parameters: P,
-  classes: readonly string[] | null | undefined,
-): P {
-  if (!classes || kindOf(parameters.objective) !== "several") return parameters;
-  const { num_class: given } = parameters;
-  if (given !== 0 && given !== classes.length)
-    throw new TandemError(
-      "USAGE",
-      `num_class is ${given}, but the labels have ${classes.length} classes. Leave it out`,
-    );
-  return { ...parameters, num_class: classes.length };
 }

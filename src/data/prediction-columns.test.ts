@@ -8,21 +8,16 @@ function predictionColumns(...given: Parameters<typeof columnsOf>) {
 }
 
 test("numbers alone where classes have no names", () => {
-  expect(predictionColumns("binary:logistic", Float64Array.of(0.25, 0.75), 2, null)).toEqual({
+  expect(predictionColumns(0.5, Float64Array.of(0.25, 0.75), 2, null)).toEqual({
     names: ["prediction"],
     columns: [["0.25", "0.75"]],
   });
-  expect(predictionColumns("multi:softprob", Float64Array.of(0.25, 0.75), 1, null).names).toEqual([
-    "prediction_0",
-    "prediction_1",
-  ]);
-  expect(predictionColumns("binary:logistic", new Float64Array(0), 0, null).columns).toEqual([[]]);
+  expect(predictionColumns(0.5, Float64Array.of(0.25, 0.75), 1, null).names).toEqual(["prediction_0", "prediction_1"]);
+  expect(predictionColumns(0.5, new Float64Array(0), 0, null).columns).toEqual([[]]);
 });
 
 test("with names: a column per class, and the likeliest", () => {
-  expect(
-    predictionColumns("multi:softprob", Float64Array.of(0.5, 0.25, 0.25, 0.1, 0.2, 0.7), 2, ["x", "y", "z"]),
-  ).toEqual({
+  expect(predictionColumns(0.5, Float64Array.of(0.5, 0.25, 0.25, 0.1, 0.2, 0.7), 2, ["x", "y", "z"])).toEqual({
     names: ["prediction_x", "prediction_y", "prediction_z", "class"],
     columns: [
       ["0.5", "0.1"],
@@ -31,7 +26,7 @@ test("with names: a column per class, and the likeliest", () => {
       ["x", "z"],
     ],
   });
-  expect(predictionColumns("binary:logistic", Float64Array.of(0.5, 0.51), 2, ["no", "yes"])).toEqual({
+  expect(predictionColumns(0.5, Float64Array.of(0.5, 0.51), 2, ["no", "yes"])).toEqual({
     names: ["prediction", "class"],
     columns: [
       ["0.5", "0.51"],
@@ -41,7 +36,7 @@ test("with names: a column per class, and the likeliest", () => {
 });
 
 test("the first one on a tie; margins are compared with 0; an objective may name the class itself", () => {
-  expect(likeliestClass("multi:softprob", Float64Array.of(0.4, 0.4, 0.2), ["x", "y", "z"])).toBe("x");
-  expect(likeliestClass("binary:logitraw", Float64Array.of(0.25), ["no", "yes"])).toBe("yes");
-  expect(likeliestClass("multi:softmax", Float64Array.of(2), ["x", "y", "z"])).toBe("z");
+  expect(likeliestClass(0.5, Float64Array.of(0.4, 0.4, 0.2), ["x", "y", "z"])).toBe("x");
+  expect(likeliestClass(0, Float64Array.of(0.25), ["no", "yes"])).toBe("yes");
+  expect(likeliestClass(0.5, Float64Array.of(2), ["x", "y", "z"])).toBe("z");
 });

@@ -7,11 +7,12 @@ export interface PredictionColumns {
 }
 
 /**
+ * @param cutOff of two classes: the prediction above which the second is the likelier
  * @param predictions of each row, its outputs side by side
  * @param classes what the outputs stand for, or of one output what 0 and 1 do; null: they have no names
  */
 export function predictionColumns(
-  objective: string,
+  cutOff: number,
   predictions: Float64Array,
   rowCount: number,
   classes: readonly string[] | null,
@@ -23,15 +24,14 @@ export function predictionColumns(
   const names = outputs.map((_, k) => (perRow === 1 ? "prediction" : `prediction_${classes?.[k] ?? k}`));
   if (classes === null) return { names, columns: outputs };
   const likeliest = computedTexts(rowCount, (row) =>
-    likeliestClass(objective, predictions.subarray(row * perRow, (row + 1) * perRow), classes),
+    likeliestClass(cutOff, predictions.subarray(row * perRow, (row + 1) * perRow), classes),
   );
   return { names: [...names, "class"], columns: [...outputs, likeliest] };
 }
 
 /** The class of one row's outputs; the first one on a tie. */
-export function likeliestClass(objective: string, outputs: Float64Array, classes: readonly string[]): string {
+export function likeliestClass(cutOff: number, outputs: Float64Array, classes: readonly string[]): string {
   if (outputs.length > 1) return classes[outputs.indexOf(Math.max(...outputs))];
   if (classes.length > 2) return classes[outputs[0]]; // the objective names a class, not its probability
-  const even = objective === "binary:logitraw" ? 0 : 0.5;
-  return classes[outputs[0] > even ? 1 : 0];
+  return classes[outputs[0] > cutOff ? 1 : 0];
 }

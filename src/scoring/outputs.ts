@@ -1,9 +1,9 @@
 /** From the outcomes of everybody's splits to what was asked for: predictions, margins, leaves or SHAP values. */
 import type { ActiveShare } from "../store/share-files.ts";
-import { predictionCount } from "../gbdt/objective/objective.ts";
+import { predictionCount } from "../gbdt/objective/objectives.ts";
 import { treesIn } from "../gbdt/tree/iterations.ts";
 import { leafOf } from "../gbdt/tree/tree.ts";
-import { predictionsFrom } from "../party/evaluate.ts";
+import { predictionsFrom } from "../gbdt/objective/objectives.ts";
 import { Explainer } from "./explainer.ts";
 import type { FeatureTags } from "./feature-tags.ts";
 import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";

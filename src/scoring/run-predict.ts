@@ -7,6 +7,7 @@ import type { ContributionSummary } from "../record/contribution-facts.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
 import { marginsOf } from "../gbdt/boost/boosting-monitor.ts";
+import { cutOffOf } from "../gbdt/objective/objectives.ts";
 import { requireBaseMargin } from "../data/row-column.ts";
 import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config/config.ts";
@@ -72,7 +73,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const texts = (at: (i: number) => string): TextList => computedTexts(kept.length, at);
     const { names, columns } =
       wanted.kind === "prediction"
-        ? predictionColumns(share.objective, values, kept.length, share.classes ?? null)
+        ? predictionColumns(cutOffOf(share.objective), values, kept.length, share.classes ?? null)
         : { names: titles, columns: titles.map((_, k) => texts((i) => String(values[i * perRow + k]))) };
     await writeCsv(options.output, ["id", ...names], [texts((i) => textAt(ids, kept[i])), ...columns], {
       mode: 0o600,

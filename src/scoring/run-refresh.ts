@@ -11,7 +11,7 @@ import { jobSyntax } from "../base/job-name.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { selectRows } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
-import { objectiveFor } from "../gbdt/objective/objective.ts";
+import { objectiveFor } from "../gbdt/objective/objectives.ts";
 import { metricsFor } from "../gbdt/boost/boosting-monitor.ts";
 import { refreshTrees } from "../gbdt/boost/refresh.ts";
 import { absenceWords } from "../gbdt/metric/one-class.ts";
@@ -134,7 +134,6 @@ function labelledRows(
     label: data.label,
     positive: data.positive,
     weight: data.weight,
-    objective: share.objective,
     training,
     trained: { classes: share.classes ?? null },
     columns: { ...data, base_margin: share.baseMarginColumn },

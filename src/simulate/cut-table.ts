@@ -104,8 +104,7 @@ export function parseTables(
 ): PartyTable[] {
   const ids = idColumn(table, options.id);
   const { positive, classes: named } = options;
-  const { objective } = training;
-  const spec = { objective, training, positive, classes: named, ...(reading.trained && { trained: reading.trained }) };
+  const spec = { training, positive, classes: named, ...(reading.trained && { trained: reading.trained }) };
   const { labels, classes = null } = checkedLabels(table, columnIndex(table, options.label), spec, reading.notice);
   const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   const rowColumns = readRowColumns(table, options.rowColumns ?? {});

@@ -5,11 +5,11 @@
 import { TandemError } from "../base/error.ts";
 import { namedColumns } from "../data/row-column.ts";
 import type { GradientLayout } from "../codec/layout.ts";
-import { unusedParameters } from "../gbdt/parameters/objective-parameters.ts";
+import { unusedParameters } from "../gbdt/parameters/unused-parameters.ts";
 import { codecOfJob, layoutOfJob } from "../party/job-grid.ts";
 import type { SchemeChoice } from "../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { withClassCount } from "../data/labels.ts";
+import { withClassCount } from "../gbdt/objective/outputs.ts";
 import { BoostingMonitor } from "../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../gbdt/boost/warm-start.ts";

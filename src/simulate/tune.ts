@@ -1,7 +1,7 @@
 /** A search over parameters on a table that is in one place: the models that its parties would train together. */
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { noColumns } from "../base/row-columns.ts";
-import { withClassCount } from "../data/labels.ts";
+import { withClassCount } from "../gbdt/objective/outputs.ts";
 import { drawnGroups } from "../data/drawn-groups.ts";
 import { foldRows } from "../data/split.ts";
 import { tuneOutcome } from "../gbdt/tune/outcome.ts";

@@ -10,7 +10,7 @@ import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
 import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
 import { resolveParameters } from "../base/parameters/parameters.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
-import { objectiveFor } from "../gbdt/objective/objective.ts";
+import { objectiveFor } from "../gbdt/objective/objectives.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { modelId } from "../protocol/model-id.ts";
 import { connectInMemory } from "../transport/in-memory.ts";

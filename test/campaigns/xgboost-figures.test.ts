@@ -15,7 +15,7 @@ import { type PartyTable, selectRows } from "../../src/data/dataset.ts";
 import { drawRows, validationRows } from "../../src/data/split.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
 import { otherRows } from "../../src/gbdt/boost/boosting-task.ts";
-import type { MetricName } from "../../src/gbdt/metric/eval-metric.ts";
+import type { MetricName } from "../../src/gbdt/metric/metrics.ts";
 import { treesPerLayer } from "../../src/protocol/job-parameters.ts";
 import { foldsOf, refreshedMetrics, searched } from "../support/figure-jobs.ts";
 import { figuresPage } from "../support/figures-page.ts";

@@ -17,6 +17,8 @@ export interface NumberSpec {
   readonly minExclusive?: boolean;
   /** Nor the maximum. */
   readonly maxExclusive?: boolean;
+  /** Where the objective does not use it, it is refused with this advice; left out: a line says that it is not used. */
+  readonly refusedElsewhere?: string;
   readonly help: string;
 }
 

@@ -9,8 +9,10 @@ import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.t
 import { columnsOfRows } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
-import { Evaluation, fitsObjective, fittingMetrics, isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
+import { Evaluation } from "../metric/evaluation.ts";
+import { fitsObjective, isHigherBetter, metricFor, type MetricName } from "../metric/metrics.ts";
 import { requireDeciding } from "../metric/one-class.ts";
+import { objectiveFor } from "../objective/objectives.ts";
 
 /** The best round so far, by the metric that decides. */
 export interface BestRound {
@@ -59,7 +61,7 @@ export class BoostingMonitor {
         task.validationRows.map((row) => task.labels[row]),
         parameters.num_class,
       );
-    const counting = this.#metrics.find((metric) => /^(map|pre)(@|$)/.test(metric));
+    const counting = this.#metrics.find((metric) => metricFor(metric).needsBinaryLabels === true);
     if (counting !== undefined && task.labels.some((label) => label !== 0 && label !== 1))
       throw new TandemError("USAGE", `eval_metric ${counting} needs labels 0 and 1`);
   }
@@ -160,8 +162,8 @@ export class BoostingMonitor {
 /** @throws TandemError USAGE for a metric that the objective's predictions have no meaning for */
 export function metricsFor(parameters: TrainingParameters): readonly MetricName[] {
   const { objective, eval_metric: wanted } = parameters;
-  if (wanted.length === 0) return fittingMetrics(objective);
-  const wrong = wanted.find((metric) => !fitsObjective(metric, parameters));
+  if (wanted.length === 0) return objectiveFor(objective).metrics;
+  const wrong = wanted.find((metric) => !fitsObjective(metricFor(metric), parameters));
   if (wrong !== undefined)
     throw new TandemError("USAGE", `eval_metric ${wrong} does not fit the objective ${objective}`);
   return wanted;

@@ -5,7 +5,9 @@
 import { TandemError } from "../../base/error.ts";
 import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
-import { type Objective, objectiveFor } from "../objective/objective.ts";
+import type { Objective } from "../objective/objective.ts";
+import { baseMarginFrom, objectiveFor } from "../objective/objectives.ts";
+import { outputCountOf } from "../objective/outputs.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
 import { checkCustom, type CustomObjective, customGradients } from "../objective/custom-objective.ts";
 import { checkGroupWeights, scaledGroupWeights } from "../objective/group-weights.ts";
@@ -50,7 +52,8 @@ export class BoostingTask {
     learnsSplits = true,
   ) {
     this.objective = objectiveFor(parameters.objective);
-    this.outputCount = this.objective.outputCount(parameters);
+    this.objective.checkParameters?.(parameters);
+    this.outputCount = outputCountOf(parameters);
     this.validationRows = validationRows;
     this.trainingRows = validationRows && otherRows(validationRows, labels.length);
     const taught = this.trainingRows === null ? labels : Float64Array.from(this.trainingRows, (row) => labels[row]);
@@ -61,7 +64,7 @@ export class BoostingTask {
       parameters.multi_strategy === "multi_output_tree" ? [outputs] : outputs.map((output) => [output]);
     if (weights !== null) checkWeights(weights);
     checkColumns(this.objective, columns, labels, this.outputCount);
-    const groups = this.objective.kind === "rank" ? columns.qid : undefined;
+    const { qid: groups } = columns; // given in a ranking only
     if (weights !== null && groups !== undefined) checkGroupWeights(weights, groups);
     this.columns = columns;
     if (custom !== null) checkCustom(custom, this.objective, this.outputCount);
@@ -80,7 +83,7 @@ export class BoostingTask {
 
   /** What each output predicts, where that is a quantile; otherwise null. */
   get quantiles(): readonly number[] | null {
-    return this.objective.kind === "quantile" ? this.#parameters.quantile_alpha : null;
+    return this.objective.kind === "quantile" ? (this.objective.leafQuantiles?.(this.#parameters) ?? null) : null;
   }
 
   /**
@@ -95,11 +98,11 @@ export class BoostingTask {
   /** Where boosting starts. @throws TandemError USAGE if the objective cannot start from this base_score */
   baseMargin(): number {
     const { base_score: baseScore } = this.#parameters;
-    if (baseScore !== "auto") return this.objective.baseMargin(baseScore);
+    if (baseScore !== "auto") return baseMarginFrom(this.objective, baseScore);
     const { estimate } = this.objective;
     // Not rounded: whose label it is must have no residual, as in XGBoost, where labels are float32 as well.
     if (estimate !== undefined) return estimate(...this.#taught(), this.#parameters) + 0;
-    if (this.outputCount > 1) return this.objective.baseMargin(0.5); // what all classes start from cancels out
+    if (this.outputCount > 1) return baseMarginFrom(this.objective, 0.5); // what all classes start from cancels out
     // One Newton step from zero, as XGBoost's own estimate does it (2.0, InitEstimation).
     const [g, h] = this.gradients(new Float64Array(this.labels.length)).values;
     const step = -sum(g, this.trainingRows) / sum(h, this.trainingRows);
@@ -161,7 +164,8 @@ function effectiveWeights(
   labels: Float64Array,
   weights: Float64Array | null,
 ): Float64Array | null {
-  if (objectiveFor(objective).weighsPositives !== true || positive === 1) return weights;
+  const isUsed = objectiveFor(objective).parameters?.includes("scale_pos_weight") === true;
+  if (!isUsed || positive === 1) return weights;
   return labels.map((label, i) => (label === 1 ? positive : 1) * (weights?.[i] ?? 1));
 }
 

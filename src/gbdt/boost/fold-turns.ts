@@ -14,7 +14,7 @@ import { checkDartSize } from "./dart/size.ts";
 import { endsLayer, layerOf, roundsOf } from "./layers.ts";
 import { requireDeciding } from "../metric/one-class.ts";
 import type { CustomObjective } from "../objective/custom-objective.ts";
-import { isHigherBetter } from "../metric/eval-metric.ts";
+import { isHigherBetter } from "../metric/metrics.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 

@@ -17,7 +17,7 @@ import type { DrawDrops } from "./dart/drops.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
 import type { CustomObjective } from "../objective/custom-objective.ts";
-import { objectiveFor } from "../objective/objective.ts";
+import { objectiveFor } from "../objective/objectives.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
 import { predictMargins } from "../tree/predict.ts";

@@ -3,7 +3,7 @@
  * stopping and a search by such a metric would choose blindly.
  */
 import { TandemError } from "../../base/error.ts";
-import { type MetricName, needsAllClasses } from "./eval-metric.ts";
+import { metricFor, type MetricName, metrics as allMetrics } from "./metrics.ts";
 
 /** @param classes how many there should be; two for an objective without a number of classes */
 function isClassAbsent(labels: ArrayLike<number>, classes: number): boolean {
@@ -12,11 +12,11 @@ function isClassAbsent(labels: ArrayLike<number>, classes: number): boolean {
 
 /** Those of the metrics that do not exist for these labels. */
 export function absentMetrics(
-  metrics: readonly MetricName[],
+  asked: readonly MetricName[],
   labels: ArrayLike<number>,
   classes = 2,
 ): readonly MetricName[] {
-  const separating = metrics.filter(needsAllClasses);
+  const separating = asked.filter((metric) => metricFor(metric).separates === true);
   return separating.length > 0 && isClassAbsent(labels, classes) ? separating : [];
 }
 
@@ -52,9 +52,10 @@ export function requireDeciding(
 ): void {
   const words = absenceWords(metrics.slice(-1), labels, rows, classes);
   if (words === null) return;
-  const other = classes > 2 ? "mlogloss" : "logloss";
+  const kind = classes > 2 ? "classes" : "binary";
+  const other = allMetrics.find(({ fits, separates }) => fits.includes(kind) && separates !== true);
   throw new TandemError(
     "LABEL_INVALID",
-    `${words}, and ${who} looks at it. Name another eval_metric last, such as ${other}`,
+    `${words}, and ${who} looks at it. Name another eval_metric last, such as ${other?.name}`,
   );
 }

@@ -1,8 +1,34 @@
 /** Metrics of the order within groups, as means over groups by weight (XGBoost 2.1, src/metric/rank_metric.cc). */
-import type { Weights } from "./metrics.ts";
 import { discountedGain, idealGain, ranked, rankGroups } from "../objective/rank-groups.ts";
+import type { Metric } from "./metric.ts";
+import type { Weights } from "./weighted-mean.ts";
 
-interface RankedRows {
+const ofPlaces = { numbered: "k", fits: ["rank"], higherIsBetter: true } as const;
+
+export const rankMetrics = [
+  {
+    ...ofPlaces,
+    name: "ndcg",
+    about: "discounted gain of the first k places; 2^label - 1 whatever ndcg_exp_gain says, as in XGBoost",
+    value: (evaluation, at) => ndcg(evaluation.ranked(at)),
+  },
+  {
+    ...ofPlaces,
+    name: "map",
+    about: "mean average precision of the first k places",
+    needsBinaryLabels: true,
+    value: (evaluation, at) => meanAveragePrecision(evaluation.ranked(at)),
+  },
+  {
+    ...ofPlaces,
+    name: "pre",
+    about: "share of label 1 among the first k places",
+    needsBinaryLabels: true,
+    value: (evaluation, at) => precision(evaluation.ranked(at)),
+  },
+] as const satisfies readonly Metric[];
+
+export interface RankedRows {
   readonly scores: Float64Array;
   readonly labels: Float64Array;
   readonly groups: Float64Array;

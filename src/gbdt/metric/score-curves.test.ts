@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
-import { auc, ks } from "./ranking-metrics.ts";
+import { auc, ks } from "./auc-metrics.ts";
 import { scoreCurves } from "./score-curves.ts";
 
 const random = new SeededRandom("curves");

@@ -1,8 +1,34 @@
 /** Metrics of times; as XGBoost, src/metric/rank_metric.cc (Cox) and survival_metric.cu. */
-import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { aftLoss } from "../objective/aft-loss.ts";
 import { byTime, riskSums } from "../objective/cox-objective.ts";
-import { mean, type Weights } from "./metrics.ts";
+import type { LearningParameters } from "../parameters/learning-parameters.ts";
+import type { Metric } from "./metric.ts";
+import { mean, type Weights } from "./weighted-mean.ts";
+
+export const survivalMetrics = [
+  {
+    name: "cox-nloglik",
+    about: "negative partial log-likelihood; weights do not count, as in XGBoost",
+    fits: ["hazard"],
+    value: ({ predictions, labels }) => coxNloglik(predictions, labels),
+  },
+  {
+    name: "aft-nloglik",
+    about: "negative log-likelihood of times",
+    fits: ["time"],
+    parameters: ["aft_loss_distribution", "aft_loss_distribution_scale"],
+    value: ({ predictions, labels, columns, weights, parameters }) =>
+      aftNloglik(predictions, labels, columns.label_upper_bound ?? labels, weights, parameters),
+  },
+  {
+    name: "interval-regression-accuracy",
+    about: "share of times that lie between their bounds",
+    fits: ["time"],
+    higherIsBetter: true,
+    value: ({ predictions, labels, columns, weights }) =>
+      intervalAccuracy(predictions, labels, columns.label_upper_bound ?? labels, weights),
+  },
+] as const satisfies readonly Metric[];
 
 /** The negative partial log-likelihood per event; weights do not count, as in XGBoost. @param hazards predictions */
 export function coxNloglik(hazards: ArrayLike<number>, labels: ArrayLike<number>): number {
@@ -19,7 +45,7 @@ export function coxNloglik(hazards: ArrayLike<number>, labels: ArrayLike<number>
 }
 
 /** @param margins logarithms of times */
-export function aftNloglik(
+function aftNloglik(
   margins: ArrayLike<number>,
   lowers: ArrayLike<number>,
   uppers: ArrayLike<number>,
@@ -27,7 +53,7 @@ export function aftNloglik(
   {
     aft_loss_distribution: name,
     aft_loss_distribution_scale: sigma,
-  }: Pick<TrainingParameters, "aft_loss_distribution" | "aft_loss_distribution_scale">,
+  }: Pick<LearningParameters, "aft_loss_distribution" | "aft_loss_distribution_scale">,
 ): number {
   const losses = Float64Array.from(lowers, (lower, row) =>
     aftLoss({ lower, upper: uppers[row] }, margins[row], name, sigma),
@@ -36,7 +62,7 @@ export function aftNloglik(
 }
 
 /** The fraction of times that lie where they should. @param margins logarithms of times */
-export function intervalAccuracy(
+function intervalAccuracy(
   margins: ArrayLike<number>,
   lowers: ArrayLike<number>,
   uppers: ArrayLike<number>,

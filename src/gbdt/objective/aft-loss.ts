@@ -2,7 +2,7 @@
  * The loss of accelerated failure times and its derivatives by the margin, the logarithm of a time; as XGBoost,
  * src/common/survival_util.h and probability_distribution.h, its limits far out included.
  */
-import type { TrainingParameters } from "../parameters/training-parameters.ts";
+import type { LearningParameters } from "../parameters/learning-parameters.ts";
 
 /** XGBoost's own clips: they are the bounds of g and h. */
 export const gradientMax = 15;
@@ -10,7 +10,7 @@ export const hessianMax = 15;
 const hessianMin = 1e-16;
 const epsilon = 1e-12;
 
-type DistributionName = TrainingParameters["aft_loss_distribution"];
+type DistributionName = LearningParameters["aft_loss_distribution"];
 type Censoring = "none" | "right" | "left" | "interval";
 
 interface Distribution {

@@ -9,47 +9,50 @@
  * without.
  */
 import { TandemError } from "../../base/error.ts";
-import { logarithm } from "./log-link-objectives.ts";
+import { requireFinite } from "./label-checks.ts";
+import { log } from "./link.ts";
 import type { Objective } from "./objective.ts";
-import { requireFinite } from "./regression-objectives.ts";
 
-export const cox: Objective = {
-  name: "survival:cox",
-  kind: "hazard",
-  outputCount: () => 1,
-  bounds: () => ({ g: null, h: null }),
-  gradients(margins, labels, _parameters, { trainingRows = null } = { trainingRows: null, columns: {} }) {
-    const g = new Float64Array(margins.length);
-    const h = new Float64Array(margins.length);
-    const order = byTime(labels, trainingRows);
-    // Constant for all: taken off so that nothing overflows. What follows only has ratios.
-    const largest = order.reduce((most, row) => Math.max(most, margins[row]), -Infinity);
-    const atRisk = riskSums(order, labels, (row) => Math.exp(margins[row] - largest));
-    let inverse = 0;
-    let inverseSquare = 0;
-    order.forEach((row, place) => {
-      const hazard = Math.exp(margins[row] - largest);
-      const isEvent = labels[row] > 0;
-      if (isEvent) {
-        inverse += 1 / atRisk[place];
-        inverseSquare += 1 / atRisk[place] ** 2;
-      }
-      g[row] = hazard * inverse - (isEvent ? 1 : 0);
-      h[row] = Math.max(hazard * inverse - hazard ** 2 * inverseSquare, 0); // never negative, but for rounding
-    });
-    return [g, h];
+export const coxObjectives = [
+  {
+    name: "survival:cox",
+    about: { labels: "times; negative: censored", prediction: "a relative hazard", baseScore: "a hazard" },
+    kind: "hazard",
+    link: log,
+    metrics: ["cox-nloglik"],
+    xgboost: { since: "1.7", parameters: () => ({}) },
+    bounds: () => ({ g: null, h: null }),
+    gradients(margins, labels, _parameters, { trainingRows = null } = { trainingRows: null, columns: {} }) {
+      const g = new Float64Array(margins.length);
+      const h = new Float64Array(margins.length);
+      const order = byTime(labels, trainingRows);
+      // Constant for all: taken off so that nothing overflows. What follows only has ratios.
+      const largest = order.reduce((most, row) => Math.max(most, margins[row]), -Infinity);
+      const atRisk = riskSums(order, labels, (row) => Math.exp(margins[row] - largest));
+      let inverse = 0;
+      let inverseSquare = 0;
+      order.forEach((row, place) => {
+        const hazard = Math.exp(margins[row] - largest);
+        const isEvent = labels[row] > 0;
+        if (isEvent) {
+          inverse += 1 / atRisk[place];
+          inverseSquare += 1 / atRisk[place] ** 2;
+        }
+        g[row] = hazard * inverse - (isEvent ? 1 : 0);
+        h[row] = Math.max(hazard * inverse - hazard ** 2 * inverseSquare, 0); // never negative, but for rounding
+      });
+      return [g, h];
+    },
+    checkLabels: requireFinite,
+    checkVariety(labels) {
+      if (!labels.some((label) => label > 0))
+        throw new TandemError(
+          "LABEL_INVALID",
+          "no label is above 0: survival:cox needs times of events, and censored times as negative numbers",
+        );
+    },
   },
-  predictions: (margins) => margins.map(Math.exp),
-  baseMargin: (baseScore) => logarithm(baseScore, "is a hazard", "survival:cox"),
-  checkLabels: requireFinite,
-  checkVariety(labels) {
-    if (!labels.some((label) => label > 0))
-      throw new TandemError(
-        "LABEL_INVALID",
-        "no label is above 0: survival:cox needs times of events, and censored times as negative numbers",
-      );
-  },
-};
+] as const satisfies readonly Objective[];
 
 /** Rows by the size of their times, whether seen or not; in their own order where these are equal. */
 export function byTime(labels: ArrayLike<number>, rows: Uint32Array | null): Uint32Array {

@@ -6,100 +6,102 @@
  * sum overflows, by the layout's proof, and nothing is clipped. Gradients beyond 2^400 are refused.
  */
 import { TandemError } from "../../base/error.ts";
-import type { Objective, ObjectiveName } from "./objective.ts";
-import { requireFinite } from "./regression-objectives.ts";
+import type { ParameterSpec } from "../../base/parameters/parameter-spec.ts";
+import { requireFinite, requireLabels } from "./label-checks.ts";
+import { log } from "./link.ts";
+import type { Objective } from "./objective.ts";
 
-const logLink: Pick<Objective, "kind" | "outputCount" | "bounds" | "predictions"> = {
+export const logLinkParameters = {
+  tweedie_variance_power: {
+    kind: "number",
+    default: 1.5,
+    min: 1,
+    max: 2,
+    maxExclusive: true,
+    help: "from 1, as counts, to just below 2, as amounts of reg:gamma",
+  },
+} as const satisfies Record<string, ParameterSpec>;
+
+const ofMeans = {
   kind: "mean",
-  outputCount: () => 1,
+  link: log,
   bounds: () => ({ g: null, h: null }),
-  predictions: (margins) => margins.map(Math.exp),
-};
+} as const satisfies Partial<Objective>;
 
-/** The hessian is enlarged by exp(max_delta_step), which keeps steps safe. */
-export const poisson: Objective = {
-  ...logLink,
-  name: "count:poisson",
-  gradients(margins, labels, { max_delta_step: maxDeltaStep }) {
-    const g = new Float64Array(margins.length);
-    const h = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) {
-      g[i] = Math.exp(margins[i]) - labels[i];
-      h[i] = Math.exp(margins[i] + maxDeltaStep);
-    }
-    return [g, h];
+export const logLinkObjectives = [
+  {
+    // Amounts above 0 whose spread grows with their mean: what a claim costs.
+    ...ofMeans,
+    name: "reg:gamma",
+    about: { labels: "above 0", prediction: "a mean", baseScore: "a mean" },
+    metrics: ["rmse", "gamma-nloglik", "gamma-deviance"],
+    // 1.7 ignores the parameter, later versions want it.
+    xgboost: { since: "1.7", parameters: () => ({ reg_loss_param: { scale_pos_weight: "1" } }) },
+    gradients(margins, labels) {
+      const g = new Float64Array(margins.length);
+      const h = new Float64Array(margins.length);
+      for (let i = 0; i < margins.length; i++) {
+        h[i] = labels[i] / Math.exp(margins[i]);
+        g[i] = 1 - h[i];
+      }
+      return [g, h];
+    },
+    checkLabels(labels) {
+      requireFinite(labels);
+      const trouble = "is not above 0, as reg:gamma needs. For amounts with zeros use reg:tweedie";
+      requireLabels(labels, (label) => label > 0, trouble);
+    },
   },
-  baseMargin: (baseScore) => logarithm(baseScore, "is a mean count", "count:poisson"),
-  checkLabels(labels) {
-    requireFinite(labels);
-    const bad = labels.findIndex((label) => label < 0);
-    if (bad >= 0)
-      throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is negative; count:poisson needs counts`);
+  {
+    // Sums of a random number of amounts, so that many are exactly 0: what a policy costs in a year.
+    ...ofMeans,
+    name: "reg:tweedie",
+    about: { labels: "0 or above", prediction: "a mean", baseScore: "a mean" },
+    metrics: ["rmse", "tweedie-nloglik"],
+    parameters: ["tweedie_variance_power"],
+    xgboost: { since: "1.7", parameters: () => ({ tweedie_regression_param: { tweedie_variance_power: "1.5" } }) },
+    gradients(margins, labels, { tweedie_variance_power: rho }) {
+      const g = new Float64Array(margins.length);
+      const h = new Float64Array(margins.length);
+      for (let i = 0; i < margins.length; i++) {
+        const pull = labels[i] * Math.exp((1 - rho) * margins[i]);
+        const push = Math.exp((2 - rho) * margins[i]);
+        g[i] = push - pull;
+        h[i] = (2 - rho) * push - (1 - rho) * pull;
+      }
+      return [g, h];
+    },
+    checkLabels(labels) {
+      requireFinite(labels);
+      requireLabels(labels, (label) => label >= 0, "is negative; reg:tweedie needs amounts from 0 on");
+    },
+    checkVariety: (labels) => requireSome(labels, "reg:tweedie needs some amounts"),
   },
-  checkVariety(labels) {
-    if (labels.every((label) => label === 0))
-      throw new TandemError("LABEL_INVALID", "all labels are 0; count:poisson needs some counts");
+  {
+    // The hessian is enlarged by exp(max_delta_step), which keeps steps safe.
+    ...ofMeans,
+    name: "count:poisson",
+    about: { labels: "0 or above", prediction: "a mean", baseScore: "a mean count" },
+    metrics: ["rmse", "poisson-nloglik"],
+    defaults: { max_delta_step: 0.7 },
+    xgboost: { since: "1.7", parameters: () => ({ poisson_regression_param: { max_delta_step: "0.699999988" } }) },
+    gradients(margins, labels, { max_delta_step: maxDeltaStep }) {
+      const g = new Float64Array(margins.length);
+      const h = new Float64Array(margins.length);
+      for (let i = 0; i < margins.length; i++) {
+        g[i] = Math.exp(margins[i]) - labels[i];
+        h[i] = Math.exp(margins[i] + maxDeltaStep);
+      }
+      return [g, h];
+    },
+    checkLabels(labels) {
+      requireFinite(labels);
+      requireLabels(labels, (label) => label >= 0, "is negative; count:poisson needs counts");
+    },
+    checkVariety: (labels) => requireSome(labels, "count:poisson needs some counts"),
   },
-};
+] as const satisfies readonly Objective[];
 
-/** Amounts above 0 whose spread grows with their mean: what a claim costs. */
-export const gamma: Objective = {
-  ...logLink,
-  name: "reg:gamma",
-  gradients(margins, labels) {
-    const g = new Float64Array(margins.length);
-    const h = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) {
-      h[i] = labels[i] / Math.exp(margins[i]);
-      g[i] = 1 - h[i];
-    }
-    return [g, h];
-  },
-  baseMargin: (baseScore) => logarithm(baseScore, "is a mean", "reg:gamma"),
-  checkLabels(labels) {
-    requireFinite(labels);
-    const bad = labels.findIndex((label) => !(label > 0));
-    if (bad >= 0)
-      throw new TandemError(
-        "LABEL_INVALID",
-        `the label of instance ${bad} is not above 0, as reg:gamma needs. For amounts with zeros use reg:tweedie`,
-      );
-  },
-};
-
-/** Sums of a random number of amounts, so that many are exactly 0: what a policy costs in a year. */
-export const tweedie: Objective = {
-  ...logLink,
-  name: "reg:tweedie",
-  gradients(margins, labels, { tweedie_variance_power: rho }) {
-    const g = new Float64Array(margins.length);
-    const h = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) {
-      const pull = labels[i] * Math.exp((1 - rho) * margins[i]);
-      const push = Math.exp((2 - rho) * margins[i]);
-      g[i] = push - pull;
-      h[i] = (2 - rho) * push - (1 - rho) * pull;
-    }
-    return [g, h];
-  },
-  baseMargin: (baseScore) => logarithm(baseScore, "is a mean", "reg:tweedie"),
-  checkLabels(labels) {
-    requireFinite(labels);
-    const bad = labels.findIndex((label) => label < 0);
-    if (bad >= 0)
-      throw new TandemError(
-        "LABEL_INVALID",
-        `the label of instance ${bad} is negative; reg:tweedie needs amounts from 0 on`,
-      );
-  },
-  checkVariety(labels) {
-    if (labels.every((label) => label === 0))
-      throw new TandemError("LABEL_INVALID", "all labels are 0; reg:tweedie needs some amounts");
-  },
-};
-
-/** base_score is a prediction: its logarithm is the margin. */
-export function logarithm(baseScore: number, what: string, name: ObjectiveName): number {
-  if (baseScore > 0 && Number.isFinite(baseScore)) return Math.log(baseScore);
-  throw new TandemError("USAGE", `base_score ${what} for ${name} and must be above 0`);
+function requireSome(labels: Float64Array, need: string): void {
+  if (labels.every((label) => label === 0)) throw new TandemError("LABEL_INVALID", `all labels are 0; ${need}`);
 }

@@ -6,13 +6,27 @@
  * p = 1/2. The hinge loss has g = -1, 0 or 1 and h = 0 or 1.
  */
 import { TandemError } from "../../base/error.ts";
-import type { Objective, ObjectiveName } from "./objective.ts";
+import type { ParameterSpec } from "../../base/parameters/parameter-spec.ts";
+import { requireLabels } from "./label-checks.ts";
+import { identity, logit, sigmoid } from "./link.ts";
+import type { Objective } from "./objective.ts";
+
+export const logisticParameters = {
+  scale_pos_weight: {
+    kind: "number",
+    default: 1,
+    min: 0,
+    minExclusive: true,
+    help: "weight of instances with label 1",
+  },
+} as const satisfies Record<string, ParameterSpec>;
 
 /** XGBoost's floor for a logistic hessian. */
 const hessianMin = 1e-16;
 
-const logLoss: Pick<Objective, "outputCount" | "bounds" | "gradients"> = {
-  outputCount: () => 1,
+const logLoss = {
+  parameters: ["scale_pos_weight"],
+  xgboost: { since: "1.7", parameters: () => ({ reg_loss_param: { scale_pos_weight: "1" } }) },
   bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 0.25 } }),
   gradients(margins, labels) {
     const g = new Float64Array(margins.length);
@@ -24,93 +38,72 @@ const logLoss: Pick<Objective, "outputCount" | "bounds" | "gradients"> = {
     }
     return [g, h];
   },
-};
+} as const satisfies Partial<Objective>;
 
-export const logistic: Objective = {
-  ...logLoss,
-  name: "binary:logistic",
-  kind: "binary",
-  weighsPositives: true,
-  predictions: (margins) => margins.map(sigmoid),
-  baseMargin: (baseScore) => marginOfProbability(baseScore, "binary:logistic"),
-  checkLabels: (labels) => requireClasses(labels, "binary:logistic"),
-  checkVariety: (labels) => requireBothClasses(labels, "binary:logistic"),
-};
-
-/** Labels are fractions: of several trials, or of certainty. */
-export const regLogistic: Objective = {
-  ...logLoss,
-  name: "reg:logistic",
-  kind: "fraction",
-  weighsPositives: true,
-  predictions: (margins) => margins.map(sigmoid),
-  baseMargin: (baseScore) => marginOfProbability(baseScore, "reg:logistic"),
-  checkLabels(labels) {
-    const bad = labels.findIndex((label) => !(label >= 0 && label <= 1));
-    if (bad >= 0)
-      throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not from 0 to 1, as reg:logistic needs`);
-    if (labels.length === 0) throw new TandemError("LABEL_INVALID", "there are no labels");
+export const logisticObjectives = [
+  {
+    ...ofTwoClasses("binary:logistic"),
+    ...logLoss,
+    about: { labels: "0 or 1", prediction: "a probability", baseScore: "a probability" },
+    link: logit,
+    metrics: ["auc", "ks", "logloss"],
   },
-};
-
-/** The margin itself is the prediction, and base_score is a margin as well. */
-export const logitRaw: Objective = {
-  ...logLoss,
-  name: "binary:logitraw",
-  kind: "binary",
-  weighsPositives: true,
-  predictions: (margins) => margins.slice(),
-  baseMargin: finiteMargin,
-  checkLabels: (labels) => requireClasses(labels, "binary:logitraw"),
-  checkVariety: (labels) => requireBothClasses(labels, "binary:logitraw"),
-};
-
-/** Whoever lies beyond the margin 1 on the right side has no gradient. The prediction is a class. */
-export const hinge: Objective = {
-  name: "binary:hinge",
-  kind: "binary",
-  outputCount: () => 1,
-  bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 1 } }),
-  gradients(margins, labels) {
-    const g = new Float64Array(margins.length);
-    const h = new Float64Array(margins.length);
-    for (let i = 0; i < margins.length; i++) {
-      const side = 2 * labels[i] - 1;
-      if (!(margins[i] * side < 1)) continue; // XGBoost has 1e-38 as h here: less than any grid
-      g[i] = -side;
-      h[i] = 1;
-    }
-    return [g, h];
+  {
+    // The margin itself is the prediction, and base_score is a margin as well.
+    ...ofTwoClasses("binary:logitraw"),
+    ...logLoss,
+    about: { labels: "0 or 1", prediction: "the margin", baseScore: "a margin" },
+    link: identity,
+    cutOff: 0,
+    metrics: ["logloss", "ks", "auc"], // not as XGBoost, whose logloss takes the margin for a probability
   },
-  predictions: (margins) => margins.map((margin) => (margin > 0 ? 1 : 0)),
-  separatesByPrediction: true,
-  baseMargin: finiteMargin,
-  checkLabels: (labels) => requireClasses(labels, "binary:hinge"),
-  checkVariety: (labels) => requireBothClasses(labels, "binary:hinge"),
-};
+  {
+    // An instance beyond the margin 1 on the right side has no gradient. The prediction is a class.
+    ...ofTwoClasses("binary:hinge"),
+    about: { labels: "0 or 1", prediction: "0 or 1", baseScore: "a margin" },
+    link: identity,
+    metrics: ["error"],
+    xgboost: { since: "1.7", parameters: () => ({}) },
+    bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 1 } }),
+    gradients(margins, labels) {
+      const g = new Float64Array(margins.length);
+      const h = new Float64Array(margins.length);
+      for (let i = 0; i < margins.length; i++) {
+        const side = 2 * labels[i] - 1;
+        if (!(margins[i] * side < 1)) continue; // XGBoost has 1e-38 as h here: less than any grid
+        g[i] = -side;
+        h[i] = 1;
+      }
+      return [g, h];
+    },
+    predictions: (margins) => margins.map((margin) => (margin > 0 ? 1 : 0)),
+    separatesByPrediction: true,
+  },
+  {
+    // Labels are fractions: of several trials, or of certainty.
+    name: "reg:logistic",
+    ...logLoss,
+    about: { labels: "from 0 to 1", prediction: "from 0 to 1", baseScore: "a probability" },
+    kind: "fraction",
+    link: logit,
+    metrics: ["logloss", "rmse"],
+    checkLabels: (labels) =>
+      requireLabels(labels, (label) => label >= 0 && label <= 1, "is not from 0 to 1, as reg:logistic needs"),
+  },
+] as const satisfies readonly Objective[];
 
-/** The logistic function; exact limits 0 and 1 far out, never NaN. */
-export function sigmoid(margin: number): number {
-  return 1 / (1 + Math.exp(-margin));
-}
-
-function marginOfProbability(baseScore: number, name: ObjectiveName): number {
-  if (baseScore > 0 && baseScore < 1) return -Math.log(1 / baseScore - 1) + 0;
-  throw new TandemError("USAGE", `base_score is a probability for ${name} and must lie between 0 and 1, exclusive`);
-}
-
-/** For objectives whose base_score is a margin. */
-export function finiteMargin(baseScore: number): number {
-  if (Number.isFinite(baseScore)) return baseScore;
-  throw new TandemError("USAGE", "base_score must be a finite number");
-}
-
-function requireClasses(labels: Float64Array, name: ObjectiveName): void {
-  const bad = labels.findIndex((label) => label !== 0 && label !== 1);
-  if (bad >= 0) throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not 0 or 1, as ${name} needs`);
-}
-
-function requireBothClasses(labels: Float64Array, name: ObjectiveName): void {
-  if (!labels.includes(0) || !labels.includes(1))
-    throw new TandemError("LABEL_INVALID", `all labels are the same class; ${name} needs both 0 and 1`);
+function ofTwoClasses<N extends string>(name: N) {
+  return {
+    name,
+    kind: "binary",
+    checkLabels(labels) {
+      const bad = labels.findIndex((label) => label !== 0 && label !== 1);
+      if (bad >= 0)
+        throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not 0 or 1, as ${name} needs`);
+    },
+    checkVariety(labels) {
+      if (!labels.includes(0) || !labels.includes(1))
+        throw new TandemError("LABEL_INVALID", `all labels are the same class; ${name} needs both 0 and 1`);
+    },
+  } as const satisfies Partial<Objective>;
 }

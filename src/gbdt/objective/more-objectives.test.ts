@@ -4,7 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
-import { objectiveFor, type ObjectiveName, predictionCount } from "./objective.ts";
+import { baseMarginFrom, predictionsFrom, objectiveFor, type ObjectiveName, predictionCount } from "./objectives.ts";
 
 const defaults = resolveParameters(trainingParameters, {});
 const logLoss = (margin: number, label: number): number => Math.log1p(Math.exp(margin)) - label * margin;
@@ -57,14 +57,14 @@ test("binary:hinge pushes whoever is not beyond 1 on the right side", () => {
   const [g, h] = hinge.gradients(Float64Array.of(0.5, 1, 2, -2, 0), Float64Array.of(1, 1, 0, 0, 0), defaults);
   expect([...g]).toEqual([-1, 0, 1, 0, 1]);
   expect([...h]).toEqual([1, 0, 1, 0, 1]);
-  expect([...hinge.predictions(Float64Array.of(-1, 0, 0.1), 1)]).toEqual([0, 0, 1]);
+  expect([...predictionsFrom("binary:hinge", Float64Array.of(-1, 0, 0.1))]).toEqual([0, 0, 1]);
 });
 
 test("multi:softmax predicts a class, the lowest on a tie, and is evaluated by probabilities", () => {
   const softmax = objectiveFor("multi:softmax");
   const margins = Float64Array.of(1, 2, 0, 3, 3, 1);
-  expect([...softmax.predictions(margins, 3)]).toEqual([1, 0]);
-  expect(softmax.evaluated?.(margins, 3)).toEqual(objectiveFor("multi:softprob").predictions(margins, 3));
+  expect([...predictionsFrom("multi:softmax", margins, 3)]).toEqual([1, 0]);
+  expect(softmax.evaluated?.(margins, 3)).toEqual(predictionsFrom("multi:softprob", margins, 3));
   expect([predictionCount("multi:softmax", 3), predictionCount("multi:softprob", 3)]).toEqual([1, 3]);
 });
 
@@ -109,6 +109,6 @@ const starts: readonly [ObjectiveName, number, number | null][] = [
 
 test.each(starts)("%s starts from base_score %d as XGBoost does", async (name, baseScore, margin) => {
   const objective = objectiveFor(name);
-  if (margin === null) await expectError(() => objective.baseMargin(baseScore), "USAGE", /base_score/);
-  else expect(objective.baseMargin(baseScore)).toBe(margin);
+  if (margin === null) await expectError(() => baseMarginFrom(objective, baseScore), "USAGE", /base_score/);
+  else expect(baseMarginFrom(objective, baseScore)).toBe(margin);
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { TandemError } from "../../base/error.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../parameters/training-parameters.ts";
-import { type Objective, objectiveFor, type ObjectiveName } from "./objective.ts";
+import type { Objective } from "./objective.ts";
+import { baseMarginFrom, predictionsFrom, objectiveFor, type ObjectiveName } from "./objectives.ts";
 
 const logistic = objectiveFor("binary:logistic");
 const squared = objectiveFor("reg:squarederror");
@@ -58,9 +59,9 @@ describe("binary:logistic", () => {
   });
 
   it("starts from a probability", () => {
-    expect(Object.is(logistic.baseMargin(0.5), 0)).toBe(true);
-    expect(logistic.predictions(Float64Array.of(logistic.baseMargin(0.2)), 1)[0]).toBeCloseTo(0.2, 14);
-    for (const bad of [0, 1, -0.1, 2, NaN]) expect(codeOf(() => logistic.baseMargin(bad))).toBe("USAGE");
+    expect(Object.is(baseMarginFrom(logistic, 0.5), 0)).toBe(true);
+    expect(predictionsFrom("binary:logistic", Float64Array.of(baseMarginFrom(logistic, 0.2)))[0]).toBeCloseTo(0.2, 14);
+    for (const bad of [0, 1, -0.1, 2, NaN]) expect(codeOf(() => baseMarginFrom(logistic, bad))).toBe("USAGE");
   });
 
   it("wants both classes and nothing else, and does not print the value", () => {
@@ -77,8 +78,8 @@ describe("reg:squarederror", () => {
     const [g, h] = squared.gradients(Float64Array.of(2, -1), Float64Array.of(5, -1), defaults);
     expect([...g, ...h]).toEqual([-3, 0, 1, 1]);
     expect(squared.bounds(defaults)).toEqual({ g: null, h: { min: 1, max: 1 } });
-    expect(squared.predictions(Float64Array.of(squared.baseMargin(-1.5)), 1)[0]).toBe(-1.5);
-    expect(codeOf(() => squared.baseMargin(Infinity))).toBe("USAGE");
+    expect(predictionsFrom("reg:squarederror", Float64Array.of(baseMarginFrom(squared, -1.5)))[0]).toBe(-1.5);
+    expect(codeOf(() => baseMarginFrom(squared, Infinity))).toBe("USAGE");
   });
 
   it("wants finite labels", () => {
@@ -123,7 +124,7 @@ describe.each(["reg:pseudohubererror", "count:poisson"] as const)("%s", (name) =
   });
 
   it("starts from a prediction and returns to it", () => {
-    expect(objective.predictions(Float64Array.of(objective.baseMargin(0.4)), 1)[0]).toBeCloseTo(0.4, 14);
+    expect(predictionsFrom(name, Float64Array.of(baseMarginFrom(objective, 0.4)))[0]).toBeCloseTo(0.4, 14);
   });
 
   it("refuses labels that it cannot use", () => {
@@ -180,15 +181,22 @@ describe("multi:softprob", () => {
 
   it("predicts probabilities that sum to one, at any margin, and stays within its bounds", () => {
     const far = [1e4, -1e4, 0];
-    expect([...softprob.predictions(Float64Array.of(...far, 0, 0, 0), 3)]).toEqual([1, 0, 0, 1 / 3, 1 / 3, 1 / 3]);
+    expect([...predictionsFrom("multi:softprob", Float64Array.of(...far, 0, 0, 0), 3)]).toEqual([
+      1,
+      0,
+      0,
+      1 / 3,
+      1 / 3,
+      1 / 3,
+    ]);
     const slots = softprob.gradients(Float64Array.of(...far), Float64Array.of(1), three).map(([value]) => value);
     expect(slots.filter((_, slot) => slot % 2 === 0)).toEqual([1, -1, 0]);
     for (const h of slots.filter((_, slot) => slot % 2 === 1)) expect(h).toBe(1e-16);
   });
 
   it("needs a number of classes, labels among them, and more than one of them", () => {
-    expect(codeOf(() => softprob.outputCount(defaults))).toBe("USAGE");
-    expect(softprob.outputCount(three)).toBe(3);
+    expect(codeOf(() => softprob.checkParameters?.(defaults))).toBe("USAGE");
+    expect(softprob.outputCount?.(three)).toBe(3);
     for (const bad of [
       [0, 1, 3],
       [0, 1.5],

@@ -6,7 +6,7 @@ import { drawnGroups, splitGroups } from "../../data/drawn-groups.ts";
 import { BoostingMonitor } from "../boost/boosting-monitor.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";
 import { meanAveragePrecision, ndcg, precision } from "../metric/rank-metrics.ts";
-import { objectiveFor } from "./objective.ts";
+import { objectiveFor } from "./objectives.ts";
 
 const numbers = (...values: number[]): Float64Array => Float64Array.from(values);
 const pairwise = resolveParameters(trainingParameters, {

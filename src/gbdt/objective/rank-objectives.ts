@@ -7,46 +7,74 @@
  * what is done without.
  */
 import { TandemError } from "../../base/error.ts";
-import { finiteMargin, sigmoid } from "./logistic-objectives.ts";
-import type { Objective, ObjectiveName, ObjectiveParameters } from "./objective.ts";
+import type { ParameterSpec } from "../../base/parameters/parameter-spec.ts";
+import type { LearningParameters } from "../parameters/learning-parameters.ts";
+import { requireFinite, requireLabels } from "./label-checks.ts";
+import { identity, sigmoid } from "./link.ts";
+import type { Objective } from "./objective.ts";
 import { discountAt, gainOf, idealGain, ranked, rankGroups } from "./rank-groups.ts";
-import { requireFinite } from "./regression-objectives.ts";
+
+export const rankParameters = {
+  lambdarank_num_pair_per_sample: {
+    kind: "integer",
+    default: 32,
+    min: 1,
+    max: 4294967295,
+    help: "how many of the highest places are compared with all below them",
+  },
+  lambdarank_normalization: {
+    kind: "switch",
+    default: true,
+    help: "scale the gradients of each group by their sum",
+  },
+  ndcg_exp_gain: {
+    kind: "switch",
+    default: true,
+    help: "take 2^label - 1 as a label's worth, not the label",
+  },
+} as const satisfies Record<string, ParameterSpec>;
 
 const hessianMin = 1e-16;
 /** XGBoost's: a label is an exponent. */
 const labelMax = 31;
 
+export const rankObjectives = [
+  {
+    ...ranking(() => () => 1),
+    name: "rank:pairwise",
+    about: { labels: "numbers", prediction: "a score", baseScore: "a score" },
+    parameters: ["lambdarank_num_pair_per_sample", "lambdarank_normalization"],
+    checkLabels: requireFinite,
+  },
+  {
+    ...ranking(changeOfNdcg),
+    name: "rank:ndcg",
+    about: { labels: `0 to ${labelMax}`, prediction: "a score", baseScore: "a score" },
+    parameters: ["lambdarank_num_pair_per_sample", "lambdarank_normalization", "ndcg_exp_gain"],
+    checkLabels(labels, { ndcg_exp_gain: isExponential }) {
+      requireFinite(labels);
+      const needs = isExponential ? `a whole number from 0 to ${labelMax}` : "0 or above";
+      const isAllowed = (label: number): boolean =>
+        label >= 0 && (!isExponential || (Number.isInteger(label) && label <= labelMax));
+      requireLabels(labels, isAllowed, `is not ${needs}, as rank:ndcg needs`);
+    },
+  },
+] as const satisfies readonly Objective[];
+
 /** How much a metric changes if the rows at two places change places. */
 type Change = (high: number, low: number, highPlace: number, lowPlace: number) => number;
 
-export const rankPairwise: Objective = {
-  ...ranking("rank:pairwise", () => () => 1),
-  checkLabels: requireFinite,
-};
-
-export const rankNdcg: Objective = {
-  ...ranking("rank:ndcg", changeOfNdcg),
-  checkLabels(labels, { ndcg_exp_gain: isExponential }) {
-    requireFinite(labels);
-    const bad = labels.findIndex(
-      (label) => label < 0 || (isExponential && (!Number.isInteger(label) || label > labelMax)),
-    );
-    if (bad < 0) return;
-    const needs = isExponential ? `a whole number from 0 to ${labelMax}` : "0 or above";
-    throw new TandemError("LABEL_INVALID", `the label of instance ${bad} is not ${needs}, as rank:ndcg needs`);
-  },
-};
-
-function ranking(
-  name: ObjectiveName,
-  changeIn: (labels: readonly number[], parameters: ObjectiveParameters) => Change,
-): Omit<Objective, "checkLabels"> {
+function ranking(changeIn: (labels: readonly number[], parameters: LearningParameters) => Change) {
   return {
-    name,
     kind: "rank",
+    link: identity,
+    metrics: ["ndcg@32"],
+    xgboost: {
+      since: "1.7",
+      parameters: () => ({ lambdarank_param: { lambdarank_pair_method: "topk" }, lambda_rank_param: {} }),
+    },
     takes: ["qid"],
     checkVariety: requireSomeOrder,
-    outputCount: () => 1,
     bounds: () => ({ g: null, h: null }),
     gradients(margins, labels, parameters, rows) {
       const g = new Float64Array(margins.length);
@@ -61,15 +89,13 @@ function ranking(
       }
       return [g, h];
     },
-    predictions: (margins) => margins.slice(),
-    baseMargin: finiteMargin,
-  };
+  } as const satisfies Partial<Objective>;
 }
 
 interface Ranked {
   readonly margins: Float64Array;
   readonly labels: Float64Array;
-  readonly parameters: ObjectiveParameters;
+  readonly parameters: LearningParameters;
   readonly change: Change;
 }
 
@@ -106,7 +132,7 @@ function addGroup(g: Float64Array, h: Float64Array, order: Uint32Array, asked: R
 
 function changeOfNdcg(
   labels: readonly number[],
-  { ndcg_exp_gain: isExponential, lambdarank_num_pair_per_sample: places }: ObjectiveParameters,
+  { ndcg_exp_gain: isExponential, lambdarank_num_pair_per_sample: places }: LearningParameters,
 ): Change {
   const ideal = idealGain(labels, places, isExponential);
   const inverse = ideal === 0 ? 0 : 1 / ideal;

@@ -6,37 +6,63 @@
  * Bounds: p lies in [0, 1], so p - 1 and p lie in [-1, 1], and 2 p (1 - p) is at most 1/2.
  */
 import { TandemError } from "../../base/error.ts";
-import { finiteMargin } from "./logistic-objectives.ts";
-import type { Objective, ObjectiveName } from "./objective.ts";
+import { choice, type ParameterSpec } from "../../base/parameters/parameter-spec.ts";
+import { identity } from "./link.ts";
+import type { Objective } from "./objective.ts";
+
+export const softmaxParameters = {
+  num_class: {
+    kind: "integer",
+    default: 0,
+    min: 0,
+    max: 1000,
+    refusedElsewhere: "Leave it out, or train multi:softprob",
+    help: "number of classes; labels are 0 to num_class - 1",
+  },
+  multi_strategy: choice(
+    ["one_output_per_tree", "multi_output_tree"],
+    "one_output_per_tree",
+    "a tree per class and round, or one tree per round with a weight per class in each leaf",
+  ),
+} as const satisfies Record<string, ParameterSpec>;
 
 /** XGBoost's floor for a hessian. */
 const hessianMin = 1e-16;
 
-export const softprob: Objective = {
-  ...ofClasses("multi:softprob"),
-  predictions: probabilities,
-};
+export const softmaxObjectives = [
+  {
+    ...ofClasses("multi:softprob"),
+    about: { labels: "classes from 0 on", prediction: "a probability each", baseScore: "irrelevant" },
+    predictions: probabilities,
+  },
+  {
+    ...ofClasses("multi:softmax"),
+    about: { labels: "classes from 0 on", prediction: "the likeliest", baseScore: "irrelevant" },
+    predictsOne: true,
+    predictions: (margins, classes) =>
+      Float64Array.from({ length: margins.length / classes }, (_, row) => likeliest(margins, row * classes, classes)),
+    evaluated: probabilities,
+  },
+] as const satisfies readonly Objective[];
 
-export const softmax: Objective = {
-  ...ofClasses("multi:softmax"),
-  predictsOne: true,
-  predictions: (margins, classes) =>
-    Float64Array.from({ length: margins.length / classes }, (_, row) => likeliest(margins, row * classes, classes)),
-  evaluated: probabilities,
-};
-
-function ofClasses(name: ObjectiveName): Omit<Objective, "predictions"> {
+function ofClasses<N extends string>(name: N) {
   return {
     name,
     kind: "classes",
-    outputCount({ num_class: classes }) {
-      if (classes >= 2) return classes;
-      throw new TandemError("USAGE", `${name} needs num_class, the number of classes: 2 or more`);
+    /** A margin that all classes start from: it cancels out. */
+    link: identity,
+    metrics: ["merror", "mlogloss"],
+    parameters: ["num_class", "multi_strategy"],
+    xgboost: {
+      since: "1.7",
+      parameters: ({ outputCount }) => ({ softmax_multiclass_param: { num_class: String(outputCount) } }),
+    },
+    outputCount: ({ num_class: classes }) => classes,
+    checkParameters({ num_class: classes }) {
+      if (classes < 2) throw new TandemError("USAGE", `${name} needs num_class, the number of classes: 2 or more`);
     },
     bounds: () => ({ g: { min: -1, max: 1 }, h: { min: 0, max: 0.5 } }),
     gradients: (margins, labels, { num_class: classes }) => gradientsOf(margins, labels, classes),
-    /** A margin that all classes start from: it cancels out. */
-    baseMargin: finiteMargin,
     checkLabels(labels, { num_class: classes }) {
       const bad = labels.findIndex((label) => !Number.isInteger(label) || label < 0 || label >= classes);
       if (bad >= 0)
@@ -49,7 +75,7 @@ function ofClasses(name: ObjectiveName): Omit<Objective, "predictions"> {
       if (labels.every((label) => label === labels[0]))
         throw new TandemError("LABEL_INVALID", `all labels are the same class; ${name} needs several`);
     },
-  };
+  } as const satisfies Partial<Objective>;
 }
 
 function gradientsOf(margins: Float64Array, labels: Float64Array, classes: number): Float64Array[] {

@@ -6,7 +6,7 @@ import { trainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";
 import { coxNloglik } from "../metric/survival-metrics.ts";
 import { aftGradient, aftLoss, erf, gradientMax, hessianMax } from "./aft-loss.ts";
-import { objectiveFor } from "./objective.ts";
+import { objectiveFor } from "./objectives.ts";
 
 const numbers = (...values: number[]): Float64Array => Float64Array.from(values);
 const names = ["normal", "logistic", "extreme"] as const;

@@ -1,276 +1,15 @@
-/** What is learnt. Names, meanings and defaults are XGBoost's where XGBoost has the thing. */
-import { boosterParameters } from "./booster-parameters.ts";
+/** What is learnt: all training parameters, with what objectives and metrics declare of them. */
 import { choice, list, type ParameterSpec, type ValuesOf } from "../../base/parameters/parameter-spec.ts";
+import { metricNames, numberedMetricNames } from "../metric/metrics.ts";
+import { namesOf, objectiveNames, objectives } from "../objective/objectives.ts";
+import { learningParameters } from "./learning-parameters.ts";
 
-export const trainingParameters = {
-  objective: choice(
-    [
-      "binary:logistic",
-      "binary:logitraw",
-      "binary:hinge",
-      "reg:squarederror",
-      "reg:pseudohubererror",
-      "reg:absoluteerror",
-      "reg:quantileerror",
-      "reg:logistic",
-      "reg:gamma",
-      "reg:tweedie",
-      "count:poisson",
-      "survival:cox",
-      "survival:aft",
-      "rank:pairwise",
-      "rank:ndcg",
-      "multi:softprob",
-      "multi:softmax",
-    ],
-    "binary:logistic",
-    "what the trees learn",
-  ),
-  ...boosterParameters,
-  num_class: {
-    kind: "integer",
-    default: 0,
-    min: 0,
-    max: 1000,
-    help: "multi:softprob, multi:softmax: number of classes; labels are 0 to num_class - 1",
-  },
-  multi_strategy: choice(
-    ["one_output_per_tree", "multi_output_tree"],
-    "one_output_per_tree",
-    "several classes: a tree per class and round, or one tree per round with a weight per class in each leaf",
-  ),
-  num_round: {
-    kind: "integer",
-    default: 50,
-    min: 1,
-    max: 100_000,
-    aliases: ["n_estimators"],
-    help: "rounds of boosting: trees, or with several classes trees per class",
-  },
-  num_parallel_tree: {
-    kind: "integer",
-    default: 1,
-    min: 1,
-    max: 1000,
-    help: "trees of a round that grow side by side, each on its own sample: above 1 a boosted random forest",
-  },
-  max_depth: {
-    kind: "integer",
-    default: 3,
-    min: 0,
-    max: 16,
-    help: "levels of splits in a tree; 0 for no limit but max_leaves",
-  },
-  max_leaves: { kind: "integer", default: 0, min: 0, max: 65536, help: "leaves of a tree at most; 0 for no limit" },
-  grow_policy: choice(
-    ["depthwise", "lossguide"],
-    "depthwise",
-    "split level by level, or always the node with the highest gain",
-  ),
-  eta: {
-    kind: "number",
-    default: 0.3,
-    min: 0,
-    max: 1,
-    minExclusive: true,
-    aliases: ["learning_rate"],
-    help: "learning rate: shrinks every leaf",
-  },
-  lambda: { kind: "number", default: 1, min: 0, aliases: ["reg_lambda"], help: "L2 regularisation of leaf weights" },
-  alpha: { kind: "number", default: 0, min: 0, aliases: ["reg_alpha"], help: "L1 regularisation of leaf weights" },
-  gamma: {
-    kind: "number",
-    default: 0,
-    min: 0,
-    aliases: ["min_split_loss"],
-    help: "smallest gain that splits a node, as in XGBoost",
-  },
-  min_child_weight: { kind: "number", default: 1, min: 0, help: "smallest sum of hessians on each side of a split" },
-  max_delta_step: {
-    kind: "number",
-    default: 0,
-    min: 0,
-    defaultOf: { "count:poisson": 0.7 },
-    help: "largest leaf weight before shrinking; 0 for no limit",
-  },
-  scale_pos_weight: {
-    kind: "number",
-    default: 1,
-    min: 0,
-    minExclusive: true,
-    help: "binary:logistic, binary:logitraw, reg:logistic: weight of instances with label 1",
-  },
-  sampling_method: choice(
-    ["uniform", "goss"],
-    "uniform",
-    "which instances a tree learns from: drawn evenly, or those with large gradients and some of the rest",
-  ),
-  subsample: {
-    kind: "number",
-    default: 1,
-    min: 0,
-    max: 1,
-    minExclusive: true,
-    help: "sampling_method uniform: fraction of the instances that a tree learns from",
-  },
-  top_rate: {
-    kind: "number",
-    default: 0.2,
-    min: 0,
-    max: 1,
-    minExclusive: true,
-    help: "sampling_method goss: fraction of instances with the largest gradients",
-  },
-  other_rate: {
-    kind: "number",
-    default: 0.1,
-    min: 0,
-    max: 1,
-    minExclusive: true,
-    help: "sampling_method goss: fraction of instances drawn from the rest",
-  },
-  colsample_bytree: {
-    kind: "number",
-    default: 1,
-    min: 0,
-    max: 1,
-    minExclusive: true,
-    help: "fraction of each party's features that a tree may use",
-  },
-  colsample_bylevel: {
-    kind: "number",
-    default: 1,
-    min: 0,
-    max: 1,
-    minExclusive: true,
-    help: "fraction of a tree's features that a level may use",
-  },
-  colsample_bynode: {
-    kind: "number",
-    default: 1,
-    min: 0,
-    max: 1,
-    minExclusive: true,
-    help: "fraction of a level's features that a node may use",
-  },
-  huber_slope: {
-    kind: "number",
-    default: 1,
-    min: 0,
-    minExclusive: true,
-    help: "reg:pseudohubererror: where the loss turns from squared to absolute",
-  },
-  quantile_alpha: {
-    kind: "numbers",
-    default: [0.5],
-    above: 0,
-    below: 1,
-    countMax: 100,
-    help: "reg:quantileerror: the quantile that is predicted; several, as 0.1,0.5,0.9, have a tree each in every round",
-  },
-  tweedie_variance_power: {
-    kind: "number",
-    default: 1.5,
-    min: 1,
-    max: 2,
-    maxExclusive: true,
-    help: "reg:tweedie: from 1, as counts, to just below 2, as amounts of reg:gamma",
-  },
-  aft_loss_distribution: choice(
-    ["normal", "logistic", "extreme"],
-    "normal",
-    "survival:aft: how logarithms of times are spread around the prediction",
-  ),
-  aft_loss_distribution_scale: {
-    kind: "number",
-    default: 1,
-    min: 0,
-    minExclusive: true,
-    help: "survival:aft: how far they are spread",
-  },
-  lambdarank_num_pair_per_sample: {
-    kind: "integer",
-    default: 32,
-    min: 1,
-    max: 4294967295,
-    help: "rank:*: how many of the highest places are compared with all below them",
-  },
-  lambdarank_normalization: {
-    kind: "switch",
-    default: true,
-    help: "rank:*: scale the gradients of each group by their sum",
-  },
-  ndcg_exp_gain: {
-    kind: "switch",
-    default: true,
-    help: "rank:ndcg: take 2^label - 1 as a label's worth, not the label",
-  },
-  max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
-  enable_categorical: {
-    kind: "switch",
-    default: false,
-    help: "take columns with text in them as categories, and those columns of numbers that 'categorical' names",
-  },
-  max_cat_to_onehot: {
-    kind: "integer",
-    default: 4,
-    min: 1,
-    max: 4096,
-    help: "with fewer categories than this, one is split from the rest; with more, they are split into two sets",
-  },
-  max_cat_threshold: {
-    kind: "integer",
-    default: 64,
-    min: 1,
-    max: 4096,
-    help: "sets of categories: how many are tried from either end of their order",
-  },
-  min_category_people: {
-    kind: "number",
-    default: 5,
-    min: 0,
-    help: "people that a passive party's categories need on average before sets of them are named: few tell labels",
-  },
-  base_score: {
-    kind: "number",
-    default: 0.5,
-    words: ["auto"],
-    defaultOf: { "reg:absoluteerror": "auto", "reg:quantileerror": "auto" },
-    help: "prediction before the first tree; auto: one Newton step from a margin of 0, or the labels' own quantile",
-  },
-  local_rounds: {
-    kind: "integer",
-    default: 0,
-    min: 0,
-    max: 100_000,
-    help: "first rounds in which only the active party's own features split; passive parties see nothing of them",
-  },
+export const trainingParameters = withObjectives({
+  objective: choice(objectiveNames, "binary:logistic", "what the trees learn"),
+  ...learningParameters,
   eval_metric: list(
-    [
-      "auc",
-      "aucpr",
-      "ks",
-      "logloss",
-      "error",
-      "rmse",
-      "mae",
-      "mape",
-      "mphe",
-      "quantile",
-      "poisson-nloglik",
-      "gamma-nloglik",
-      "gamma-deviance",
-      "tweedie-nloglik",
-      "cox-nloglik",
-      "aft-nloglik",
-      "interval-regression-accuracy",
-      "ndcg",
-      "map",
-      "pre",
-      "mlogloss",
-      "merror",
-    ],
-    ["error", "tweedie-nloglik", "ndcg", "map", "pre"],
+    metricNames,
+    numberedMetricNames,
     "what is reported; the last decides early stopping. Without it: what fits the objective",
   ),
   early_stopping_rounds: {
@@ -288,6 +27,21 @@ export const trainingParameters = {
     help: "evaluate the training rows after every so many rounds, and after the last; 0: after the last only",
   },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },
-} as const satisfies Record<string, ParameterSpec>;
+} as const satisfies Record<string, ParameterSpec>);
 
 export type TrainingParameters = ValuesOf<typeof trainingParameters>;
+
+/** Help that says which objectives use a parameter, where not all do; and the defaults of those that have their own. */
+function withObjectives<T extends Record<string, ParameterSpec>>(table: T): T {
+  const specs = Object.entries(table).map(([name, spec]) => {
+    const users = objectives.filter(({ parameters }) => parameters?.some((own) => own === name));
+    const help = users.length === 0 ? spec.help : `${namesOf(users).join(", ")}: ${spec.help}`;
+    const defaultOf = Object.fromEntries(
+      objectives.flatMap(({ name: objective, defaults }) =>
+        Object.entries(defaults ?? {}).flatMap(([own, value]) => (own === name ? [[objective, value]] : [])),
+      ),
+    );
+    return [name, { ...spec, help, ...(Object.keys(defaultOf).length === 0 ? {} : { defaultOf }) }];
+  });
+  return Object.fromEntries(specs) as T;
+}

@@ -1,5 +1,5 @@
 /** A model whose rules are all in one place: centralised training makes one, the parties' shares together are one. */
-import type { ObjectiveName } from "../objective/objective.ts";
+import type { ObjectiveName } from "../objective/objectives.ts";
 import type { SplitRule, Tree } from "./tree.ts";
 
 export interface Model {

@@ -1,7 +1,7 @@
 /** Prediction with all columns in one place; split-test.ts says which way a value goes. */
 import { assert } from "../../base/assert.ts";
 import type { Model } from "./model.ts";
-import { objectiveFor } from "../objective/objective.ts";
+import { predictionsFrom } from "../objective/objectives.ts";
 import { type CategoryNames, columnTest } from "../split/split-test.ts";
 import { addLeaf, leafOf } from "./tree.ts";
 import { withWeightsInLeaves } from "./weighted-trees.ts";
@@ -64,5 +64,5 @@ function forEachLeaf(
 
 /** Margins turned into predictions: probabilities for binary:logistic. */
 export function predictionsOf(model: Model, margins: Float64Array): Float64Array {
-  return objectiveFor(model.objective).predictions(margins, model.outputCount ?? 1);
+  return predictionsFrom(model.objective, margins, model.outputCount);
 }

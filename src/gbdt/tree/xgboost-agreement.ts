@@ -1,5 +1,7 @@
 /** Which XGBoost predicts with an exported model, and how closely: the same leaves, added up in float32. */
-import type { ObjectiveName } from "../objective/objective.ts";
+import { TandemError } from "../../base/error.ts";
+import type { Objective, XgboostForm } from "../objective/objective.ts";
+import { namesOf, type ObjectiveName, objectiveFor, objectives } from "../objective/objectives.ts";
 
 /** The largest difference, relative to max(1, |prediction|): float32 has 24 bits. */
 export const predictionTolerance = 1e-6;
@@ -8,14 +10,32 @@ const shown = predictionTolerance.toExponential();
 const closeness = `predicts the same to ${shown}, relative to max(1, |prediction|)`;
 export const agreementWords = `XGBoost ${closeness}`;
 
+/** @throws TandemError USAGE if XGBoost has no such objective */
+export function xgboostFormOf({ name, xgboost }: Pick<Objective, "name" | "xgboost">): XgboostForm {
+  if (xgboost !== null) return xgboost;
+  throw new TandemError("USAGE", `XGBoost has no objective ${name}: the model cannot be exported. Predict with Tandem`);
+}
+
 /** The earliest that knows the objective: others refuse the file. */
 export function earliestXgboost(objective: ObjectiveName): string {
-  return objective === "reg:quantileerror" ? "2.0" : "1.7";
+  return xgboostFormOf(objectiveFor(objective)).since;
 }
 
 /** Of the file of one model. */
 export function exportWords(objective: ObjectiveName): string {
   return `XGBoost ${earliestXgboost(objective)} or later ${closeness}`;
+}
+
+/** Of files of any model: "XGBoost 1.7 or later (reg:quantileerror: 2.0)". */
+export function versionWords(): string {
+  const since = new Map<string, Objective[]>();
+  for (const objective of objectives) {
+    const version = objective.xgboost?.since ?? "not at all";
+    since.set(version, [...(since.get(version) ?? []), objective]);
+  }
+  const [[usual], ...others] = [...since].sort(([, a], [, b]) => b.length - a.length);
+  const exceptions = others.map(([version, some]) => `${namesOf(some).join(", ")}: ${version}`).join("; ");
+  return `XGBoost ${usual} or later${exceptions === "" ? "" : ` (${exceptions})`}`;
 }
 
 /** The largest difference of predictions, counted so. */

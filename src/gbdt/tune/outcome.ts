@@ -1,7 +1,7 @@
 /** What a search has found: its trials, the best first, and which parameters mattered. */
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { type Spread, spread } from "../boost/fold-turns.ts";
-import { isHigherBetter } from "../metric/eval-metric.ts";
+import { isHigherBetter } from "../metric/metrics.ts";
 import type { Rung } from "./schedule.ts";
 import { searchable, type Searched, type SearchSpace } from "./search-space.ts";
 import type { TrialTurns } from "./trial-turns.ts";

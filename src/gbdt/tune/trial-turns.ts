@@ -9,7 +9,7 @@ import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import { metricsFor } from "../boost/boosting-monitor.ts";
 import type { BoostingTask } from "../boost/boosting-task.ts";
 import { type CrossValidationOutcome, FoldTurns, type Turn, type Turns } from "../boost/fold-turns.ts";
-import { isHigherBetter, type MetricName } from "../metric/eval-metric.ts";
+import { isHigherBetter, type MetricName } from "../metric/metrics.ts";
 import { requireDeciding } from "../metric/one-class.ts";
 import { type Rung, roundsIn } from "./schedule.ts";
 

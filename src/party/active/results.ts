@@ -15,6 +15,7 @@ import { predictionColumns } from "../../data/prediction-columns.ts";
 import { csvChunks } from "../../data/write-csv.ts";
 import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
 import { absenceWords } from "../../gbdt/metric/one-class.ts";
+import { cutOffOf, type ObjectiveName } from "../../gbdt/objective/objectives.ts";
 import type { JobTables } from "./tables.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Emit } from "../../record/events.ts";
@@ -79,11 +80,11 @@ export async function tellFailure(role: Pick<ActiveRole, "finish">, error: unkno
 export async function writePredictions(
   path: string,
   table: PartyTable,
-  { objective, predictions }: { readonly objective: string; readonly predictions: Float64Array },
+  { objective, predictions }: { readonly objective: ObjectiveName; readonly predictions: Float64Array },
   storage: Storage,
 ): Promise<void> {
   const { ids, classes = null } = table;
-  const { names, columns } = predictionColumns(objective, predictions, ids.length, classes);
+  const { names, columns } = predictionColumns(cutOffOf(objective), predictions, ids.length, classes);
   const values = labelsOf(table);
   const labels = computedTexts(values.length, (row) => classes?.[values[row]] ?? String(values[row]));
   await storage.write(path, csvChunks(["id", "label", ...names], [ids, labels, ...columns]));

@@ -6,7 +6,7 @@
 import { chosenScheme, configNames, schemeTraits } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import { unusedParameters } from "../../gbdt/parameters/objective-parameters.ts";
+import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";

@@ -13,7 +13,7 @@ import { CategoryBook } from "../../data/category-book.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { drawnGroups } from "../../data/drawn-groups.ts";
 import type { Notice } from "../../data/feature-columns.ts";
-import { withClassCount } from "../../data/labels.ts";
+import { withClassCount } from "../../gbdt/objective/outputs.ts";
 import { splitRows, validationRows } from "../../data/split.ts";
 import { pathTitle } from "../../data/table-parts.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
@@ -68,8 +68,7 @@ export async function readActiveTables(
   notice: Notice = () => {},
 ): Promise<ActiveTables> {
   const { label: column, positive, classes, weight } = data;
-  const { objective } = training;
-  const label: LabelSpec = { label: column, positive, classes, weight, objective, training, columns: data };
+  const label: LabelSpec = { label: column, positive, classes, weight, training, columns: data };
   if (data.categorical.length > 0 && !training.enable_categorical)
     throw new TandemError(
       "USAGE",

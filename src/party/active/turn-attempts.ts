@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
-import { unusedParameters } from "../../gbdt/parameters/objective-parameters.ts";
+import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { osRandom } from "../../base/random.ts";
 import { noColumns, type RowColumns } from "../../base/row-columns.ts";

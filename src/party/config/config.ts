@@ -20,7 +20,7 @@ import {
 } from "../../base/parameters/parameters.ts";
 import { trainingParameters, type TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { TandemError } from "../../base/error.ts";
-import { unusedParameters } from "../../gbdt/parameters/objective-parameters.ts";
+import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
 import { checkForest, checkGrowth } from "../../gbdt/boost/train.ts";
 import { groupCountMax } from "../../gbdt/split/interactions.ts";
 import { groupSyntax } from "../../protocol/interaction-groups.ts";

@@ -5,7 +5,7 @@
  */
 import type { X509Certificate } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
-import type { ObjectiveName } from "../../gbdt/objective/objective.ts";
+import type { ObjectiveName } from "../../gbdt/objective/objectives.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { type Consent, type ConsentStatement, readConsent } from "../../store/consent-file.ts";
 import { mergeShares } from "../../store/merge-shares.ts";

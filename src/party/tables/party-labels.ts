@@ -5,9 +5,10 @@ import { columnTitle, placeOf } from "../../data/columns.ts";
 import type { CsvTable } from "../../data/csv-table.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import type { Notice } from "../../data/feature-columns.ts";
-import { type LabelReading, readLabels, sortedClasses, withClassCount } from "../../data/labels.ts";
+import { type LabelReading, readLabels, sortedClasses } from "../../data/labels.ts";
+import { withClassCount } from "../../gbdt/objective/outputs.ts";
 import type { RowColumnChoice } from "../../data/row-column.ts";
-import { objectiveFor } from "../../gbdt/objective/objective.ts";
+import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 
 export interface LabelSpec extends LabelReading {
   readonly label: string;
@@ -24,7 +25,9 @@ export function checkedLabels(
   label: LabelReading & Pick<LabelSpec, "training">,
   notice: Notice = () => {},
 ): Pick<PartyTable, "labels" | "classes"> {
-  const { values, classes } = readLabels(csv, index, label);
+  const { name: objective, kind } = objectiveFor(label.training.objective);
+  const learns = kind === "binary" ? "two classes" : kind === "classes" ? "several classes" : "numbers";
+  const { values, classes } = readLabels(csv, index, label, { objective, learns });
   if (classes !== null && label.classes === undefined && label.trained === undefined)
     notice(`${csv.path}, column ${columnTitle(csv, index)}: ${sortedClasses(classes)}`);
   checkFileLabels(csv, index, values, withClassCount(label.training, classes));
@@ -37,7 +40,7 @@ export function checkedLabels(
  */
 function checkFileLabels(csv: CsvTable, index: number, labels: Float64Array, training: TrainingParameters): void {
   const objective = objectiveFor(training.objective);
-  objective.outputCount(training); // refuses a number of classes that is missing
+  objective.checkParameters?.(training); // refuses a number of classes that is missing
   try {
     objective.checkLabels(labels, training);
   } catch (error) {

@@ -3,7 +3,7 @@
  * somebody in: a node of the last level that it was told of, parted by its own split there.
  */
 import { SeededRandom } from "../../base/random.ts";
-import { auc } from "../../gbdt/metric/ranking-metrics.ts";
+import { auc } from "../../gbdt/metric/auc-metrics.ts";
 import type { LabelGuess } from "./audit-result.ts";
 import type { SeenTree, Transcript } from "./transcript.ts";
 

@@ -23,7 +23,7 @@ function endpoint(outputs: number[], naming: EndpointOptions["naming"]): Predict
 
 test("where classes have names, an answer has them and each entry the likeliest", async () => {
   const classes = ["no", "perhaps", "yes"];
-  const several = endpoint([0.2, 0.3, 0.5, 0.6, 0.4, 0], { objective: "multi:softprob", classes });
+  const several = endpoint([0.2, 0.3, 0.5, 0.6, 0.4, 0], { cutOff: 0.5, classes });
   expect(await several.answer({ ids: ["a", "b"] })).toEqual({
     model: "m",
     classes,
@@ -32,7 +32,7 @@ test("where classes have names, an answer has them and each entry the likeliest"
       { id: "b", prediction: [0.6, 0.4, 0], class: "no" },
     ],
   });
-  const two = endpoint([0.75], { objective: "binary:logistic", classes: ["no", "yes"] });
+  const two = endpoint([0.75], { cutOff: 0.5, classes: ["no", "yes"] });
   expect((await two.answer({ ids: ["a"] })).predictions).toEqual([{ id: "a", prediction: 0.75, class: "yes" }]);
 });
 

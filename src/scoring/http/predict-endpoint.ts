@@ -16,7 +16,7 @@ import type { MicroBatcher } from "./micro-batcher.ts";
 export interface EndpointOptions {
   readonly model: string;
   /** Names of what is predicted. Null or left out: it has none. */
-  readonly naming?: { readonly objective: string; readonly classes: readonly string[] } | null;
+  readonly naming?: { readonly cutOff: number; readonly classes: readonly string[] } | null;
   /** The active party, and its own features that the model asks about. */
   readonly party: string;
   readonly features: readonly string[];
@@ -89,7 +89,7 @@ export class PredictEndpoint {
     const naming = this.#naming(wanted);
     return {
       prediction: values.length === 1 ? values[0] : [...values],
-      ...(naming ? { class: likeliestClass(naming.objective, Float64Array.from(values), naming.classes) } : {}),
+      ...(naming ? { class: likeliestClass(naming.cutOff, Float64Array.from(values), naming.classes) } : {}),
     };
   }
 

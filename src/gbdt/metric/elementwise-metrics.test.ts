@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { poissonNloglik } from "./likelihood-metrics.ts";
-import { error, logGamma, logloss, mae, rmse } from "./metrics.ts";
+import { error, logloss, mae, rmse } from "./elementwise-metrics.ts";
+import { logGamma } from "./likelihood-metrics.ts";
 
 describe("metrics of single predictions", () => {
   it("follow their definitions", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
-import { auc, ks, separation, separationAside } from "./ranking-metrics.ts";
+import { auc, ks, separation, separationAside } from "./auc-metrics.ts";
 
 // Few distinct scores, so that ties are everywhere.
 const scored = fc.array(fc.record({ score: fc.integer({ min: 0, max: 8 }), label: fc.constantFrom(0, 1) }), {

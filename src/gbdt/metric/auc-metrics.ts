@@ -1,7 +1,35 @@
 /** Metrics of how well scores separate two classes: only the order of scores counts. `labels` are 0 or 1. */
 import { assert } from "../../base/assert.ts";
 import { plainAddon } from "../../base/plain-addon.ts";
-import type { Weights } from "./metrics.ts";
+import type { Metric } from "./metric.ts";
+import type { Weights } from "./weighted-mean.ts";
+
+const twoClasses = { fits: ["binary"], higherIsBetter: true, separates: true } as const;
+
+export const aucMetrics = [
+  {
+    ...twoClasses,
+    name: "auc",
+    about: "area under the ROC curve; of several classes each against the rest, weighted by its share",
+    fits: ["binary", "classes"],
+    value(evaluation) {
+      const { outputCount, predictions, labels, weights } = evaluation;
+      return outputCount === 1 ? evaluation.separation.auc : multiClassAuc(predictions, outputCount, labels, weights);
+    },
+  },
+  {
+    ...twoClasses,
+    name: "aucpr",
+    about: "area under the precision-recall curve",
+    value: ({ separation: { aucpr } }) => aucpr,
+  },
+  {
+    ...twoClasses,
+    name: "ks",
+    about: "Kolmogorov-Smirnov: the largest distance between the score distributions of the two classes",
+    value: ({ separation: { ks } }) => ks,
+  },
+] as const satisfies readonly Metric[];
 
 /** Below this many scores a call of the addon costs more than it brings. */
 const nativeMin = 4096;
@@ -119,7 +147,7 @@ export function ks(scores: ArrayLike<number>, labels: ArrayLike<number>, weights
  * @param probabilities those of a row side by side
  * @returns NaN if a class has no rows, or all of them
  */
-export function multiClassAuc(
+function multiClassAuc(
   probabilities: ArrayLike<number>,
   classes: number,
   labels: ArrayLike<number>,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { unusedParameters } from "./objective-parameters.ts";
+import { unusedParameters } from "./unused-parameters.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "./training-parameters.ts";
 

@@ -1,0 +1,76 @@
+/** Predictions of some rows against their labels: what metrics are computed from. */
+import { noColumns, type RowColumns } from "../../base/row-columns.ts";
+import { type ObjectiveName, objectiveFor, predictionsFrom } from "../objective/objectives.ts";
+import type { LearningParameters } from "../parameters/learning-parameters.ts";
+import { type Separation, separation, separationAside } from "./auc-metrics.ts";
+import { metricFor, type MetricName } from "./metrics.ts";
+import type { RankedRows } from "./rank-metrics.ts";
+import type { Weights } from "./weighted-mean.ts";
+
+type EvaluatedParameters = LearningParameters & { readonly objective: ObjectiveName };
+
+/** Margins of some rows, seen by every metric; what several metrics need is computed once. */
+export class Evaluation {
+  readonly labels: Float64Array;
+  readonly weights: Weights;
+  /** What of the parameters metrics may look at. */
+  readonly parameters: LearningParameters;
+  readonly columns: RowColumns;
+  readonly #objective: ObjectiveName;
+  readonly #margins: Float64Array;
+  #predictions: Float64Array | null = null;
+  #separation: Separation | null = null;
+
+  constructor(
+    parameters: EvaluatedParameters,
+    margins: Float64Array,
+    labels: Float64Array,
+    weights: Weights = null,
+    columns: RowColumns = noColumns,
+  ) {
+    this.columns = columns;
+    this.parameters = parameters;
+    this.#objective = parameters.objective;
+    this.#margins = margins;
+    this.labels = labels;
+    this.weights = weights;
+  }
+
+  /** What XGBoost's metrics see: of most objectives the predictions. */
+  get predictions(): Float64Array {
+    this.#predictions ??=
+      objectiveFor(this.#objective).evaluated?.(this.#margins, this.outputCount) ??
+      predictionsFrom(this.#objective, this.#margins, this.outputCount);
+    return this.#predictions;
+  }
+
+  get outputCount(): number {
+    return this.#margins.length / this.labels.length;
+  }
+
+  get separation(): Separation {
+    this.#separation ??= separation(this.#scores, this.labels, this.weights);
+    return this.#separation;
+  }
+
+  /** Rows with their groups. @param places those that count; undefined: all */
+  ranked(places = Infinity): RankedRows {
+    const groups = this.columns.qid ?? new Float64Array(this.labels.length);
+    return { scores: this.#margins, labels: this.labels, groups, weights: this.weights, places };
+  }
+
+  /** What takes long of these metrics is computed aside. */
+  async prepare(wanted: readonly MetricName[]): Promise<void> {
+    if (this.outputCount === 1 && wanted.some((metric) => metricFor(metric).separates === true))
+      this.#separation ??= await separationAside(this.#scores, this.labels, this.weights);
+  }
+
+  value(name: MetricName): number {
+    const at = name.split("@")[1];
+    return metricFor(name).value(this, at === undefined ? undefined : Number(at));
+  }
+
+  get #scores(): Float64Array {
+    return objectiveFor(this.#objective).separatesByPrediction === true ? this.predictions : this.#margins;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The training parameters that objectives and metrics may look at: all but their own names, which follow from what
+ * they declare. Parameters of some objectives only are declared beside these. Names, meanings and defaults are
+ * XGBoost's where XGBoost has the thing.
+ */
+import { choice, type ParameterSpec, type ValuesOf } from "../../base/parameters/parameter-spec.ts";
+import { aftParameters } from "../objective/aft-objective.ts";
+import { logLinkParameters } from "../objective/log-link-objectives.ts";
+import { logisticParameters } from "../objective/logistic-objectives.ts";
+import { quantileParameters } from "../objective/quantile-objectives.ts";
+import { rankParameters } from "../objective/rank-objectives.ts";
+import { regressionParameters } from "../objective/regression-objectives.ts";
+import { softmaxParameters } from "../objective/softmax-objectives.ts";
+import { boosterParameters } from "./booster-parameters.ts";
+
+export const learningParameters = {
+  ...boosterParameters,
+  ...softmaxParameters,
+  num_round: {
+    kind: "integer",
+    default: 50,
+    min: 1,
+    max: 100_000,
+    aliases: ["n_estimators"],
+    help: "rounds of boosting: trees, or with several classes trees per class",
+  },
+  num_parallel_tree: {
+    kind: "integer",
+    default: 1,
+    min: 1,
+    max: 1000,
+    help: "trees of a round that grow side by side, each on its own sample: above 1 a boosted random forest",
+  },
+  max_depth: {
+    kind: "integer",
+    default: 3,
+    min: 0,
+    max: 16,
+    help: "levels of splits in a tree; 0 for no limit but max_leaves",
+  },
+  max_leaves: { kind: "integer", default: 0, min: 0, max: 65536, help: "leaves of a tree at most; 0 for no limit" },
+  grow_policy: choice(
+    ["depthwise", "lossguide"],
+    "depthwise",
+    "split level by level, or always the node with the highest gain",
+  ),
+  eta: {
+    kind: "number",
+    default: 0.3,
+    min: 0,
+    max: 1,
+    minExclusive: true,
+    aliases: ["learning_rate"],
+    help: "learning rate: shrinks every leaf",
+  },
+  lambda: { kind: "number", default: 1, min: 0, aliases: ["reg_lambda"], help: "L2 regularisation of leaf weights" },
+  alpha: { kind: "number", default: 0, min: 0, aliases: ["reg_alpha"], help: "L1 regularisation of leaf weights" },
+  gamma: {
+    kind: "number",
+    default: 0,
+    min: 0,
+    aliases: ["min_split_loss"],
+    help: "smallest gain that splits a node, as in XGBoost",
+  },
+  min_child_weight: { kind: "number", default: 1, min: 0, help: "smallest sum of hessians on each side of a split" },
+  max_delta_step: {
+    kind: "number",
+    default: 0,
+    min: 0,
+    help: "largest leaf weight before shrinking; 0 for no limit",
+  },
+  ...logisticParameters,
+  sampling_method: choice(
+    ["uniform", "goss"],
+    "uniform",
+    "which instances a tree learns from: drawn evenly, or those with large gradients and some of the rest",
+  ),
+  subsample: {
+    kind: "number",
+    default: 1,
+    min: 0,
+    max: 1,
+    minExclusive: true,
+    help: "sampling_method uniform: fraction of the instances that a tree learns from",
+  },
+  top_rate: {
+    kind: "number",
+    default: 0.2,
+    min: 0,
+    max: 1,
+    minExclusive: true,
+    help: "sampling_method goss: fraction of instances with the largest gradients",
+  },
+  other_rate: {
+    kind: "number",
+    default: 0.1,
+    min: 0,
+    max: 1,
+    minExclusive: true,
+    help: "sampling_method goss: fraction of instances drawn from the rest",
+  },
+  colsample_bytree: {
+    kind: "number",
+    default: 1,
+    min: 0,
+    max: 1,
+    minExclusive: true,
+    help: "fraction of each party's features that a tree may use",
+  },
+  colsample_bylevel: {
+    kind: "number",
+    default: 1,
+    min: 0,
+    max: 1,
+    minExclusive: true,
+    help: "fraction of a tree's features that a level may use",
+  },
+  colsample_bynode: {
+    kind: "number",
+    default: 1,
+    min: 0,
+    max: 1,
+    minExclusive: true,
+    help: "fraction of a level's features that a node may use",
+  },
+  ...regressionParameters,
+  ...quantileParameters,
+  ...logLinkParameters,
+  ...aftParameters,
+  ...rankParameters,
+  max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
+  enable_categorical: {
+    kind: "switch",
+    default: false,
+    help: "take columns with text in them as categories, and those columns of numbers that 'categorical' names",
+  },
+  max_cat_to_onehot: {
+    kind: "integer",
+    default: 4,
+    min: 1,
+    max: 4096,
+    help: "with fewer categories than this, one is split from the rest; with more, they are split into two sets",
+  },
+  max_cat_threshold: {
+    kind: "integer",
+    default: 64,
+    min: 1,
+    max: 4096,
+    help: "sets of categories: how many are tried from either end of their order",
+  },
+  min_category_people: {
+    kind: "number",
+    default: 5,
+    min: 0,
+    help: "people that a passive party's categories need on average before sets of them are named: few tell labels",
+  },
+  base_score: {
+    kind: "number",
+    default: 0.5,
+    words: ["auto"],
+    help: "prediction before the first tree; auto: one Newton step from a margin of 0, or the labels' own quantile",
+  },
+  local_rounds: {
+    kind: "integer",
+    default: 0,
+    min: 0,
+    max: 100_000,
+    help: "first rounds in which only the active party's own features split; passive parties see nothing of them",
+  },
+} as const satisfies Record<string, ParameterSpec>;
+
+export type LearningParameters = ValuesOf<typeof learningParameters>;
