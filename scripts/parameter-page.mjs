@@ -1,6 +1,11 @@
-/** Writes docs/parameters.md from the parameter tables. */
-import { writeFileSync } from "node:fs";
+/** Writes docs/parameters.md from the parameter tables, and the tables of docs/objectives.md from the declarations. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { importSources } from "./import-sources.mjs";
 
-const [{ parameterPage }] = await importSources("src/cli/reference/parameter-page.ts");
+const [{ parameterPage }, { withObjectiveTables }] = await importSources(
+  "src/cli/reference/parameter-page.ts",
+  "src/cli/reference/objective-tables.ts",
+);
 writeFileSync(new URL("../docs/parameters.md", import.meta.url), parameterPage());
+const objectives = new URL("../docs/objectives.md", import.meta.url);
+writeFileSync(objectives, withObjectiveTables(readFileSync(objectives, "utf8")));

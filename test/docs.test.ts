@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { withObjectiveTables } from "../src/cli/reference/objective-tables.ts";
 import { parameterPage } from "../src/cli/reference/parameter-page.ts";
 import { errorCodes } from "../src/base/error.ts";
 import { ledgerEntries } from "../src/privacy/ledger.ts";
@@ -49,6 +50,11 @@ function section(page: string, title: string): string {
 
 test("docs/parameters.md is what the parameter tables make of it", () => {
   expect(read("docs/parameters.md"), "run 'npm run parameters'").toBe(parameterPage());
+});
+
+test("the tables of docs/objectives.md are what objectives and metrics declare", () => {
+  const page = read("docs/objectives.md");
+  expect(page, "run 'npm run parameters'").toBe(withObjectiveTables(page));
 });
 
 test("the README's commands are the ones that continuous integration runs", () => {
