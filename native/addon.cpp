@@ -152,19 +152,6 @@ napi_value multiplyCall(const Arguments& arguments) {
   });
 }
 
-// invert(context, a, result, threads)
-napi_value invertCall(const Arguments& arguments) {
-  const PublicContext& context = publicContext(arguments);
-  std::shared_ptr<Limbs> owner;
-  const Span<const Limb> a = arguments.elements(1, context.elementLimbs(), owner);
-  Limb* result = arguments.output(2, context.elementLimbs(), a.length);
-  const std::size_t threads = arguments.threads(3);
-  return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
-    (void)owner;
-    return invert(context, a.data, result, a.length, threads);
-  });
-}
-
 // firstNonUnit(context, elements, threads)
 napi_value firstNonUnitCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
@@ -469,7 +456,6 @@ NAPI_MODULE_INIT() {
       {"load", guarded<loadCall, 6>},
       {"unload", guarded<unloadCall, 5>},
       {"multiply", guarded<multiplyCall, 5>},
-      {"invert", guarded<invertCall, 4>},
       {"firstNonUnit", guarded<firstNonUnitCall, 3>},
       {"raise", guarded<raiseCall, 6>},
       {"nthPowers", guarded<nthPowersCall, 5>},

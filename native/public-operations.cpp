@@ -1,4 +1,4 @@
-// See public-operations.h. The histogram is in histogram.cpp, inversion in invert.cpp.
+// See public-operations.h. The histogram is in histogram.cpp.
 #include "public-operations.h"
 
 #include <algorithm>

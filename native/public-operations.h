@@ -8,7 +8,7 @@
 // src/crypto/paillier/resident-bytes.ts sees to it. Others would give wrong sums, never a bad access.
 //
 // Constant-time: operations on obfuscators and their bases are, as square-ring.h and power.h (n is public) are.
-// raise (scalars), invert and firstNonUnit are not; load and unload compare public ciphertexts in variable time.
+// raise (scalars) and firstNonUnit are not; load and unload compare public ciphertexts in variable time.
 //
 // Why obfuscators are r^n and not powers of prepared bases. Re-randomisation must hold against the key owner, who knows
 // the group of n-th residues, Z_(p-1) x Z_(q-1), and may have chosen p - 1 and q - 1 full of small factors. Suppose the
@@ -61,8 +61,6 @@ long long unload(const PublicContext& context, const Limb* source, std::size_t c
 
 void multiply(const PublicContext& context, const Limb* a, const Limb* b, Limb* result, std::size_t count,
               std::size_t threads);
-// Refuses elements that share a factor with n.
-long long invert(const PublicContext& context, const Limb* a, Limb* result, std::size_t count, std::size_t threads);
 // The first element that shares a factor with n, or -1.
 long long firstNonUnit(const PublicContext& context, const Limb* elements, std::size_t count, std::size_t threads);
 // result[i] = a[i]^scalars[i]; refuses scalars from n on.

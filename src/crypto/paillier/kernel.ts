@@ -71,8 +71,6 @@ export interface PublicEvaluator {
 
   /** Element-wise homomorphic operations; `scale` multiplies each plaintext by an unsigned scalar below n. */
   add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector>;
-  subtract(a: ResidentVector, b: ResidentVector): Promise<ResidentVector>;
-  negate(a: ResidentVector): Promise<ResidentVector>;
   scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector>;
 
   histogram(request: HistogramRequest): Promise<ResidentVector>;
@@ -84,8 +82,6 @@ export interface PublicEvaluator {
    * why nothing cheaper does).
    */
   obfuscators(count: number): Promise<ObfuscatorVector>;
-  /** Multiplies obfuscator i into ciphertext i. */
-  rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;
   /** Encryption with obfuscators that were prepared before: (1 + m n) times obfuscator i. Each may be used once. */
   sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;
   /** Textbook encryption by somebody who knows only n: (1 + m n) r^n mod n^2. */

@@ -46,7 +46,6 @@ export interface NativeAddon {
   ): Refused;
   unload(c: PublicContext, source: Uint8Array, result: Uint8Array, resultBytes: number, threads: number): Refused;
   multiply(c: PublicContext, a: Uint8Array, b: Uint8Array, result: Uint8Array, threads: number): Refused;
-  invert(c: PublicContext, a: Uint8Array, result: Uint8Array, threads: number): Refused;
   firstNonUnit(c: PublicContext, elements: Uint8Array, threads: number): Refused;
   raise(
     c: PublicContext,

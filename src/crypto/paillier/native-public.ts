@@ -119,18 +119,6 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     return result;
   }
 
-  async subtract(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
-    check.checkSameCount(a, b);
-    return this.add(a, await this.negate(b));
-  }
-
-  async negate(a: ResidentVector): Promise<ResidentVector> {
-    const result = this.allocate(a.count);
-    const refused = await this.#addon.invert(this.#context, this.#bytes(a), this.#bytes(result), this.#threads);
-    if (refused >= 0) check.refuseCiphertext(refused, check.notInvertible);
-    return result;
-  }
-
   async scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, scalars);
     check.checkSameCount(a, scalars);
@@ -219,19 +207,6 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     );
     assert(refused < 0, check.basesInRange);
     return this.#memory.obfuscators(this.#bytes(result));
-  }
-
-  async rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
-    check.checkSameCount(target, obfuscators);
-    const result = this.allocate(target.count);
-    await this.#addon.multiply(
-      this.#context,
-      this.#bytes(target),
-      this.#bytes(obfuscators),
-      this.#bytes(result),
-      this.#threads,
-    );
-    return result;
   }
 
   async encrypt(plaintexts: PlaintextVector): Promise<ResidentVector> {

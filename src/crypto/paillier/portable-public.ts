@@ -5,16 +5,7 @@
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { SeamedPublicEvaluator } from "./evaluator-seams.ts";
-import {
-  gcd,
-  integerBytes,
-  inverse,
-  power,
-  powerByDigits,
-  readInteger,
-  windowDigits,
-  writeInteger,
-} from "../integers.ts";
+import { gcd, integerBytes, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { HistogramRequest, PackRequest, RunningSumsRequest } from "./kernel.ts";
 import type { PublicKey } from "./keys.ts";
 import { drawObfuscatorBases } from "./nonces.ts";
@@ -125,17 +116,6 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
     return this.#map(a.count, (i) => this.#product(this.#read(left, i), this.#read(right, i)));
   }
 
-  async subtract(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
-    check.checkSameCount(a, b);
-    const [left, right] = [this.#memory.bytes(a), this.#memory.bytes(b)];
-    return this.#map(a.count, (i) => this.#product(this.#read(left, i), this.#inverse(right, i)));
-  }
-
-  async negate(a: ResidentVector): Promise<ResidentVector> {
-    const from = this.#memory.bytes(a);
-    return this.#map(a.count, (i) => this.#inverse(from, i));
-  }
-
   async scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, scalars);
     check.checkSameCount(a, scalars);
@@ -231,12 +211,6 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
     return this.#memory.obfuscators(this.#memory.bytes(powers));
   }
 
-  async rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
-    check.checkSameCount(target, obfuscators);
-    const [left, right] = [this.#memory.bytes(target), this.#memory.bytes(obfuscators)];
-    return this.#map(target.count, (i) => this.#product(this.#read(left, i), this.#read(right, i)));
-  }
-
   async encrypt(plaintexts: PlaintextVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, plaintexts);
     return this.sealWith(plaintexts, await this.obfuscators(plaintexts.count));
@@ -255,10 +229,6 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
 
   #product(a: bigint, b: bigint): bigint {
     return (a * b) % this.key.nSquared;
-  }
-
-  #inverse(bytes: Uint8Array, index: number): bigint {
-    return inverse(this.#read(bytes, index), this.key.nSquared) ?? check.refuseCiphertext(index, check.notInvertible);
   }
 
   #read(bytes: Uint8Array, index: number): bigint {

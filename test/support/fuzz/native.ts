@@ -144,7 +144,6 @@ async function validCalls(addon: Functions): Promise<Call[]> {
     ["load", context, vector(4), element, vector(6), 1, 2],
     ["unload", context, vector(4), vector(4), element, 2],
     ["multiply", context, vector(4), vector(4), vector(4), 2],
-    ["invert", context, vector(4), vector(4), 2],
     ["raise", context, vector(4), Uint8Array.of(1, 2, 3, 4), 1, vector(4), 2],
     ["nthPowers", context, Uint8Array.of(1, 2, 3, 4), 1, vector(4), 2],
     ["seal", context, Uint8Array.of(1, 2, 3, 4), 1, vector(4), vector(4), 2],

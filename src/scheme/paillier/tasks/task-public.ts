@@ -114,14 +114,6 @@ export class TaskPublicEvaluator implements PublicEvaluator {
     return this.#own.add(a, b);
   }
 
-  subtract(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
-    return this.#own.subtract(a, b);
-  }
-
-  negate(a: ResidentVector): Promise<ResidentVector> {
-    return this.#own.negate(a);
-  }
-
   scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector> {
     return this.#own.scale(a, scalars);
   }
@@ -132,10 +124,6 @@ export class TaskPublicEvaluator implements PublicEvaluator {
 
   runningSums(request: RunningSumsRequest): Promise<ResidentVector> {
     return this.#own.runningSums(request);
-  }
-
-  rerandomise(target: ResidentVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
-    return this.#own.rerandomise(target, obfuscators);
   }
 
   sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
