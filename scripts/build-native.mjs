@@ -21,7 +21,9 @@ const output = join(buildFolder, "tandem.node");
 const hashFile = join(buildFolder, "tandem.node.sha256");
 
 // `npm rebuild` does not run the scripts of a clone's own package.
-const remedy = root.split(sep).includes("node_modules") ? "npm rebuild tandem" : "node scripts/build-native.mjs";
+const remedy = root.split(sep).includes("node_modules")
+  ? "npm rebuild @tandem-vfl/tandem"
+  : "node scripts/build-native.mjs";
 const portableNotice = `tandem: no native kernel, the slower portable one is used; install g++ and run: ${remedy}`;
 
 /** The header folder of node-api-headers, wherever npm put it. */

@@ -151,7 +151,7 @@ function isOfBase(layer) {
 
 /** @returns the file that an import names, or undefined if it is another package's */
 function resolveImport(source, importer, specifier) {
-  if (specifier === "tandem") return join(source, "index.ts");
+  if (specifier === "@tandem-vfl/tandem") return join(source, "index.ts");
   return specifier.startsWith(".") ? resolve(dirname(importer), specifier) : undefined;
 }
 

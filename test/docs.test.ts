@@ -63,6 +63,12 @@ test("the README's commands are the ones that continuous integration runs", () =
   expect(read(".ci/run")).toMatch(/npm ci[\s\S]*npm test/);
 });
 
+test("only pages about a clone say `npx tandem`: elsewhere npm would fetch another package of that name", () => {
+  const allowed = ["README.md", join("docs", "README.md"), join("docs", "deploy.md")];
+  expect(pages.filter((page) => read(page).includes("npx tandem") && !allowed.includes(page))).toEqual([]);
+  expect(section(read("README.md"), "Between companies")).not.toContain("npx tandem");
+});
+
 const pages = [
   "README.md",
   "ARCHITECTURE.md",

@@ -42,8 +42,8 @@ test("the simulate command", async () => {
 
 test("the library example", async () => {
   // Plain JavaScript as it stands: only the package's name is resolved by hand.
-  const code = block(ownData, "ts", 'from "tandem"').replace(
-    'from "tandem"',
+  const code = block(ownData, "ts", 'from "@tandem-vfl/tandem"').replace(
+    'from "@tandem-vfl/tandem"',
     `from "${pathToFileURL(join(root, "dist", "index.js")).href}"`,
   );
   writeFileSync(join(directory, "example.mjs"), code);

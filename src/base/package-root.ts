@@ -6,6 +6,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** As in package.json: the folder that is looked for has this name in it. */
+const packageName = "@tandem-vfl/tandem";
+
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** The nearest folder upward that holds our package.json. */
@@ -13,12 +16,12 @@ function findRoot(): string {
   for (let folder = here; ; folder = dirname(folder)) {
     const path = join(folder, "package.json");
     if (existsSync(path) && isOurs(path)) return folder;
-    if (folder === dirname(folder)) throw new Error(`no package.json of tandem in or above ${here}`);
+    if (folder === dirname(folder)) throw new Error(`no package.json of ${packageName} in or above ${here}`);
   }
 }
 
 function isOurs(path: string): boolean {
-  return (JSON.parse(readFileSync(path, "utf8")) as { readonly name?: string }).name === "tandem";
+  return (JSON.parse(readFileSync(path, "utf8")) as { readonly name?: string }).name === packageName;
 }
 
 const root = findRoot();

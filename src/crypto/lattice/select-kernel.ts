@@ -41,7 +41,7 @@ export function selectLatticeKernel(
     "USAGE",
     best === undefined
       ? `TANDEM_KERNEL is ${wanted}, but there is no native kernel; ` +
-          "install g++ and run: npm rebuild tandem (in a clone: node scripts/build-native.mjs)"
+          "install g++ and run: npm rebuild @tandem-vfl/tandem (in a clone: node scripts/build-native.mjs)"
       : `TANDEM_KERNEL is ${wanted}, but this processor only runs ${[...kernels.keys()].join(", ")}`,
     { cause },
   );

@@ -37,7 +37,7 @@ export function selectKernel(environment: Readonly<Record<string, string | undef
   throw new TandemError(
     "USAGE",
     `TANDEM_KERNEL is ${wanted}, but there is no native kernel; ` +
-      "install g++ and run: npm rebuild tandem (in a clone: node scripts/build-native.mjs)",
+      "install g++ and run: npm rebuild @tandem-vfl/tandem (in a clone: node scripts/build-native.mjs)",
     { cause: native.cause },
   );
 }
