@@ -3,6 +3,7 @@
  * tests and in scripts, because Node 20 cannot load TypeScript into a thread. scripts/bundle.mjs puts the program's
  * into dist/.
  */
+import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,17 +11,25 @@ import { rolldown } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+
+/** @returns {boolean} whether an import names a package that npm installs at a user's machine */
+export function isInstalled(specifier) {
+  return installed.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+}
+
 /** Name of the file, and the module that it is made from. */
 const entries = { "parquet-thread": "src/data/parquet-thread.ts" };
 
 /**
- * Each file appears in one step: somebody may be starting it.
+ * Each file appears in one step: another process may be starting it.
  * @param {{ folder?: string, minify?: boolean }} options
- * @returns {Promise<string[]>} the modules that are in them
+ * @returns {Promise<{ moduleIds: string[] }[]>} the files, with the modules that are in them
  */
 export async function buildThreads({ folder = join(root, "build", "threads"), minify = false } = {}) {
   await mkdir(folder, { recursive: true });
-  const modules = [];
+  const files = [];
   for (const [name, input] of Object.entries(entries)) {
     const scratch = await mkdtemp(join(folder, "unfinished-"));
     try {
@@ -28,8 +37,7 @@ export async function buildThreads({ folder = join(root, "build", "threads"), mi
         cwd: root,
         input: { [name]: input },
         platform: "node",
-        // It does not say so itself: of its decompressors we take those that Node lacks.
-        treeshake: { moduleSideEffects: [{ test: /hyparquet-compressors/, sideEffects: false }] },
+        external: isInstalled,
       });
       const { output } = await build.write({
         dir: scratch,
@@ -41,12 +49,12 @@ export async function buildThreads({ folder = join(root, "build", "threads"), mi
       });
       await build.close();
       await rename(join(scratch, `${name}.mjs`), join(folder, `${name}.mjs`));
-      modules.push(...output.flatMap(({ moduleIds }) => moduleIds));
+      files.push(...output);
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }
   }
-  return modules;
+  return files;
 }
 
 /** Vitest calls it once before all tests. */

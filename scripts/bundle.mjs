@@ -1,30 +1,36 @@
 /**
- * Bundles src/ and the packages that it imports into dist/. A command that opens a dozen files starts in a third of the
- * time of one that opens several hundred.
+ * Bundles src/ and web/ into dist/. A command that opens a dozen of our files starts faster than one that opens
+ * hundreds. Packages that run at a user's machine are not bundled: npm installs them, so that `npm audit` sees them and
+ * an update of theirs takes effect (docs/decisions/0029-dependencies.md).
  *
  *   dist/program/                   the command, the library and what they share; CommonJS, which Node loads faster
- *   dist/program/lab/               bench and reproduce; not in the package
+ *   dist/program/lab/               bench, reproduce and what only they need; not in the package
  *   dist/program/*-thread.mjs       what threads run, each in one file (scripts/build-threads.mjs)
+ *   dist/web/                       the page
  *   dist/index.js                   the library's entry: an ES module that hands on what the bundle exports
  *   dist/program.sha256             the digest of the sources that this was made from (program-digest.ts)
- *   dist/third-party-licences.txt   of the packages that are in the bundle
+ *   dist/sbom.json                  CycloneDX: the packages that are in the bundles all the same
+ *   dist/third-party-licences.txt   their licences
  *
- * Each package is a chunk of its own. All is minified, but our own code keeps the names of its functions and classes:
- * an error's stack is to be read.
+ * Each bundled package is a chunk of its own. All is minified, but our own code keeps the names of its functions and
+ * classes, so that the stack of an error can be read.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { minifySync } from "rolldown/utils";
-import { buildThreads } from "./build-threads.mjs";
+import { build as buildPage } from "vite";
+import { buildThreads, isInstalled } from "./build-threads.mjs";
+import { billOfMaterials, bundledPackages, licenceTexts, packageOf } from "./bundled-packages.mjs";
 import { importSources } from "./import-sources.mjs";
-import { packageOf, thirdPartyLicences } from "./third-party-licences.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
+const commandFolder = join(root, "src", "cli");
+const entries = { command: "src/cli/main.ts", library: "src/index.ts" };
 
-/** After the bundler has printed a chunk: what is shortened before, it would spread out again. */
+/** After the bundler has printed a chunk: it would print what is shortened before at full length again. */
 function minify({ code, fileName, moduleIds }) {
   const isOurs = moduleIds.some((id) => packageOf(id) === null);
   const readable = { compress: true, mangle: { toplevel: true, keepNames: true } };
@@ -33,38 +39,44 @@ function minify({ code, fileName, moduleIds }) {
   return short;
 }
 
-/** The engine's client can also sign with keys of its own kind. We show certificates: that part is left out. */
-const withoutKeys = {
-  name: "without-keys",
-  resolveId: (id) => (id === "@nats-io/nkeys" ? { id: "\0no-keys" } : null),
-  load: (id) => (id === "\0no-keys" ? "export {};" : null),
-};
-
 /**
- * What pg asks for on ways that are never gone here: connection strings are parsed by us, a password is always given,
- * this is no cloud worker, and every value is the text that the server sends.
+ * Looks at the modules before they are cut into chunks. `product` gets those that the command or the library can load:
+ * other chunks go to the laboratory's folder. `first` gets those that every command loads: ours become one chunk.
  */
-const unused = new Set(["pg-connection-string", "pg-types", "pgpass", "pg-cloudflare"]);
-const nothing = "\0nothing";
-const withoutPackages = {
-  name: "without-packages",
-  resolveId: (id) => (unused.has(id) ? nothing : null),
-  load: (id) => (id === nothing ? "export const getTypeParser = () => (text) => text;" : null),
-};
-
-/** What has a module of lab/ in it goes into a folder of its own, which is not packed. */
-function chunkPath({ moduleIds }) {
-  return moduleIds.some((id) => id.startsWith(join(root, "lab"))) ? "lab/[name].cjs" : "[name].cjs";
+function moduleSets(product, first) {
+  return {
+    name: "module-sets",
+    buildEnd() {
+      const follow = (ids, found, importsOf) => {
+        for (const id of ids) {
+          if (found.has(id)) continue;
+          found.add(id);
+          const module = this.getModuleInfo(id);
+          if (module !== null) follow(importsOf(module), found, importsOf);
+        }
+      };
+      const paths = Object.values(entries).map((path) => join(root, path));
+      follow(paths, product, ({ importedIds, dynamicallyImportedIds }) => [...importedIds, ...dynamicallyImportedIds]);
+      follow(paths.slice(0, 1), first, ({ importedIds }) => importedIds);
+    },
+  };
 }
 
 async function bundleProgram() {
+  const product = new Set();
+  const first = new Set();
+  // The bundler's own modules, whose ids begin with a NUL, are needed everywhere. A chunk without modules hands on
+  // those of another.
+  const isOfProduct = ({ moduleIds, facadeModuleId }) =>
+    [...moduleIds, facadeModuleId].some((id) => product.has(id) || id?.startsWith("\0"));
+  const chunkPath = (chunk) => (isOfProduct(chunk) ? "[name].cjs" : "lab/[name].cjs");
   const build = await rolldown({
     cwd: root,
-    input: { command: "src/cli/main.ts", library: "src/index.ts", commands: "lab/cli/commands.ts" },
+    input: { ...entries, commands: "lab/cli/commands.ts" },
     platform: "node",
-    // It reads a WebAssembly file from its own folder.
-    external: ["@resvg/resvg-wasm"],
-    plugins: [withoutKeys, withoutPackages],
+    // resvg, of the laboratory, reads a WebAssembly file from its own folder.
+    external: (id) => isInstalled(id) || id === "@resvg/resvg-wasm",
+    plugins: [moduleSets(product, first)],
   });
   const { output } = await build.write({
     dir: join(dist, "program"),
@@ -73,13 +85,17 @@ async function bundleProgram() {
     chunkFileNames: chunkPath,
     comments: false,
     codeSplitting: {
-      groups: [{ debugName: "packages", test: /node_modules/, name: (id) => packageOf(id).replace("/", "-") }],
+      groups: [
+        // Without the command's own modules: the library loads this chunk too.
+        { name: "first", test: (id) => first.has(id) && !id.startsWith(commandFolder), priority: 1 },
+        { debugName: "packages", test: /node_modules/, name: (id) => packageOf(id).replace("@", "").replace("/", "-") },
+      ],
     },
   });
   await build.close();
   const chunks = output.filter(({ type }) => type === "chunk");
   for (const chunk of chunks) writeFileSync(join(dist, "program", chunk.fileName), minify(chunk));
-  return chunks;
+  return chunks.filter(isOfProduct);
 }
 
 /** Names, not `export *`: of CommonJS that would be a guess at what it exports. */
@@ -95,8 +111,11 @@ function libraryEntry({ exports, fileName }) {
 rmSync(join(dist, "program"), { recursive: true, force: true });
 const chunks = await bundleProgram();
 writeFileSync(join(dist, "index.js"), libraryEntry(chunks.find(({ name, isEntry }) => isEntry && name === "library")));
-const threadModules = await buildThreads({ folder: join(dist, "program"), minify: true });
-const licences = thirdPartyLicences([...chunks.flatMap(({ moduleIds }) => moduleIds), ...threadModules]);
-writeFileSync(join(dist, "third-party-licences.txt"), licences);
+const threads = await buildThreads({ folder: join(dist, "program"), minify: true });
+const page = await buildPage({ root: join(root, "web"), logLevel: "error" });
+const bundled = [...chunks, ...threads, ...page.output.filter(({ type }) => type === "chunk")];
+const packages = bundledPackages(bundled.flatMap(({ moduleIds }) => moduleIds));
+writeFileSync(join(dist, "sbom.json"), `${JSON.stringify(billOfMaterials(root, packages), null, 2)}\n`);
+writeFileSync(join(dist, "third-party-licences.txt"), licenceTexts(packages));
 const [{ sourceDigest }] = await importSources("lab/trials/program-digest.ts");
 writeFileSync(join(dist, "program.sha256"), `${sourceDigest(root)}\n`);

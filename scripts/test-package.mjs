@@ -16,7 +16,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "tandem-package-"));
 const empty = join(folder, "empty");
 
-const consumer = `import { type ErrorCode, TandemError, trainCentralised } from "tandem";
+const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+const consumer = `import { type ErrorCode, TandemError, trainCentralised } from "${name}";
 
 const code: ErrorCode = new TandemError("USAGE", "as an example").code;
 const train: (training: Parameters<typeof trainCentralised>[0]) => Promise<object> = trainCentralised;
@@ -52,18 +54,37 @@ function installed(tarball) {
   run("npm", "install", "--prefer-offline", "--no-audit", "--no-fund", tarball);
   const packages = readdirSync(join(empty, "node_modules")).filter((name) => !name.startsWith("."));
   check("development tools are not installed", !packages.includes("vitest"), packages.join(" "));
-  const addon = join(empty, "node_modules", "tandem", "build", "tandem.node");
+  const addon = join(empty, "node_modules", name, "build", "tandem.node");
   check("the addon is compiled at install", existsSync(addon), `${addon} is missing`);
+  // What npm lists is what `npm audit` looks at.
+  const { dependencies } = JSON.parse(run("npm", "ls", "--all", "--json")).dependencies[name];
+  const missing = ["commander", "zod", "pg", "hyparquet"].filter((each) => !Object.hasOwn(dependencies, each));
+  check("npm sees what runs", missing.length === 0, `without ${missing.join(" ")}`);
 }
 
 function theCommandWorks() {
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const said = run("npx", "--no-install", "tandem", "--version").trim();
-  check("tandem --version", said === version, said);
+  for (const called of ["tandem", name]) {
+    const said = run("npx", "--no-install", called, "--version").trim();
+    check(`${called} --version`, said === version, said);
+  }
   const demo = run("npx", "--no-install", "tandem", "demo", "--rows", "300", "--num-round", "1", "--quiet");
   check("the demo compares", /federated equals centralised\? +yes: every split/.test(demo), demo);
   const lines = demo.trim().split("\n");
   check("the demo ends with what it did", lines.at(-1).endsWith(" of CPU in all parties"), lines.slice(-3).join("\n"));
+}
+
+/** As after `npm install --omit=optional`. */
+function optionalPackagesAreNamed() {
+  rmSync(join(empty, "node_modules", "hyparquet"), { recursive: true });
+  writeFileSync(join(empty, "table.parquet"), "PAR1");
+  const options = ["--data", "table.parquet", "--label", "y", "--active", "a", "--passive", "b"];
+  let said = "";
+  try {
+    said = run("npx", "--no-install", "tandem", "simulate", ...options);
+  } catch (error) {
+    said = error.stderr;
+  }
+  check("a missing package is named", said.includes("run: npm install hyparquet hyparquet-compressors"), said);
 }
 
 function theLibraryWorks() {
@@ -81,6 +102,7 @@ try {
   installed(pack());
   theCommandWorks();
   theLibraryWorks();
+  optionalPackagesAreNamed();
 } catch (error) {
   console.error(`the package does not work: ${error.message}\n${error.stdout ?? ""}${error.stderr ?? ""}`);
   process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packagePath } from "../src/base/package-root.ts";
@@ -34,6 +35,7 @@ test("the package holds what users need, and no more", () => {
       "dist/index.js",
       "dist/program.sha256",
       "dist/program/command.cjs",
+      "dist/sbom.json",
       "dist/third-party-licences.txt",
       "dist/web/index.html",
       "native/addon.cpp",
@@ -44,14 +46,54 @@ test("the package holds what users need, and no more", () => {
   const kept = /^(?:[A-Z]+(?:\.md)?|package\.json|scripts\/build-native\.mjs|(?:bin|dist|native)\/.*)$/;
   expect(paths.filter((path) => !kept.test(path))).toEqual([]);
   expect(paths.filter((path) => /\.(?:png|jpg|woff2?|node|test\.\w+|tgz)$/.test(path))).toEqual([]);
-  // Clients of an engine and of a database are a twentieth of it; documents and pictures would be more than this.
-  expect(size).toBeLessThan(1_200_000);
+  expect(size).toBeLessThan(1_000_000);
+});
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+const manifest = readJson<Manifest>("package.json");
+
+/** Everything that npm installs with the package. */
+const installed = new Set(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }));
+
+function readJson<T>(...path: string[]): T {
+  return JSON.parse(readFileSync(packagePath(...path), "utf8")) as T;
+}
+
+test("the program loads packages that npm installs with it, and files that are packed", () => {
+  const program = packagePath("dist", "program");
+  const loaded = new Set<string>();
+  const chunks = readdirSync(program).filter((name) => /\.(?:cjs|mjs)$/.test(name));
+  expect(chunks.length).toBeGreaterThan(20);
+  for (const name of chunks) {
+    const form = name.endsWith(".cjs") ? /\brequire\(["'`]([^"'`]+)["'`]\)/g : /(?:^|;)import\b[^"]*"([^"]+)"/g;
+    for (const [, specifier] of readFileSync(join(program, name), "utf8").matchAll(form)) loaded.add(specifier);
+  }
+  const files = [...loaded].filter((specifier) => specifier.startsWith("."));
+  expect(files.filter((file) => !chunks.includes(file.slice(2)))).toEqual([]);
+  const packages = [...loaded].filter((each) => !each.startsWith(".") && !isBuiltin(each)).map(packageOf);
+  expect(packages.filter((name) => !installed.has(name))).toEqual([]);
+  // Every one of them is needed, so that nothing is installed that never runs. The compiler reads one, by its path.
+  expect([...installed].filter((name) => !packages.includes(name))).toEqual(["node-api-headers"]);
+});
+
+test("what is bundled is in the SBOM, with its licence", () => {
+  const sbom = readJson<{
+    readonly bomFormat: string;
+    readonly components: readonly { readonly purl: string }[];
+  }>("dist", "sbom.json");
+  expect(sbom.bomFormat).toBe("CycloneDX");
+  const bundled = sbom.components.map(({ purl }) => /^pkg:npm\/(.+)@([^@]+)$/.exec(purl.replace("%40", "@")) ?? []);
+  const names = bundled.map(([, name]) => name);
+  expect(names).toEqual(expect.arrayContaining(["@preact/signals", "preact", "uplot"]));
+  expect(names).toEqual(names.toSorted((a, b) => (a < b ? -1 : 1)));
+  const licences = readFileSync(packagePath("dist", "third-party-licences.txt"), "utf8");
+  for (const [, name, version] of bundled) expect(licences).toContain(`${name} ${version}: `);
 });
 
 test("the library's types name no package that is not installed with it", () => {
-  const { dependencies } = JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as {
-    readonly dependencies: Readonly<Record<string, string>>;
-  };
   const named = new Set<string>();
   const types = packagePath("dist", "types");
   for (const path of readdirSync(types, { recursive: true, encoding: "utf8" })) {
@@ -63,7 +105,6 @@ test("the library's types name no package that is not installed with it", () => 
       named.add(packageOf(from ?? inType));
   }
   expect(named.size).toBeGreaterThan(1);
-  const installed = new Set(Object.keys(dependencies));
   expect([...named].filter((name) => !name.startsWith("node:") && !installed.has(name))).toEqual([]);
 });
 

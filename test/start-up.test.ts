@@ -8,13 +8,15 @@ import { packagePath } from "../src/base/package-root.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 
 const folder = scratchDirectory();
-/** Loaded before the command: says at its end which chunks there are. */
+/** Loaded before the command: lists at its end the chunks and packages that were loaded. */
 const telling = join(folder, "telling.cjs");
 writeFileSync(
   telling,
   `process.on("exit", () => {
-    const names = Object.keys(require.cache).map((path) => require("node:path").basename(path, ".cjs"));
-    require("node:fs").writeSync(1, JSON.stringify({ loaded: names }) + "\\n");
+    const packageOf = (path) => /\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\/[^]*$/.exec(path)?.[1];
+    const chunkOf = (path) => require("node:path").basename(path, ".cjs");
+    const names = Object.keys(require.cache).map((path) => packageOf(path) ?? chunkOf(path));
+    require("node:fs").writeSync(1, JSON.stringify({ loaded: [...new Set(names)] }) + "\\n");
   });`,
 );
 
@@ -43,8 +45,8 @@ test("a passive party listens without what only others need", async () => {
   writeFileSync(config, readFileSync(config, "utf8").replace("PASTE-THE-ACTIVE-PARTYS-FINGERPRINT", "ab".repeat(32)));
   writeFileSync(join(folder, "data.csv"), "id,basket\na,1\nb,2\n");
   const loaded = await chunksOf(["party", "--config", config, "--supervised"], /"type":"listening"/);
-  expect(loaded).toEqual(expect.arrayContaining(["command", "commander", "connectrpc-connect-node", "yaml", "zod"]));
-  const others = /^(?:echarts|hyparquet|nats|peculiar|asn1js|reflect-metadata|tsyringe|uplot|resvg|pg)/;
+  expect(loaded).toEqual(expect.arrayContaining(["command", "commander", "@connectrpc/connect-node", "yaml", "zod"]));
+  const others = /^(?:echarts|hyparquet|@nats-io|@peculiar|asn1js|reflect-metadata|tsyringe|uplot|@resvg|pg)/;
   expect(loaded.filter((name) => others.test(name))).toEqual([]);
 });
 

@@ -7,6 +7,7 @@
  */
 import { stat } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
+import { isMissingPackage, missingPackages } from "../base/optional-package.ts";
 import { headerTrouble } from "./header.ts";
 import { memoryTrouble, type TableLimits, tableLimits, threadLimits } from "./limits.ts";
 import { type Watched, watchThread } from "./parquet-watch.ts";
@@ -21,7 +22,9 @@ import {
   TextSink,
 } from "./table-sink.ts";
 
-/** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
+const needed = { feature: "a Parquet file", packages: ["hyparquet", "hyparquet-compressors"] };
+
+/** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file, USAGE where a package is not installed */
 export async function readParquetTable(path: string, limits: TableLimits = tableLimits): Promise<CsvTable> {
   const sink = new TextSink();
   const rows = await streamParquet(path, sink, limits);
@@ -143,6 +146,7 @@ class ColumnCollector {
   finish(end: Watched): TableRows {
     const names = this.#names;
     const advice = ". Write it again, with smaller row groups, or as CSV";
+    if (end.kind === "failed" && isMissingPackage(end.cause)) throw missingPackages(needed, end.cause);
     if (end.kind !== "done") {
       const why = {
         failed:

@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
+import { withPackages } from "../base/optional-package.ts";
 import { streamCsvText } from "./csv-table.ts";
 import { csvText, utf8Text } from "./csv-text.ts";
 import type { Notice } from "./feature-columns.ts";
@@ -53,7 +54,8 @@ export async function streamTable(
 async function rowsOf(source: TableSource, sink: TableSink, reading: TableReading): Promise<TableRows> {
   if ("command" in source) return streamCommand(source.command, sink, reading);
   if ("postgres" in source) {
-    const { streamPostgres } = await import("./query/postgres-table.ts");
+    const needed = { feature: "data.postgres", packages: ["pg", "pg-cursor"] };
+    const { streamPostgres } = await withPackages(needed, () => import("./query/postgres-table.ts"));
     return streamPostgres(source.postgres, sink);
   }
   if ("sql" in source) {

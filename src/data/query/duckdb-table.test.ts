@@ -29,11 +29,12 @@ const source = (query: string) => ({ sql: { query, folder } });
 const reading = (query: string) => () => readTable(source(query));
 
 test("without the package the message says what to install", async () => {
-  const load = (): Promise<never> => Promise.reject(new Error("Cannot find package"));
+  const missing = Object.assign(new Error(`Cannot find package '${name}'`), { code: "ERR_MODULE_NOT_FOUND" });
+  const load = (): Promise<never> => Promise.reject(missing);
   await expectError(
     () => streamSql({ query: "select 1", folder }, new TextSink(), { load }),
-    "FILE_UNREADABLE",
-    /^data\.sql needs DuckDB, which is not installed here\. Install it: npm install @duckdb\/node-api$/,
+    "USAGE",
+    /^data\.sql needs @duckdb\/node-api, which is not installed here; run: npm install @duckdb\/node-api$/,
   );
 });
 

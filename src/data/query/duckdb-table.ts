@@ -1,8 +1,9 @@
 /**
  * A table that DuckDB makes of local CSV and Parquet files with a query. DuckDB is a package of its own, some seventy
- * megabytes: whoever wants it installs it beside this one, and it is loaded only where a config asks for it.
+ * megabytes: it is installed beside this one where it is wanted, and loaded only where a config asks for it.
  */
 import { TandemError } from "../../base/error.ts";
+import { withPackages } from "../../base/optional-package.ts";
 import { type TableLimits, tableLimits } from "../limits.ts";
 import type { TableRows, TableSink } from "../table-sink.ts";
 import { RowBatches } from "./row-batches.ts";
@@ -37,6 +38,7 @@ interface DuckDbResult {
 
 const title = "the SQL query";
 const packageName = "@duckdb/node-api";
+const needed = { feature: "data.sql", packages: [packageName] };
 const messageCharsMax = 200;
 
 /** Nothing is fetched from elsewhere, and nothing of a table is put into files. */
@@ -56,7 +58,7 @@ export async function streamSql(
     load = loadDuckDb,
   }: { readonly limits?: TableLimits; readonly load?: () => Promise<unknown> } = {},
 ): Promise<TableRows> {
-  const { DuckDBInstance } = await installed(load);
+  const { DuckDBInstance } = (await withPackages(needed, load)) as DuckDb;
   const batches = new RowBatches(title, sink, limits);
   const instance = await DuckDBInstance.create(":memory:", settings);
   const connection = await instance.connect();
@@ -69,18 +71,6 @@ export async function streamSql(
   } finally {
     connection.closeSync();
     instance.closeSync();
-  }
-}
-
-async function installed(load: () => Promise<unknown>): Promise<DuckDb> {
-  try {
-    return (await load()) as DuckDb;
-  } catch (cause) {
-    throw new TandemError(
-      "FILE_UNREADABLE",
-      `data.sql needs DuckDB, which is not installed here. Install it: npm install ${packageName}`,
-      { cause },
-    );
   }
 }
 

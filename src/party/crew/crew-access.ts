@@ -1,5 +1,6 @@
 /** Opens the engine that a config names, and reads the key that seals what it carries. */
 import { TandemError } from "../../base/error.ts";
+import { withPackages } from "../../base/optional-package.ts";
 import { readSecretFile } from "../../base/files/secret-file.ts";
 import type { Engine } from "../../crew/engine.ts";
 import type { NatsEngineOptions } from "../../crew/nats-engine.ts";
@@ -40,8 +41,8 @@ async function opened(
 ): Promise<OpenedCrew> {
   const crewKey = await readCrewKey(secret, tls.insecure_key_file);
   const { certificate, key, authority = "" } = await readIdentity(tls, "tandem init crew");
-  // Only who has a crew loads what speaks to an engine.
-  const { openNatsEngine } = await import("../../crew/nats-engine.ts");
+  const needed = { feature: "a crew", packages: ["@nats-io/transport-node", "@nats-io/jetstream"] };
+  const { openNatsEngine } = await withPackages(needed, () => import("../../crew/nats-engine.ts"));
   const engine = await openNatsEngine({
     ...options,
     servers,
