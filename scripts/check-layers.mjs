@@ -25,6 +25,7 @@ const below = {
   "base/scheduling": ["base"],
   "base/listening": ["base"],
   "base/parameters": ["base", "base/text"],
+  "base/rows": ["base", "base/text"],
   "base/noise": ["base"],
   "base/gradients": ["base", "base/noise"],
   wire: ["base"],

@@ -16,6 +16,7 @@ import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { splitRows } from "../src/data/split.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { configFor, predictionsIn, TrainedWorlds } from "./support/trained-world.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 const root = scratchDirectory();
 
@@ -59,8 +60,8 @@ test("alone is the bank's own columns on the same rows and parameters; asking do
     .map((line) => rowOf.get(line.split(",")[0]) ?? -1);
   const training = resolveParameters(trainingParameters, { num_round: 4, max_depth: 3, max_bin: 8 });
   const rows = Array.from(splitRows(aligned.length, 0.25, training.seed).train, (row) => aligned[row]);
-  const labels = Float64Array.from(rows, (row) =>
-    file.columns[columnIndex(file, "outcome")][row] === "defaulter" ? 1 : 0,
+  const trained = new TrainingRows(
+    Float64Array.from(rows, (row) => (file.columns[columnIndex(file, "outcome")][row] === "defaulter" ? 1 : 0)),
   );
   const features = ["bank_0", "bank_1"].map((name) => {
     const column = numericColumn(file, columnIndex(file, name), new Set());
@@ -72,12 +73,12 @@ test("alone is the bank's own columns on the same rows and parameters; asking do
   });
   const { trainMargins } = await trainCentralised({
     parties: [features],
-    labels,
+    rows: trained,
     parameters: training,
     quantise: quantiserFor(resolveParameters(codecParameters, {}), plaintextBitsMax(256)),
   });
   expect(contribution?.alone.train).toEqual(
-    await new BoostingMonitor(training, new BoostingTask(training, labels)).onTraining(trainMargins),
+    await new BoostingMonitor(training, new BoostingTask(training, trained)).onTraining(trainMargins),
   );
 
   const report = readFileSync(join(world.bank.folder, "jobs", "compared", "report.html"), "utf8");

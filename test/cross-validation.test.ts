@@ -52,9 +52,10 @@ import type { Scheme } from "../src/scheme/scheme.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
-import { binTable, noiseSecret, type TestTable } from "./support/in-memory-job.ts";
+import { binTable, noiseSecret, rowsOf, type TestTable } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
 import { configFor, people, TrainedWorlds } from "./support/trained-world.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -124,7 +125,7 @@ async function attempt(
     defences: defencesOf(job),
     subtraction: true,
     features: job.binned[0],
-    labels: table.labels,
+    rows: rowsOf(table),
     folds: turns,
     samplingSecret: secretOf(0),
     idsDigest: idsDigest(ids),
@@ -176,8 +177,7 @@ async function centralisedFolds(
   const growing = folds.map((validationRows, fold) =>
     centralisedRounds({
       parties: binned,
-      labels: table.labels,
-      validationRows,
+      rows: rowsOf(table).holdingOut(validationRows),
       parameters: { ...training, num_round: rounds, early_stopping_rounds: 0 },
       quantise: quantiserFor(codec, plaintextBits, noise, noise !== null || membership === "hidden"),
       membership,
@@ -267,7 +267,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
   ])("members are hidden: %s", async (_what, training, defences) => {
     const rows = training.objective === undefined ? table : classes;
     const job = { ...jobOf(training, rows, 3), defences, scheme: lattice };
-    const turns = new FoldTurns(job.training, rows.labels, null, job.folds);
+    const turns = new FoldTurns(job.training, rowsOf(rows), job.folds);
     const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
     // What is redone has other noise.
     if (defences.answer_noise === undefined)
@@ -292,12 +292,15 @@ describe("every fold's model is the centralised one, node for node and margin fo
     ["small groups withheld", { max_depth: 4 }, table, { perNode: 5, perCandidate: 3 }],
   ])("%s", async (_what, training, rows, minimums, answer_noise = 0) => {
     const job = { ...jobOf(training, rows, 3, minimums), defences: { answer_noise } };
-    const turns = new FoldTurns(job.training, rows.labels, null, job.folds);
+    const turns = new FoldTurns(job.training, rowsOf(rows), job.folds);
     const trees: Tree<ActiveRule>[] = [];
     await attempt(job, turns, [], trees);
     const outcome = await expectEqual(job, turns, trees);
     expect(outcome).toMatchObject({ rounds: 3, bestRound: 2 });
-    const monitor = new BoostingMonitor(job.training, new BoostingTask(job.training, rows.labels, null, job.folds[1]));
+    const monitor = new BoostingMonitor(
+      job.training,
+      new BoostingTask(job.training, rowsOf(rows).holdingOut(job.folds[1])),
+    );
     expect(outcome.folds[1].test).toEqual(await monitor.onValidation(turns.marginsOf(1)));
     expect(outcome.folds[1].train).toEqual(await monitor.onTraining(turns.marginsOf(1)));
   });
@@ -308,7 +311,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
       table,
       4,
     );
-    const turns = new FoldTurns(job.training, table.labels, null, job.folds);
+    const turns = new FoldTurns(job.training, rowsOf(table), job.folds);
     const trees: Tree<ActiveRule>[] = [];
     await attempt(job, turns, [], trees);
     const { rounds, bestRound, history, folds } = await expectEqual(job, turns, trees);
@@ -329,7 +332,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
   ])("all folds together, and the same after a lost connection: %o", async (defences) => {
     for (const training of [{ max_depth: 4 }, { grow_policy: "lossguide", max_leaves: 6 }] as const) {
       const job = { ...jobOf(training, table, 3), defences };
-      const turns = new FoldTurns(job.training, table.labels, null, job.folds);
+      const turns = new FoldTurns(job.training, rowsOf(table), job.folds);
       const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
       for (const limits of [{ splitsMax: 1 }, { splitsMax: 9 }, { treesMax: 5 }, { splitsMax: 6 }])
         await expect(attempt(job, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
@@ -350,7 +353,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     "a connection that is lost in the middle of a round of several trees changes nothing: %o",
     async (defences) => {
       const job = { ...jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3), defences };
-      const turns = new FoldTurns(job.training, classes.labels, null, job.folds);
+      const turns = new FoldTurns(job.training, rowsOf(classes), job.folds);
       const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
       await expect(attempt(job, turns, stored, trees, { treesMax: 7 })).rejects.toThrow("breaks the connection");
       expect(turns.treesDone).toBe(6);
@@ -376,7 +379,7 @@ describe("a search over parameters in one job finds what one in one place finds,
     );
     const trials = drawTrials(job.training, space, 4);
     const schedule = scheduleOf("halving", trials.length, job.training.num_round);
-    const newTurns = (): TrialTurns => new TrialTurns(trials, schedule, rows.labels, null, job.folds);
+    const newTurns = (): TrialTurns => new TrialTurns(trials, schedule, rowsOf(rows), job.folds);
     const turns = newTurns();
     const wide = { ...job, training: { ...turns.whole, num_round: job.training.num_round } };
     const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
@@ -391,7 +394,7 @@ describe("a search over parameters in one job finds what one in one place finds,
     const bits = scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
     await growTrials(inOnePlace, {
       parties: job.binned,
-      labels: rows.labels,
+      rows: rowsOf(rows),
       quantise: quantiserFor(codec, bits, noise, noise !== null || membership === "hidden"),
       membership,
       samplingSecrets: job.binned.map((_, party) => secretOf(party)),
@@ -416,7 +419,7 @@ describe("a search over parameters in one job finds what one in one place finds,
     const job = jobOf({ num_round: 1, colsample_bytree: 0.6 }, table, 2);
     const turnsWith = (...rates: number[]): TrialTurns => {
       const trials = rates.map((rate) => ({ ...job.training, colsample_bytree: rate }));
-      return new TrialTurns(trials, scheduleOf("random", rates.length, 1), table.labels, null, job.folds);
+      return new TrialTurns(trials, scheduleOf("random", rates.length, 1), rowsOf(table), job.folds);
     };
     const narrow = turnsWith(0.6, 0.3);
     const lying = Object.assign(narrow, { whole: { ...narrow.whole, colsample_bytree: 0.6 } });
@@ -511,7 +514,10 @@ test("between parties: one alignment, one job, folds as in one place; the policy
   const expectFolds = async (given: FoldJob, folds: unknown): Promise<void> => {
     const models = await centralisedFolds(given, 4);
     const expected = models.map(async ({ trainMargins }, fold) => {
-      const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, null, given.folds[fold]));
+      const monitor = new BoostingMonitor(
+        training,
+        new BoostingTask(training, new TrainingRows(labels, { validation: given.folds[fold] })),
+      );
       return { train: await monitor.onTraining(trainMargins), test: await monitor.onValidation(trainMargins) };
     });
     expect(folds).toEqual(await Promise.all(expected));

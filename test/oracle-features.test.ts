@@ -125,7 +125,7 @@ describe("max_depth 0", () => {
 describe("instance weights", () => {
   const weighted = (seed: number, table: TestTable): TestTable => {
     const random = new SeededRandom(`weights-${seed}`);
-    return { ...table, weights: table.labels.map(() => random.below(7) / 3) };
+    return { ...table, columns: { weight: table.labels.map(() => random.below(7) / 3) } };
   };
   test("zero, small and large", () => expectEqual({}, (seed) => weighted(seed, randomTable(seed, shape))));
   test("with scale_pos_weight", () =>

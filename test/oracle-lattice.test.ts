@@ -55,9 +55,9 @@ describe("federated equals centralised", () => {
   test("validation rows, which are in outcomes and not in sums; early stopping; weights", async () => {
     const table = randomTable("held back", { rows: 80, features: [1, 2] });
     const validationRows = Uint32Array.from({ length: 20 }, (_, i) => 4 * i);
-    const weights = Float64Array.from({ length: 80 }, (_, i) => 1 + (i % 3));
+    const weight = Float64Array.from({ length: 80 }, (_, i) => 1 + (i % 3));
     await expectEqual({
-      table: { ...table, validationRows, weights },
+      table: { ...table, validationRows, columns: { weight } },
       training: { num_round: 6, early_stopping_rounds: 2 },
     });
   });

@@ -68,8 +68,8 @@ describe("whatever a job has", () => {
     const validationRows = Uint32Array.from({ length: 30 }, (_, i) => 4 * i);
     for (let seed = 0; seed < 2; seed++) {
       const plain = randomTable(`${name} ${seed}`, mixed);
-      const weights = plain.labels.map((_, i) => (i % 5) / 2);
-      const table = name.startsWith("early") ? { ...plain, validationRows } : { ...plain, weights };
+      const weight = plain.labels.map((_, i) => (i % 5) / 2);
+      const table = name.startsWith("early") ? { ...plain, validationRows } : { ...plain, columns: { weight } };
       await expectEqual({ table, ...job }, `seed ${seed}`);
     }
   });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 const table = randomTable("objectives", { rows: 48, features: [1, 2], missingFraction: 0.1, regression: true });
-const weights = Float64Array.from(table.labels, (_, row) => 1 + (row % 3) / 2);
+const weighted = { columns: { weight: Float64Array.from(table.labels, (_, row) => 1 + (row % 3) / 2) } };
 
 type Case = readonly [
   training: Partial<TrainingParameters>,
@@ -30,13 +30,13 @@ type Case = readonly [
 const cases: readonly Case[] = [
   [{ objective: "reg:logistic" }, (label) => 1 / (1 + Math.exp(-label / 5)), {}],
   [{ objective: "binary:logitraw", scale_pos_weight: 2 }, (label) => (label > 0 ? 1 : 0), {}],
-  [{ objective: "binary:hinge" }, (label) => (label > 0 ? 1 : 0), { weights }],
+  [{ objective: "binary:hinge" }, (label) => (label > 0 ? 1 : 0), weighted],
   [{ objective: "multi:softmax", num_class: 3 }, (label) => (label < -3 ? 0 : label < 3 ? 1 : 2), {}],
   [{ objective: "reg:gamma", base_score: 3 }, (label) => Math.exp(label / 4), {}],
   [
     { objective: "reg:tweedie", tweedie_variance_power: 1.3, base_score: "auto" },
     (label) => Math.max(0, label),
-    { weights },
+    weighted,
   ],
   [
     { objective: "reg:absoluteerror", subsample: 0.8 },
@@ -46,7 +46,7 @@ const cases: readonly Case[] = [
   [
     { objective: "survival:cox" },
     (label, row) => (row % 3 === 0 ? -1 : 1) * Math.round(Math.exp(label / 4) * 3 + 1), // with ties
-    { weights, validationRows: Uint32Array.of(0, 4, 9, 10, 33) },
+    { ...weighted, validationRows: Uint32Array.of(0, 4, 9, 10, 33) },
   ],
   [
     { objective: "survival:aft", aft_loss_distribution: "extreme" },
@@ -66,13 +66,15 @@ const cases: readonly Case[] = [
     { objective: "rank:ndcg" },
     (label) => Math.min(4, Math.max(0, Math.round(label / 3 + 2))),
     {
-      columns: { qid: table.labels.map((_, row) => row % 5) },
-      weights: table.labels.map((_, row) => 1 + (row % 5)),
+      columns: {
+        qid: table.labels.map((_, row) => row % 5),
+        weight: table.labels.map((_, row) => 1 + (row % 5)),
+      },
       validationRows: Uint32Array.of(0, 5, 10, 15, 20),
     },
   ],
-  [{ objective: "reg:squarederror" }, (label) => label, { weights, custom: logCosh }],
-  [{ objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }, (label) => label, { weights }],
+  [{ objective: "reg:squarederror" }, (label) => label, { ...weighted, custom: logCosh }],
+  [{ objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }, (label) => label, weighted],
   [
     { objective: "count:poisson", num_parallel_tree: 2, subsample: 0.8 },
     (label) => Math.max(0, Math.round(label / 3)),

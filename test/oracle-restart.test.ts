@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 const rows = 48;
 const table = randomTable("taken up", { rows, features: [1, 2], missingFraction: 0.1, regression: true });
-const weights = Float64Array.from(table.labels, (_, row) => 1 + (row % 3) / 2);
+const weighted = { columns: { weight: Float64Array.from(table.labels, (_, row) => 1 + (row % 3) / 2) } };
 
 function labelled(label: (value: number, row: number) => number, more: Partial<TestTable> = {}): TestTable {
   return { ...table, ...more, labels: table.labels.map(label) };
@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
   ],
   [
     "survival:cox",
-    labelled((value, row) => (row % 3 === 0 ? -1 : 1) * Math.round(positive(value) * 3 + 1), { weights }), // with ties
+    labelled((value, row) => (row % 3 === 0 ? -1 : 1) * Math.round(positive(value) * 3 + 1), weighted), // with ties
     { objective: "survival:cox" },
   ],
   ["rank:pairwise", labelled(degree, groups), { objective: "rank:pairwise" }],
@@ -79,11 +79,7 @@ const cases: readonly Case[] = [
     { objective: "rank:ndcg", num_round: 4, early_stopping_rounds: 2 },
   ],
   ["reg:gamma", labelled(positive), { objective: "reg:gamma", base_score: 3 }],
-  [
-    "reg:tweedie",
-    labelled((value) => Math.max(0, value), { weights }),
-    { objective: "reg:tweedie", base_score: "auto" },
-  ],
+  ["reg:tweedie", labelled((value) => Math.max(0, value), weighted), { objective: "reg:tweedie", base_score: "auto" }],
   ["reg:quantileerror", labelled((value) => value), { objective: "reg:quantileerror", quantile_alpha: [0.2, 0.8] }],
   [
     "sets of categories",

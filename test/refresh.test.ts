@@ -8,7 +8,7 @@ import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { refreshTrees } from "../src/gbdt/boost/refresh.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf } from "../src/gbdt/tree/tree.ts";
-import type { RowColumnName } from "../src/base/row-columns.ts";
+import type { RowColumnName } from "../src/base/rows/row-columns.ts";
 import { runActive } from "../src/party/active/run.ts";
 import type { ActiveConfig, ActiveConfigInput } from "../src/party/config/config.ts";
 import type { Metrics } from "../src/record/events/training-fields.ts";
@@ -26,6 +26,7 @@ import {
   startParty,
 } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 const root = scratchDirectory();
 let worlds = 0;
@@ -72,7 +73,7 @@ async function onePlace({ bank, shop, config }: World, input: string, column: Ro
   );
   const columns =
     column === null ? {} : { [column]: Float64Array.from(own("bank_1"), (v) => (Number.isNaN(v) ? Infinity : v)) };
-  const task = new BoostingTask(config.training, labels, null, null, columns, null, false);
+  const task = new BoostingTask(config.training, new TrainingRows(labels, { columns }), false);
   const leavesOf = (tree: number): Uint32Array =>
     Uint32Array.from(ids, (_, row) =>
       leafOf(model.trees[tree], (rule) => valueGoesLeft(rule, values[rule.owner][rule.feature][row])),

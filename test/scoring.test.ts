@@ -31,6 +31,7 @@ import {
   trainingPredictions,
   writeInput,
 } from "./support/trained-world.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 const worlds = new TrainedWorlds(scratchDirectory());
 
@@ -358,7 +359,7 @@ test("refreshed leaves are those of one place, the splits stay, and the refreshe
 
   const { model, columns } = await onePlace(world, ids);
   const labels = Float64Array.from(ids, (id) => (labelOf.get(id) === "defaulter" ? 1 : 0));
-  const task = new BoostingTask(world.config.training, labels);
+  const task = new BoostingTask(world.config.training, new TrainingRows(labels));
   const leavesOf = (tree: number): Uint32Array =>
     Uint32Array.from(ids, (_, row) =>
       leafOf(model.trees[tree], (rule) => valueGoesLeft(rule, columns[rule.owner][rule.feature][row])),

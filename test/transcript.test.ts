@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
-import { BoostingTask, otherRows } from "../src/gbdt/boost/boosting-task.ts";
+import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../src/gbdt/boost/column-sampling.ts";
 import { sampleRows } from "../src/gbdt/boost/row-sampling.ts";
 import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
@@ -15,6 +15,7 @@ import { lattice } from "../src/scheme/lattice/lattice.ts";
 import {
   binTable,
   parametersOf,
+  rowsOf,
   samplingSecret,
   type TestJob,
   trainFederated,
@@ -81,7 +82,7 @@ test.each(jobs)("%s", async (_, made) => {
   const binned = binTable(table, training);
   const everybody = Uint32Array.from(table.labels, (__, i) => i);
   const isHidden = made.scheme?.membership === "hidden";
-  const summed = table.validationRows === undefined ? everybody : otherRows(table.validationRows, everybody.length);
+  const summed = rowsOf(table).training ?? everybody;
   const recorders = secrets.map(
     (permutationSecret, i) =>
       new TranscriptRecorder({
@@ -106,13 +107,13 @@ test.each(jobs)("%s", async (_, made) => {
     },
   });
 
-  const task = new BoostingTask(training, table.labels, table.weights ?? null, table.validationRows ?? null);
+  const task = new BoostingTask(training, rowsOf(table));
   const perRound = task.treeOutputs.length;
   const plaintextBits = made.scheme?.plaintextBitsMax({}) ?? key.publicKey.bits - 1;
   const quantise = quantiserFor(codec, plaintextBits, null, isHidden);
   const gradientsOf = (round: number): Pick<OwnTree, "gradients" | "sample"> => {
     const before = round === 0 ? task.startMargins() : margins[round * perRound - 1];
-    const { sample, ...real } = sampleRows(training, round, task.gradients(before), task.trainingRows);
+    const { sample, ...real } = sampleRows(training, round, task.gradients(before), task.rows.training);
     return { sample, gradients: quantise(real) };
   };
   const rounds = Array.from({ length: shapes.length / perRound }, (__, round) => gradientsOf(round));

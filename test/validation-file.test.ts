@@ -9,7 +9,8 @@ import { trainingParameters } from "../src/gbdt/parameters/training-parameters.t
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { simulate } from "../src/simulate/simulate.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
-import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
+import { otherRows } from "../src/base/rows/row-numbers.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../src/party/config/config.ts";
@@ -135,8 +136,7 @@ test("aligned: the common people of both files, evaluated or learnt from as the 
   const labels = Float64Array.from(common, ({ person }) => (person.label === "defaulter" ? 1 : 0));
   const inOnePlace = await trainCentralised({
     parties,
-    labels,
-    validationRows,
+    rows: new TrainingRows(labels, { validation: validationRows }),
     parameters,
     quantise: quantiserFor(resolveParameters(codecParameters, {}), plaintextBitsMax(256)),
   });

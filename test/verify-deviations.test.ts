@@ -80,7 +80,7 @@ const cheats: readonly Deviation[] = [
   },
   {
     name: "the bank trains with other weights than it has committed to",
-    cheat: { weights: table.labels.map((_, i) => 1 + (i % 3)) },
+    cheat: { columns: { weight: table.labels.map((_, i) => 1 + (i % 3)) } },
     party: "bank",
     what: /gradients .* are not those of its labels/,
   },

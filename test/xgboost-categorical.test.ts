@@ -12,6 +12,7 @@ import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import { type CategoryNames, columnTest, valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 interface GoldenTree {
   left: number[];
@@ -58,7 +59,7 @@ async function trainOurs({ parameters: given, features, labels }: Golden) {
   );
   const model = await trainCentralised({
     parties: [binned.slice(0, 1), binned.slice(1)],
-    labels: Float64Array.from(labels),
+    rows: new TrainingRows(Float64Array.from(labels)),
     parameters,
     quantise: quantiseFinely,
   });

@@ -8,6 +8,7 @@ import { binFeature } from "../src/gbdt/split/binning.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
 import { compareTrees, type GoldenTree, rowsOfNodes } from "./support/golden-trees.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 interface Golden {
   name: string;
@@ -35,7 +36,7 @@ function trained(golden: Case, drops?: readonly (readonly number[])[]): Promise<
   const parameters = resolveParameters(trainingParameters, { ...golden.parameters, booster: "dart" });
   return trainCentralised({
     parties: [golden.columns.map((values, i) => binFeature(golden.features[i].name, values, parameters.max_bin)), []],
-    labels: Float64Array.from(golden.labels),
+    rows: new TrainingRows(Float64Array.from(golden.labels)),
     parameters,
     quantise: quantiseFinely,
     ...(drops === undefined ? {} : { drops: (layer: number) => drops[layer] }),

@@ -8,7 +8,7 @@ import { resolveParameters } from "../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
 import { marginsOf } from "../src/gbdt/boost/boosting-monitor.ts";
-import { otherRows } from "../src/gbdt/boost/boosting-task.ts";
+import { otherRows } from "../src/base/rows/row-numbers.ts";
 import { Evaluation } from "../src/gbdt/metric/evaluation.ts";
 import type { MetricName } from "../src/gbdt/metric/metrics.ts";
 import { logloss } from "../src/gbdt/metric/elementwise-metrics.ts";
@@ -19,6 +19,7 @@ import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf, type SplitRule } from "../src/gbdt/tree/tree.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
 import { compareTrees, type GoldenTree, rowsOfNodes } from "./support/golden-trees.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 interface Golden {
   parameters: Record<string, number | string>;
@@ -75,6 +76,11 @@ function load(name: string): Golden {
   return { ...golden, trees: golden.trees.map((tree) => ({ ...tree, threshold: tree.threshold.map(Math.fround) })) };
 }
 
+function rowsWith(labels: readonly number[], weights: readonly number[] | null = null): TrainingRows {
+  const columns = weights === null ? {} : { weight: Float64Array.from(weights) };
+  return new TrainingRows(Float64Array.from(labels), { columns });
+}
+
 /** The features split over three parties in order, so that (owner, feature) order is XGBoost's feature order. */
 async function trainOurs(golden: Golden) {
   const columns = golden.features.map((f) => Float32Array.from(f.values, (value) => value ?? NaN));
@@ -90,8 +96,7 @@ async function trainOurs(golden: Golden) {
         ...groupsOf(golden, firstOf[owner] + j),
       })),
     ),
-    labels: Float64Array.from(golden.labels),
-    weights: golden.weights === undefined ? null : Float64Array.from(golden.weights),
+    rows: rowsWith(golden.labels, golden.weights),
     parameters,
     quantise: quantiseFinely,
   });
@@ -172,8 +177,7 @@ describe("the metrics equal XGBoost 1.7.4's", () => {
     const evaluation = new Evaluation(
       resolveParameters(trainingParameters, { objective }),
       Float64Array.from(objective === "multi:softprob" ? wide : margins),
-      Float64Array.from(labels),
-      weights,
+      rowsWith(labels, weights),
     );
     expect(Object.keys(metrics).length).toBeGreaterThan(1);
     for (const [name, figure] of Object.entries(metrics)) {
@@ -211,8 +215,7 @@ it("early stopping: the validation metric of every round, and the best of them, 
   const seen: number[] = [];
   const model = await trainCentralised({
     parties: [features],
-    labels,
-    validationRows,
+    rows: new TrainingRows(labels, { validation: validationRows }),
     parameters,
     quantise: quantiseFinely,
     onTree: (_tree, _index, margins) =>

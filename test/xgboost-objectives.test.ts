@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { resolveParameters } from "../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
-import { rowColumnNames, type RowColumns } from "../src/base/row-columns.ts";
+import { rowColumnNames, type RowColumns } from "../src/base/rows/row-columns.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import { Evaluation } from "../src/gbdt/metric/evaluation.ts";
 import { fitsObjective, metricFor, type MetricName } from "../src/gbdt/metric/metrics.ts";
@@ -15,6 +15,7 @@ import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
 import { logCosh } from "./support/log-cosh.ts";
 import { compareTrees, type GoldenTree, rowsOfNodes } from "./support/golden-trees.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 interface Golden {
   parameters: Record<string, number | string | number[]>;
@@ -38,7 +39,7 @@ const goldens = JSON.parse(
 const columnsOf = (golden: Golden): RowColumns =>
   Object.fromEntries(
     rowColumnNames.flatMap((name) => {
-      const numbers = golden[name];
+      const numbers = name === "weight" ? golden.weights : golden[name];
       return numbers === undefined ? [] : [[name, Float64Array.from(numbers, (value) => value ?? Infinity)]];
     }),
   );
@@ -58,28 +59,25 @@ describe("objectives equal XGBoost 2.1.4's", () => {
     const parameters = resolveParameters(trainingParameters, golden.parameters);
     const columns = golden.features.map(({ values }) => Float32Array.from(values));
     const labels = Float64Array.from(golden.labels);
-    const weights = golden.weights === undefined ? null : Float64Array.from(golden.weights);
-    const rowColumns = columnsOf(golden);
+    const custom = name.endsWith("custom") ? logCosh : null;
+    const rows = new TrainingRows(labels, { columns: columnsOf(golden), custom });
     const model = await trainCentralised({
       parties: [golden.features.map((feature, j) => binFeature(feature.name, columns[j], parameters.max_bin))],
-      labels,
-      weights,
-      columns: rowColumns,
-      custom: name.endsWith("custom") ? logCosh : null,
+      rows,
       parameters,
       quantise: quantiseFinely,
     });
     expect(model.trees.length).toBe(golden.trees.length);
     golden.trees.forEach((tree, t) => {
       const theirs = { ...tree, threshold: tree.threshold.map(Math.fround) };
-      const rows = rowsOfNodes(theirs, columns);
-      compareTrees({ ours: model.trees[t], theirs, rows, columns, featureIndex: ({ feature }) => feature });
+      const ofNodes = rowsOfNodes(theirs, columns);
+      compareTrees({ ours: model.trees[t], theirs, rows: ofNodes, columns, featureIndex: ({ feature }) => feature });
     });
-    const margins = predictMargins(model, [columns], labels.length, [], rowColumns.base_margin);
+    const margins = predictMargins(model, [columns], labels.length, [], rows.columns.base_margin);
     expect(margins).toEqual(model.trainMargins);
     expectNear(margins, golden.margins, "margin");
     expectNear(predictionsOf(model, margins), golden.predictions, "prediction");
-    const evaluation = new Evaluation(parameters, margins, labels, weights, rowColumns);
+    const evaluation = new Evaluation(parameters, margins, rows);
     for (const [metric, value] of Object.entries(golden.metrics)) {
       expect(fitsObjective(metricFor(metric as MetricName), parameters), metric).toBe(true);
       expectNear([evaluation.value(metric as MetricName)], [value], metric);

@@ -7,6 +7,7 @@ import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { refreshTrees } from "../src/gbdt/boost/refresh.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf, type SplitRule, type Tree, type TreeNode } from "../src/gbdt/tree/tree.ts";
+import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 interface GoldenTree {
   left: number[];
@@ -45,7 +46,11 @@ test.each(cases.map((golden) => [golden.name, golden] as const))("%s", (_name, g
   const parameters = resolveParameters(trainingParameters, golden.parameters);
   const columns = golden.features.map(({ values }) => Float32Array.from(values, (value) => value ?? Number.NaN));
   const starts = golden.base_margin && { base_margin: Float64Array.from(golden.base_margin) };
-  const task = new BoostingTask(parameters, Float64Array.from(golden.labels), null, null, starts, null, false);
+  const task = new BoostingTask(
+    parameters,
+    new TrainingRows(Float64Array.from(golden.labels), { columns: starts }),
+    false,
+  );
   // XGBoost has all trees of a class beside each other, we have the classes of a tree.
   const perRound = task.treeOutputs.length;
   expect(parameters.num_parallel_tree === 1 || perRound === 1).toBe(true);

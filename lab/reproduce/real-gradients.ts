@@ -2,6 +2,7 @@
 import type { PartyTable } from "../../src/data/dataset.ts";
 import { trainCentralised } from "../../src/gbdt/boost/train.ts";
 import { binningOf, binTable } from "../../src/party/tables/party-data.ts";
+import { rowsOfTable } from "../../src/party/tables/table-rows.ts";
 import { plaintextBitsMax } from "../../src/codec/packing.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
@@ -29,7 +30,7 @@ export async function realGradients(spec: TrialSpec, train: readonly PartyTable[
   let round = 0; // of one tree each
   await trainCentralised({
     parties,
-    labels: train[0].labels ?? new Float64Array(0),
+    rows: rowsOfTable(train[0]),
     parameters: training,
     quantise: (gradients) => {
       const [g, h] = gradients.values;

@@ -25,6 +25,7 @@ import { type TrialContext, trialDigest, type TrialStore } from "./trial-store.t
 import { type CreditTable, type CutTable, cutCreditTable } from "./credit-tables.ts";
 import { MeasuredTrials } from "./measured-trials.ts";
 import type { DatasetName } from "./paper-datasets.ts";
+import { rowsOfTable } from "../../src/party/tables/table-rows.ts";
 
 /** How many repeats are to be made, how many are on disk, and how long it will take. */
 export interface TrialPlan {
@@ -144,7 +145,7 @@ function contextOf(spec: TrialSpec, { tables, programDigest, seed }: TrialRunner
 /** The cost model's guess at the job, and its centralised twin's fraction of it. */
 function predictedSeconds(spec: TrialSpec, { train }: CutTable, costs: CostModel): number {
   const training = trialTraining(spec);
-  const task = new BoostingTask(training, train[0].labels ?? new Float64Array(0));
+  const task = new BoostingTask(training, rowsOfTable(train[0]));
   const layout = gradientLayout(trialCodec(spec), plaintextBitsOf(spec), task.gradients(task.startMargins()));
   return estimateJob({ train, training, speed: trialSpeed(spec), layout }, costs).wallSeconds;
 }

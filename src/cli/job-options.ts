@@ -2,6 +2,7 @@
 import { namesTaking } from "../gbdt/objective/objectives.ts";
 import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
+import { type RowColumnName, rowColumnNamed, rowColumnNames } from "../base/rows/row-columns.ts";
 import {
   aliasesOf,
   codecParameters,
@@ -22,10 +23,6 @@ export interface JobFlags {
   readonly label: string;
   readonly positive?: string;
   readonly classes?: string;
-  readonly weight?: string;
-  readonly baseMargin?: string;
-  readonly labelUpperBound?: string;
-  readonly qid?: string;
   readonly active?: string;
   readonly passive?: string[];
   readonly testFraction?: string;
@@ -59,17 +56,12 @@ export function addJobOptions(command: Command, isRequired = true): Command {
   command
     .option("--id <column>", "the id, by name or position (default: the row number)")
     .option("--positive <value>", "the label's value that counts as 1; everything else is 0")
-    .option("--classes <names>", "the label's values in their order (default: text is sorted, as LabelEncoder does it)")
-    .option("--weight <column>", "instance weights, by name or position; the active party has them")
-    .option("--base-margin <column>", "where each row's margin starts, in place of --base-score; the active party's")
     .option(
-      "--label-upper-bound <column>",
-      `${namesTaking("label_upper_bound")}: the latest that the event can have been; --label the earliest`,
-    )
-    .option(
-      "--qid <column>",
-      `${namesTaking("qid")}: the group that a row is ranked in, a whole number; the active party's`,
-    )
+      "--classes <names>",
+      "the label's values in their order (default: text is sorted, as LabelEncoder does it)",
+    );
+  for (const name of rowColumnNames) command.option(`--${flagOf(name)} <column>`, rowColumnHelp(name));
+  command
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; repeat it for each party", collect)
     .option("--test-fraction <number>", `rows held back for testing (default: ${defaultTestFraction})`)
@@ -128,8 +120,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     label: flags.label,
     positive: flags.positive,
     classes: flags.classes === undefined ? undefined : columnList(flags.classes).map((name) => name.trim()),
-    weight: flags.weight,
-    rowColumns: { base_margin: flags.baseMargin, label_upper_bound: flags.labelUpperBound, qid: flags.qid },
+    rowColumns: Object.fromEntries(rowColumnNames.flatMap((name) => textFlag(flags, name))),
     active: columnList(flags.active ?? ""),
     passives: (flags.passive ?? []).map(columnList),
     testFraction,
@@ -190,13 +181,30 @@ function flagOf(name: string): string {
   return name.replaceAll("_", "-");
 }
 
+/** What commander calls the option of a parameter or a column. */
+function keyOf(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What a per-row column is, after the names of the objectives that take it where not all do. */
+function rowColumnHelp(name: RowColumnName): string {
+  const objectives = namesTaking(name);
+  const { help } = rowColumnNamed(name);
+  return objectives === "" ? help : `${objectives}: ${help}`;
+}
+
+function textFlag<T extends string>(flags: JobFlags, name: T): [T, string][] {
+  const value = flags[keyOf(name)];
+  return typeof value === "string" ? [[name, value]] : [];
+}
+
 export function given(
   flags: Readonly<Record<string, unknown>>,
   table: Readonly<Record<string, ParameterSpec>>,
 ): Record<string, string | boolean> {
   const values: Record<string, string | boolean> = {};
   for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
-    const value = flags[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    const value = flags[keyOf(name)];
     if (typeof value === "string" || typeof value === "boolean") values[name] = value;
     else if (Array.isArray(value)) values[name] = value.join(); // given more than once: all of them count
   }

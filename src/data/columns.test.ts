@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TandemError, type ErrorCode } from "../base/error.ts";
-import { columnIndex, idColumn, labelColumn, numericColumn, requireBinaryLabels, weightColumn } from "./columns.ts";
+import { columnIndex, idColumn, labelColumn, numericColumn, requireBinaryLabels } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
 
 /** Rows stand on every second line from 3 on, as after a header of two lines and with blank lines between. */
@@ -176,19 +176,5 @@ describe("idColumn", () => {
   it("refuses an empty id and an unknown column", () => {
     expectError("FILE_FORMAT", "people.csv, line 5, column 'gap': the id is empty", () => idColumn(table, "gap"));
     expectError("COLUMN_UNKNOWN", "did you mean 'again'?", () => idColumn(table, "agian"));
-  });
-});
-
-describe("weightColumn", () => {
-  const weights = (...cells: string[]): Float64Array => weightColumn(tableOf({ w: cells }), 0);
-
-  it("takes numbers from zero up", () => {
-    expect([...weights("0", " 2.5 ", "1e3")]).toEqual([0, 2.5, 1000]);
-  });
-
-  it("names the line of what is missing, negative or no number, and not the cell", () => {
-    expectError("WEIGHT_INVALID", "people.csv, line 5, column 'w': the weight is missing", () => weights("1", ""));
-    expectError("WEIGHT_INVALID", "people.csv, line 5, column 'w': the weight is negative", () => weights("1", "-7"));
-    expectError("CELL_UNPARSABLE", "people.csv, line 3, column 'w': the cell is not a number", () => weights("much"));
   });
 });

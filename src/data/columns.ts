@@ -4,13 +4,9 @@
  */
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
+import { isMissing, numberSyntax, parseNumber } from "../base/text/number-cell.ts";
 import type { CategoryBook } from "./category-book.ts";
 import type { CsvTable, TableRows } from "./table-sink.ts";
-
-/**
- * Ordinary decimal or exponent syntax: what Number() also takes (hex, Infinity, digit groups) is not meant as a number.
- */
-const numberSyntax = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const float32Max = 3.4028234663852886e38;
 
@@ -156,21 +152,6 @@ export function labelColumn(table: CsvTable, index: number, positive?: string, m
 }
 
 /**
- * Instance weights.
- * @throws TandemError CELL_UNPARSABLE if a weight is not a number, WEIGHT_INVALID if it is missing or negative
- */
-export function weightColumn(table: CsvTable, index: number): Float64Array {
-  return Float64Array.from(table.columns[index], (text, row) => {
-    const cell = text.trim();
-    if (isMissing(cell)) throw new TandemError("WEIGHT_INVALID", `${where(table, row, index)}: the weight is missing`);
-    const value = parseNumber(cell);
-    if (value === undefined) throw cellError(table, row, index, "is not a number; a weight must be one");
-    if (value < 0) throw new TandemError("WEIGHT_INVALID", `${where(table, row, index)}: the weight is negative`);
-    return value;
-  });
-}
-
-/**
  * For objectives that need classes: every label is 0 or 1, and both occur.
  * @param mayBeOneClass as of labelColumn
  * @throws TandemError LABEL_INVALID naming file, column and, for a wrong label, the line
@@ -242,19 +223,6 @@ export function isMissingCell(cell: string): boolean {
 /** The number that a cell is, trimmed; undefined: it is none. */
 export function numberIn(cell: string): number | undefined {
   return parseNumber(cell.trim());
-}
-
-export function isMissing(cell: string): boolean {
-  if (cell === "") return true;
-  if (cell.length > 3) return false;
-  const upper = cell.toUpperCase();
-  return upper === "NA" || upper === "NAN";
-}
-
-export function parseNumber(cell: string): number | undefined {
-  if (!numberSyntax.test(cell)) return undefined;
-  const value = Number(cell);
-  return Number.isFinite(value) ? value : undefined;
 }
 
 /** File, line and column of a cell, for messages. */

@@ -1,7 +1,7 @@
 /** What one party trains on: its people, its own features and, at the active party, the labels. */
 import { assert } from "../base/assert.ts";
-import { columnsOfRows, type RowColumns } from "../base/row-columns.ts";
-import { float32Of, float64Of } from "../base/row-numbers.ts";
+import { columnsOfRows, type RowColumns } from "../base/rows/row-columns.ts";
+import { float32Of, float64Of } from "../base/rows/row-numbers.ts";
 import { selectTexts } from "../base/text/packed-texts.ts";
 import type { TextList } from "../base/text/text-list.ts";
 
@@ -28,9 +28,7 @@ export interface PartyTable {
   readonly labels: Float64Array | null;
   /** What labels stand for: they are places in this list. Null or left out: they are numbers. */
   readonly classes?: readonly string[] | null;
-  /** Null or left out where every instance counts once. */
-  readonly weights?: Float64Array | null;
-  /** Of the active party; none where left out. */
+  /** Of the active party: weights and what else says how its rows are trained on; none where left out. */
   readonly rowColumns?: RowColumns;
 }
 
@@ -63,7 +61,7 @@ export function viewRows(table: PartyTable, rows: Uint32Array): PartyTable {
 
 /** The same without ids. */
 export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array): Omit<PartyTable, "ids"> {
-  const { labels, weights } = table;
+  const { labels } = table;
   return {
     featureNames: [...table.featureNames],
     features: table.features.map((feature) => float32Of(feature, rows)),
@@ -72,7 +70,6 @@ export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array)
     ...(table.interactions ? { interactions: table.interactions } : {}),
     labels: labels === null ? null : float64Of(labels, rows),
     ...(table.classes ? { classes: table.classes } : {}),
-    ...(weights ? { weights: float64Of(weights, rows) } : {}),
     ...(table.rowColumns ? { rowColumns: columnsOfRows(table.rowColumns, rows) } : {}),
   };
 }

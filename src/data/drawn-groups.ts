@@ -1,16 +1,17 @@
 /** Draws of rows where some belong together: whole groups are drawn, so that none is ranked in parts. */
+import { drawnTogether, type RowColumns } from "../base/rows/row-columns.ts";
 import type { RowSplit } from "./split.ts";
 
 /**
- * @param groups per row its group; undefined: every row is one of its own
  * @param draw how many units there are -> places of the drawn ones
  * @returns the rows of the drawn groups, ascending
  */
 export function drawnGroups(
-  groups: Float64Array | undefined,
+  columns: RowColumns,
   rowCount: number,
   draw: (unitCount: number) => Uint32Array,
 ): Uint32Array {
+  const groups = drawnTogether(columns);
   if (groups === undefined) return draw(rowCount);
   const names = [...new Set(groups)];
   const drawn = new Set(Array.from(draw(names.length), (place) => names[place]));
@@ -18,13 +19,9 @@ export function drawnGroups(
 }
 
 /** The same of both sides of a split. */
-export function splitGroups(
-  groups: Float64Array | undefined,
-  rowCount: number,
-  split: (unitCount: number) => RowSplit,
-): RowSplit {
+export function splitGroups(columns: RowColumns, rowCount: number, split: (unitCount: number) => RowSplit): RowSplit {
   return {
-    train: drawnGroups(groups, rowCount, (count) => split(count).train),
-    test: drawnGroups(groups, rowCount, (count) => split(count).test),
+    train: drawnGroups(columns, rowCount, (count) => split(count).train),
+    test: drawnGroups(columns, rowCount, (count) => split(count).test),
   };
 }

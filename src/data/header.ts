@@ -1,6 +1,6 @@
 /** The line of a table that names its columns: what is wrong with it, and whether it is one at all. */
+import { numberSyntax } from "../base/text/number-cell.ts";
 
-const numberSyntax = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Rows whose cells are compared with the names above them. */
 const rowsCompared = 20;
 const shownMax = 100;

@@ -12,7 +12,7 @@ const table = (cells: readonly string[]): CsvTable => ({
 });
 
 test("nothing is read where nothing is named", () => {
-  expect(readRowColumns(table(["x"]), {})).toBeUndefined();
+  expect(readRowColumns(table(["x"]), {})).toEqual({});
   expect(namedColumns({ qid: "a", base_margin: "b", label_upper_bound: undefined })).toEqual([
     ["base_margin", "b"],
     ["qid", "a"],
@@ -20,12 +20,32 @@ test("nothing is read where nothing is named", () => {
 });
 
 test("a base_margin is a float32, as XGBoost has it", () => {
-  const { base_margin: margins } = readRowColumns(table([" 0.1 ", "-2e1"]), { base_margin: "it" }) ?? {};
+  const { base_margin: margins } = readRowColumns(table([" 0.1 ", "-2e1"]), { base_margin: "it" });
   expect(margins).toEqual(Float64Array.of(Math.fround(0.1), -20));
 });
 
+test("weights are numbers from zero up", async () => {
+  const weights = (...cells: string[]) => readRowColumns(table(cells), { weight: "it" }).weight;
+  expect(weights("0", " 2.5 ", "1e3")).toEqual(Float64Array.of(0, 2.5, 1000));
+  await expectError(
+    () => weights("1", ""),
+    "WEIGHT_INVALID",
+    /people\.csv, line 3, column 'it': the weight is missing/,
+  );
+  await expectError(
+    () => weights("1", "-7"),
+    "WEIGHT_INVALID",
+    /people\.csv, line 3, column 'it': the weight is negative/,
+  );
+  await expectError(
+    () => weights("much"),
+    "CELL_UNPARSABLE",
+    /people\.csv, line 2, column 'it': the cell is not a number/,
+  );
+});
+
 test("an upper bound may be unknown, and survives its text", () => {
-  const read = (cells: string[]) => readRowColumns(table(cells), { label_upper_bound: "#0" })?.label_upper_bound ?? [];
+  const read = (cells: string[]) => readRowColumns(table(cells), { label_upper_bound: "#0" }).label_upper_bound ?? [];
   const bounds = read(["3.5", "", "inf", "+Infinity", "NA"]);
   expect([...bounds]).toEqual([3.5, Infinity, Infinity, Infinity, Infinity]);
   expect(read(Array.from(bounds, rowColumnText))).toEqual(bounds);

@@ -7,7 +7,7 @@ const table: PartyTable = {
   featureNames: ["x", "y"],
   features: [Float32Array.of(1, 2), Float32Array.of(3, Number.NaN)],
   labels: Float64Array.of(0, 1),
-  weights: Float64Array.of(1, 2),
+  rowColumns: { weight: Float64Array.of(1, 2) },
   monotone: { x: 1 },
 };
 
@@ -19,8 +19,8 @@ test.each<[string, Partial<PartyTable>]>([
   ["a missing value", { features: [Float32Array.of(1, 2), Float32Array.of(3, 0)] }],
   ["a label", { labels: Float64Array.of(1, 1) }],
   ["no labels", { labels: null }],
-  ["a weight", { weights: Float64Array.of(1, 3) }],
-  ["no weights", { weights: null }],
+  ["a weight", { rowColumns: { weight: Float64Array.of(1, 3) } }],
+  ["no weights", { rowColumns: {} }],
   ["the sign of a constraint", { monotone: { x: -1 } }],
   ["another feature with a constraint", { monotone: { y: 1 } }],
   ["numbers that are categories", { categories: { y: { names: ["a", "b", "c", "d"], where: "" } } }],

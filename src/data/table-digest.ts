@@ -4,7 +4,7 @@
  * said to have used. It says nothing about a value.
  */
 import { createHash, type Hash } from "node:crypto";
-import { mapColumns } from "../base/row-columns.ts";
+import { mapColumns } from "../base/rows/row-columns.ts";
 import { atOnce, inTurns } from "../base/scheduling/event-loop-slice.ts";
 import { hashTexts } from "../base/text/hash-texts.ts";
 import { categoryNamesOf, type PartyTable } from "./dataset.ts";
@@ -43,7 +43,6 @@ function* hashTable(hash: Hash, table: PartyTable | null): Generator<void> {
   }
   if (table.labels !== null) yield* hashNumbers(hash, table.labels, 8);
   yield* hashTexts(hash, table.classes ?? []);
-  if (table.weights) yield* hashNumbers(hash, table.weights, 8);
   for (const column of Object.values(mapColumns(table.rowColumns ?? {}, (column) => column)))
     yield* hashNumbers(hash, column, 8);
 }
@@ -69,12 +68,13 @@ function* hashNumbers(hash: Hash, values: Float32Array | Float64Array, width: 4 
 
 /** How much of everything follows, which features have a monotone constraint, are categorical, or interact. */
 function headOf(table: PartyTable): string {
-  const { ids, featureNames, labels, weights, monotone = {}, interactions = {} } = table;
+  const { ids, featureNames, labels, monotone = {}, interactions = {} } = table;
   const names = categoryNamesOf(table);
   const signs = featureNames.map((name, i) => (names[i] === null ? (monotone[name] ?? 0) : "c"));
   const sizes = `${ids.length}/${featureNames.length}`;
-  const more = Object.keys(mapColumns(table.rowColumns ?? {}, () => "")).map((name) => `,${name}`);
-  const extra = `${labels === null ? "" : "labels"}/${weights ? "weights" : ""}${more.join("")}`;
+  // As version 0.6 wrote it, so that digests of the same table stay the same.
+  const more = mapColumns(table.rowColumns ?? {}, (_, name) => (name === "weight" ? "weights" : `,${name}`));
+  const extra = `${labels === null ? "" : "labels"}/${Object.values(more).join("")}`;
   const groups = Object.entries(interactions).map(([group, names]) => [group, ...names]);
   const grouped = groups.length === 0 ? "" : `/${JSON.stringify(groups)}`;
   return `tandem/table/${sizes}/${extra}/${signs.join()}${grouped}\n`;

@@ -4,6 +4,7 @@ import { trainingParameters, type TrainingParameters } from "../gbdt/parameters/
 import { chosenScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
+import type { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { candidateCount } from "../gbdt/split/candidate.ts";
@@ -41,7 +42,6 @@ export const unknownParty: PassiveFacts = {
 
 export type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "alignment">;
 
-/** @param train the active party's training rows, with their labels */
 export function jobFacts(
   job: SchemeChoice & {
     readonly training: TrainingParameters;
@@ -51,27 +51,21 @@ export function jobFacts(
     /** Interaction groups. */
     readonly groups?: number;
   },
-  train: PartyTable,
-  validationRows: Uint32Array | null,
+  rows: TrainingRows,
   predictedRows: number,
 ): OwnFacts {
   const { training, privacy, hasStart } = job;
-  const task = new BoostingTask(
-    training,
-    train.labels ?? new Float64Array(0),
-    train.weights ?? null,
-    validationRows,
-    train.rowColumns,
-  );
+  const heldOut = rows.validation?.length ?? 0;
+  const task = new BoostingTask(training, rows);
   const gradients = task.gradients(task.startMargins());
   const asked = { ...job, defences: privacy };
-  const codec = codecOfJob(asked, { instances: train.ids.length, validationRows });
+  const codec = codecOfJob(asked, { rows: rows.trainedCount });
   const layout = layoutOfJob({ ...asked, codec }, gradients);
   const localRounds = roundsOf(Math.min(training.local_rounds, training.num_round), training);
-  const rounds = roundsOf(training.num_round, training) - localRounds;
+  const roundCount = roundsOf(training.num_round, training) - localRounds;
   return {
-    trees: rounds * treesPerRound(training),
-    rounds,
+    trees: roundCount * treesPerRound(training),
+    rounds: roundCount,
     hasStart,
     maskedScoring: privacy.masked_scoring,
     localRounds,
@@ -85,15 +79,15 @@ export function jobFacts(
     ),
     groups: job.groups ?? 0,
     key: keyWords(job),
-    instances: train.ids.length,
+    instances: rows.count,
     ciphertextsPerInstance: layout.plaintexts.length,
     sampling: samplingOf(training),
     columnsAreSampled: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) < 1,
     answerNoise: privacy.answer_noise,
     classes: outputCountOf(training) > 1 ? outputCountOf(training) : 0,
-    validationRows: validationRows?.length ?? 0,
+    validationRows: heldOut,
     predictedRows,
-    peopleMin: minimumsOfJob(noMinimums, privacy, peopleOf(train.ids.length, validationRows?.length ?? 0)).perCandidate,
+    peopleMin: minimumsOfJob(noMinimums, privacy, peopleOf(rows.count, heldOut)).perCandidate,
     thresholdsMax: privacy.max_thresholds,
     categoryPeopleMin: training.min_category_people,
   };

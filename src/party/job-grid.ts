@@ -24,11 +24,10 @@ export interface GridJob extends SchemeChoice {
   readonly defences?: Defences | undefined;
 }
 
-/** What of a job's rows decides about its grid. */
+/** What besides the parameters decides about a job's grid. */
 export interface GridRows {
-  readonly instances: number;
-  /** Of them, those that are never learnt from; null: none. */
-  readonly validationRows: ArrayLike<number> | null;
+  /** The rows that are trained on. */
+  readonly rows: number;
   /** The model that training goes on from; null or left out: none. */
   readonly start?: Pick<AgreedStart, "trees"> | null;
 }
@@ -38,13 +37,13 @@ export interface GridRows {
  * @param job of a cross-validation: with the rounds of all folds
  * @throws TandemError LAYOUT_OVERFLOW where the scheme cannot train such a job
  */
-export function codecOfJob(job: GridJob, { instances, validationRows, start = null }: GridRows): CodecParameters {
+export function codecOfJob(job: GridJob, { rows, start = null }: GridRows): CodecParameters {
   const { training, codec, defences } = job;
   const { scheme, parameters } = chosenScheme(job);
   const named = { name: scheme.name, parameters };
   const agreed = agreedParameters("", training, codec, named, start && { model: "", trees: start.trees }, defences);
   return scheme.codecFor(codec, {
-    rows: instances - (validationRows?.length ?? 0),
+    rows,
     nodesMax: nodesOfJob(agreed),
     outputsPerTree: outputsPerTree(agreed),
     answerNoise: agreed.answerNoise,

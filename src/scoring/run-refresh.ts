@@ -21,6 +21,7 @@ import type { ActiveConfig } from "../party/config/config.ts";
 import { evaluate } from "../party/evaluate.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type FileTable, readPartyTable } from "../party/tables/party-data.ts";
+import { rowsOfTable } from "../party/tables/table-rows.ts";
 import type { LabelSpec } from "../party/tables/party-labels.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
 import { type ActiveShare, writeActiveShare } from "../store/share-files.ts";
@@ -103,7 +104,7 @@ export async function runRefresh(
     const task = taskOf(options.input, rows, used, training);
     const leavesOf = (tree: number): Uint32Array => used.map((row) => leaves[tree][row]);
     const { trees, margins } = refreshTrees(share, task, training, leavesOf, options.refreshLeaf);
-    const measured = (of: Float64Array): Metrics => evaluate(training, of, task.labels, task.weights, task.columns);
+    const measured = (of: Float64Array): Metrics => evaluate(training, of, task.rows);
     const metrics = { before: measured(marginsOf(share, task, leavesOf)), after: measured(margins) };
     await storage.makeFolder(join(config.output.directory, options.job));
     await writeActiveShare(path, { ...share, job: options.job, trees }, storage);
@@ -115,7 +116,7 @@ export async function runRefresh(
       used: used.length,
       unknown: countByParty(unknown),
       metrics,
-      absence: absenceWords(shown, task.labels, "new", training.num_class),
+      absence: absenceWords(shown, task.rows.labels, "new", training.num_class),
       path,
     };
   } finally {
@@ -133,7 +134,6 @@ function labelledRows(
   const label: LabelSpec = {
     label: data.label,
     positive: data.positive,
-    weight: data.weight,
     training,
     trained: { classes: share.classes ?? null },
     columns: { ...data, base_margin: share.baseMarginColumn },
@@ -150,9 +150,9 @@ function taskOf(
   people: Uint32Array,
   training: TrainingParameters,
 ): BoostingTask {
-  const { labels, weights = null, rowColumns } = selectRows({ ...table, features: [] }, people);
+  const rows = rowsOfTable(selectRows({ ...table, features: [] }, people));
   try {
-    return new BoostingTask(training, labels ?? new Float64Array(0), weights, null, rowColumns, null, false);
+    return new BoostingTask(training, rows, false);
   } catch (error) {
     if (!(error instanceof TandemError) || error.code === "USAGE") throw error;
     const inLines = error.message.replaceAll(

@@ -1,13 +1,16 @@
 /** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
+import { noColumns } from "../base/rows/row-columns.ts";
 import { drawnGroups } from "../data/drawn-groups.ts";
 import type { CodecParameters, Defences } from "../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { validationRows } from "../data/split.ts";
 import type { Model } from "../gbdt/tree/model.ts";
+import type { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
 import { codecOfJob } from "../party/job-grid.ts";
 import { joinTables } from "../party/tables/joined-tables.ts";
+import { rowsOfTable } from "../party/tables/table-rows.ts";
 import { type PlainResult, trainPlain } from "../party/active/plain-training.ts";
 import { treesPerLayer } from "../protocol/job-parameters.ts";
 import type { SchemeChoice } from "../scheme/registry.ts";
@@ -44,9 +47,8 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
 /** @param leftOut parties whose columns do not take part; the others draw their columns as before */
 function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
   const { scheme, keyBits } = job;
-  const { rows, validation } = withValidation(job);
-  const instances = rows[0].ids.length;
-  const codec = codecOfJob(job, { instances, validationRows: validation, start: job.start ?? null });
+  const { tables, rows } = withValidation(job);
+  const codec = codecOfJob(job, { rows: rows.trainedCount, start: job.start ?? null });
   const isWhole = leftOut.length === 0;
   const start = isWhole ? (job.start ?? null) : null;
   // A model of everybody's says nothing of those that are left: they train all of its rounds themselves.
@@ -54,9 +56,9 @@ function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<Pla
   const training = { ...job.training, num_round: job.training.num_round + before };
   const takesPart = (_: unknown, party: number): boolean => !leftOut.includes(party);
   return trainPlain({
-    train: rows.filter(takesPart),
+    train: tables.filter(takesPart),
     test: job.test?.filter(takesPart) ?? null,
-    validationRows: validation,
+    validationRows: rows.validation,
     start,
     training,
     codec,
@@ -94,32 +96,28 @@ export async function contributionOf(
   return rows;
 }
 
-/**
- * All rows that take part, those of a validation file last as the parties have them, and which of them are evaluated
- * only.
- */
+/** All rows that take part, those of a validation file last as the parties have them. */
 export function withValidation({
   train,
   validation,
   validationFraction,
   training,
 }: Pick<OnePlaceJob, "train" | "validation" | "validationFraction" | "training">): {
-  readonly rows: readonly PartyTable[];
-  readonly validation: Uint32Array | null;
+  /** Per party. */
+  readonly tables: readonly PartyTable[];
+  readonly rows: TrainingRows;
 } {
   const count = train[0].ids.length;
-  if (validation)
-    return {
-      rows: train.map((table, party) => joinTables([table, validation[party]])),
-      validation: Uint32Array.from(validation[0].ids, (_, i) => count + i),
-    };
-  return {
-    rows: train,
-    validation:
-      validationFraction === undefined
-        ? null
-        : drawnGroups(train[0].rowColumns?.qid, count, (units) =>
-            validationRows(units, validationFraction, training.seed),
-          ),
-  };
+  if (validation) {
+    const tables = train.map((table, party) => joinTables([table, validation[party]]));
+    const held = Uint32Array.from(validation[0].ids, (_, i) => count + i);
+    return { tables, rows: rowsOfTable(tables[0], held) };
+  }
+  const held =
+    validationFraction === undefined
+      ? null
+      : drawnGroups(train[0].rowColumns ?? noColumns, count, (units) =>
+          validationRows(units, validationFraction, training.seed),
+        );
+  return { tables: train, rows: rowsOfTable(train[0], held) };
 }

@@ -3,8 +3,8 @@ import { TandemError } from "../base/error.ts";
 import { textAt } from "../base/text/text-list.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
-import { columnIndex, columnTitle, idColumn, weightColumn } from "../data/columns.ts";
-import { mapColumns, type RowColumnName } from "../base/row-columns.ts";
+import { columnIndex, columnTitle, idColumn } from "../data/columns.ts";
+import { mapColumns, noColumns, type RowColumnName } from "../base/rows/row-columns.ts";
 import type { CsvTable } from "../data/csv-table.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
@@ -26,14 +26,13 @@ export interface Cut {
 export interface OwnNames {
   readonly id: string;
   readonly label: string;
-  readonly weight: string;
   readonly rowColumn: (name: RowColumnName) => string;
 }
 
 /** None of them is the name of a column of the user's. */
 export function ownNames({ names }: CsvTable): OwnNames {
-  const [id, label, weight] = ["tandem_id", "tandem_label", "tandem_weight"].map((name) => freeName(name, names));
-  return { id, label, weight, rowColumn: (name) => freeName(`tandem_${name}`, names) };
+  const [id, label] = ["tandem_id", "tandem_label"].map((name) => freeName(name, names));
+  return { id, label, rowColumn: (name) => freeName(`tandem_${name}`, names) };
 }
 
 function freeName(name: string, taken: readonly string[]): string {
@@ -57,7 +56,6 @@ export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
   };
   if (options.id !== undefined) claim(options.id, "--id");
   claim(options.label, "--label");
-  if (options.weight !== undefined) claim(options.weight, "--weight");
   for (const [name, column] of namedColumns(options.rowColumns ?? {})) claim(column, `--${name.replaceAll("_", "-")}`);
   const cut = (name: string, user: string, wanted: readonly string[]): Cut => {
     const columns = wanted.map((column) => claim(column, user));
@@ -106,7 +104,6 @@ export function parseTables(
   const { positive, classes: named } = options;
   const spec = { training, positive, classes: named, ...(reading.trained && { trained: reading.trained }) };
   const { labels, classes = null } = checkedLabels(table, columnIndex(table, options.label), spec, reading.notice);
-  const weights = options.weight === undefined ? null : weightColumn(table, columnIndex(table, options.weight));
   const rowColumns = readRowColumns(table, options.rowColumns ?? {});
   return cuts.map((cut, i) => ({
     ids,
@@ -121,8 +118,7 @@ export function parseTables(
     interactions: interactionsOf(options.interactions ?? {}, cut.features, i === 0),
     labels: i === 0 ? labels : null,
     ...(i === 0 && classes !== null ? { classes } : {}),
-    weights: i === 0 ? weights : null,
-    ...(i === 0 && rowColumns !== undefined ? { rowColumns } : {}),
+    ...(i === 0 ? { rowColumns } : {}),
   }));
 }
 
@@ -130,9 +126,9 @@ export function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOpti
   return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
 }
 
-/** A party's own file: ids, its raw cells, and for the active party labels and weights. */
+/** A party's own file: ids, its raw cells, and for the active party labels and per-row columns. */
 export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array, own: OwnNames): TextTable {
-  const { labels, weights, classes, rowColumns = {} } = parsed;
+  const { labels, classes, rowColumns = noColumns } = parsed;
   const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
   const more = mapColumns(rowColumns, (column, name) => ({
     name: own.rowColumn(name),
@@ -143,14 +139,12 @@ export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint
       own.id,
       ...cut.features,
       ...(labels === null ? [] : [own.label]),
-      ...(weights ? [own.weight] : []),
       ...Object.values(more).map(({ name }) => name),
     ],
     columns: [
       Array.from(rows, (row) => textAt(parsed.ids, row)),
       ...cut.columns.map((column) => pick(table.columns[column])),
       ...(labels === null ? [] : [Array.from(rows, (row) => classes?.[labels[row]] ?? String(labels[row]))]),
-      ...(weights ? [Array.from(rows, (row) => String(weights[row]))] : []),
       ...Object.values(more).map(({ cells }) => cells),
     ],
   };

@@ -46,7 +46,6 @@ export interface FederationJob {
     readonly positive: string | undefined;
     /** What the labels are called, in their order; left out: they are numbers. */
     readonly classes?: readonly string[] | undefined;
-    readonly weight?: string | undefined;
     readonly rowColumns?: RowColumnChoice;
   };
   readonly passives: readonly FederationParty[];
@@ -182,7 +181,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
 /** @param ports where the passive parties listen */
 function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonly number[]): ActiveConfigInput {
   const { training, codec, speed } = job;
-  const { name, label, positive, classes, weight, rowColumns } = job.active;
+  const { name, label, positive, classes, rowColumns } = job.active;
   const { directory } = homes[0];
   return {
     name,
@@ -199,7 +198,6 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
       label,
       positive,
       classes: classes && [...classes],
-      weight,
       ...rowColumns,
       validation_fraction: job.validationFraction,
     },

@@ -63,18 +63,13 @@ async function checkTraining(
   { training, codec, privacy }: SimulationParameters,
   { whole, train, validation: held }: SimulationTables,
 ): Promise<Pick<PreparedSimulation, "start" | "layout" | "layoutFor" | "resolutionFor">> {
-  const {
-    rows: [active],
-    validation,
-  } = withValidation({
+  const { rows } = withValidation({
     train,
     validation: held?.parties ?? null,
     validationFraction: options.validationFraction,
     training,
   });
-  const labels = active.labels ?? new Float64Array(0);
-  const { weights = null, rowColumns } = active;
-  const task = inFile(options.data, () => new BoostingTask(training, labels, weights, validation, rowColumns));
+  const task = inFile(options.data, () => new BoostingTask(training, rows));
   // Refuses early stopping without a validation set, and metrics that do not fit.
   void new BoostingMonitor(training, task);
   const names = whole.cuts.map(({ name }) => name);
@@ -83,14 +78,14 @@ async function checkTraining(
   roundsBefore(start, task, training);
   // Refuses what could overflow.
   const gradients = task.gradients(task.startMargins());
-  const grid = { instances: active.ids.length, validationRows: validation, start };
+  const grid = { rows: rows.trainedCount, start };
   const askedOf = ({ scheme, keyBits }: SchemeChoice) => ({ scheme, keyBits, training, codec, defences: privacy });
   const layoutFor = (choice: SchemeChoice): GradientLayout => {
     const asked = askedOf(choice);
     return layoutOfJob({ ...asked, codec: codecOfJob(asked, grid) }, gradients);
   };
-  const resolutionFor = (choice: SchemeChoice, rows: number): number =>
-    codecOfJob(askedOf(choice), { ...grid, instances: rows }).resolution_bits;
+  const resolutionFor = (choice: SchemeChoice, count: number): number =>
+    codecOfJob(askedOf(choice), { ...grid, rows: count - (rows.validation?.length ?? 0) }).resolution_bits;
   return { start, layout: layoutFor(options), layoutFor, resolutionFor };
 }
 
@@ -132,7 +127,6 @@ function federationJob(
       label: own.label,
       positive: undefined,
       classes: whole.parties[0].classes ?? undefined,
-      weight: options.weight === undefined ? undefined : own.weight,
       rowColumns: Object.fromEntries(
         namedColumns(options.rowColumns ?? {}).map(([name]) => [name, own.rowColumn(name)]),
       ),

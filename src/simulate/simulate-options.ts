@@ -30,9 +30,7 @@ export interface SimulateOptions {
   readonly positive?: string | undefined;
   /** The labels' names in their order; left out: sorted, where labels are text. */
   readonly classes?: readonly string[] | undefined;
-  /** A column of instance weights, which the active party holds. */
-  readonly weight?: string | undefined;
-  /** Columns that say how rows are learnt; the active party holds them too. */
+  /** Weights and other per-row columns, by name or position; the active party holds them. */
   readonly rowColumns?: RowColumnChoice;
   readonly active: readonly string[];
   readonly passives: readonly (readonly string[])[];

@@ -2,6 +2,7 @@
  * The user's tables, read, cut and checked: the one that is trained on, what is held back of it or stands beside it for
  * testing, and the rows that are evaluated after every round.
  */
+import { noColumns } from "../base/rows/row-columns.ts";
 import { splitGroups } from "../data/drawn-groups.ts";
 import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
@@ -123,11 +124,11 @@ export function allRows(table: CsvTable): Uint32Array {
 }
 
 function testSplit(
-  { ids, rowColumns }: Pick<PartyTable, "ids" | "rowColumns">,
+  { ids, rowColumns = noColumns }: Pick<PartyTable, "ids" | "rowColumns">,
   { fold, testFraction }: SimulateOptions,
   seed: number,
 ): RowSplit {
-  return splitGroups(rowColumns?.qid, ids.length, (units) =>
+  return splitGroups(rowColumns, ids.length, (units) =>
     fold === undefined ? splitRows(units, testFraction, seed) : foldRows(units, fold.count, fold.index, seed),
   );
 }

@@ -1,6 +1,5 @@
 /** A search over parameters on a table that is in one place: the models that its parties would train together. */
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
-import { noColumns } from "../base/row-columns.ts";
 import { withClassCount } from "../gbdt/objective/outputs.ts";
 import { drawnGroups } from "../data/drawn-groups.ts";
 import { foldRows } from "../data/split.ts";
@@ -8,11 +7,11 @@ import { tuneOutcome } from "../gbdt/tune/outcome.ts";
 import { TrialTurns } from "../gbdt/tune/trial-turns.ts";
 import { growTrials } from "../gbdt/tune/tune-in-one-place.ts";
 import { type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
-import { trainingLabels } from "../party/active/results.ts";
 import { groupsOfTables } from "../party/interaction-groups.ts";
 import { codecOfJob, quantiserOfJob } from "../party/job-grid.ts";
 import { noiseSecretFrom } from "../party/noise-secret.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
+import { trainableRows } from "../party/tables/table-rows.ts";
 import { chosenScheme } from "../scheme/registry.ts";
 import { simulatedSecret } from "./federation.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
@@ -29,10 +28,9 @@ export async function tuneInOnePlace(
   const training = withClassCount(given, tables[0].classes);
   const search = await searchOf(training);
   const { trials, space, schedule, folds: count } = search;
-  const labels = trainingLabels(tables[0]);
-  const { weights = null, rowColumns: columns = noColumns } = tables[0];
+  const rows = trainableRows(tables[0]);
   const folds = Array.from({ length: count }, (_, fold) =>
-    drawnGroups(columns.qid, labels.length, (units) => foldRows(units, count, fold, training.seed).test),
+    drawnGroups(rows.columns, rows.count, (units) => foldRows(units, count, fold, training.seed).test),
   );
   const job = {
     scheme: options.scheme,
@@ -41,14 +39,12 @@ export async function tuneInOnePlace(
     codec: asked,
     defences: privacy,
   };
-  const codec = codecOfJob(job, { instances: labels.length, validationRows: null });
+  const codec = codecOfJob(job, { rows: rows.count });
   const binning = binningOf(training, groupsOfTables(tables));
-  const turns = new TrialTurns(trials, schedule, labels, weights, folds, columns);
+  const turns = new TrialTurns(trials, schedule, rows, folds);
   await growTrials(turns, {
     parties: tables.map((table) => binTable(table, binning)),
-    labels,
-    weights,
-    columns,
+    rows,
     quantise: quantiserOfJob({ ...job, codec }),
     membership: chosenScheme(options).scheme.membership,
     samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
@@ -57,5 +53,5 @@ export async function tuneInOnePlace(
     folds,
     onTurn,
   });
-  return { instances: labels.length, ...tuneOutcome(turns, trials, space, schedule, count) };
+  return { instances: rows.count, ...tuneOutcome(turns, trials, space, schedule, count) };
 }

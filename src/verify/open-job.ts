@@ -1,14 +1,11 @@
 /** `tandem verify-job open`: reads a party's own data again, and writes down all that it had committed to. */
 import { drawnGroups } from "../data/drawn-groups.ts";
-import { mapColumns, noColumns } from "../base/row-columns.ts";
 import { create } from "@bufbuild/protobuf";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { diskStorage } from "../base/files/storage.ts";
 import { foldRows } from "../data/split.ts";
-import { otherRows } from "../gbdt/boost/boosting-task.ts";
 import { activeFacts } from "../party/active/job-facts.ts";
-import { trainingLabels } from "../party/active/results.ts";
 import { jobTables, readActiveTables, withClassesOf } from "../party/active/tables.ts";
 import { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "../party/config/config.ts";
 import { ConfigFile } from "../party/config/config-file.ts";
@@ -24,7 +21,7 @@ import { readPassiveJob } from "../store/passive-checkpoint.ts";
 import { bytesFrom, fromHex, rowsFrom, textOf } from "../store/stored-numbers.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { keptEvidence, keptTrees, requireFacts } from "./kept-evidence.ts";
-import { type Opening, storedFeature } from "./opening.ts";
+import { type Opening, storedFeature, storedRows } from "./opening.ts";
 
 /**
  * Either party's, by its config.
@@ -48,19 +45,13 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
   const codec = codecInJob(config, facts);
   const aligned = evidence.aligned === null ? null : rowsFrom(evidence.aligned);
   const read = foldCount === 0 ? data : { ...data, validation_fraction: undefined };
-  const { train, validationRows } = jobTables(tables, aligned, { training, data: read });
-  const labels = trainingLabels(train);
-  const { weights = null, rowColumns: columns = noColumns } = train;
+  const { train, rows } = jobTables(tables, aligned, { training, data: read });
   const interactionGroups = groupsOfTables([train]);
-  const deciding = validationRows && otherRows(validationRows, labels.length);
-  const features = binTable(train, binningOf(training, interactionGroups), deciding);
+  const features = binTable(train, binningOf(training, interactionGroups), rows.training);
   const now = activeFacts({
     config: { ...config, codec },
     idsDigest: idsDigest(train.ids),
-    labels,
-    weights,
-    columns,
-    validationRows,
+    rows,
     features,
     // These are the record's own: nothing else knows them.
     samplingSecret: String(facts["sampling"]),
@@ -70,11 +61,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
   });
   requireFacts(folder, facts, now);
   const folds = Array.from({ length: foldCount }, (_, fold) =>
-    drawnGroups(
-      columns.qid,
-      labels.length,
-      (units) => foldRows(units, foldCount, fold, data.seed ?? training.seed).test,
-    ),
+    drawnGroups(rows.columns, rows.count, (units) => foldRows(units, foldCount, fold, data.seed ?? training.seed).test),
   );
   return {
     ...recordOf(evidence),
@@ -82,10 +69,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     features: features.map(storedFeature),
     trees: await keptTrees(folder, evidence),
     active: {
-      labels: textOf(labels),
-      weights: weights && textOf(weights),
-      columns: mapColumns(columns, textOf),
-      validationRows: validationRows && textOf(validationRows),
+      ...storedRows(rows),
       folds: folds.map(textOf),
       passives: passives.map(({ name }) => name),
       parameters: {

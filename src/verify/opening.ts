@@ -4,11 +4,12 @@
  * both sides trust with it, and for nobody else (mode 0600).
  */
 import { z } from "zod";
-import { type RowColumns, rowColumnNames } from "../base/row-columns.ts";
+import { mapColumns, rowColumnNames } from "../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
+import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { treeEvidenceSchema, introductionSchema, openedSchema } from "../store/evidence-files.ts";
 import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
-import { bytesFrom, doublesFrom, textOf } from "../store/stored-numbers.ts";
+import { bytesFrom, doublesFrom, rowsFrom, textOf } from "../store/stored-numbers.ts";
 import { TandemError } from "../base/error.ts";
 
 const index = z.number().int().nonnegative();
@@ -124,7 +125,21 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Uint16Array)
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** The columns that say how rows are learnt, as numbers. */
-export function columnsFrom(stored: NonNullable<Opening["active"]>["columns"]): RowColumns {
-  return Object.fromEntries(Object.entries(stored).map(([name, text]) => [name, doublesFrom(text)]));
+type StoredRows = Pick<NonNullable<Opening["active"]>, "labels" | "weights" | "columns" | "validationRows">;
+
+export function storedRows({ labels, columns: { weight, ...columns }, validation }: TrainingRows): StoredRows {
+  return {
+    labels: textOf(labels),
+    weights: weight === undefined ? null : textOf(weight),
+    columns: mapColumns(columns, textOf),
+    validationRows: validation && textOf(validation),
+  };
+}
+
+export function rowsIn({ labels, weights, columns, validationRows }: StoredRows): TrainingRows {
+  const stored = Object.entries({ ...(weights === null ? {} : { weight: weights }), ...columns });
+  return new TrainingRows(doublesFrom(labels), {
+    columns: Object.fromEntries(stored.map(([name, text]) => [name, doublesFrom(text)])),
+    validation: validationRows === null ? null : rowsFrom(validationRows),
+  });
 }

@@ -14,11 +14,11 @@ import { commitmentTo, type Facts } from "../protocol/chain/commitment.ts";
 import { isSame } from "../protocol/chain/entries.ts";
 import { firstLink, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
 import { schemeNamed } from "../scheme/registry.ts";
-import { bytesFrom, doublesFrom, fromHex, rowsFrom, toHex } from "../store/stored-numbers.ts";
+import { bytesFrom, fromHex, toHex } from "../store/stored-numbers.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import type { Finding } from "./findings.ts";
 import { firstChange } from "./kept-evidence.ts";
-import { columnsFrom, featureFrom, type Opening } from "./opening.ts";
+import { featureFrom, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 
 export async function checkRecord(opening: Opening): Promise<Finding[]> {
@@ -111,7 +111,7 @@ async function factsIn({ name, features: stored, active, opened: { facts } }: Op
     const instanceCount = features[0]?.bins.length ?? Number(facts["people"]);
     return passiveFacts({ name, idsDigest, instanceCount, features, ...secretsIn(facts) });
   }
-  const { labels, weights, columns, validationRows, passives, scheme, keyBits } = active;
+  const { passives, scheme, keyBits } = active;
   return activeFacts({
     config: {
       name,
@@ -121,10 +121,7 @@ async function factsIn({ name, features: stored, active, opened: { facts } }: Op
       passives: passives.map((passive) => ({ name: passive, host: "", port: 1, fingerprint: "" })),
     },
     idsDigest,
-    labels: doublesFrom(labels),
-    weights: weights === null ? null : doublesFrom(weights),
-    columns: columnsFrom(columns),
-    validationRows: validationRows === null ? null : rowsFrom(validationRows),
+    rows: rowsIn(active),
     features,
     samplingSecret: String(facts["sampling"]),
     secret: await schemeNamed(scheme).readSecret(String(facts["key"])),

@@ -19,7 +19,7 @@ import { passiveService } from "../transport/passive-service.ts";
 import { PassiveTreeStoredSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import type { TreeVerdict } from "./findings.ts";
-import { columnsFrom, featureFrom, type Opening } from "./opening.ts";
+import { featureFrom, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 import { parametersIn } from "./records.ts";
 import { ReplayedEvents } from "./replayed-events.ts";
@@ -146,11 +146,8 @@ class Replay {
     const { name, job, features, active, opened, firstTree } = this.#active;
     const { training, codec, speed, privacy } = parametersIn(active);
     const scheme = this.#replay.active;
-    const labels = doublesFrom(active.labels);
-    const weights = active.weights === null ? null : doublesFrom(active.weights);
-    const columns = columnsFrom(active.columns);
-    const folds =
-      active.folds.length === 0 ? null : new FoldTurns(training, labels, weights, active.folds.map(rowsFrom), columns);
+    const rows = rowsIn(active);
+    const folds = active.folds.length === 0 ? null : new FoldTurns(training, rows, active.folds.map(rowsFrom));
     const whole = folds?.whole ?? training;
     const agreed = agreedParameters(job, whole, codec, scheme, null, privacy, active.interactionGroups);
     const idsDigest = fromHex(String(opened.facts["ids"]));
@@ -160,7 +157,7 @@ class Replay {
         agreed,
         idsDigest,
         features: passive.features.map(featureFrom),
-        instanceCount: labels.length,
+        instanceCount: rows.count,
         ...secretsIn(passive.opened.facts),
         scheme: this.#replay.passive(),
         lookUp: () => null,
@@ -178,10 +175,7 @@ class Replay {
       subtraction: speed.subtraction,
       skipBin: speed.skip_bin,
       features: features.map(featureFrom),
-      labels,
-      weights,
-      columns,
-      validationRows: active.validationRows === null ? null : rowsFrom(active.validationRows),
+      rows,
       ...(folds === null ? {} : { folds }),
       interactionGroups: active.interactionGroups ?? "",
       samplingSecret: String(opened.facts["sampling"]),

@@ -16,7 +16,7 @@ import { type PartyTable, selectRows } from "../../src/data/dataset.ts";
 import { featureColumns } from "../../src/data/feature-columns.ts";
 import { splitRows, validationRows } from "../../src/data/split.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
-import { otherRows } from "../../src/gbdt/boost/boosting-task.ts";
+import { otherRows } from "../../src/base/rows/row-numbers.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
 import { figureCells, tableLine, writeSections } from "../support/xgboost-page.ts";
 import { askPython, pythonWithXgboost } from "../support/xgboost.ts";

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
-import { mapColumns, type RowColumnName } from "../../src/base/row-columns.ts";
+import { mapColumns, type RowColumnName } from "../../src/base/rows/row-columns.ts";
 import { columnIndex, numericColumn } from "../../src/data/columns.ts";
 import { readCsvTable } from "../../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../../src/data/dataset.ts";

@@ -14,7 +14,7 @@ import { type CsvTable, readCsvTable } from "../../src/data/csv-table.ts";
 import { type PartyTable, selectRows } from "../../src/data/dataset.ts";
 import { drawRows, validationRows } from "../../src/data/split.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
-import { otherRows } from "../../src/gbdt/boost/boosting-task.ts";
+import { otherRows } from "../../src/base/rows/row-numbers.ts";
 import type { MetricName } from "../../src/gbdt/metric/metrics.ts";
 import { treesPerLayer } from "../../src/protocol/job-parameters.ts";
 import { foldsOf, refreshedMetrics, searched } from "../support/figure-jobs.ts";
@@ -192,13 +192,13 @@ function rowsOf(csv: CsvTable, { label, labelOf = (value) => value }: Task): Row
 /** Anything that has nothing to do with the label would do. */
 const withWeights = (table: PartyTable): PartyTable => ({
   ...table,
-  weights: Float64Array.from(table.ids, (id) => 0.5 + (Number(id) % 5)),
+  rowColumns: { weight: Float64Array.from(table.ids, (id) => 0.5 + (Number(id) % 5)) },
 });
 
-const part = ({ features, labels, weights }: PartyTable): object => ({
+const part = ({ features, labels, rowColumns }: PartyTable): object => ({
   features: features.map((feature) => Array.from(feature, (value) => (Number.isNaN(value) ? null : value))),
   labels: [...(labels ?? [])],
-  ...(weights ? { weights: [...weights] } : {}),
+  ...(rowColumns?.weight ? { weights: [...rowColumns.weight] } : {}),
 });
 
 const settings = ({ given }: Case): Record<string, number | string> => ({

@@ -12,7 +12,7 @@ import type { Transcript } from "../../src/privacy/attack/transcript.ts";
 import { type Membership, membershipFacts } from "../../src/base/membership.ts";
 import { middleBins, mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../src/protocol/job-parameters.ts";
-import { binTable, noiseSecret, parametersOf, type TestTable } from "./in-memory-job.ts";
+import { binTable, noiseSecret, parametersOf, rowsOf, type TestTable } from "./in-memory-job.ts";
 
 export interface AttackedJob {
   readonly features: readonly BinnedFeature[];
@@ -47,8 +47,7 @@ export async function attackedJob(
   });
   const { trainMargins } = await trainCentralised({
     parties,
-    labels,
-    weights: table.weights ?? null,
+    rows: rowsOf(table),
     parameters: training,
     quantise: quantiserFor(codec, 2047, noise, noise !== null || membership === "hidden"),
     minimums,

@@ -15,8 +15,7 @@ import { wholeSearch } from "../../src/party/active/tuning.ts";
 import { evaluate } from "../../src/party/evaluate.ts";
 import { quantiserOfJob } from "../../src/party/job-grid.ts";
 import { binningOf, binTable } from "../../src/party/tables/party-data.ts";
-
-const labelsOf = ({ labels }: PartyTable): Float64Array => labels ?? new Float64Array(0);
+import { rowsOfTable } from "../../src/party/tables/table-rows.ts";
 
 /** @returns metrics on the test rows, of a model with leaves from new rows */
 export function refreshedMetrics(
@@ -25,13 +24,13 @@ export function refreshedMetrics(
   fresh: PartyTable,
   test: PartyTable,
 ): Readonly<Record<string, number>> {
-  const rows = labelsOf(fresh).length;
-  const leaves = predictLeaves(model, [fresh.features], rows);
+  const { length: count } = fresh.ids;
+  const leaves = predictLeaves(model, [fresh.features], count);
   const leavesOf = (tree: number): Uint32Array =>
-    Uint32Array.from({ length: rows }, (_, row) => leaves[row * model.trees.length + tree]);
-  const { trees } = refreshTrees(model, new BoostingTask(training, labelsOf(fresh)), training, leavesOf);
-  const margins = predictMargins({ ...model, trees }, [test.features], labelsOf(test).length);
-  return evaluate(training, margins, labelsOf(test));
+    Uint32Array.from({ length: count }, (_, row) => leaves[row * model.trees.length + tree]);
+  const { trees } = refreshTrees(model, new BoostingTask(training, rowsOfTable(fresh)), training, leavesOf);
+  const margins = predictMargins({ ...model, trees }, [test.features], test.ids.length);
+  return evaluate(training, margins, rowsOfTable(test));
 }
 
 /** The rows that each fold of a search tests. */
@@ -47,12 +46,11 @@ export async function searched(
 ): Promise<TrialOutcome> {
   const schedule = scheduleOf("random", 1, training.num_round);
   const search = { trials: [training], schedule, folds: folds.length, space: {} };
-  const labels = labelsOf(table);
-  const turns = new TrialTurns(search.trials, schedule, labels, null, folds);
+  const rows = rowsOfTable(table);
+  const turns = new TrialTurns(search.trials, schedule, rows, folds);
   await growTrials(turns, {
     parties: [binTable(table, binningOf(training))],
-    labels,
-    weights: null,
+    rows,
     quantise: quantiserOfJob({
       training: wholeSearch(search),
       codec: resolveParameters(codecParameters, {}),

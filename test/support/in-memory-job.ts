@@ -1,6 +1,6 @@
 /** Whole federated jobs in one process, and their centralised counterpart: what the oracle tests compare. */
 import type { CustomObjective } from "../../src/gbdt/objective/custom-objective.ts";
-import type { RowColumns } from "../../src/base/row-columns.ts";
+import type { RowColumns } from "../../src/base/rows/row-columns.ts";
 import { osRandom } from "../../src/base/random.ts";
 import {
   codecParameters,
@@ -16,7 +16,7 @@ import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../../src/gbdt/split/category-binning.ts";
-import { otherRows } from "../../src/gbdt/boost/boosting-task.ts";
+import { TrainingRows } from "../../src/gbdt/rows/training-rows.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
 import type { Tree } from "../../src/gbdt/tree/tree.ts";
 import { type Minimums, noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
@@ -42,8 +42,7 @@ import { passiveService, type PassiveService } from "../../src/transport/passive
 
 export interface TestTable {
   readonly labels: Float64Array;
-  readonly weights?: Float64Array;
-  /** What else says how rows are learnt. */
+  /** Weights, and what else says how rows are trained on. */
   readonly columns?: RowColumns;
   readonly custom?: CustomObjective;
   /** Rows that are evaluated, but not learnt from. */
@@ -125,8 +124,12 @@ export function parametersOf(job: Pick<TestJob, "training" | "codec" | "defences
   };
 }
 
+export function rowsOf({ labels, columns, custom, validationRows }: TestTable): TrainingRows {
+  return new TrainingRows(labels, { columns, custom, validation: validationRows });
+}
+
 export function binTable(table: TestTable, parameters: TrainingParameters): BinnedFeature[][] {
-  const training = table.validationRows === undefined ? null : otherRows(table.validationRows, table.labels.length);
+  const { training } = rowsOf(table);
   return table.parties.map((columns, party) =>
     columns.map((column, i) => {
       const names = table.categories?.[party]?.[i] ?? null;
@@ -162,7 +165,6 @@ export function trainInOnePlace(
     noise,
     noise !== null || job.scheme?.membership === "hidden",
   );
-  const { labels, weights = null, columns = {}, custom = null, validationRows = null } = job.table;
   const start =
     job.start === undefined
       ? null
@@ -174,11 +176,7 @@ export function trainInOnePlace(
   return trainCentralised({
     start,
     parties: binTable(job.table, training),
-    labels,
-    weights,
-    columns,
-    custom,
-    validationRows,
+    rows: rowsOf(job.table),
     parameters: training,
     quantise,
     samplingSecrets,
@@ -262,11 +260,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     subtraction: speed.subtraction,
     skipBin: speed.skip_bin,
     features: binned[0],
-    labels: table.labels,
-    weights: table.weights ?? null,
-    columns: table.columns ?? {},
-    custom: table.custom ?? null,
-    validationRows: table.validationRows ?? null,
+    rows: rowsOf(table),
     ...job.activeStored,
     samplingSecret: samplingSecret(0),
     interactionGroups: groupsOfTable(table),

@@ -16,7 +16,7 @@ import type { TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
-import { binTable, noiseSecret, parametersOf, type TestTable } from "./in-memory-job.ts";
+import { binTable, noiseSecret, parametersOf, rowsOf, type TestTable } from "./in-memory-job.ts";
 
 export interface JobOptions {
   readonly table: TestTable;
@@ -148,7 +148,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
     defences,
     subtraction: true,
     features: binned[0],
-    labels: table.labels,
+    rows: rowsOf(table),
     idsDigest: digest,
     scheme,
     peers: passives.map(({ name, service }, i) => connect(name, service, i)),

@@ -31,16 +31,17 @@ import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import { paillier, PaillierSecret } from "../../src/scheme/paillier/paillier.ts";
 import type { ActiveScheme, PassiveScheme } from "../../src/scheme/scheme.ts";
-import { textOf } from "../../src/store/stored-numbers.ts";
 import { createSelfSigned } from "../../src/transport/certificates.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
 import { keptEvidence, keptTrees } from "../../src/verify/kept-evidence.ts";
-import { type Opening, storedFeature } from "../../src/verify/opening.ts";
+import { type Opening, storedFeature, storedRows } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import { binTable, noiseSecret, parametersOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
+import { binTable, noiseSecret, parametersOf, rowsOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
 import { withoutOwnChecks } from "./unchecking-bank.ts";
+import type { RowColumns } from "../../src/base/rows/row-columns.ts";
+import { TrainingRows } from "../../src/gbdt/rows/training-rows.ts";
 
 /** What somebody does instead of what was agreed on; between the role and its chain, so that both ends sign it. */
 export interface Cheat {
@@ -51,7 +52,7 @@ export interface Cheat {
   readonly training?: Partial<TrainingParameters>;
   /** The bank trains with other labels or weights than it has committed to. */
   readonly labels?: (labels: Float64Array) => Float64Array;
-  readonly weights?: Float64Array;
+  readonly columns?: RowColumns;
   /** The bank does not look whether sums and outcomes fit its gradients, since they do not. */
   readonly isUnchecking?: boolean;
   /** Shop answers in another way. */
@@ -98,7 +99,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     keyBits: 256,
     passives: passives.map((passive) => ({ ...passive, host: "", port: 1 })),
   };
-  const { labels, weights = null, validationRows = null } = table;
+  const rows = rowsOf(table);
   const evidence = await ActiveEvidence.open({
     name: "bank",
     job,
@@ -106,10 +107,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     facts: activeFacts({
       config,
       idsDigest: digest,
-      labels,
-      weights,
-      columns: {},
-      validationRows,
+      rows,
       features: binned[0],
       samplingSecret: samplingSecret(0),
       secret,
@@ -131,7 +129,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       const own = {
         name,
         idsDigest: digest,
-        instanceCount: labels.length,
+        instanceCount: rows.count,
         features: binned[i + 1],
         permutationSecret: new Uint8Array(32).fill(i + 1),
         samplingSecret: samplingSecret(i + 1),
@@ -182,9 +180,10 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     subtraction: speed.subtraction,
     skipBin: speed.skip_bin,
     features: binned[0],
-    labels: cheat.labels?.(labels) ?? labels,
-    weights: cheat.weights ?? weights,
-    validationRows,
+    rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {
+      ...rows,
+      columns: { ...rows.columns, ...cheat.columns },
+    }),
     samplingSecret: samplingSecret(0),
     idsDigest: digest,
     scheme,
@@ -228,7 +227,7 @@ async function signerOf(name: string) {
 }
 
 function activePart(
-  { labels, weights, validationRows }: TestTable,
+  table: TestTable,
   config: {
     readonly training: TrainingParameters;
     readonly codec: CodecParameters;
@@ -240,10 +239,7 @@ function activePart(
 ): NonNullable<Opening["active"]> {
   const { training, codec, speed, privacy, scheme, keyBits } = config;
   return {
-    labels: textOf(labels),
-    weights: weights === undefined ? null : textOf(weights),
-    columns: {},
-    validationRows: validationRows === undefined ? null : textOf(validationRows),
+    ...storedRows(rowsOf(table)),
     folds: [],
     passives: names.slice(1),
     parameters: {

@@ -3,6 +3,7 @@ import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
+import { TrainingRows } from "../rows/training-rows.ts";
 
 const labels = Float64Array.of(0, 1, 0, 1, 0, 1);
 const parameters = resolveParameters(trainingParameters, {
@@ -11,7 +12,7 @@ const parameters = resolveParameters(trainingParameters, {
   early_stopping_rounds: 2,
   num_round: 9,
 });
-const task = new BoostingTask(parameters, labels, null, Uint32Array.of(0, 1));
+const task = new BoostingTask(parameters, new TrainingRows(labels, { validation: Uint32Array.of(0, 1) }));
 /** The error of the validation rows, round by round: the third is the best. */
 const margins = [0.5, 0.3, 0.1, 0.4, 0.2, 0].map((error) => labels.map((label) => label + error));
 

@@ -6,7 +6,6 @@
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { columnsOfRows } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { Evaluation } from "../metric/evaluation.ts";
@@ -44,7 +43,7 @@ export class BoostingMonitor {
     task: BoostingTask,
     before: { readonly rounds: number; readonly best: BestRound | null } = { rounds: 0, best: null },
   ) {
-    if (parameters.early_stopping_rounds > 0 && task.validationRows === null) {
+    if (parameters.early_stopping_rounds > 0 && task.rows.validation === null) {
       throw new TandemError(
         "USAGE",
         "early_stopping_rounds needs a validation set: name a validation fraction or file",
@@ -55,14 +54,11 @@ export class BoostingMonitor {
     this.#best = before.best;
     this.#parameters = parameters;
     this.#metrics = metricsFor(parameters);
-    if (parameters.early_stopping_rounds > 0 && task.validationRows !== null)
-      requireDeciding(
-        this.#metrics,
-        task.validationRows.map((row) => task.labels[row]),
-        parameters.num_class,
-      );
+    const { rows } = task;
+    if (parameters.early_stopping_rounds > 0 && rows.validation !== null)
+      requireDeciding(this.#metrics, rows.select(rows.validation).labels, parameters.num_class);
     const counting = this.#metrics.find((metric) => metricFor(metric).needsBinaryLabels === true);
-    if (counting !== undefined && task.labels.some((label) => label !== 0 && label !== 1))
+    if (counting !== undefined && rows.labels.some((label) => label !== 0 && label !== 1))
       throw new TandemError("USAGE", `eval_metric ${counting} needs labels 0 and 1`);
   }
 
@@ -120,13 +116,13 @@ export class BoostingMonitor {
 
   /** Metrics of the validation rows, null without them. */
   async onValidation(margins: Float64Array): Promise<Readonly<Record<string, number>> | null> {
-    const rows = this.#task.validationRows;
-    return rows === null ? null : this.#evaluate(margins, rows);
+    const { validation } = this.#task.rows;
+    return validation === null ? null : this.#evaluate(margins, validation);
   }
 
   /** Metrics of the rows that are trained on. */
   onTraining(margins: Float64Array): Promise<Readonly<Record<string, number>>> {
-    return this.#evaluate(margins, this.#task.trainingRows);
+    return this.#evaluate(margins, this.#task.rows.training);
   }
 
   /** Whether the last `early_stopping_rounds` rounds brought nothing. */
@@ -140,14 +136,12 @@ export class BoostingMonitor {
     return this.#parameters.early_stopping_rounds > 0 && this.#best !== null ? this.#best.round + 1 : this.#rounds;
   }
 
-  async #evaluate(margins: Float64Array, rows: Uint32Array | null): Promise<Record<string, number>> {
-    const { labels, weights, columns, outputCount } = this.#task;
+  async #evaluate(margins: Float64Array, which: Uint32Array | null): Promise<Record<string, number>> {
+    const { rows, outputCount } = this.#task;
     const evaluation = new Evaluation(
       this.#parameters,
-      rows === null ? margins : marginsOf(margins, rows, outputCount),
-      rows === null ? labels : Float64Array.from(rows, (row) => labels[row]),
-      weights === null || rows === null ? weights : Float64Array.from(rows, (row) => weights[row]),
-      columnsOfRows(columns, rows),
+      which === null ? margins : marginsOf(margins, which, outputCount),
+      rows.select(which),
     );
     await evaluation.prepare(this.#metrics);
     const values: Record<string, number> = {};

@@ -2,10 +2,14 @@ import { describe, expect, it } from "vitest";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingTask } from "./boosting-task.ts";
+import { TrainingRows } from "../rows/training-rows.ts";
 
 const labels = Float64Array.of(0, 1, 1, 1);
-const taskOf = (given: Record<string, unknown>, weights: Float64Array | null = null, y = labels): BoostingTask =>
-  new BoostingTask(resolveParameters(trainingParameters, given), y, weights);
+const taskOf = (given: Record<string, unknown>, weight?: Float64Array, y = labels): BoostingTask =>
+  new BoostingTask(
+    resolveParameters(trainingParameters, given),
+    new TrainingRows(y, { columns: weight === undefined ? {} : { weight } }),
+  );
 
 describe("weights", () => {
   it("multiply g and h, and their bounds by a power of two", () => {

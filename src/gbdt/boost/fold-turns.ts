@@ -4,7 +4,6 @@
  * XGBoost's cv does: the mean over the folds of the last metric decides, for all folds together.
  */
 import { TandemError } from "../../base/error.ts";
-import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingMonitor, metricsFor } from "./boosting-monitor.ts";
 import { BoostingTask } from "./boosting-task.ts";
@@ -13,7 +12,7 @@ import { DartCourse, type DartProgress } from "./dart/course.ts";
 import { checkDartSize } from "./dart/size.ts";
 import { endsLayer, layerOf, roundsOf } from "./layers.ts";
 import { requireDeciding } from "../metric/one-class.ts";
-import type { CustomObjective } from "../objective/custom-objective.ts";
+import type { TrainingRows } from "../rows/training-rows.ts";
 import { isHigherBetter } from "../metric/metrics.ts";
 
 type Metrics = Readonly<Record<string, number>>;
@@ -94,26 +93,20 @@ export class FoldTurns implements Turns {
   #ofLayer: { readonly rounds: number; readonly margins: Float64Array } | null = null;
 
   /**
+   * @param rows of all folds; which of them are held out follows from `folds`
    * @param folds the rows of each, ascending; no row is in two of them
    * @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE, as training without a fold's rows would
    */
-  constructor(
-    parameters: TrainingParameters,
-    labels: Float64Array,
-    weights: Float64Array | null,
-    folds: readonly Uint32Array[],
-    columns: RowColumns = noColumns,
-    custom: CustomObjective | null = null,
-  ) {
+  constructor(parameters: TrainingParameters, rows: TrainingRows, folds: readonly Uint32Array[]) {
     if (folds.length < 2) throw new TandemError("USAGE", "a cross-validation needs at least two folds");
     this.#parameters = parameters;
-    this.#tasks = folds.map((rows) => new BoostingTask(parameters, labels, weights, rows, columns, custom));
+    this.#tasks = folds.map((fold) => new BoostingTask(parameters, rows.holdingOut(fold)));
     this.#monitors = this.#tasks.map((task) => new BoostingMonitor({ ...parameters, early_stopping_rounds: 0 }, task));
     if (parameters.early_stopping_rounds > 0)
-      for (const rows of folds)
+      for (const fold of folds)
         requireDeciding(
           metricsFor(parameters),
-          rows.map((row) => labels[row]),
+          rows.select(fold).labels,
           parameters.num_class,
           "early stopping",
           "held-out",
@@ -121,7 +114,7 @@ export class FoldTurns implements Turns {
     this.#margins = this.#tasks.map((task) => task.startMargins());
     const isDart = parameters.booster === "dart";
     const rounds = roundsOf(this.whole.num_round, parameters);
-    checkDartSize(parameters, labels.length, rounds * this.firstTask.treeOutputs.length);
+    checkDartSize(parameters, rows.count, rounds * this.firstTask.treeOutputs.length);
     this.#dart = this.#tasks.map((task) => (isDart ? dartBeginning(parameters, task, null) : null));
   }
 

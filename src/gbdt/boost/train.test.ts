@@ -8,6 +8,7 @@ import { binFeature } from "../split/binning.ts";
 import { predictMargins, predictionsOf } from "../tree/predict.ts";
 import { trainCentralised, type Quantise } from "./train.ts";
 import type { SplitRule, Tree } from "../tree/tree.ts";
+import { TrainingRows } from "../rows/training-rows.ts";
 
 const resolution = 2 ** -20;
 const shift = -16;
@@ -28,7 +29,7 @@ interface Data {
 
 function train({ parties, labels, parameters }: Data) {
   const binned = parties.map((own) => own.map((values, j) => binFeature(`f${j}`, values, parameters.max_bin)));
-  return trainCentralised({ parties: binned, labels, parameters, quantise });
+  return trainCentralised({ parties: binned, rows: new TrainingRows(labels), parameters, quantise });
 }
 
 /** Nested form of a tree: what people would write down. */
@@ -175,7 +176,7 @@ describe("trainCentralised", () => {
     const seen: number[] = [];
     const model = await trainCentralised({
       parties: [[binFeature("x", column, 8)]],
-      labels: Float64Array.of(0, 0, 1, 1),
+      rows: new TrainingRows(Float64Array.of(0, 0, 1, 1)),
       parameters: resolveParameters(trainingParameters, { num_round: 2, min_child_weight: 0 }),
       quantise,
       onTree: (_, treeIndex, margins) => seen.push(treeIndex, margins[0]),

@@ -1,10 +1,10 @@
 /** Boosting with all data in one place: the plain trainer that federated training is measured against. */
 import { assert } from "../../base/assert.ts";
+import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Membership } from "../../base/membership.ts";
 import type { Defences } from "../../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
-import type { RowColumns } from "../../base/row-columns.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../split/binning.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
@@ -16,7 +16,6 @@ import { centralisedDart } from "./dart/centralised.ts";
 import type { DrawDrops } from "./dart/drops.ts";
 import { splitParametersOf, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
-import type { CustomObjective } from "../objective/custom-objective.ts";
 import { objectiveFor } from "../objective/objectives.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
@@ -25,6 +24,7 @@ import { type MembershipRules, membershipRules } from "../split/membership-rules
 import { minimumsOfJob, peopleOf } from "../split/job-minimums.ts";
 import { areOff, type Minimums, noMinimums } from "../split/offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
+import type { TrainingRows } from "../rows/training-rows.ts";
 import type { CategoryNames } from "../split/split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
 import { UsedThresholds } from "../split/used-thresholds.ts";
@@ -49,15 +49,7 @@ export interface SharedJob {
 export interface CentralisedTraining {
   /** Index 0 = the active party, then passives in config order. */
   readonly parties: readonly (readonly BinnedFeature[])[];
-  readonly labels: Float64Array;
-  /** Null or left out: every instance counts once. */
-  readonly weights?: Float64Array | null;
-  /** None where left out. */
-  readonly columns?: RowColumns;
-  /** Gradients of the caller's own; null or left out: the objective's. */
-  readonly custom?: CustomObjective | null;
-  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
-  readonly validationRows?: Uint32Array | null;
+  readonly rows: TrainingRows;
   readonly parameters: TrainingParameters;
   /**
    * Goes on from this model, num_round rounds more; with each party's columns, which its rules ask about. Null or left
@@ -118,12 +110,11 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
 
 /** trainCentralised layer by layer, so that several models can take turns. */
 export async function* centralisedRounds(training: CentralisedTraining): AsyncGenerator<void, TrainedModel> {
-  const { parties, labels, weights, parameters, quantise, onTree, start = null } = training;
+  const { parties, rows, parameters, quantise, onTree, start = null } = training;
   for (const feature of parties.flat()) {
-    assert(feature.bins.length === labels.length, "features and labels of different length");
+    assert(feature.bins.length === rows.count, "features and labels of different length");
   }
-  const { validationRows, columns: rowColumns, custom } = training;
-  const task = new BoostingTask(parameters, labels, weights, validationRows, rowColumns, custom);
+  const task = new BoostingTask(parameters, rows);
   const startLayers = roundsBefore(start?.model ?? null, task, parameters);
   const startRounds = roundsOf(startLayers, parameters);
   const monitor = new BoostingMonitor(parameters, task, { rounds: startLayers, best: null });
@@ -131,7 +122,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   const margins =
     start === null
       ? task.startMargins()
-      : predictMargins(start.model, start.columns, labels.length, start.names, task.columns.base_margin);
+      : predictMargins(start.model, start.columns, rows.count, start.names, rows.columns.base_margin);
   checkSampling(parameters);
   checkGrowth(parameters);
   checkForest(parameters);
@@ -142,7 +133,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   const columns = parties.map((features, owner) => ({
     features,
     sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
-    ...offersOf(training, rules, owner, people, task.trainingRows),
+    ...offersOf(training, rules, owner, people),
     used: used[owner],
     noiseSecret: owner === 0 ? null : (training.noiseSecrets?.[owner] ?? null),
   }));
@@ -156,7 +147,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
       if (dart !== null) learnt = await dart.learnt(layerOf(round, parameters), margins);
       ofLayer = task.gradients(learnt);
     }
-    const { sample, ...real } = sampleRows(parameters, round, ofLayer, task.trainingRows);
+    const { sample, ...real } = sampleRows(parameters, round, ofLayer, rows.training);
     const gradients = quantise(real);
     checkNoise(training, gradients);
     for (const [i, outputs] of task.treeOutputs.entries()) {
@@ -208,7 +199,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
 }
 
 /** A job of one model. */
-function jobOf({ parties, labels, validationRows = null, start = null, defences }: CentralisedTraining): SharedJob {
+function jobOf({ parties, rows, start = null, defences }: CentralisedTraining): SharedJob {
   const rules = (start?.model.trees ?? []).flat().flatMap((node) => (node.kind === "split" ? [node.rule] : []));
   const limit = defences?.max_thresholds ?? 0;
   const used = parties.map((_, party) =>
@@ -219,7 +210,7 @@ function jobOf({ parties, labels, validationRows = null, start = null, defences 
           rules.filter(({ owner }) => owner === party),
         ),
   );
-  return { people: peopleOf(labels.length, validationRows?.length ?? 0), used };
+  return { people: peopleOf(rows.count, rows.validation?.length ?? 0), used };
 }
 
 function offersOf(
@@ -227,14 +218,13 @@ function offersOf(
   rules: MembershipRules,
   owner: number,
   people: number,
-  trainingRows: Uint32Array | null,
 ): Pick<PartyColumns, "minimums" | "ever"> {
   const minimums = minimumsOfParty(training, owner, people);
   if (owner === 0) return { minimums, ever: null };
   // Of models that grow by turns each learns from other rows; those of the job are all.
-  const ofJob = training.job === undefined ? trainingRows : null;
-  const rows = (): Uint32Array => ofJob ?? Uint32Array.from({ length: training.labels.length }, (_, i) => i);
-  return rules.offers(minimums, training.parties[owner], rows);
+  const { training: trained, count } = training.rows;
+  const summed = (): Uint32Array => (training.job === undefined ? trained : null) ?? rowNumbers(count);
+  return rules.offers(minimums, training.parties[owner], summed);
 }
 
 /** What a passive party has reserved when nothing was redone (protocol/hidden-nodes.ts). */
@@ -267,7 +257,7 @@ function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { 
 export function outputsOf({
   outputCount,
   quantiles,
-  columns,
+  rows: { columns },
 }: BoostingTask): Pick<Model, "outputCount" | "quantiles" | "takesBaseMargin"> {
   return {
     ...(outputCount === 1 ? {} : { outputCount }),

@@ -1,8 +1,9 @@
 /** Predictions of some rows against their labels: what metrics are computed from. */
-import { noColumns, type RowColumns } from "../../base/row-columns.ts";
+import type { RowColumns } from "../../base/rows/row-columns.ts";
 import { type ObjectiveName, objectiveFor, predictionsFrom } from "../objective/objectives.ts";
 import type { LearningParameters } from "../parameters/learning-parameters.ts";
 import { type Separation, separation, separationAside } from "./auc-metrics.ts";
+import type { TrainingRows } from "../rows/training-rows.ts";
 import { metricFor, type MetricName } from "./metrics.ts";
 import type { RankedRows } from "./rank-metrics.ts";
 import type { Weights } from "./weighted-mean.ts";
@@ -24,9 +25,7 @@ export class Evaluation {
   constructor(
     parameters: EvaluatedParameters,
     margins: Float64Array,
-    labels: Float64Array,
-    weights: Weights = null,
-    columns: RowColumns = noColumns,
+    { labels, weights, columns }: Pick<TrainingRows, "labels" | "weights" | "columns">,
   ) {
     this.columns = columns;
     this.parameters = parameters;

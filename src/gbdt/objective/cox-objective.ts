@@ -22,10 +22,10 @@ export const coxObjectives = [
     metrics: ["cox-nloglik"],
     xgboost: { since: "1.7", parameters: () => ({}) },
     bounds: () => ({ g: null, h: null }),
-    gradients(margins, labels, _parameters, { trainingRows = null } = { trainingRows: null, columns: {} }) {
+    gradients(margins, labels, _parameters, rows) {
       const g = new Float64Array(margins.length);
       const h = new Float64Array(margins.length);
-      const order = byTime(labels, trainingRows);
+      const order = byTime(labels, rows?.training ?? null);
       // Constant for all: taken off so that nothing overflows. What follows only has ratios.
       const largest = order.reduce((most, row) => Math.max(most, margins[row]), -Infinity);
       const atRisk = riskSums(order, labels, (row) => Math.exp(margins[row] - largest));

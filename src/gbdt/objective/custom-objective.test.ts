@@ -5,12 +5,13 @@ import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { BoostingTask } from "../boost/boosting-task.ts";
 import type { CustomObjective } from "./custom-objective.ts";
+import { TrainingRows } from "../rows/training-rows.ts";
 
 const labels = Float64Array.of(1, 2, 3);
 const squared = resolveParameters(trainingParameters, { objective: "reg:squarederror" });
 
 function task(custom: CustomObjective, held: Uint32Array | null = null, parameters: TrainingParameters = squared) {
-  return new BoostingTask(parameters, labels, null, held, {}, custom);
+  return new BoostingTask(parameters, new TrainingRows(labels, { validation: held, custom }));
 }
 
 test("its gradients are taken, within its bounds, and it cannot change what it is given", () => {
@@ -31,7 +32,7 @@ test("its gradients are taken, within its bounds, and it cannot change what it i
     { min: -2, max: 2 },
     { min: 0, max: 2 },
   ]);
-  expect([...margins, ...own.labels]).toEqual([1, 1, 1, 1, 2, 3]);
+  expect([...margins, ...own.rows.labels]).toEqual([1, 1, 1, 1, 2, 3]);
 });
 
 describe("refused", () => {

@@ -7,6 +7,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
+import type { TrainingRows } from "../rows/training-rows.ts";
 import type { Objective } from "./objective.ts";
 
 export interface CustomObjective {
@@ -46,15 +47,12 @@ export function checkCustom({ name, bounds }: CustomObjective, objective: Object
 }
 
 /**
- * @param rows those that are learnt from; null: all
  * @throws TandemError LAYOUT_RANGE naming the first instance whose gradient lies outside, never its value
  */
 export function customGradients(
   { name, bounds, gradients }: CustomObjective,
   margins: Float64Array,
-  labels: Float64Array,
-  weights: Float64Array | null,
-  rows: Uint32Array | null,
+  { labels, weights, training }: TrainingRows,
 ): RealGradients {
   // Copies: nothing that the function does to them may change what is learnt.
   const given = gradients(margins.slice(), labels.slice(), weights && weights.slice());
@@ -64,7 +62,7 @@ export function customGradients(
       throw new TandemError("USAGE", `the objective '${name}' must give a Float64Array of ${slot} for every instance`);
     const { min, max } = bounds[slot];
     const isOutside = (row: number): boolean => !(column[row] >= min && column[row] <= max);
-    const bad = rows === null ? column.findIndex((_, row) => isOutside(row)) : (rows.find(isOutside) ?? -1);
+    const bad = training === null ? column.findIndex((_, row) => isOutside(row)) : (training.find(isOutside) ?? -1);
     if (bad >= 0)
       throw new TandemError(
         "LAYOUT_RANGE",

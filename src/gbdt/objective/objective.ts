@@ -4,9 +4,10 @@
  * objectives.ts gathers the families; parameters, label checks, metrics, exports, help and docs/objectives.md follow.
  */
 import type { Range } from "../../base/gradients/real-gradients.ts";
-import type { RowColumnName, RowColumns } from "../../base/row-columns.ts";
+import type { RowColumnName, RowColumns } from "../../base/rows/row-columns.ts";
 import type { MetricName } from "../metric/metrics.ts";
 import type { LearningParameters } from "../parameters/learning-parameters.ts";
+import type { TrainingRows } from "../rows/training-rows.ts";
 import type { Link } from "./link.ts";
 
 /** What values g and h can take, before instance weights; null where only the data tells. */
@@ -21,13 +22,6 @@ export interface GradientBounds {
  * deserves in a ranking.
  */
 export type LabelKind = "binary" | "classes" | "fraction" | "number" | "mean" | "quantile" | "hazard" | "time" | "rank";
-
-/** What else is known of the rows. */
-export interface TaughtRows {
-  /** Those that are learnt from, ascending; null: all. */
-  readonly trainingRows: Uint32Array | null;
-  readonly columns: RowColumns;
-}
 
 /** What XGBoost's model files say of an objective. */
 export interface XgboostForm {
@@ -75,7 +69,7 @@ export interface Objective {
     margins: Float64Array,
     labels: Float64Array,
     parameters: LearningParameters,
-    rows?: TaughtRows,
+    rows?: Pick<TrainingRows, "training" | "columns">,
   ): Float64Array[];
   /** Leaves are these quantiles of residuals, one per output; left out: they follow from g and h. */
   leafQuantiles?(parameters: LearningParameters): readonly number[];

@@ -1,7 +1,7 @@
 /** All objectives, by the families that declare them. Their names, as values and as a type, are derived from here. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import type { RowColumnName } from "../../base/row-columns.ts";
+import type { RowColumnName } from "../../base/rows/row-columns.ts";
 import { aftObjectives } from "./aft-objective.ts";
 import { coxObjectives } from "./cox-objective.ts";
 import { logLinkObjectives } from "./log-link-objectives.ts";

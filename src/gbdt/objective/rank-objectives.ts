@@ -80,7 +80,7 @@ function ranking(changeIn: (labels: readonly number[], parameters: LearningParam
       const g = new Float64Array(margins.length);
       const h = new Float64Array(margins.length);
       const groups = rows?.columns.qid ?? new Float64Array(labels.length);
-      for (const group of rankGroups(groups, rows?.trainingRows ?? null)) {
+      for (const group of rankGroups(groups, rows?.training ?? null)) {
         const change = changeIn(
           Array.from(group, (row) => labels[row]),
           parameters,

@@ -7,6 +7,7 @@ import { BoostingTask } from "../boost/boosting-task.ts";
 import { coxNloglik } from "../metric/survival-metrics.ts";
 import { aftGradient, aftLoss, erf, gradientMax, hessianMax } from "./aft-loss.ts";
 import { objectiveFor } from "./objectives.ts";
+import { TrainingRows } from "../rows/training-rows.ts";
 
 const numbers = (...values: number[]): Float64Array => Float64Array.from(values);
 const names = ["normal", "logistic", "extreme"] as const;
@@ -77,7 +78,7 @@ describe("survival:cox", () => {
   it("does not look at rows that are not learnt from", () => {
     const margins = numbers(0.3, -0.2, 0.7, 0, 1);
     const [whole] = cox.gradients(margins, labels, defaults);
-    const rows = { trainingRows: Uint32Array.of(0, 2, 3), columns: {} };
+    const rows = { training: Uint32Array.of(0, 2, 3), columns: {} };
     const [g] = cox.gradients(margins, labels, defaults, rows);
     const [alone] = cox.gradients(numbers(0.3, 0.7, 0), numbers(3, 2, 5), defaults);
     expect([...g]).toEqual([alone[0], 0, alone[1], alone[2], 0]);
@@ -95,13 +96,25 @@ test("times and bounds that cannot be are refused, without printing them", async
   const aft = resolveParameters(trainingParameters, { objective: "survival:aft" });
   const cox = resolveParameters(trainingParameters, { objective: "survival:cox" });
   const bounded = (upper: Float64Array): BoostingTask =>
-    new BoostingTask(aft, numbers(1, 777, 0), null, null, { label_upper_bound: upper });
-  expect(bounded(numbers(1, Infinity, 2)).labels).toHaveLength(3);
+    new BoostingTask(aft, new TrainingRows(numbers(1, 777, 0), { columns: { label_upper_bound: upper } }));
+  expect(bounded(numbers(1, Infinity, 2)).rows.labels).toHaveLength(3);
   for (const upper of [numbers(1, 776, 2), numbers(1, NaN, 2), numbers(1, 777, 0)])
     await expectError(() => bounded(upper), "LABEL_INVALID", /label_upper_bound of instance [12] (?!.*77)/);
-  await expectError(() => new BoostingTask(aft, numbers(1, 2)), "USAGE", /needs a column label_upper_bound/);
-  await expectError(() => new BoostingTask(aft, numbers(1, -2)), "LABEL_INVALID", /needs times/);
-  await expectError(() => new BoostingTask(cox, numbers(-1, -2)), "LABEL_INVALID", /censored times as negative/);
+  await expectError(
+    () => new BoostingTask(aft, new TrainingRows(numbers(1, 2))),
+    "USAGE",
+    /needs a column label_upper_bound/,
+  );
+  await expectError(() => new BoostingTask(aft, new TrainingRows(numbers(1, -2))), "LABEL_INVALID", /needs times/);
+  await expectError(
+    () => new BoostingTask(cox, new TrainingRows(numbers(-1, -2))),
+    "LABEL_INVALID",
+    /censored times as negative/,
+  );
   const mistaken = { label_upper_bound: numbers(1, 2) };
-  await expectError(() => new BoostingTask(cox, numbers(1, 2), null, null, mistaken), "USAGE", /takes no label_upper/);
+  await expectError(
+    () => new BoostingTask(cox, new TrainingRows(numbers(1, 2), { columns: mistaken })),
+    "USAGE",
+    /takes no label_upper/,
+  );
 });

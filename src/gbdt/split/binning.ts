@@ -11,7 +11,7 @@
  * ours stays exact.
  */
 import { assert } from "../../base/assert.ts";
-import { float32Of } from "../../base/row-numbers.ts";
+import { float32Of } from "../../base/rows/row-numbers.ts";
 import { type ColumnSummary, countedSummary } from "./counted-cuts.ts";
 
 export interface BinnedFeature {

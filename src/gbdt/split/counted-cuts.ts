@@ -3,7 +3,7 @@
  * summary is kept for a rank is the first value whose own ranks reach beyond it: the one at that place of the sorted
  * column.
  */
-import { rowsWhere } from "../../base/row-numbers.ts";
+import { rowsWhere } from "../../base/rows/row-numbers.ts";
 import { halfCount, LowerCounts, UpperCounts, uppersOf } from "./value-counts.ts";
 
 /** What cuts are made from. */

@@ -8,6 +8,7 @@ import { quantileOf } from "../objective/quantile.ts";
 import { binFeature } from "../split/binning.ts";
 import { withQuantileLeaves } from "./adaptive-leaves.ts";
 import type { TreeNode } from "./tree.ts";
+import { TrainingRows } from "../rows/training-rows.ts";
 
 const numbers = (...values: number[]): Float64Array => Float64Array.from(values);
 
@@ -55,15 +56,15 @@ const quantiles = resolveParameters(trainingParameters, { objective: "reg:quanti
 test("boosting starts from the labels' own quantile, of the rows that are learnt from", () => {
   const labels = numbers(1, 2, 3, 4, 1000);
   const median = resolveParameters(trainingParameters, { objective: "reg:absoluteerror" });
-  expect(new BoostingTask(median, labels).baseMargin()).toBe(3);
-  expect(new BoostingTask(median, labels, null, Uint32Array.of(3, 4)).baseMargin()).toBe(2);
-  expect(new BoostingTask(quantiles, labels).baseMargin()).toBeCloseTo((1 + 3.6) / 2, 14);
+  expect(new BoostingTask(median, new TrainingRows(labels)).baseMargin()).toBe(3);
+  expect(new BoostingTask(median, new TrainingRows(labels, { validation: Uint32Array.of(3, 4) })).baseMargin()).toBe(2);
+  expect(new BoostingTask(quantiles, new TrainingRows(labels)).baseMargin()).toBeCloseTo((1 + 3.6) / 2, 14);
 });
 
 test("what its leaves cannot keep is refused", async () => {
   const ordered = { ...binFeature("age", Float32Array.of(1, 2, 3), 8), monotone: 1 };
   await expectError(() => checkConstraints(quantiles, [ordered]), "USAGE", /monotone constraints do not hold/);
   const vector = { ...quantiles, multi_strategy: "multi_output_tree" as const };
-  await expectError(() => new BoostingTask(vector, numbers(1, 2)), "USAGE", /a tree per quantile/);
+  await expectError(() => new BoostingTask(vector, new TrainingRows(numbers(1, 2))), "USAGE", /a tree per quantile/);
   await expectError(() => checkForest({ ...quantiles, num_parallel_tree: 2 }), "USAGE", /num_parallel_tree must be 1/);
 });

@@ -5,12 +5,12 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
-import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import { metricsFor } from "../boost/boosting-monitor.ts";
 import type { BoostingTask } from "../boost/boosting-task.ts";
 import { type CrossValidationOutcome, FoldTurns, type Turn, type Turns } from "../boost/fold-turns.ts";
 import { isHigherBetter, type MetricName } from "../metric/metrics.ts";
 import { requireDeciding } from "../metric/one-class.ts";
+import type { TrainingRows } from "../rows/training-rows.ts";
 import { type Rung, roundsIn } from "./schedule.ts";
 
 /** A trial that has had some rounds. */
@@ -41,28 +41,20 @@ export class TrialTurns implements Turns {
   constructor(
     trials: readonly TrainingParameters[],
     schedule: readonly Rung[],
-    labels: Float64Array,
-    weights: Float64Array | null,
+    rows: TrainingRows,
     folds: readonly Uint32Array[],
-    columns: RowColumns = noColumns,
   ) {
     if (trials[0].local_rounds > 0)
       throw new TandemError("USAGE", "a search grows every trial's trees with everybody: leave local_rounds out");
-    this.#trials = trials.map((parameters) => new FoldTurns(parameters, labels, weights, folds, columns));
+    this.#trials = trials.map((parameters) => new FoldTurns(parameters, rows, folds));
     this.#schedule = schedule;
     this.#ended = trials.map(() => -1);
     this.#running = [...trials.keys()];
     this.whole = wholeOf(trials, roundsIn(schedule) * folds.length);
     const names = metricsFor(trials[0]);
     this.metric = names[names.length - 1];
-    for (const rows of folds)
-      requireDeciding(
-        names,
-        rows.map((row) => labels[row]),
-        trials[0].num_class,
-        "the search",
-        "held-out",
-      );
+    for (const fold of folds)
+      requireDeciding(names, rows.select(fold).labels, trials[0].num_class, "the search", "held-out");
   }
 
   get firstTask(): BoostingTask {

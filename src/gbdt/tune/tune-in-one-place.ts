@@ -6,16 +6,7 @@ import type { TrialTurns } from "./trial-turns.ts";
 
 export interface OnePlaceSearch extends Pick<
   CentralisedTraining,
-  | "parties"
-  | "labels"
-  | "weights"
-  | "columns"
-  | "quantise"
-  | "samplingSecrets"
-  | "minimums"
-  | "defences"
-  | "membership"
-  | "noiseSecrets"
+  "parties" | "rows" | "quantise" | "samplingSecrets" | "minimums" | "defences" | "membership" | "noiseSecrets"
 > {
   /** The rows of each fold. */
   readonly folds: readonly Uint32Array[];
@@ -36,7 +27,7 @@ export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training
   const models = new Map<number, GrowingModel[]>();
   const limit = training.defences?.max_thresholds ?? 0;
   const used = training.parties.map((_, party) => (party === 0 || limit === 0 ? null : new UsedThresholds(limit)));
-  const job = { people: training.labels.length, folds: folds.length, used, whole: turns.whole };
+  const job = { people: training.rows.count, folds: folds.length, used, whole: turns.whole };
   while (!turns.isOver) {
     const turn = turns.next();
     const ofTrial = models.get(turn.trial) ?? [];
@@ -44,7 +35,7 @@ export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training
     const model = (ofTrial[turn.fold] ??= begun((own) => ({
       ...training,
       parameters: { ...turn.training, early_stopping_rounds: 0 },
-      validationRows: folds[turn.fold],
+      rows: training.rows.holdingOut(folds[turn.fold]),
       job,
       treeNumber: (tree) => own.firstTree + tree - own.trees,
       onTree: (_tree, _index, margins) => (own.margins = margins),

@@ -7,9 +7,8 @@ import { assert } from "../../base/assert.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import { categoryNamesOf } from "../../data/dataset.ts";
-import { noColumns } from "../../base/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
-import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
+import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
 import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
@@ -24,15 +23,7 @@ import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { baseMarginMark, maskedMark, writeActiveShare } from "../../store/share-files.ts";
 import type { ActiveCheckpoints } from "./checkpoints.ts";
-import {
-  labelsOf,
-  layoutSummary,
-  makeSecret,
-  tellFailure,
-  oneClassWords,
-  trainingLabels,
-  writePredictions,
-} from "./results.ts";
+import { layoutSummary, makeSecret, tellFailure, oneClassWords, writePredictions } from "./results.ts";
 import { type JobTables, jobTables, type ReadTables } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
@@ -44,6 +35,7 @@ import { evaluate } from "../evaluate.ts";
 import { predictionsFrom } from "../../gbdt/objective/objectives.ts";
 import type { Emit } from "../../record/events.ts";
 import { binningOf, binTableInTurns } from "../tables/party-data.ts";
+import { rowsOfTable } from "../tables/table-rows.ts";
 import type { Patience } from "./patience.ts";
 import { trainAlone } from "./plain-training.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
@@ -59,7 +51,6 @@ import type { PassivePeer } from "../../wire/peer.ts";
 /** What is the same in every attempt once the rows are known. */
 interface Prepared {
   readonly tables: JobTables;
-  readonly labels: Float64Array;
   readonly features: readonly BinnedFeature[];
   readonly digest: Uint8Array;
   /** The config, with what the scheme can do of the resolution that it asks for. */
@@ -157,9 +148,9 @@ export class JobAttempts {
   }
 
   #openTranscript(begun: ActiveCheckpoint): TranscriptNotes {
-    const { config, labels } = this.#ready;
+    const { config, tables } = this.#ready;
     return openTranscript(config, this.#checkpoints.folder, {
-      people: labels.length,
+      people: tables.rows.count,
       isFresh: begun.progress === null,
     });
   }
@@ -199,29 +190,24 @@ export class JobAttempts {
   async #prepare({ aligned, resolutionBits }: Pick<ActiveCheckpoint, "aligned" | "resolutionBits">): Promise<Prepared> {
     const { training } = this.#config;
     const tables = jobTables(this.#read.tables, aligned, this.#config);
-    const labels = trainingLabels(tables.train);
-    const { validationRows } = tables;
-    roundsBefore(
-      this.#start,
-      new BoostingTask(training, labels, tables.train.weights ?? null, validationRows, tables.train.rowColumns),
-      training,
-    );
+    const { rows } = tables;
+    roundsBefore(this.#start, new BoostingTask(training, rows), training);
     await nextSlice(); // of many rows each of these takes a second
     const features = await binTableInTurns(
       tables.train,
       binningOf(training, groupsOfTables([tables.train])),
-      validationRows && otherRows(validationRows, labels.length),
+      rows.training,
     );
-    const grid = { instances: labels.length, validationRows, start: this.#start };
+    const grid = { rows: rows.trainedCount, start: this.#start };
     const config = withCodecOfJob(this.#config, grid, this.#emit, resolutionBits);
-    this.#prepared = { tables, labels, features, digest: await idsDigestInTurns(tables.train.ids), config };
+    this.#prepared = { tables, features, digest: await idsDigestInTurns(tables.train.ids), config };
     const { name, job } = this.#config;
     this.#emit({
       type: "data",
       party: name,
       job,
       data: {
-        trainRows: labels.length,
+        trainRows: rows.count,
         testRows: tables.test?.ids.length ?? 0,
         featureCount: tables.train.features.length,
       },
@@ -243,7 +229,7 @@ export class JobAttempts {
     peers: readonly PassivePeer[],
     patience: Patience,
   ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
-    const { tables, labels, features, digest, config } = this.#ready;
+    const { tables, features, digest, config } = this.#ready;
     const { name, job, training, codec, speed, privacy } = config;
     const emit = this.#emit;
     const sampler = new ProgressSampler({
@@ -261,15 +247,12 @@ export class JobAttempts {
       subtraction: speed.subtraction,
       skipBin: speed.skip_bin,
       features,
-      labels,
-      weights: tables.train.weights ?? null,
-      columns: tables.train.rowColumns ?? noColumns,
-      validationRows: tables.validationRows,
+      rows: tables.rows,
       validationFile: this.#config.data.validation_path !== undefined,
       interactionGroups: groupsOfTables([tables.train]),
       samplingSecret: begun.samplingSecret,
       idsDigest: digest,
-      rows: tables.rows,
+      sharedRows: tables.sharedRows,
       scheme: this.#schemeOf(begun.secret),
       peers,
       jobId: begun.jobId,
@@ -364,12 +347,12 @@ export class JobAttempts {
   }
 
   #modelId(begun: ActiveCheckpoint): string {
-    const { tables, labels, digest, config } = this.#ready;
+    const { tables, digest, config } = this.#ready;
     const { job, training, codec, privacy } = config;
     const scheme = this.#schemeOf(begun.secret);
     const groups = groupsOfTables([tables.train]);
     const agreed = agreedParameters(job, training, codec, scheme, this.#start, privacy, groups);
-    return modelId(agreed, labels.length, digest);
+    return modelId(agreed, tables.rows.count, digest);
   }
 
   /** Trees of the whole model, if nothing stops it early. */
@@ -399,19 +382,19 @@ export class JobAttempts {
     const model = await role.train().finally(() => (this.#spent.trainingMs += now() - trainingStarted));
     if (model.treeWeights !== undefined) this.#notes.own({ kind: "tree-weights", weights: model.treeWeights });
     const margins = this.#margins ?? begun.progress?.margins;
-    const { labels } = tables.train;
-    if (margins !== undefined && labels)
+    const { labels } = tables.rows;
+    if (margins !== undefined)
       this.#transcript.note({ kind: "people", labels: base64(labels), scores: base64(margins) });
     let testMetrics = null;
     if (tables.test !== null) {
+      const rows = rowsOfTable(tables.test);
       const margins = await role.predict(model, {
         ids: tables.test.ids,
         features: tables.test.features,
         categoryNames: categoryNamesOf(tables.test),
-        baseMargins: tables.test.rowColumns?.base_margin,
+        baseMargins: rows.columns.base_margin,
       });
-      const { weights, rowColumns } = tables.test;
-      testMetrics = evaluate(training, margins, labelsOf(tables.test), weights, rowColumns);
+      testMetrics = evaluate(training, margins, rows);
       const predictions = predictionsFrom(training.objective, margins, model.outputCount);
       await writePredictions(
         output.predictions ?? join(this.#checkpoints.folder, "predictions.csv"),
@@ -419,8 +402,7 @@ export class JobAttempts {
         { objective: training.objective, predictions },
         storage,
       );
-      const curves =
-        objectiveFor(training.objective).kind === "binary" ? scoreCurves(predictions, labelsOf(tables.test)) : null;
+      const curves = objectiveFor(training.objective).kind === "binary" ? scoreCurves(predictions, rows.labels) : null;
       if (curves !== null) this.#notes.own({ kind: "scores", rows: "test", curves });
     }
     await writeActiveShare(

@@ -39,7 +39,7 @@ export async function runCrossValidation(
         noun: "a cross-validation",
         training,
         whole: roundsOfAll(training, folds),
-        turns: ({ labels, weights, columns }, rows) => new FoldTurns(training, labels, weights, rows, columns),
+        turns: (rows, held) => new FoldTurns(training, rows, held),
         onTurn: ({ roundsDone, latest }) => {
           if (roundsDone === told || latest === null) return;
           told = roundsDone;

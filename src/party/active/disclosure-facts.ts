@@ -15,13 +15,13 @@ export function activeFacts(
   folds: number | null = null,
 ): readonly DisclosureFacts[] {
   const config = withClassesOf(given, tables);
-  const { train, test, validationRows } = jobTables(tables, null, config);
+  const { rows, test } = jobTables(tables, null, config);
   const groups = Object.keys(config.data.interaction_constraints).length;
   const job = { ...config, hasStart: config.warm_start !== undefined, groups };
   const own =
     folds === null
-      ? jobFacts(job, train, validationRows, test?.ids.length ?? 0)
-      : foldFacts(jobFacts(job, train, null, 0), folds);
+      ? jobFacts(job, rows, test?.ids.length ?? 0)
+      : foldFacts(jobFacts(job, rows.holdingOut(null), 0), folds);
   const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
   const passiveParty = config.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
   const alignment = config.align ? { activeIds, passiveIds: null } : null;

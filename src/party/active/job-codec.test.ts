@@ -14,7 +14,7 @@ const config = {
   codec: resolveParameters(codecParameters, {}),
   privacy: resolveParameters(privacyParameters, {}),
 } as ActiveConfig;
-const rows = { instances: 18_300, validationRows: null };
+const rows = { rows: 18_300 };
 
 function taken(changes: Partial<ActiveConfig>, stored?: number): { bits: number; events: PartyEvent[] } {
   const events: PartyEvent[] = [];

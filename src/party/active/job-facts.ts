@@ -1,6 +1,7 @@
 /** What the active party commits to before the first tree: all that decides what it will send. */
-import { mapColumns, type RowColumns } from "../../base/row-columns.ts";
+import { mapColumns } from "../../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import { type Facts, factsOf, featuresDigest, numbersDigest } from "../../protocol/chain/commitment.ts";
 import { chosenScheme, configNames } from "../../scheme/registry.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
@@ -12,10 +13,7 @@ export interface CommittedJob {
     "name" | "training" | "codec" | "speed" | "privacy" | "scheme" | "keyBits" | "passives"
   >;
   readonly idsDigest: Uint8Array;
-  readonly labels: Float64Array;
-  readonly weights: Float64Array | null;
-  readonly columns: RowColumns;
-  readonly validationRows: Uint32Array | null;
+  readonly rows: TrainingRows;
   readonly features: readonly BinnedFeature[];
   readonly samplingSecret: string;
   readonly secret: SchemeSecret;
@@ -26,17 +24,19 @@ export interface CommittedJob {
 }
 
 export function activeFacts(job: CommittedJob): Facts {
+  const { labels, weights, columns, validation } = job.rows;
+  const { weight: _, ...others } = columns;
   const { name, training, codec, speed, privacy, scheme, keyBits, passives } = job.config;
   return {
     party: "active",
     name,
     passives: passives.map((passive) => passive.name).join(", "),
     ids: Buffer.from(job.idsDigest).toString("hex"),
-    people: job.labels.length,
-    labels: numbersDigest(job.labels),
-    weights: numbersDigest(job.weights),
-    ...mapColumns(job.columns, numbersDigest),
-    validation: numbersDigest(job.validationRows),
+    people: job.rows.count,
+    labels: numbersDigest(labels),
+    weights: numbersDigest(weights),
+    ...mapColumns(others, numbersDigest),
+    validation: numbersDigest(validation),
     features: featuresDigest(job.features),
     sampling: job.samplingSecret,
     key: job.secret.serialise(),

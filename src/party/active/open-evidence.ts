@@ -1,6 +1,5 @@
 /** Opens the active party's record of a job for verifying it: what it commits to, and where its chains go on. */
 import type { Storage } from "../../base/files/storage.ts";
-import { noColumns } from "../../base/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";
@@ -13,8 +12,7 @@ import type { JobTables } from "./tables.ts";
 export interface VerifiedJob {
   readonly config: ActiveConfig;
   readonly prepared: {
-    readonly tables: Pick<JobTables, "train" | "validationRows">;
-    readonly labels: Float64Array;
+    readonly tables: Pick<JobTables, "rows">;
     readonly features: readonly BinnedFeature[];
     readonly digest: Uint8Array;
   };
@@ -28,7 +26,7 @@ export interface VerifiedJob {
 
 export async function openActiveEvidence(job: VerifiedJob): Promise<ActiveEvidence> {
   const { config, prepared, begun, firstTree, folds = 0, folder, storage } = job;
-  const { tables, labels, features, digest } = prepared;
+  const { tables, features, digest } = prepared;
   const { jobId, samplingSecret, secret, aligned, start } = begun;
   return ActiveEvidence.open({
     name: config.name,
@@ -37,10 +35,7 @@ export async function openActiveEvidence(job: VerifiedJob): Promise<ActiveEviden
     facts: activeFacts({
       config,
       idsDigest: digest,
-      labels,
-      weights: tables.train.weights ?? null,
-      columns: tables.train.rowColumns ?? noColumns,
-      validationRows: tables.validationRows,
+      rows: tables.rows,
       features,
       samplingSecret,
       secret,

@@ -3,22 +3,23 @@
  * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
  * what a job was worth.
  */
-import { noColumns } from "../../base/row-columns.ts";
 import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
-import { BoostingTask, otherRows } from "../../gbdt/boost/boosting-task.ts";
+import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
+import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import type { JobTables } from "./tables.ts";
 import { evaluate } from "../evaluate.ts";
 import { groupsOfTables } from "../interaction-groups.ts";
 import { quantiserOfJob } from "../job-grid.ts";
 import type { ActiveResult } from "../../record/events/job-events.ts";
 import { binningOf, binTable } from "../tables/party-data.ts";
+import { rowsOfTable } from "../tables/table-rows.ts";
 
 export interface PlainTraining extends SchemeChoice {
   /** Index 0 is the active party; its labels and weights count. */
@@ -48,12 +49,10 @@ export interface PlainResult {
 }
 
 export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
-  const { training, validationRows } = job;
-  const [{ weights = null, rowColumns: columns = noColumns }] = job.train;
-  const labels = labelsOf(job.train);
-  const deciding = validationRows && otherRows(validationRows, labels.length);
+  const { training } = job;
+  const rows = rowsOfTable(job.train[0], job.validationRows);
   const binning = binningOf(training, groupsOfTables(job.train));
-  const parties = job.train.map((table) => binTable(table, binning, deciding));
+  const parties = job.train.map((table) => binTable(table, binning, rows.training));
   const quantise = quantiserOfJob(job);
   const start = job.start
     ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }
@@ -61,10 +60,7 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
   const { trainMargins: grown, ...model } = await trainCentralised({
     start,
     parties,
-    labels,
-    weights,
-    columns,
-    validationRows,
+    rows,
     parameters: training,
     quantise,
     membership: chosenScheme(job).scheme.membership,
@@ -73,8 +69,8 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     ...(job.noiseSecrets && { noiseSecrets: job.noiseSecrets }),
   });
   // Early stopping drops the last rounds, and what is told is of the model that is kept.
-  const trainMargins = training.early_stopping_rounds === 0 ? grown : marginsIn(job.train, model, labels.length);
-  const monitor = new BoostingMonitor(training, new BoostingTask(training, labels, weights, validationRows, columns));
+  const trainMargins = training.early_stopping_rounds === 0 ? grown : marginsIn(job.train, model, rows);
+  const monitor = new BoostingMonitor(training, new BoostingTask(training, rows));
   const validation = await monitor.onValidation(trainMargins);
   return {
     model,
@@ -89,13 +85,13 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
 /** What the active party could have done without the others: its own columns, the job's rows, seed and parameters. */
 export async function trainAlone(
   job: Pick<PlainTraining, "training" | "codec" | "scheme" | "keyBits">,
-  { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">,
+  { train, test, rows }: Pick<JobTables, "train" | "test" | "rows">,
   samplingSecret: string,
 ): Promise<PlainResult["metrics"]> {
   const { metrics } = await trainPlain({
     train: [train],
     test: test && [test],
-    validationRows,
+    validationRows: rows.validation,
     training: job.training,
     codec: job.codec,
     scheme: job.scheme,
@@ -107,17 +103,12 @@ export async function trainAlone(
 
 function testMetrics({ test, training }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
   if (test === null) return null;
-  const labels = labelsOf(test);
-  const margins = marginsIn(test, model, labels.length);
-  return evaluate(training, margins, labels, test[0].weights, test[0].rowColumns);
+  const rows = rowsOfTable(test[0]);
+  return evaluate(training, marginsIn(test, model, rows), rows);
 }
 
 /** @param tables of all parties */
-function marginsIn(tables: readonly PartyTable[], model: Model, rowCount: number): Float64Array {
+function marginsIn(tables: readonly PartyTable[], model: Model, rows: TrainingRows): Float64Array {
   const columns = tables.map(({ features }) => features);
-  return predictMargins(model, columns, rowCount, tables.map(categoryNamesOf), tables[0].rowColumns?.base_margin);
-}
-
-function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {
-  return labels ?? new Float64Array(0);
+  return predictMargins(model, columns, rows.count, tables.map(categoryNamesOf), rows.columns.base_margin);
 }

@@ -16,6 +16,8 @@ import { csvChunks } from "../../data/write-csv.ts";
 import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
 import { absenceWords } from "../../gbdt/metric/one-class.ts";
 import { cutOffOf, type ObjectiveName } from "../../gbdt/objective/objectives.ts";
+import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
+import { labelsOf } from "../tables/table-rows.ts";
 import type { JobTables } from "./tables.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Emit } from "../../record/events.ts";
@@ -23,32 +25,15 @@ import type { LayoutSummary } from "../../record/events/training-events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveConfig } from "../config/config.ts";
 
-/** @throws TandemError LABEL_INVALID: a table of somebody else's */
-export function labelsOf(table: PartyTable): Float64Array {
-  if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
-  return table.labels;
-}
-
-/** Labels that there is something to learn from. @throws TandemError LABEL_INVALID */
-export function trainingLabels(table: PartyTable): Float64Array {
-  const labels = labelsOf(table);
-  if (labels.every((label) => label === labels[0]))
-    throw new TandemError(
-      "LABEL_INVALID",
-      `the label is the same in all ${labels.length} training rows; there is nothing to learn`,
-    );
-  return labels;
-}
-
 /** What people are told of metrics that do not exist, since the rows that they are of lack a class. */
 export function oneClassWords(
   training: TrainingParameters,
-  { train, test, validationRows }: Pick<JobTables, "train" | "test" | "validationRows">,
+  { rows, test }: Pick<JobTables, "rows" | "test">,
 ): string[] {
   const metrics = metricsFor(training);
-  const validation = validationRows && Float64Array.from(validationRows, (row) => labelsOf(train)[row]);
+  const { validation } = rows;
   return [
-    validation && absenceWords(metrics, validation, "validation", training.num_class),
+    validation && absenceWords(metrics, rows.select(validation).labels, "validation", training.num_class),
     test && absenceWords(metrics, labelsOf(test), "test", training.num_class),
   ].filter((words) => words !== null);
 }
@@ -56,12 +41,11 @@ export function oneClassWords(
 /** The same of the first fold of which it is so; null: none. */
 export function foldWords(
   training: TrainingParameters,
-  labels: Float64Array,
+  rows: TrainingRows,
   folds: readonly Uint32Array[],
 ): string | null {
-  for (const [fold, rows] of folds.entries()) {
-    const held = Float64Array.from(rows, (row) => labels[row]);
-    const words = absenceWords(metricsFor(training), held, "held-out", training.num_class);
+  for (const [fold, held] of folds.entries()) {
+    const words = absenceWords(metricsFor(training), rows.select(held).labels, "held-out", training.num_class);
     if (words !== null) return `fold ${fold + 1} of ${folds.length}: ${words}`;
   }
   return null;

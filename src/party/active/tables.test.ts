@@ -54,9 +54,9 @@ describe("with a validation file", () => {
     const tables: ActiveTables = [train, test2, held];
     const job = jobTables(tables, null, config(files));
     expect([...job.train.ids]).toEqual([...train.rows.table.ids, "v200", "v201", "v202"]);
-    expect(Array.from(job.validationRows ?? [])).toEqual([12, 13, 14]);
+    expect(Array.from(job.rows.validation ?? [])).toEqual([12, 13, 14]);
     expect(job.test?.ids).toEqual(["e100", "e101"]);
-    expect(job.rows).toEqual({ aligned: false, training: new Uint8Array(0) });
+    expect(job.sharedRows).toEqual({ aligned: false, training: new Uint8Array(0) });
     expect(Array.from(job.train.features[0].subarray(11))).toEqual([11, 200, 201, 202]);
   });
 
@@ -72,9 +72,9 @@ describe("with a validation file", () => {
       "validation_path",
     ]);
     expect([...job.train.ids]).toEqual(["v201", "t3", "t0", "v200"]);
-    expect(Array.from(job.validationRows ?? [])).toEqual([0, 3]);
+    expect(Array.from(job.rows.validation ?? [])).toEqual([0, 3]);
     expect([...(job.test?.ids ?? [])]).toEqual(["e100"]);
-    expect([0, 1, 2, 3, 4].map((row) => isSet(job.rows.training, row))).toEqual([true, true, false, true, true]);
+    expect([0, 1, 2, 3, 4].map((row) => isSet(job.sharedRows.training, row))).toEqual([true, true, false, true, true]);
   });
 
   test("drawn test rows are drawn from the others, as without the file", () => {

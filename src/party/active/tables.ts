@@ -8,7 +8,8 @@ import type { AlignmentPeer } from "../../align/alignment-peer.ts";
 import type { DistinctIds } from "../../align/normalise.ts";
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import { float64Of, rowNumbers, rowsWhere } from "../../base/row-numbers.ts";
+import { columnsOfRows, noColumns, type RowColumns } from "../../base/rows/row-columns.ts";
+import { rowNumbers, rowsWhere } from "../../base/rows/row-numbers.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { type PartyTable, selectRows } from "../../data/dataset.ts";
 import { drawnGroups } from "../../data/drawn-groups.ts";
@@ -19,11 +20,14 @@ import { pathTitle } from "../../data/table-parts.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import { checkGroupWeights } from "../../gbdt/objective/group-weights.ts";
+import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
+import type { SharedRows } from "../../protocol/active/role.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { joinParts, type JoinedTable, type TablePart } from "../tables/joined-tables.ts";
 import { readPartyTable, sourceOf } from "../tables/party-data.ts";
 import type { LabelSpec } from "../tables/party-labels.ts";
+import { trainableRows } from "../tables/table-rows.ts";
 
 /** The rows of each file, in this order; those after the first may be missing. */
 export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];
@@ -50,10 +54,10 @@ export class ReadTables {
 export interface JobTables {
   readonly train: PartyTable;
   readonly test: PartyTable | null;
-  /** For the hello: which of the shared rows are trained on. */
-  readonly rows: { readonly aligned: boolean; readonly training: Uint8Array };
-  /** Those of `train` that are evaluated after every round, but not learnt from; null: none. */
-  readonly validationRows: Uint32Array | null;
+  /** Of `train`. */
+  readonly rows: TrainingRows;
+  /** For the hello: which of the shared rows take part. */
+  readonly sharedRows: SharedRows;
 }
 
 export interface AlignedRows {
@@ -67,8 +71,8 @@ export async function readActiveTables(
   { data, training }: Pick<ActiveConfig, "data" | "training">,
   notice: Notice = () => {},
 ): Promise<ActiveTables> {
-  const { label: column, positive, classes, weight } = data;
-  const label: LabelSpec = { label: column, positive, classes, weight, training, columns: data };
+  const { label: column, positive, classes } = data;
+  const label: LabelSpec = { label: column, positive, classes, training, columns: data };
   if (data.categorical.length > 0 && !training.enable_categorical)
     throw new TandemError(
       "USAGE",
@@ -105,8 +109,8 @@ export async function readActiveTables(
 
 /** Those of test rows too, before anybody computes. @throws TandemError WEIGHT_INVALID */
 function checkGroups({ path, rows }: TablePart): void {
-  const { weights, rowColumns } = rows.table;
-  if (weights && rowColumns?.qid !== undefined) checkGroupWeights(weights, rowColumns.qid, `${path}: `);
+  const { weight, qid } = rows.table.rowColumns ?? noColumns;
+  if (weight !== undefined && qid !== undefined) checkGroupWeights(weight, qid, `${path}: `);
 }
 
 /** A config that names the labels' classes, and says how many they are. @throws TandemError USAGE if it says another */
@@ -178,8 +182,8 @@ export function jobTables(
       which.map((place) => order[place]),
     );
   const seed = data.seed ?? training.seed;
-  const groups = all.table.rowColumns?.qid;
-  const isTest = testRows(order.length, fieldAt, data.test_fraction, seed, groups && float64Of(groups, order));
+  const columns = columnsOfRows(all.table.rowColumns ?? noColumns, order);
+  const isTest = testRows(order.length, fieldAt, data.test_fraction, seed, columns);
   const chosen = rowsWhere(order.length, (place) => !isTest(place));
   const rest = rowsWhere(order.length, isTest);
   const fromFile = rowsWhere(chosen.length, (i) => fieldAt(chosen[i]) === "validation_path");
@@ -194,16 +198,18 @@ export function jobTables(
   return {
     train,
     test: apart?.rows.table ?? (rest.length === 0 ? null : select(rest)),
-    rows: { aligned: aligned !== null, training: bitmap },
-    validationRows:
-      data.validation_path !== undefined
-        ? fromFile
-        : data.validation_fraction === undefined
-          ? null
-          : drawnGroups(train.rowColumns?.qid, chosen.length, (units) =>
-              validationRows(units, data.validation_fraction ?? 0, seed),
-            ),
+    rows: trainableRows(train, data.validation_path !== undefined ? fromFile : drawnValidation(train, data, seed)),
+    sharedRows: { aligned: aligned !== null, training: bitmap },
   };
+}
+
+function drawnValidation(
+  { ids, rowColumns = noColumns }: PartyTable,
+  { validation_fraction: fraction }: ActiveConfig["data"],
+  seed: number,
+): Uint32Array | null {
+  if (fraction === undefined) return null;
+  return drawnGroups(rowColumns, ids.length, (units) => validationRows(units, fraction, seed));
 }
 
 /** @param fieldAt per shared row whose file it is from; test rows are never drawn from the validation file */
@@ -212,12 +218,12 @@ function testRows(
   fieldAt: (place: number) => TablePart["field"],
   fraction: number | undefined,
   seed: number,
-  groups: Float64Array | undefined,
+  columns: RowColumns,
 ): (place: number) => boolean {
   if (fraction === undefined) return (place) => fieldAt(place) === "test_path";
   const drawable = rowsWhere(count, (place) => fieldAt(place) !== "validation_path");
   const drawn = drawnGroups(
-    groups && float64Of(groups, drawable),
+    columnsOfRows(columns, drawable),
     drawable.length,
     (units) => splitRows(units, fraction, seed).test,
   );

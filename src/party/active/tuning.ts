@@ -53,8 +53,7 @@ export async function runTuning(
           noun: "a search",
           training: whole,
           whole,
-          turns: ({ labels, weights, columns }, rows) =>
-            new TrialTurns(trials, schedule, labels, weights, rows, columns),
+          turns: (rows, held) => new TrialTurns(trials, schedule, rows, held),
           ...(onTurn === undefined ? {} : { onTurn }),
         };
       },

@@ -10,7 +10,6 @@ import { TandemError } from "../../base/error.ts";
 import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { osRandom } from "../../base/random.ts";
-import { noColumns, type RowColumns } from "../../base/row-columns.ts";
 import { drawnGroups } from "../../data/drawn-groups.ts";
 import { foldRows } from "../../data/split.ts";
 import type { Turns } from "../../gbdt/boost/fold-turns.ts";
@@ -19,13 +18,13 @@ import { ActiveRole } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
-import type { PartyTable } from "../../data/dataset.ts";
+import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import { firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
 import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveEvidence } from "./job-evidence.ts";
 import { openActiveEvidence } from "./open-evidence.ts";
-import { foldWords, layoutSummary, makeSecret, tellFailure, trainingLabels } from "./results.ts";
+import { foldWords, layoutSummary, makeSecret, tellFailure } from "./results.ts";
 import { alignTables, jobTables, readActiveTables, rowsOf, withClassesOf } from "./tables.ts";
 import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import type { ActiveConfig } from "../config/config.ts";
@@ -37,19 +36,12 @@ import { Patience } from "./patience.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 
-/** What models learn from, of the active party's. */
-export interface TaughtRows {
-  readonly labels: Float64Array;
-  readonly weights: Float64Array | null;
-  readonly columns: RowColumns;
-}
-
 /** What grows. */
 export interface TurnJob<T extends Turns> {
   readonly folds: number;
   /** What the job does, in a message: "the cross-validation". */
   readonly noun: string;
-  readonly turns: (taught: TaughtRows, folds: readonly Uint32Array[]) => T;
+  readonly turns: (rows: TrainingRows, folds: readonly Uint32Array[]) => T;
   /** What the job's own limits are: of a cross-validation its parameters, of a search what all trials keep within. */
   readonly training: TrainingParameters;
   /** The same with the rounds of all turns. */
@@ -79,7 +71,6 @@ interface PreparedTurns<T extends Turns> extends Prepared {
   /** The config, with what the scheme can do of the resolution that it asks for. */
   readonly config: ActiveConfig;
   readonly folds: T;
-  readonly train: PartyTable;
   readonly aligned: Uint32Array | null;
   readonly jobId: Uint8Array;
   readonly samplingSecret: string;
@@ -180,7 +171,7 @@ class TurnAttempts<T extends Turns> {
         await tellFailure(role, error);
         throw error;
       }
-      return { turns: prepared.folds, instances: prepared.labels.length };
+      return { turns: prepared.folds, instances: prepared.rows.count };
     } finally {
       for (const peer of peers) peer.close();
     }
@@ -189,13 +180,13 @@ class TurnAttempts<T extends Turns> {
   /** The passive parties, with a chain of digests around each. */
   async #chained(prepared: PreparedTurns<T>, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
     const { output, job } = this.#config;
-    const { folds, train, labels, features, jobId, samplingSecret, aligned } = prepared;
+    const { folds, rows, features, jobId, samplingSecret, aligned } = prepared;
     const training = folds.whole;
     const localRounds = roundsOf(training.local_rounds, training);
     const firstTree = firstTreeOf({ localRounds, treesPerRound: treesPerRound(training), startTrees: 0 });
     this.#evidence ??= await openActiveEvidence({
       config: prepared.config,
-      prepared: { tables: { train, validationRows: null }, labels, features, digest: prepared.idsDigest },
+      prepared: { tables: { rows }, features, digest: prepared.idsDigest },
       begun: { jobId, samplingSecret, secret: this.#secret, aligned, start: null },
       firstTree,
       folds: this.#job.folds,
@@ -222,26 +213,23 @@ class TurnAttempts<T extends Turns> {
         )
       : null;
     if (aligned !== null) patience.progressed();
-    const { train, rows } = jobTables(this.#tables, aligned?.rows ?? null, {
+    const { train, rows, sharedRows } = jobTables(this.#tables, aligned?.rows ?? null, {
       training,
       data: { ...data, validation_fraction: undefined },
     });
-    const labels = trainingLabels(train);
-    const taught = { labels, weights: train.weights ?? null, columns: train.rowColumns ?? noColumns };
     const folds = Array.from({ length: this.#job.folds }, (_, fold) =>
       drawnGroups(
-        train.rowColumns?.qid,
-        labels.length,
+        rows.columns,
+        rows.count,
         (units) => foldRows(units, this.#job.folds, fold, data.seed ?? training.seed).test,
       ),
     );
-    const absent = foldWords(training, labels, folds);
+    const absent = foldWords(training, rows, folds);
     if (absent !== null) emit({ type: "notice", party: name, words: absent });
-    const grid = { instances: labels.length, validationRows: null, training: this.#job.whole };
+    const grid = { rows: rows.count, training: this.#job.whole };
     const config = withCodecOfJob(this.#config, grid, emit);
     return {
       config,
-      train,
       aligned: aligned?.rows ?? null,
       name,
       job,
@@ -252,11 +240,11 @@ class TurnAttempts<T extends Turns> {
       skipBin: speed.skip_bin,
       interactionGroups: groupsOfTables([train]),
       features: binTable(train, binningOf(training, groupsOfTables([train]))),
-      ...taught,
-      folds: this.#job.turns(taught, folds),
+      rows,
+      folds: this.#job.turns(rows, folds),
       samplingSecret: samplingSecretOf(this.#config),
       idsDigest: idsDigest(train.ids),
-      rows,
+      sharedRows,
       scheme: this.#scheme,
       jobId: osRandom.fill(new Uint8Array(jobIdBytes)),
       now: this.#world.now,

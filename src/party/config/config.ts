@@ -26,6 +26,7 @@ import { groupCountMax } from "../../gbdt/split/interactions.ts";
 import { groupSyntax } from "../../protocol/interaction-groups.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
 import { tableFormats } from "../../data/table-reading.ts";
+import { forEachColumn } from "../../base/rows/row-columns.ts";
 import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
@@ -88,6 +89,9 @@ const dataFields = {
   normalise: listOf(oneOf(normalisationNames as [string, ...string[]] & typeof normalisationNames)).default([]),
   duplicates: oneOf(["refuse", "first", "last"]).default("refuse"),
 };
+
+/** Per-row columns of the active party, by name or position. */
+const rowColumnFields = forEachColumn(() => text.optional());
 
 const schemeName = text.refine(isScheme, { error: () => `must be one of ${schemeNames().join(", ")}` });
 
@@ -194,10 +198,7 @@ export const activeConfig = object({
     positive: text.optional(),
     /** The labels' names in their order. */
     classes: listOf(text).min(2, "must name two or more").optional(),
-    weight: text.optional(),
-    base_margin: text.optional(),
-    label_upper_bound: text.optional(),
-    qid: text.optional(),
+    ...rowColumnFields,
     test_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     validation_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     seed: wholeNumber(0, 4294967295).optional(),

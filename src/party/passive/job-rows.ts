@@ -1,6 +1,6 @@
 /** Which of a passive party's rows a job is about, in which order. */
 import { TandemError } from "../../base/error.ts";
-import { rowNumbers, rowsWhere } from "../../base/row-numbers.ts";
+import { rowNumbers, rowsWhere } from "../../base/rows/row-numbers.ts";
 import { type PartyTable, selectRows, viewRows } from "../../data/dataset.ts";
 import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import { readAlignment } from "../../store/passive-checkpoint.ts";

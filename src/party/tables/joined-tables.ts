@@ -1,7 +1,8 @@
 /** Rows of several files of one party as one table: its training rows, then those of its test and validation files. */
 import { DistinctIds } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
-import { mapColumns } from "../../base/row-columns.ts";
+import { joinedColumns, noColumns } from "../../base/rows/row-columns.ts";
+import { joinedFloat32, joinedFloat64 } from "../../base/rows/row-numbers.ts";
 import { PackedTexts } from "../../base/text/packed-texts.ts";
 import { computedTexts, textAt, type TextList } from "../../base/text/text-list.ts";
 import { csvChunks } from "../../data/write-csv.ts";
@@ -59,41 +60,18 @@ function fieldsOf(parts: readonly TablePart[]): (row: number) => TablePart["fiel
 /** @param tables with the same features in the same order */
 export function joinTables(tables: readonly PartyTable[]): PartyTable {
   const [first] = tables;
-  const numbers = (of: (table: PartyTable) => Float64Array | null | undefined): Float64Array | null => {
-    const columns = tables.map(of);
-    return columns.every((column) => column !== null && column !== undefined)
-      ? Float64Array.from(columns.flatMap((column) => [...column]))
-      : null;
-  };
+  const labels = tables.flatMap((table) => (table.labels === null ? [] : [table.labels]));
   return {
     ids: PackedTexts.from(tables.flatMap(({ ids }) => [...ids])),
     featureNames: first.featureNames,
     ...(first.categories ? { categories: first.categories } : {}), // of one book
     monotone: first.monotone ?? {},
     interactions: first.interactions ?? {},
-    features: first.features.map((_, i) => concatenated(tables.map(({ features }) => features[i]))),
-    labels: numbers(({ labels }) => labels),
+    features: first.features.map((_, i) => joinedFloat32(tables.map(({ features }) => features[i]))),
+    labels: labels.length === tables.length ? joinedFloat64(labels) : null,
     ...(first.classes ? { classes: first.classes } : {}), // every later file has the first one's
-    weights: numbers(({ weights }) => weights),
-    ...(first.rowColumns
-      ? {
-          rowColumns: mapColumns(
-            first.rowColumns,
-            (_, name) => numbers(({ rowColumns }) => rowColumns?.[name]) ?? new Float64Array(0),
-          ),
-        }
-      : {}),
+    rowColumns: joinedColumns(tables.map(({ rowColumns = noColumns }) => rowColumns)),
   };
-}
-
-function concatenated(columns: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(columns.reduce((length, column) => length + column.length, 0));
-  let at = 0;
-  for (const column of columns) {
-    all.set(column, at);
-    at += column.length;
-  }
-  return all;
 }
 
 /** Aligned rows as a file for people: the party's ids in the common order, and where in its files they stand. */

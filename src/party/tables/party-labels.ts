@@ -12,7 +12,6 @@ import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 
 export interface LabelSpec extends LabelReading {
   readonly label: string;
-  readonly weight?: string | undefined;
   /** What the objective needs to know of its labels. */
   readonly training: TrainingParameters;
   readonly columns?: RowColumnChoice;

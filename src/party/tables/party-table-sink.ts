@@ -1,9 +1,9 @@
 /** What a party keeps of its table while it is read: packed ids, and typed columns. Nothing stays as text. */
 import { type DistinctIds, IdCollector } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
-import type { RowColumnName } from "../../base/row-columns.ts";
+import type { RowColumnName } from "../../base/rows/row-columns.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
-import { columnIndex, columnTitle, weightColumn } from "../../data/columns.ts";
+import { columnIndex, columnTitle } from "../../data/columns.ts";
 import type { Categories, PartyTable } from "../../data/dataset.ts";
 import type { FeatureReading } from "../../data/feature-columns.ts";
 import { namedColumns, rowColumn, type RowColumnChoice } from "../../data/row-column.ts";
@@ -16,7 +16,6 @@ import type { DataConfig } from "../config/config.ts";
 /** The active party's columns beside its features. */
 interface OtherColumns {
   readonly label: string;
-  readonly weight?: string | undefined;
   readonly columns?: RowColumnChoice;
 }
 
@@ -39,7 +38,6 @@ interface Wanted {
   readonly features: readonly number[];
   readonly featureNames: readonly string[];
   readonly label: number | null;
-  readonly weight: number | null;
   readonly rowColumns: readonly (readonly [RowColumnName, number])[];
 }
 
@@ -52,7 +50,6 @@ export class PartyTableSink implements TableSink {
   #features: FeatureSink[] = [];
   /** As text: what labels are is seen when all of them are there. */
   #labels: PackedTexts | null = null;
-  #weights: NumberSink | null = null;
   #rowColumns: (readonly [RowColumnName, NumberSink])[] = [];
 
   constructor(data: DataConfig, others: OtherColumns | null, reading: SinkReading) {
@@ -73,7 +70,7 @@ export class PartyTableSink implements TableSink {
 
   get sizeBytes(): number {
     const others = this.#rowColumns.map(([, sink]) => sink);
-    const columns = [...this.#features, this.#labels, this.#weights, ...others];
+    const columns = [...this.#features, this.#labels, ...others];
     return columns.reduce((sum, sink) => sum + (sink?.sizeBytes ?? 0), this.#ids.sizeBytes);
   }
 
@@ -95,7 +92,6 @@ export class PartyTableSink implements TableSink {
       return new FeatureSink({ text, book, notice, missing, name, kind, saidIn: "config" });
     });
     if (wanted.label !== null) this.#labels = new PackedTexts();
-    if (wanted.weight !== null) this.#weights = new NumberSink(weightColumn);
     this.#rowColumns = wanted.rowColumns.map(([name]) => [
       name,
       new NumberSink((piece, index) => rowColumn(piece, index, name)),
@@ -104,7 +100,7 @@ export class PartyTableSink implements TableSink {
   }
 
   /** One column may be wanted twice: as id and as label. */
-  #sinksOf(columnCount: number, { id, features, label, weight, rowColumns }: Wanted): (ColumnSink | null)[] {
+  #sinksOf(columnCount: number, { id, features, label, rowColumns }: Wanted): (ColumnSink | null)[] {
     const sinks: (ColumnSink | null)[] = Array.from({ length: columnCount }, () => null);
     const add = (index: number, sink: ColumnSink): void => {
       const other = sinks[index];
@@ -118,7 +114,6 @@ export class PartyTableSink implements TableSink {
     add(id, texts(this.#ids));
     features.forEach((index, i) => add(index, this.#features[i]));
     if (label !== null && this.#labels !== null) add(label, texts(this.#labels));
-    if (weight !== null && this.#weights !== null) add(weight, this.#weights);
     rowColumns.forEach(([, index], i) => add(index, this.#rowColumns[i][1]));
     return sinks;
   }
@@ -133,12 +128,10 @@ export class PartyTableSink implements TableSink {
       return values;
     });
     const labels = label === null ? { labels: null } : this.#reading.labels(this.#labelTable(rows, label), label);
-    const weights = this.#weights?.finish() ?? null;
-    const more = Object.fromEntries(this.#rowColumns.map(([name, sink]) => [name, sink.finish()]));
-    const rowColumns = this.#rowColumns.length === 0 ? {} : { rowColumns: more };
+    const rowColumns = Object.fromEntries(this.#rowColumns.map(([name, sink]) => [name, sink.finish()]));
     const { path: source, lineOf, lineNoun = "line", partOf } = rows;
     const ids = this.#ids.finish({ source, lineOf, lineNoun, partOf });
-    return { table: { featureNames: [...featureNames], features, categories, ...labels, weights, ...rowColumns }, ids };
+    return { table: { featureNames: [...featureNames], features, categories, ...labels, rowColumns }, ids };
   }
 
   #labelTable(rows: TableRows, label: number): CsvTable {
@@ -149,7 +142,7 @@ export class PartyTableSink implements TableSink {
   }
 }
 
-/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or the weight is named as a feature */
+/** @throws TandemError COLUMN_UNKNOWN, or COLUMN_SHARED if the id, the label or a per-row column is a feature too */
 function wantedColumns(
   table: Pick<TableRows, "path" | "names" | "aside">,
   data: Pick<DataConfig, "id" | "features">,
@@ -157,16 +150,13 @@ function wantedColumns(
 ): Wanted {
   const id = columnIndex(table, data.id);
   const named = namedColumns(label?.columns ?? {});
-  const others = [label?.label, label?.weight, ...named.map(([, column]) => column)].filter(
-    (column) => column !== undefined,
-  );
+  const others = [label?.label, ...named.map(([, column]) => column)].filter((column) => column !== undefined);
   const featureNames = namesOfFeatures(table, data, others);
   return {
     id,
     featureNames,
     features: featureNames.map((name) => columnIndex(table, name)),
     label: label === null ? null : columnIndex(table, label.label),
-    weight: label?.weight === undefined ? null : columnIndex(table, label.weight),
     rowColumns: named.map(([name, column]) => [name, columnIndex(table, column)]),
   };
 }
@@ -184,7 +174,7 @@ function namesOfFeatures(
         throw new TandemError(
           "COLUMN_SHARED",
           `${table.path}: column ${columnTitle(table, index)} cannot be a feature: ` +
-            "it is the id, the label, the weight or another column that says how rows are learnt",
+            "it is the id, the label, the weight or another per-row column",
         );
       reserved.add(index);
     }

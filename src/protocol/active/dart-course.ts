@@ -11,9 +11,9 @@ import type { PeerPredictions } from "./peer-predictions.ts";
 import { leavesAfter } from "./predictions.ts";
 
 /** @throws TandemError USAGE: where people end in all trees must be known, and kept; nobody hears of a job otherwise */
-export function checkDart({ training, start = null, labels, defences }: ActiveJob): void {
+export function checkDart({ training, start = null, rows, defences }: ActiveJob): void {
   const trees = (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
-  checkDartSize(training, labels.length, trees);
+  checkDartSize(training, rows.count, trees);
   if (training.booster === "dart" && start !== null && defences?.masked_scoring === true)
     throw new TandemError(
       "USAGE",
@@ -23,7 +23,7 @@ export function checkDart({ training, start = null, labels, defences }: ActiveJo
 
 /** @returns null unless the booster is dart */
 export async function federatedDart(
-  { training, start = null, progress, labels }: ActiveJob,
+  { training, start = null, progress, rows }: ActiveJob,
   task: BoostingTask,
   sessions: readonly PeerPredictions[],
 ): Promise<DartCourse | null> {
@@ -32,7 +32,7 @@ export async function federatedDart(
     assert(progress.dart !== undefined, "dart goes on from what it has kept");
     return new DartCourse(training, task.outputCount, progress.dart);
   }
-  const leaves = start === null ? [] : await leavesAfter(sessions, start, labels.length);
+  const leaves = start === null ? [] : await leavesAfter(sessions, start, rows.count);
   const beginning = dartBeginning(training, task, start, (tree) => leaves[tree]);
   return new DartCourse(training, task.outputCount, beginning);
 }

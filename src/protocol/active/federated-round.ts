@@ -81,7 +81,7 @@ export class FederatedRound {
     const { observer, training: agreed } = this.#job;
     this.#growing = firstTree;
     const learnt = dart === null ? layerMargins : await dart.learnt(layerOf(round, training), margins);
-    const { sample, ...real } = sampleRows(training, round, this.#task.gradients(learnt), this.#task.trainingRows);
+    const { sample, ...real } = sampleRows(training, round, this.#task.gradients(learnt), this.#task.rows.training);
     const layout = layoutFor(this.#job, real);
     await nextSlice();
     const gradients = quantise(layout, real.values);

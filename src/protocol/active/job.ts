@@ -1,5 +1,4 @@
 /** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
-import type { RowColumns } from "../../base/row-columns.ts";
 import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { TextList } from "../../base/text/text-list.ts";
@@ -8,7 +7,7 @@ import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
 import type { DartProgress } from "../../gbdt/boost/dart/course.ts";
 import type { Turns } from "../../gbdt/boost/fold-turns.ts";
 import type { StartModel } from "../../gbdt/boost/warm-start.ts";
-import type { CustomObjective } from "../../gbdt/objective/custom-objective.ts";
+import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
@@ -30,15 +29,7 @@ export interface ActiveJob {
   /** Each passive party leaves out the most frequent bin of each of its features; true where left out. */
   readonly skipBin?: boolean;
   readonly features: readonly BinnedFeature[];
-  readonly labels: Float64Array;
-  /** Null or left out: every instance counts once. */
-  readonly weights?: Float64Array | null;
-  /** None where left out. */
-  readonly columns?: RowColumns;
-  /** Gradients of the caller's own; null or left out: the objective's. */
-  readonly custom?: CustomObjective | null;
-  /** Rows that are evaluated after every round, but not learnt from; ascending. Null or left out: none. */
-  readonly validationRows?: Uint32Array | null;
+  readonly rows: TrainingRows;
   /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
   readonly folds?: Turns;
   /** The validation rows are from files of their own, which all parties have. */
@@ -49,7 +40,7 @@ export interface ActiveJob {
   /**
    * Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap.
    */
-  readonly rows?: { readonly aligned: boolean; readonly training: Uint8Array };
+  readonly sharedRows?: SharedRows;
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
   readonly observer: ActiveObserver;
@@ -65,6 +56,13 @@ export interface ActiveJob {
   readonly jobId?: Uint8Array;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
+}
+
+/** Of the rows that the parties share: whether these are aligned ids or the files' rows, and a bitmap of the job's. */
+export interface SharedRows {
+  readonly aligned: boolean;
+  /** Empty: all. */
+  readonly training: Uint8Array;
 }
 
 /**

@@ -12,7 +12,8 @@ import { splitKey } from "../split-key.ts";
 import { addMargins, ownOutcomes } from "./federated-margins.ts";
 import { type ActiveRule, isOwnRule } from "./federated-tree.ts";
 import { maskedMargins } from "./masked-margins.ts";
-import type { ActiveJob, ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
+import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
+import type { ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 
 /** Rows of one question: the outcomes of a split for all of them are one message. */
@@ -91,11 +92,11 @@ export async function leavesAfter(
 export async function marginsAfter(
   sessions: readonly PeerPredictions[],
   start: ActiveStart,
-  { labels, columns: rowColumns }: Pick<ActiveJob, "labels" | "columns">,
+  rows: TrainingRows,
   isMasked: boolean,
 ): Promise<Float64Array> {
-  const instanceCount = labels.length;
-  const baseMargins = rowColumns?.base_margin;
+  const { count: instanceCount } = rows;
+  const baseMargins = rows.columns.base_margin;
   const { outputCount = 1, trees, columns, categoryNames = [] } = start;
   if (isMasked)
     return maskedMargins(sessions, start, trees, {

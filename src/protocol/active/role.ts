@@ -37,6 +37,7 @@ export type {
   PhaseTimesMs,
   PredictionRows,
   RoundMetrics,
+  SharedRows,
   StoredRound,
 } from "./job.ts";
 
@@ -91,9 +92,9 @@ export class ActiveRole {
       training,
       folds,
       codec,
-      labels,
-      idsDigest,
       rows,
+      idsDigest,
+      sharedRows,
       observer,
       start = null,
       progress,
@@ -109,14 +110,14 @@ export class ActiveRole {
     const hello = {
       protocolVersion,
       activeName: name,
-      instanceCount: labels.length,
+      instanceCount: rows.count,
       idsDigest,
-      aligned: rows?.aligned ?? false,
-      trainingRows: rows?.training ?? new Uint8Array(0),
+      aligned: sharedRows?.aligned ?? false,
+      trainingRows: sharedRows?.training ?? new Uint8Array(0),
       trees: folds?.treesDone ?? (progress ?? start)?.trees.length ?? 0,
       jobId: jobId ?? new Uint8Array(0),
       validationFile: this.#job.validationFile ?? false,
-      validationRows: rowBitmap(this.#job.validationRows ?? null, labels.length),
+      validationRows: rowBitmap(rows.validation, rows.count),
       parameters: this.#agreed,
     };
     await Promise.all(
@@ -141,10 +142,10 @@ export class ActiveRole {
     // Of the beginning: every attempt sets up the same.
     const layout = layoutFor(
       this.#job,
-      sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows),
+      sampleRows(training, 0, task.gradients(task.startMargins()), task.rows.training),
     );
     const isOver = (): boolean => round === roundCount || (beginsLayer(round, training) && monitor.isOver);
-    if (!isOver()) await this.#setUp(task.trainingRows, layout);
+    if (!isOver()) await this.#setUp(task.rows.training, layout);
     this.#job.observer.layoutProven(layout);
     let stored: Promise<RoundMetrics | null> = Promise.resolve(null);
     try {
@@ -191,7 +192,7 @@ export class ActiveRole {
     const task = folds.firstTask;
     const layout = layoutFor(
       this.#job,
-      sampleRows(training, 0, task.gradients(task.startMargins()), task.trainingRows),
+      sampleRows(training, 0, task.gradients(task.startMargins()), task.rows.training),
     );
     // Every row is summed in some fold.
     if (!folds.isOver) await this.#setUp(null, layout);
@@ -217,7 +218,9 @@ export class ActiveRole {
   /** Where boosting begins: after the trees of a model, or of none. */
   async #marginsBefore(task: BoostingTask): Promise<Float64Array> {
     const { start = null } = this.#job;
-    return start === null ? task.startMargins() : marginsAfter(this.#predictions, start, this.#job, this.#isMasked);
+    return start === null
+      ? task.startMargins()
+      : marginsAfter(this.#predictions, start, this.#job.rows, this.#isMasked);
   }
 
   get #predictions(): readonly PeerPredictions[] {
@@ -239,24 +242,23 @@ export class ActiveRole {
   }
 
   #newTask(): BoostingTask {
-    const { training, labels, weights, validationRows, columns, custom } = this.#job;
-    return new BoostingTask(training, labels, weights, validationRows, columns, custom);
+    return new BoostingTask(this.#job.training, this.#job.rows);
   }
 
-  /** @param rows that are summed in any tree; null: all */
-  async #setUp(rows: Uint32Array | null, layout: GradientLayout): Promise<void> {
-    const { scheme, jobId, job, labels, skipBin = true, now } = this.#job;
+  /** @param summed in any tree; null: all */
+  async #setUp(summed: Uint32Array | null, layout: GradientLayout): Promise<void> {
+    const { scheme, jobId, job, rows, skipBin = true, now } = this.#job;
     const started = now();
     const agreed = this.#agreed;
     const message = await scheme.setUp({
       layout,
-      instanceCount: labels.length,
+      instanceCount: rows.count,
       run: runOf(job, jobId ?? new Uint8Array(0)),
       nodesPerTree: nodesPerTree(agreed),
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       greetings: this.#sessions.map((session) => session.greeting),
-      rows,
+      rows: summed,
       candidatesMax: Math.max(1, ...this.#sessions.map((session) => session.candidatesMax)),
     });
     await Promise.all(this.#sessions.map((session) => session.setUp(message, skipBin)));

@@ -2,8 +2,8 @@
 import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { osRandom } from "../../base/random.ts";
+import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
-import { otherRows } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
@@ -14,6 +14,7 @@ import { groupsOfTables } from "../../party/interaction-groups.ts";
 import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/tables/party-data.ts";
+import { rowsOfTable } from "../../party/tables/table-rows.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { factsOfJob, type MembershipFacts } from "../../base/membership.ts";
@@ -58,15 +59,12 @@ export interface RecordedTraining {
 export async function trainRecorded(job: AuditedJob, others: readonly string[] = []): Promise<RecordedTraining> {
   const { training, names, defences } = job;
   const { scheme } = chosenScheme(job);
-  const { rows, validation } = withValidation(job);
-  const codec = codecOfJob(job, { instances: rows[0].ids.length, validationRows: validation });
+  const { tables, rows } = withValidation(job);
+  const codec = codecOfJob(job, { rows: rows.trainedCount });
   const noise = noiseIn(training, codec, defences);
-  const [{ weights = null, rowColumns = {} }] = rows;
-  const labels = labelsOf(rows);
-  const deciding = validation && otherRows(validation, labels.length);
-  const features = rows.map((table) => binTable(table, binningOf(training, groupsOfTables(rows)), deciding));
-  const everybody = Uint32Array.from(labels, (_, i) => i);
-  const summed = deciding ?? everybody;
+  const features = tables.map((table) => binTable(table, binningOf(training, groupsOfTables(tables)), rows.training));
+  const everybody = rowNumbers(rows.count);
+  const summed = rows.training ?? everybody;
   const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, membership: protocol }) => {
     const membership = factsOfJob(protocol, defences.hidden_outcomes);
     const recorders = features.slice(1).map(
@@ -84,16 +82,13 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
   });
   const { trainMargins, ...model } = await trainCentralised({
     parties: features,
-    labels,
-    weights,
-    columns: rowColumns,
-    validationRows: validation,
+    rows,
     parameters: training,
     quantise: quantiserOfJob({ ...job, codec }),
     membership: scheme.membership,
-    samplingSecrets: rows.map((_, party) => simulatedSecret(party)),
+    samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
     defences,
-    noiseSecrets: rows.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
+    noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
     watch: (tree) => {
       const watches = recorded.flatMap(({ recorders }) => recorders.map((recorder) => recorder.watch(tree)));
       return {
@@ -104,18 +99,18 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     },
   });
   const isBinary = objectiveFor(training.objective).kind === "binary";
-  const testLabels = labelsOf(job.test);
+  const test = rowsOfTable(job.test[0]);
   const testMargins = predictMargins(
     model,
     job.test.map(({ features: columns }) => columns),
-    testLabels.length,
+    test.count,
     job.test.map(categoryNamesOf),
-    job.test[0].rowColumns?.base_margin,
+    test.columns.base_margin,
   );
   return {
-    labels,
+    labels: rows.labels,
     margins: isBinary ? trainMargins : null,
-    testAuc: isBinary && testLabels.length > 0 ? auc(testMargins, testLabels) : null,
+    testAuc: isBinary && test.count > 0 ? auc(testMargins, test.labels) : null,
     schemes: nonEmpty(
       recorded.map(({ scheme: name, membership, recorders }) => ({
         scheme: name,
@@ -124,7 +119,7 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
           name: names[i + 1],
           features: features[i + 1],
           people: summed,
-          transcript: recorder.transcript(labels.length),
+          transcript: recorder.transcript(rows.count),
           splits: recorder.splits,
           sideAt: (tree, position) => recorder.sideAt(tree, position),
           noise,
@@ -144,8 +139,4 @@ function nonEmpty(schemes: readonly ToldByScheme[]): readonly [ToldByScheme, ...
 /** The bin of each feature that is in no sum; -1: none. */
 function skippedBinsOf({ skipBin }: AuditedJob, features: readonly BinnedFeature[], people: Uint32Array): Int32Array {
   return skipBin ? mostFrequentBins(features, people) : new Int32Array(features.length).fill(-1);
-}
-
-function labelsOf([{ labels }]: readonly PartyTable[]): Float64Array {
-  return labels ?? new Float64Array(0);
 }

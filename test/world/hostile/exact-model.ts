@@ -18,7 +18,7 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
   const tables = await readActiveTables(config);
   const ids = [...rowsOf(tables).table.ids];
   const ascending = Uint32Array.from(ids, (_, row) => row).sort((a, b) => (ids[a] < ids[b] ? -1 : 1));
-  const { train, validationRows } = jobTables(tables, config.align ? ascending : null, config);
+  const { train, rows: own } = jobTables(tables, config.align ? ascending : null, config);
   const isCategorical = config.training.enable_categorical;
   const theirs = await readPartyTable(
     { path: join(shop.folder, "data.csv") },
@@ -36,9 +36,9 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
   const { model } = await trainPlain({
     train: [train, selectRows(theirs.table, rows)],
     test: null,
-    validationRows,
+    validationRows: own.validation,
     training: config.training,
-    codec: codecOfJob({ ...config, defences: config.privacy }, { instances: train.ids.length, validationRows }),
+    codec: codecOfJob({ ...config, defences: config.privacy }, { rows: own.trainedCount }),
     scheme: config.scheme,
     keyBits: config.keyBits,
     samplingSecrets: [plantedSecrets[0], plantedSecrets[1]],

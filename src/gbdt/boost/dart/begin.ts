@@ -28,7 +28,7 @@ export function dartBeginning<R>(
 ): DartProgress {
   const { trees = [], treeWeights = [], baseMargin } = start ?? {};
   assert(treeWeights.length === trees.length, "every tree has a weight");
-  checkDartSize(parameters, task.labels.length, trees.length + treesToGrow(parameters, task));
+  checkDartSize(parameters, task.rows.count, trees.length + treesToGrow(parameters, task));
   return {
     start: task.startMargins(baseMargin),
     placed: trees.map((tree, t) => placed(tree, leavesOf(t))),

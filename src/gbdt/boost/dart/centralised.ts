@@ -23,7 +23,7 @@ export function centralisedDart(
   drops?: DrawDrops,
 ): DartCourse | null {
   if (parameters.booster !== "dart") return null;
-  const { length: people } = task.labels;
+  const { count: people } = task.rows;
   const count = start?.model.trees.length ?? 0;
   const leaves = start && predictLeaves(start.model, start.columns, people, start.names);
   const leavesOf = (tree: number): Uint32Array =>

@@ -18,6 +18,13 @@ export function rowsWhere(count: number, isWanted: (row: number) => boolean): Ui
   return found === count ? rows : rows.slice(0, found);
 }
 
+/** All rows of 0 to `count` - 1 that are not among the given ones, ascending. */
+export function otherRows(rows: Uint32Array, count: number): Uint32Array<ArrayBuffer> {
+  const isGiven = new Uint8Array(count);
+  for (const row of rows) isGiven[row] = 1;
+  return rowsWhere(count, (row) => isGiven[row] === 0);
+}
+
 /** The values of some rows, in the order of `rows`. */
 export function float32Of(values: Float32Array, rows: Uint32Array): Float32Array<ArrayBuffer> {
   const chosen = new Float32Array(rows.length);
@@ -29,4 +36,29 @@ export function float64Of(values: Float64Array, rows: Uint32Array): Float64Array
   const chosen = new Float64Array(rows.length);
   for (let i = 0; i < rows.length; i++) chosen[i] = values[rows[i]];
   return chosen;
+}
+
+/** One column after the other. */
+export function joinedFloat32(columns: readonly Float32Array[]): Float32Array<ArrayBuffer> {
+  return joined(new Float32Array(lengthOf(columns)), columns);
+}
+
+export function joinedFloat64(columns: readonly Float64Array[]): Float64Array<ArrayBuffer> {
+  return joined(new Float64Array(lengthOf(columns)), columns);
+}
+
+function lengthOf(columns: readonly { readonly length: number }[]): number {
+  return columns.reduce((sum, { length }) => sum + length, 0);
+}
+
+function joined<T extends { set(values: U, at: number): void }, U extends { readonly length: number }>(
+  all: T,
+  columns: readonly U[],
+): T {
+  let at = 0;
+  for (const column of columns) {
+    all.set(column, at);
+    at += column.length;
+  }
+  return all;
 }

@@ -1,0 +1,57 @@
+/**
+ * The instances of a job as the active party knows them besides their features: labels, per-row columns, and which of
+ * them are held out for validation (XGBoost's MetaInfo). Whoever trains or evaluates takes them as this one object.
+ */
+import { columnsOfRows, noColumns, type RowColumns } from "../../base/rows/row-columns.ts";
+import { float64Of, otherRows } from "../../base/rows/row-numbers.ts";
+import type { CustomObjective } from "../objective/custom-objective.ts";
+
+export interface RowOptions {
+  readonly columns?: RowColumns | undefined;
+  /** Instances that are routed and evaluated, but not trained on; ascending. Null or left out: none. */
+  readonly validation?: Uint32Array | null | undefined;
+  /** Gradients of the caller's own; null or left out: the objective's. */
+  readonly custom?: CustomObjective | null | undefined;
+}
+
+export class TrainingRows {
+  readonly labels: Float64Array;
+  readonly columns: RowColumns;
+  readonly validation: Uint32Array | null;
+  /** The instances that are trained on; null: all. */
+  readonly training: Uint32Array | null;
+  readonly custom: CustomObjective | null;
+
+  constructor(labels: Float64Array, { columns = noColumns, validation = null, custom = null }: RowOptions = {}) {
+    this.labels = labels;
+    this.columns = columns;
+    this.validation = validation;
+    this.training = validation && otherRows(validation, labels.length);
+    this.custom = custom;
+  }
+
+  get count(): number {
+    return this.labels.length;
+  }
+
+  /** How many are trained on. */
+  get trainedCount(): number {
+    return (this.training ?? this.labels).length;
+  }
+
+  /** Null: every instance counts once. */
+  get weights(): Float64Array | null {
+    return this.columns.weight ?? null;
+  }
+
+  /** The same instances with others held out. */
+  holdingOut(validation: Uint32Array | null): TrainingRows {
+    return new TrainingRows(this.labels, { ...this, validation });
+  }
+
+  /** Of some instances alone, all of them trained on; null: of all. */
+  select(rows: Uint32Array | null): TrainingRows {
+    const labels = rows === null ? this.labels : float64Of(this.labels, rows);
+    return new TrainingRows(labels, { columns: columnsOfRows(this.columns, rows), custom: this.custom });
+  }
+}
