@@ -16,7 +16,13 @@ import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import { chainedPeer } from "../../protocol/active/chained-peer.ts";
 import { ActiveRole, type PhaseTimesMs, type RoundMetrics } from "../../protocol/active/role.ts";
 import { idsDigestInTurns } from "../../protocol/ids.ts";
-import { agreedParameters, firstTreeOf, treesPerLayer, treesPerRound } from "../../protocol/job-parameters.ts";
+import {
+  type AgreedParameters,
+  agreedParameters,
+  firstTreeOf,
+  treesPerLayer,
+  treesPerRound,
+} from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
@@ -43,7 +49,7 @@ import { ProgressSampler } from "../../record/progress-sampler.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 import { base64, noTranscript, type TranscriptNotes } from "../../record/transcript-file.ts";
-import { openTranscript } from "./job-transcript.ts";
+import { openTranscript } from "../job-transcript.ts";
 import type { ActiveEvidence } from "./job-evidence.ts";
 import { openActiveEvidence } from "./open-evidence.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
@@ -148,9 +154,11 @@ export class JobAttempts {
   }
 
   #openTranscript(begun: ActiveCheckpoint): TranscriptNotes {
-    const { config, tables } = this.#ready;
-    return openTranscript(config, this.#checkpoints.folder, {
-      people: tables.rows.count,
+    return openTranscript(this.#agreed(begun), {
+      party: this.#config.name,
+      role: "active",
+      people: this.#ready.tables.rows.count,
+      folder: this.#checkpoints.folder,
       isFresh: begun.progress === null,
     });
   }
@@ -346,13 +354,16 @@ export class JobAttempts {
     return this.#scheme;
   }
 
-  #modelId(begun: ActiveCheckpoint): string {
-    const { tables, digest, config } = this.#ready;
+  #agreed({ secret }: ActiveCheckpoint): AgreedParameters {
+    const { tables, config } = this.#ready;
     const { job, training, codec, privacy } = config;
-    const scheme = this.#schemeOf(begun.secret);
     const groups = groupsOfTables([tables.train]);
-    const agreed = agreedParameters(job, training, codec, scheme, this.#start, privacy, groups);
-    return modelId(agreed, tables.rows.count, digest);
+    return agreedParameters(job, training, codec, this.#schemeOf(secret), this.#start, privacy, groups);
+  }
+
+  #modelId(begun: ActiveCheckpoint): string {
+    const { tables, digest } = this.#ready;
+    return modelId(this.#agreed(begun), tables.rows.count, digest);
   }
 
   /** Trees of the whole model, if nothing stops it early. */

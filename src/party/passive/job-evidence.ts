@@ -5,8 +5,6 @@
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import type { Facts } from "../../protocol/chain/commitment.ts";
-import { isSame } from "../../protocol/chain/entries.ts";
-import { firstLink } from "../../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
 import {
   type EvidenceFile,
@@ -16,13 +14,11 @@ import {
   writeEvidence,
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
-import { bytesFrom, fromHex, textOf, toHex } from "../../store/stored-numbers.ts";
+import { toHex } from "../../store/stored-numbers.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
-import { checkedCertificate, openChain, refuseOtherCommitment } from "../job-chain.ts";
-import { type CommitmentTerms, newEvidence } from "../new-evidence.ts";
+import { type CommitmentTerms, JobEvidence } from "../job-evidence.ts";
 
 export interface PassiveEvidenceTerms extends CommitmentTerms {
-  readonly jobId: Uint8Array;
   /** Tells this beginning of the job from others under its id. */
   readonly beginning: string;
   readonly isFinished: boolean;
@@ -37,26 +33,21 @@ export interface PassiveEvidenceTerms extends CommitmentTerms {
 export type KeepInFolder = (work: (folder: string, storage: Storage) => Promise<void>) => Promise<void>;
 
 export class PassiveEvidence implements PassivePairRecord {
-  readonly own: Introduction;
   readonly #terms: PassiveEvidenceTerms;
   readonly #keep: KeepInFolder;
-  #file: EvidenceFile;
-  #isStored: boolean;
+  readonly #evidence: JobEvidence;
   readonly #previous: Uint8Array | null;
 
   private constructor(
     terms: PassiveEvidenceTerms,
     keep: KeepInFolder,
-    file: EvidenceFile,
-    isStored: boolean,
+    evidence: JobEvidence,
     previous: Uint8Array | null,
   ) {
     this.#terms = terms;
     this.#keep = keep;
-    this.#file = file;
-    this.#isStored = isStored;
+    this.#evidence = evidence;
     this.#previous = previous;
-    this.own = { commitment: fromHex(file.own.commitment), certificate: bytesFrom(file.own.certificate) };
   }
 
   /** Nothing is written yet. @throws TandemError CHECKPOINT if what was committed to has changed */
@@ -66,58 +57,42 @@ export class PassiveEvidence implements PassivePairRecord {
     keep: KeepInFolder,
   ): Promise<PassiveEvidence> {
     const stored = await ownFiles(() => readEvidence(folder, storage));
-    const { name, job, tree, firstTree } = terms;
+    const { name, job, tree, firstTree, isFinished } = terms;
     const jobId = toHex(terms.jobId);
     const run = `${jobId}/${terms.beginning}`;
-    const fits = stored !== null && (terms.isFinished ? stored.run.startsWith(`${jobId}/`) : stored.run === run);
-    if (!fits) return new PassiveEvidence(terms, keep, newEvidence("passive", terms, run, null), false, null);
-    const changed = terms.isFinished ? undefined : changedFact(stored, terms.facts);
+    const fits = stored !== null && (isFinished ? stored.run.startsWith(`${jobId}/`) : stored.run === run);
+    const changed = fits && !isFinished ? changedFact(stored, terms.facts) : undefined;
     if (changed !== undefined)
       throw new TandemError(
         "CHECKPOINT",
         `${name} has begun job ${job}, and since then ${changed} has changed; put it back, or choose another name`,
       );
-    const before = tree > firstTree ? await ownFiles(() => readTreeEvidence(folder, tree - 1, storage)) : null;
-    const link = before?.run === stored.run ? before.pairs[terms.peer]?.link : undefined;
-    return new PassiveEvidence(terms, keep, stored, true, link === undefined ? null : fromHex(link));
+    const evidence = new JobEvidence("passive", terms, fits ? stored : null, run);
+    const before = fits && tree > firstTree ? await ownFiles(() => readTreeEvidence(folder, tree - 1, storage)) : null;
+    return new PassiveEvidence(terms, keep, evidence, evidence.linkAfter(before, terms.peer));
+  }
+
+  get own(): Introduction {
+    return this.#evidence.own;
   }
 
   joined(theirs: Introduction): OpenChain {
-    const { job, jobId, peer, fingerprint, signer, tree, firstTree, isFinished } = this.#terms;
-    const certificate = checkedCertificate(peer, theirs, fingerprint);
-    const known = this.#file.peers[peer];
-    if (known !== undefined && !isSame(fromHex(known.commitment), theirs.commitment)) refuseOtherCommitment(peer);
-    const { commitment } = theirs;
-    const introduced = { commitment: toHex(commitment), certificate: textOf(theirs.certificate) };
-    if (known === undefined) {
-      this.#file = { ...this.#file, peers: { [peer]: introduced } };
-      this.#isStored = false;
-    }
-    const beginning = firstLink({ jobId, active: commitment, passive: this.own.commitment });
-    const previous = tree > firstTree ? this.#previous : beginning;
-    if (previous === null && !isFinished)
-      throw new TandemError("CHECKPOINT", `${this.#terms.name} has lost its record of tree ${tree - 1}`);
-    return openChain({
-      role: "passive",
-      job,
-      peer,
-      certificate,
-      key: signer.key,
-      tree,
-      previous: previous ?? beginning,
-    });
+    const { name, peer, fingerprint, tree, firstTree, isFinished } = this.#terms;
+    const previous = this.#previous;
+    const chain = this.#evidence.joined({ peer, theirs, fingerprint, tree, previous });
+    if (tree > firstTree && previous === null && !isFinished)
+      throw new TandemError("CHECKPOINT", `${name} has lost its record of tree ${tree - 1}`);
+    return chain;
   }
 
   /** The attempt is welcome. */
-  async begin(): Promise<void> {
-    if (this.#isStored) return;
-    await this.#keep((folder, storage) => writeEvidence(folder, this.#file, storage));
-    this.#isStored = true;
+  begin(): Promise<void> {
+    return this.#evidence.store((file) => this.#keep((folder, storage) => writeEvidence(folder, file, storage)));
   }
 
   closed(signed: SignedTree): Promise<void> {
     const { peer } = this.#terms;
-    const stored = { run: this.#file.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) }, recipe: null };
+    const stored = { run: this.#evidence.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) }, recipe: null };
     return this.#keep((folder, storage) => writeTreeEvidence(folder, stored, storage));
   }
 }

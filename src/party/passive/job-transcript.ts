@@ -2,33 +2,19 @@
 import { join } from "node:path";
 import { binIndexCount, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
-import { base64, noTranscript, TranscriptFile, type TranscriptNotes } from "../../record/transcript-file.ts";
-import { transcriptFormat } from "../../record/transcript-lines.ts";
-import { schemeNamed } from "../../scheme/registry.ts";
+import { base64, noTranscript, type TranscriptNotes } from "../../record/transcript-file.ts";
+import { openTranscript } from "../job-transcript.ts";
 import type { PassiveJobOptions } from "./job-voice.ts";
 
 /** The job's folder is there. @throws TandemError FILE_UNWRITABLE */
-export function openTranscript({ config, agreed, rows, features, checkpoints }: PassiveJobOptions): TranscriptNotes {
+export function beginTranscript({ config, agreed, rows, features, checkpoints }: PassiveJobOptions): TranscriptNotes {
   const { name, output } = config;
   if (!output.transcript || checkpoints.isFinished) return noTranscript;
-  const file = new TranscriptFile(join(output.directory, agreed.job));
-  if (checkpoints.progress.trees > 0) return file;
-  file.note({
-    kind: "job",
-    format: transcriptFormat,
-    party: name,
-    role: "passive",
-    job: agreed.job,
-    people: rows.training.ids.length,
-    depthMax: agreed.maxDepth,
-    outputs: agreed.outputs,
-    answerNoise: agreed.answerNoise,
-    resolutionBits: agreed.resolutionBits,
-    maskedScoring: agreed.maskedScoring,
-    takesAllColumns: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) === 1,
-    hidesMembers: schemeNamed(agreed.scheme).membership === "hidden",
-  });
-  file.note({ kind: "columns", columns: features.map(keptColumn) });
+  const isFresh = checkpoints.progress.trees === 0;
+  const folder = join(output.directory, agreed.job);
+  const people = rows.training.ids.length;
+  const file = openTranscript(agreed, { party: name, role: "passive", people, folder, isFresh });
+  if (isFresh) file.note({ kind: "columns", columns: features.map(keptColumn) });
   return file;
 }
 
@@ -37,7 +23,7 @@ function keptColumn({ name, binCount, hasMissing, categories, oneHot, monotone =
   return { name, binCount, hasMissing, oneHot: isCategorical ? oneHot === true : null, monotone, bins: base64(bins) };
 }
 
-/** Its splits of the model: what scoring would tell of everybody. */
+/** Its splits of the model: what scoring would reveal of all people. */
 export function noteSplits(
   transcript: TranscriptNotes,
   features: readonly BinnedFeature[],

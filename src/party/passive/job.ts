@@ -14,7 +14,7 @@ import { type PassiveEnd, passiveService, type PassiveService } from "../../tran
 import { noTranscript } from "../../record/transcript-file.ts";
 import { noiseSecretOf } from "../noise-secret.ts";
 import { minimumsOf } from "../policy.ts";
-import { noteSplits, openTranscript } from "./job-transcript.ts";
+import { beginTranscript, noteSplits } from "./job-transcript.ts";
 import { JobVoice, type PassiveJobOptions } from "./job-voice.ts";
 
 export interface OpenedJob {
@@ -57,7 +57,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
     begin: async () => {
       await checkpoints.begin();
       await evidence.begin();
-      transcript = openTranscript(options);
+      transcript = beginTranscript(options);
     },
     finish: async () => {
       const mark = maskedMark(agreed.maskedScoring);

@@ -1,0 +1,133 @@
+/**
+ * What a party of either role keeps of a job so that it can be verified: what it commits to before the first tree, what
+ * the others have committed to, and how its chains with them go on. What is kept of each tree is the role's own.
+ */
+import { osRandom } from "../base/random.ts";
+import { commitmentTo, type Facts, saltBytes } from "../protocol/chain/commitment.ts";
+import { isSame } from "../protocol/chain/entries.ts";
+import { firstLink } from "../protocol/chain/pair-chain.ts";
+import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
+import type { Signer } from "../store/consent-file.ts";
+import type { EvidenceFile, TreeEvidence } from "../store/evidence-files.ts";
+import { bytesFrom, fromHex, textOf, toHex } from "../store/stored-numbers.ts";
+import { type ChainRole, checkedCertificate, openChain, refuseOtherCommitment } from "./job-chain.ts";
+
+export interface CommitmentTerms {
+  readonly name: string;
+  readonly job: string;
+  readonly jobId: Uint8Array;
+  readonly facts: Facts;
+  readonly signer: Signer;
+  /** The first tree that passive parties hear of. */
+  readonly firstTree: number;
+  /** Whether what is committed to may be opened one day. */
+  readonly isVerifiable: boolean;
+}
+
+/** Another party as it joins an attempt. */
+export interface JoiningParty {
+  readonly peer: string;
+  readonly theirs: Introduction;
+  /** Of the certificate that is pinned. */
+  readonly fingerprint: string | undefined;
+  /** The next tree. */
+  readonly tree: number;
+  /** The link before it; null: the chain begins. */
+  readonly previous: Uint8Array | null;
+}
+
+export class JobEvidence {
+  readonly #role: ChainRole;
+  readonly #terms: CommitmentTerms;
+  #file: EvidenceFile;
+  #isStored: boolean;
+
+  /**
+   * @param stored what an earlier attempt has kept, of the same beginning of the job; null: nothing
+   * @param run tells this beginning of the job from others
+   * @param aligned which rows take part, where that is kept
+   */
+  constructor(
+    role: ChainRole,
+    terms: CommitmentTerms,
+    stored: EvidenceFile | null,
+    run: string,
+    aligned: string | null = null,
+  ) {
+    this.#role = role;
+    this.#terms = terms;
+    this.#file = stored ?? freshFile(role, terms, run, aligned);
+    this.#isStored = stored !== null;
+  }
+
+  get run(): string {
+    return this.#file.run;
+  }
+
+  get own(): Introduction {
+    const { commitment, certificate } = this.#file.own;
+    return { commitment: fromHex(commitment), certificate: bytesFrom(certificate) };
+  }
+
+  /** Unless it is stored as it is. */
+  async store(write: (file: EvidenceFile) => Promise<void>): Promise<void> {
+    if (this.#isStored) return;
+    await write(this.#file);
+    this.#isStored = true;
+  }
+
+  /** With which link the chain with a party goes on after a tree; null: nothing of this job is kept of it. */
+  linkAfter(tree: TreeEvidence | null, peer: string): Uint8Array | null {
+    const link = tree?.run === this.run ? tree.pairs[peer]?.link : undefined;
+    return link === undefined ? null : fromHex(link);
+  }
+
+  /**
+   * Before the first tree is finished a passive party may begin anew, and commit anew.
+   * @throws TandemError HANDSHAKE_MISMATCH if the party is not who is pinned, or has committed to something else
+   */
+  joined({ peer, theirs, fingerprint, tree, previous }: JoiningParty): OpenChain {
+    const { job, jobId, signer } = this.#terms;
+    const certificate = checkedCertificate(peer, theirs, fingerprint);
+    const known = this.#file.peers[peer];
+    const isKnown = known !== undefined && isSame(fromHex(known.commitment), theirs.commitment);
+    const mayCommit = previous === null && (known === undefined || this.#role === "active");
+    if (!isKnown && !mayCommit) refuseOtherCommitment(peer);
+    if (!isKnown) {
+      const introduced = { commitment: toHex(theirs.commitment), certificate: textOf(theirs.certificate) };
+      this.#file = { ...this.#file, peers: { ...this.#file.peers, [peer]: introduced } };
+      this.#isStored = false;
+    }
+    const own = this.own.commitment;
+    const [active, passive] = this.#role === "active" ? [own, theirs.commitment] : [theirs.commitment, own];
+    return openChain({
+      role: this.#role,
+      job,
+      peer,
+      certificate,
+      key: signer.key,
+      tree,
+      previous: previous ?? firstLink({ jobId, active, passive }),
+    });
+  }
+}
+
+function freshFile(
+  role: ChainRole,
+  { name, job, facts, signer, firstTree, isVerifiable }: CommitmentTerms,
+  run: string,
+  aligned: string | null,
+): EvidenceFile {
+  const salt = osRandom.fill(new Uint8Array(saltBytes));
+  return {
+    role,
+    name,
+    job,
+    run,
+    own: { commitment: toHex(commitmentTo(salt, facts)), certificate: signer.certificate.raw.toString("base64") },
+    opened: isVerifiable ? { salt: toHex(salt), facts } : null,
+    aligned,
+    firstTree,
+    peers: {},
+  };
+}
