@@ -73,7 +73,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
       folds: folds.map(textOf),
       passives: passives.map(({ name }) => name),
       parameters: {
-        training: { ...training, eval_metric: [...training.eval_metric], quantile_alpha: [...training.quantile_alpha] },
+        training: { ...training },
         codec: { ...codec },
         speed: { ...speed },
         privacy: { ...privacy },

@@ -32,7 +32,7 @@ const featureSchema = z.strictObject({
 
 const values = z.record(
   z.string(),
-  z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.array(z.number())]),
+  z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly(), z.array(z.number()).readonly()]),
 );
 
 const openingSchema = z.strictObject({

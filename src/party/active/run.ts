@@ -6,6 +6,7 @@
 import { chosenScheme, configNames, schemeTraits } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { treesPerLayer } from "../../protocol/job-parameters.ts";
@@ -92,9 +93,7 @@ function jobEvent(
     ...(start === null ? {} : { startTrees: start.trees.length }),
     depthMax: training.max_depth,
     parameters: {
-      ...training,
-      eval_metric: training.eval_metric.join(", "),
-      quantile_alpha: training.quantile_alpha.join(", "),
+      ...listsAsText(training),
       ...codec,
       ...speed,
       ...recordedDefences(privacy, scheme),
@@ -159,4 +158,11 @@ export async function runAlignment(
   } finally {
     for (const peer of peers) peer.close();
   }
+}
+
+/** As a record has them: a list is one text. */
+function listsAsText(training: TrainingParameters): Record<string, number | string | boolean> {
+  return Object.fromEntries(
+    Object.entries(training).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value]),
+  );
 }
