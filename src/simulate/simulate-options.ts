@@ -13,7 +13,9 @@ import {
   type SpeedParameters,
   speedParameters,
 } from "../base/parameters/parameters.ts";
+import { objectiveFor } from "../gbdt/objective/objectives.ts";
 import { type TrainingParameters, trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { xgboostFormOf } from "../gbdt/tree/xgboost-agreement.ts";
 import type { TableReading } from "../data/table-reading.ts";
 import { checkHiddenOutcomes } from "../party/privacy-policy.ts";
 import { chosenScheme } from "../scheme/registry.ts";
@@ -99,6 +101,7 @@ export async function checkOptions(options: SimulateOptions): Promise<Simulation
   checkHiddenOutcomes(privacy, scheme.name);
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
+  if (options.export !== undefined) xgboostFormOf(objectiveFor(training.objective)); // refuses what XGBoost has not
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
   return { training, codec, speed, privacy };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { earliestXgboost, exportWords } from "./xgboost-agreement.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
+import { earliestXgboost, exportWords, versionWords, xgboostFormOf } from "./xgboost-agreement.ts";
 
 test("an export says which XGBoost can load it", () => {
   expect(exportWords("binary:logistic")).toBe(
@@ -7,4 +8,12 @@ test("an export says which XGBoost can load it", () => {
   );
   expect(exportWords("reg:quantileerror")).toMatch(/^XGBoost 2\.0 or later predicts/);
   expect(earliestXgboost("reg:absoluteerror")).toBe("1.7");
+});
+
+test("help says which XGBoost most exports need, and which need another", () => {
+  expect(versionWords()).toBe("XGBoost 1.7 or later (reg:quantileerror: 2.0)");
+});
+
+test("an objective that XGBoost has not is not exported", async () => {
+  await expectError(() => xgboostFormOf({ name: "reg:cauchy", xgboost: null }), "USAGE", /no objective reg:cauchy/);
 });
