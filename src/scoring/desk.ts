@@ -28,7 +28,7 @@ import {
   splitOutcomes,
   unknownRow,
 } from "../protocol/passive/split-outcomes.ts";
-import { messageBytesMax, protocolVersion } from "../wire/version.ts";
+import { messageBytesMax, protocolVersion, requireActiveVersion } from "../wire/version.ts";
 import type { PassiveShare } from "../store/share-files.ts";
 import type { Caller } from "../transport/caller.ts";
 import type { ScoringDesk } from "../transport/scoring-service.ts";
@@ -77,7 +77,7 @@ export class PassiveScoring implements ScoringDesk {
 
   maskOpen(request: ActiveMaskOpen, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskOpenedSchema>> {
     return this.#refusable(request.model, caller, async () => {
-      this.#checkVersion(request.protocolVersion);
+      requireActiveVersion(request.protocolVersion, this.#config.name);
       this.#checkRequest([]);
       const share = await this.#share(request.model, caller);
       const session = new MaskedSession(request, request.model, share.splits.length);
@@ -128,7 +128,7 @@ export class PassiveScoring implements ScoringDesk {
 
   tags(request: ActiveTags, caller: Caller): Promise<MessageInitShape<typeof PassiveTagsSchema>> {
     return this.#refusable(request.model, caller, async () => {
-      this.#checkVersion(request.protocolVersion);
+      requireActiveVersion(request.protocolVersion, this.#config.name);
       this.#checkRequest([]);
       this.#explanations.checkAllowed();
       const share = await this.#share(request.model, caller);
@@ -151,7 +151,7 @@ export class PassiveScoring implements ScoringDesk {
     caller: Caller,
   ): Promise<MessageInitShape<typeof PassiveContributionsSchema>> {
     return this.#refusable(request.model, caller, async () => {
-      this.#checkVersion(request.protocolVersion);
+      requireActiveVersion(request.protocolVersion, this.#config.name);
       this.#checkRequest(request.ids);
       this.#explanations.checkTaken();
       const share = await this.#share(request.model, caller);
@@ -189,7 +189,7 @@ export class PassiveScoring implements ScoringDesk {
     caller: Caller,
   ): Promise<MessageInitShape<typeof PassiveOutcomesSchema>> {
     const { name, policy } = this.#config;
-    this.#checkVersion(theirs);
+    requireActiveVersion(theirs, this.#config.name);
     this.#checkRequest(ids);
     const share = await this.#share(model, caller);
     if (share.maskedScoring === true || policy.privacy.masked_scoring)
@@ -201,14 +201,6 @@ export class PassiveScoring implements ScoringDesk {
       );
     const { known, left } = await this.#outcomes(share, ids, unknownAsMissing, caller);
     return { protocolVersion, known, splitCount: share.splits.length, left, idsMax: policy.max_scoring_ids };
-  }
-
-  #checkVersion(theirs: number): void {
-    if (theirs !== protocolVersion)
-      throw new TandemError(
-        "HANDSHAKE_MISMATCH",
-        `protocol version: the active party speaks ${theirs}, ${this.#config.name} speaks ${protocolVersion}`,
-      );
   }
 
   #checkRequest({ length }: readonly string[]): void {

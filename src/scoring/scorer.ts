@@ -15,7 +15,8 @@ import { MaskedPartners } from "./masked-partners.ts";
 import { Explainer } from "./explainer.ts";
 import { checkTags, type FeatureTags } from "./feature-tags.ts";
 import { Outputs } from "./outputs.ts";
-import { type BatchOutcomes, checkVersion, ScoringModel } from "./scoring-model.ts";
+import { requirePassiveVersion } from "../wire/version.ts";
+import { type BatchOutcomes, ScoringModel } from "./scoring-model.ts";
 import { ContributionTeller } from "./tell-contributions.ts";
 import { checkMasked, predictionWanted, type Wanted } from "./wanted.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
@@ -251,7 +252,7 @@ export class Scorer {
           const answer = await this.#untilAnswered(left().timeoutMs, (timeoutMs) =>
             partner.peer.tags(this.share.model, { timeoutMs }),
           );
-          checkVersion(name, answer.protocolVersion);
+          requirePassiveVersion(answer.protocolVersion, name);
           checkTags(name, answer.tags, this.#model.splitTrees(partner.place));
           partner.tags = answer.tags;
           partner.takesContributions = answer.takesContributions;

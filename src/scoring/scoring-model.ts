@@ -13,7 +13,7 @@ import { checkBitmap, isSet } from "../wire/bitmap.ts";
 import { addMargins, ownOutcomes, type RowOutcomes } from "../protocol/active/federated-margins.ts";
 import { isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
-import { messageBytesMax, protocolVersion } from "../wire/version.ts";
+import { messageBytesMax, requirePassiveVersion } from "../wire/version.ts";
 
 /** Half a message for a batch's ids, and half of the other direction's for their outcomes: the rest is headers. */
 const bytesPerBatch = messageBytesMax / 2;
@@ -118,7 +118,7 @@ export class ScoringModel {
   checkOutcomes(party: number, outcomes: PassiveOutcomes, idCount: number): void {
     const name = this.#model.passiveNames[party];
     const expected = this.#splitCounts[party];
-    checkVersion(name, outcomes.protocolVersion);
+    requirePassiveVersion(outcomes.protocolVersion, name);
     if (outcomes.splitCount !== expected) {
       throw new TandemError(
         "PROTOCOL_STATE",
@@ -190,15 +190,6 @@ export class ScoringModel {
   placeOf({ feature }: Pick<SplitRule, "feature">): number {
     return this.#place.get(feature) ?? -1;
   }
-}
-
-/** @throws TandemError HANDSHAKE_MISMATCH */
-export function checkVersion(party: string, theirs: number): void {
-  if (theirs !== protocolVersion)
-    throw new TandemError(
-      "HANDSHAKE_MISMATCH",
-      `party ${party} speaks protocol version ${theirs}, we speak ${protocolVersion}`,
-    );
 }
 
 /**

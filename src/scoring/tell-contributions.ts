@@ -2,10 +2,10 @@
 import { treesPerRound } from "../gbdt/tree/iterations.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
-import { messageBytesMax } from "../wire/version.ts";
+import { messageBytesMax, requirePassiveVersion } from "../wire/version.ts";
 import { Explainer } from "./explainer.ts";
 import type { FeatureTags } from "./feature-tags.ts";
-import { checkVersion, type BatchOutcomes, type ScoringModel } from "./scoring-model.ts";
+import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";
 import { toldBytes, toldPlaces } from "./told-contributions.ts";
 
 /** The ids have the other half of a message. */
@@ -49,7 +49,7 @@ export class ContributionTeller {
       const values = await explainer.tagValues(batch, some, tags, party, places);
       const message = { job, model, ids: some.map((row) => ids[row]), ...shape, values: toldBytes(values) };
       const answer = await peer.contributions(message, { timeoutMs: timeoutMs() });
-      checkVersion(peer.name, answer.protocolVersion);
+      requirePassiveVersion(answer.protocolVersion, peer.name);
     }
   }
 }

@@ -1,7 +1,36 @@
+import { TandemError } from "../base/error.ts";
+
 /**
  * Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other.
  */
 export const protocolVersion = 11;
+
+const advice = "Run the same version of Tandem at all parties";
+
+/**
+ * Refuses an active party of another version. Nothing else of its message is looked at before: fields may have changed.
+ * @param name of the passive party
+ * @throws TandemError HANDSHAKE_MISMATCH
+ */
+export function requireActiveVersion(theirs: number, name: string): void {
+  if (theirs === protocolVersion) return;
+  throw new TandemError(
+    "HANDSHAKE_MISMATCH",
+    `protocol version: the active party speaks ${theirs}, ${name} speaks ${protocolVersion}. ${advice}`,
+  );
+}
+
+/**
+ * Refuses the answer of a passive party of another version.
+ * @throws TandemError HANDSHAKE_MISMATCH
+ */
+export function requirePassiveVersion(theirs: number, party: string): void {
+  if (theirs === protocolVersion) return;
+  throw new TandemError(
+    "HANDSHAKE_MISMATCH",
+    `party ${party} speaks protocol version ${theirs}, we speak ${protocolVersion}. ${advice}`,
+  );
+}
 
 /** No message is larger; what is larger travels as a stream of chunks. */
 export const messageBytesMax = 4 << 20;

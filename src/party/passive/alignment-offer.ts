@@ -2,18 +2,13 @@
 import { type Normalisation, normalisationNames } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignment_pb.ts";
-import { protocolVersion } from "../../wire/version.ts";
+import { requireActiveVersion } from "../../wire/version.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import { checkIdCount, checkJobName, checkValidationFile } from "../policy.ts";
 
 /** @throws TandemError that names what is wrong with the offer, or what the policy forbids */
 export function checkOffer(offer: ActiveAlignmentOffer, { name, policy, data }: PassiveConfig): void {
-  if (offer.protocolVersion !== protocolVersion) {
-    throw new TandemError(
-      "HANDSHAKE_MISMATCH",
-      `protocol version: the active party speaks ${offer.protocolVersion}, ${name} speaks ${protocolVersion}`,
-    );
-  }
+  requireActiveVersion(offer.protocolVersion, name);
   checkJobName(offer.job, name);
   checkValidationFile(offer.validationFile, data.validation_path, name);
   checkIdCount(offer.activeIdCount, policy, name);

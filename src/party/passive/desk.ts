@@ -22,6 +22,7 @@ import type { PartyDesk } from "../../transport/party-service.ts";
 import type { PassiveEnd, PassiveService } from "../../transport/passive-service.ts";
 import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignment_pb.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { requireActiveVersion } from "../../wire/version.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import type { DataCache } from "../tables/data-cache.ts";
 import { checkOwnGroups } from "../interaction-groups.ts";
@@ -164,6 +165,7 @@ export class PassiveDesk implements PartyDesk {
     return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
       if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
+      requireActiveVersion(hello.protocolVersion, name);
       const agreed = agreedByPolicy(hello, policy, name);
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       checkOwnGroups(this.#config.data.interaction_constraints, agreed.interactionGroups, name);

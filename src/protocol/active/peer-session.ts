@@ -42,7 +42,7 @@ import { fitsStoredTrees } from "../job-parameters.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { OnPhase, Phase } from "../phase.ts";
 import type { ActiveScheme, GradientChunk } from "../../scheme/scheme.ts";
-import { candidateCountMax, protocolVersion } from "../../wire/version.ts";
+import { candidateCountMax, requirePassiveVersion } from "../../wire/version.ts";
 
 const laterChunk = { sampled: new Uint8Array(0), colsampleBytree: 0 };
 
@@ -85,12 +85,7 @@ export class PeerSession {
 
   async join(hello: MessageInitShape<typeof ActiveHelloSchema>): Promise<PassiveHello> {
     const answer = await this.#connection.join(hello);
-    if (answer.protocolVersion !== protocolVersion) {
-      throw new TandemError(
-        "HANDSHAKE_MISMATCH",
-        `party ${this.name} speaks protocol version ${answer.protocolVersion}, we speak ${protocolVersion}`,
-      );
-    }
+    requirePassiveVersion(answer.protocolVersion, this.name);
     const [ours, theirs] = [hello.trees ?? 0, answer.trees];
     if (
       hello.parameters !== undefined &&

@@ -302,7 +302,7 @@ describe("the join stream", () => {
     await expectFailure(
       job,
       "HANDSHAKE_MISMATCH",
-      new RegExp(`passive-2 speaks protocol version 99, we speak ${protocolVersion}$`),
+      new RegExp(`passive-2 speaks protocol version 99, we speak ${protocolVersion}\\.`),
     );
   });
 

@@ -7,7 +7,7 @@ import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { firstTreeOf, fitsStoredTrees, flatParameters } from "../job-parameters.ts";
 import type { PassiveJob } from "./job.ts";
 import { peerText } from "../../wire/peer-text.ts";
-import { protocolVersion } from "../../wire/version.ts";
+import { requireActiveVersion } from "../../wire/version.ts";
 
 /**
  * @param trees how many this party has stored
@@ -15,13 +15,7 @@ import { protocolVersion } from "../../wire/version.ts";
  * @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs
  */
 export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number, begun: number): void {
-  const theirs = hello.protocolVersion;
-  if (theirs !== protocolVersion) {
-    throw new TandemError(
-      "HANDSHAKE_MISMATCH",
-      `protocol version: the active party speaks ${theirs}, ${job.name} speaks ${protocolVersion}`,
-    );
-  }
+  requireActiveVersion(hello.protocolVersion, job.name);
   const proposed = hello.parameters && flatParameters(hello.parameters);
   for (const [field, ours] of Object.entries(flatParameters(job.agreed))) {
     const given = proposed?.[field];

@@ -15,7 +15,7 @@ import type {
   PassiveMaskOpened,
   PassiveMaskStep,
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
-import { messageBytesMax, protocolVersion } from "../../wire/version.ts";
+import { messageBytesMax, protocolVersion, requirePassiveVersion } from "../../wire/version.ts";
 import { conditionsMax } from "./masked-sessions.ts";
 import { type ActiveMasking, defaultMasking, type Masking } from "./masking.ts";
 import type { PartyProducts, Products } from "./products.ts";
@@ -201,11 +201,7 @@ export class MaskedScorer {
       runs: [...runs],
       scheme: masking.opening(party),
     });
-    if (opened.protocolVersion !== protocolVersion)
-      throw new TandemError(
-        "HANDSHAKE_MISMATCH",
-        `party ${peer.name} speaks protocol version ${opened.protocolVersion}, we speak ${protocolVersion}`,
-      );
+    requirePassiveVersion(opened.protocolVersion, peer.name);
     if (opened.splitCount !== splitCount)
       throw new TandemError(
         "PROTOCOL_STATE",
