@@ -11,7 +11,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const belowRoles = ["base", "wire", "codec", "gbdt", "privacy", "scheme", "scheme/candidates"];
+const belowRoles = ["base", "wire", "messages", "codec", "gbdt", "privacy", "scheme", "scheme/candidates"];
 
 /**
  * Folder -> what it may import besides itself, from the ground up. A folder within a folder that has a line of its own
@@ -29,6 +29,8 @@ const below = {
   "base/noise": ["base"],
   "base/gradients": ["base", "base/noise"],
   wire: ["base"],
+  // The table of messages: functions of messages alone.
+  messages: ["base", "wire"],
   crypto: ["base"],
   codec: ["base", "crypto"],
   gbdt: ["base"],

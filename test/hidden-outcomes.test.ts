@@ -9,11 +9,11 @@ import { newAgreementKey } from "../src/crypto/transfer/base-transfer.ts";
 import { generateKey } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import { chainedPeer } from "../src/protocol/active/chained-peer.ts";
+import { recordedPeer } from "../src/protocol/active/recorded-peer.ts";
 import { decodeEntries } from "../src/protocol/chain/entries.ts";
 import { firstLink, PairChain, type ClosedTree } from "../src/protocol/chain/pair-chain.ts";
 import { noProgress, type PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
-import { chainedRole } from "../src/protocol/passive/chained-role.ts";
+import { recordedAnswers } from "../src/protocol/passive/recorded-answers.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
 import type { PassiveService } from "../src/transport/passive-service.ts";
@@ -124,12 +124,12 @@ test("both ends sign the same digests, of the choices too", async () => {
     const chain = new PairChain(0, firstLink({ jobId: empty, active: empty, passive: empty }));
     return { chain, sign: () => new Uint8Array(1), verify: () => {} };
   };
-  const record = { own: introduction, joined: opened, setUp() {}, answered() {} };
+  const record = { own: introduction, joined: opened, keep: null };
   const outcome = await trainFederated({
     ...job,
-    around: (role) => chainedRole(role, { ...record, closed: () => Promise.resolve() }),
+    recording: () => recordedAnswers({ ...record, closed: () => Promise.resolve() }),
     connect: (name, service) =>
-      chainedPeer(connectInMemory(name, service), { ...record, closed: (tree) => void closed.push(tree) }),
+      recordedPeer(connectInMemory(name, service), { ...record, closed: (tree) => void closed.push(tree) }),
   });
   expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
   const kinds = closed.flatMap(({ entries }) => decodeEntries(entries).map(({ kind }) => kind));

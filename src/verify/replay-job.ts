@@ -5,7 +5,7 @@
 import { create } from "@bufbuild/protobuf";
 import { FoldTurns } from "../gbdt/boost/fold-turns.ts";
 import type { GradientLayout } from "../codec/layout.ts";
-import { chainedPeer } from "../protocol/active/chained-peer.ts";
+import { recordedPeer } from "../protocol/active/recorded-peer.ts";
 import { ActiveRole } from "../protocol/active/role.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { decodeEntries } from "../protocol/chain/entries.ts";
@@ -164,7 +164,7 @@ class Replay {
         observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
       });
       const peer = echoing(connectInMemory(passive.name, passiveService(own)));
-      return chainedPeer(peer, this.#events.recordOf(passive.name, firstTree));
+      return recordedPeer(peer, this.#events.recordOf(passive.name, firstTree));
     });
     const role = new ActiveRole({
       name,

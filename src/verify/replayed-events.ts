@@ -1,5 +1,6 @@
 /** What the messages of a job had to be: noted while it is computed once more, in the order in which they come. */
-import type { EntryKind } from "../protocol/chain/entries.ts";
+import type { Note } from "../messages/call.ts";
+import type { EntryKind } from "../messages/table.ts";
 import { PairChain } from "../protocol/chain/pair-chain.ts";
 import type { ActivePairRecord } from "../protocol/chain/record.ts";
 
@@ -12,70 +13,55 @@ export interface Event {
 }
 
 export class ReplayedEvents {
-  /** Of the set-up: the same in all trees. */
-  readonly #fixed: Event[] = [];
+  /** The same in all trees. */
+  readonly #ofAttempt: Event[] = [];
   #events: Event[] = [];
-  /** Answers in the clear, piece by piece. */
-  readonly #answers = new Map<string, readonly Uint8Array[]>();
+  /** Bytes that digests are of, in the clear. */
+  readonly #pieces = new Map<string, readonly Uint8Array[]>();
 
   /** Of the tree under way, from its beginning. */
   get events(): readonly Event[] {
-    return [...this.#fixed, ...this.#events];
+    return [...this.#ofAttempt, ...this.#events];
   }
 
-  answer(peer: string, node: number): readonly Uint8Array[] {
-    return this.#answers.get(`${peer}/${node}`) ?? [];
+  pieces({ peer, kind, node }: Event): readonly Uint8Array[] {
+    return this.#pieces.get(`${peer}/${kind}/${node}`) ?? [];
   }
 
   /** The next tree. */
   clear(): void {
     this.#events = [];
-    this.#answers.clear();
+    this.#pieces.clear();
   }
 
   /** A record that signs nothing and checks nothing: both sides are the auditor's. */
   recordOf(peer: string, firstTree: number): ActivePairRecord {
     const nothing = new Uint8Array(0);
-    const note = (kind: EntryKind, node: number, digest: Uint8Array): void =>
-      void this.#events.push({ peer, kind, node, digest });
-    const noteFixed = (kind: EntryKind, digest: Uint8Array): void =>
-      void this.#fixed.push({ peer, kind, node: 0, digest });
     return {
       own: { commitment: nothing, certificate: nothing },
       joined: () => ({
-        chain: new NotedChain(firstTree, nothing, note, noteFixed),
+        chain: new NotedChain(firstTree, nothing, ({ tree, kind, node, digest }) =>
+          (tree === null ? this.#ofAttempt : this.#events).push({ peer, kind, node, digest }),
+        ),
         sign: () => nothing,
         verify: () => {},
       }),
-      setUp: () => {},
-      answered: (_tree, node, pieces) => void this.#answers.set(`${peer}/${node}`, pieces),
+      keep: ({ kind, node }, pieces) => void this.#pieces.set(`${peer}/${kind}/${node}`, pieces),
       closed: () => {},
     };
   }
 }
 
 class NotedChain extends PairChain {
-  readonly #note: (kind: EntryKind, node: number, digest: Uint8Array) => void;
-  readonly #noteFixed: (kind: EntryKind, digest: Uint8Array) => void;
+  readonly #noted: (note: Note<EntryKind>) => void;
 
-  constructor(
-    tree: number,
-    previous: Uint8Array,
-    note: (kind: EntryKind, node: number, digest: Uint8Array) => void,
-    noteFixed: (kind: EntryKind, digest: Uint8Array) => void,
-  ) {
+  constructor(tree: number, previous: Uint8Array, noted: (note: Note<EntryKind>) => void) {
     super(tree, previous);
-    this.#note = note;
-    this.#noteFixed = noteFixed;
+    this.#noted = noted;
   }
 
-  override noteFixed(kind: "terms" | "set-up" | "ready", digest: Uint8Array): void {
-    super.noteFixed(kind, digest);
-    this.#noteFixed(kind, digest);
-  }
-
-  override note(tree: number, kind: EntryKind, node: number, digest: Uint8Array): void {
-    super.note(tree, kind, node, digest);
-    if (tree === this.tree) this.#note(kind, node, digest);
+  override note(note: Note<EntryKind>): void {
+    super.note(note);
+    if (note.tree === null || note.tree === this.tree) this.#noted(note);
   }
 }

@@ -7,8 +7,10 @@
  * active party, and answers are decrypted with its key. Only where both hold can sums be blamed on who sent them, and
  * decisions on who took them.
  */
-import { decodeEntries, type Entry, type EntryKind, inWords, isSame } from "../protocol/chain/entries.ts";
-import { AnswerDigest, digestOf, GradientDigest } from "../protocol/chain/message-digests.ts";
+import { assert } from "../base/assert.ts";
+import { entryFacts, type EntryKind } from "../messages/table.ts";
+import { digests } from "../protocol/chain/digests.ts";
+import { decodeEntries, type Entry, inWords, isSame } from "../protocol/chain/entries.ts";
 import { fromClearMessage } from "../scheme/replay/clear-message.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { ReplayedRound, SchemeReplay } from "../scheme/scheme.ts";
@@ -44,10 +46,6 @@ export interface TreeToCheck {
   readonly people: number;
 }
 
-const activeKinds: readonly EntryKind[] = ["terms", "set-up", "sample", "gradients", "members", "decision"];
-/** Those of them that go by no answer. */
-const ownKinds: readonly EntryKind[] = ["terms", "set-up", "sample", "gradients"];
-
 /** @param isFull ciphertexts too */
 export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Finding | null> {
   const entries = new Map(
@@ -75,15 +73,16 @@ export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Find
 function blame(job: TreeToCheck, { peer, kind, node }: Event, isMissing: boolean, unseen: readonly string[]): Finding {
   const what = `${inWords({ kind, node })}: ${isMissing ? "missing" : "not what follows from the opened data"}`;
   // What was never answered was never asked for.
-  const isAnswer = !activeKinds.includes(kind) && !isMissing;
-  if (isAnswer && (kind !== "sums" || job.hasNonces)) return deviation(job, peer, what);
+  const isAnswer = entryFacts[kind].sender === "passive" && !isMissing;
+  if (isAnswer && (entryFacts[kind].compared !== "sums" || job.hasNonces)) return deviation(job, peer, what);
   return whoAsks(job, kind, what, peer, unseen);
 }
 
 /** Who asks and decides goes by answers: what nobody has kept cannot be held against anybody. */
 function whoAsks(job: TreeToCheck, kind: EntryKind, what: string, peer: string, unseen: readonly string[]): Finding {
   const { active } = job;
-  if (unseen.length === 0 || ownKinds.includes(kind)) return deviation(job, active, `${what} (towards ${peer})`);
+  const goesByAnswers = entryFacts[kind].about === "node" || entryFacts[kind].sender === "passive";
+  if (unseen.length === 0 || !goesByAnswers) return deviation(job, active, `${what} (towards ${peer})`);
   const { tree } = job.tree;
   return { party: null, tree, what: `${what} (${active} towards ${peer}), but nobody has kept ${unseen[0]}` };
 }
@@ -98,7 +97,7 @@ async function compare(
   entry: Entry,
   isFull: boolean,
 ): Promise<"same" | "deviates" | "unseen"> {
-  switch (event.kind) {
+  switch (entryFacts[event.kind].compared) {
     case "set-up":
       return (await isSetUp(job, event.peer, entry)) ? "same" : "deviates";
     case "gradients":
@@ -116,7 +115,7 @@ async function isSetUp(
   entry: Entry,
 ): Promise<boolean> {
   const message = bytesFrom(tree.pairs[peer].setUp ?? "");
-  if (!isSame(digestOf(message), entry.digest)) return false;
+  if (!isSame(digestOf("set-up", [digests.bytes(message)]), entry.digest)) return false;
   const setUp = decodeMessage(ActiveSetUpSchema, message);
   return setUp.skipBin === skipBin && replay.isSetUp(setUp.scheme, setUpLayout);
 }
@@ -137,12 +136,12 @@ async function gradientsDeviate(job: TreeToCheck): Promise<Finding | null> {
 async function remade({ replay, round }: TreeToCheck): Promise<Uint8Array | null> {
   const { recipe } = round;
   if (recipe === null) return null;
-  const digest = new GradientDigest();
   try {
     const { layout, gradients, sample } = round.round;
     const nonces = { secret: bytesFrom(recipe.secret), chunks: recipe.chunks };
-    for await (const message of replay.remade(layout, gradients, sample, nonces)) digest.add(message);
-    return digest.digest();
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of replay.remade(layout, gradients, sample, nonces)) chunks.push(digests.bytes(chunk));
+    return digestOf("gradients", chunks);
   } catch {
     return null; // nonces that are none
   }
@@ -159,11 +158,10 @@ function countsMost(sums: Float64Array, columns: number, people: number): number
 async function sumsOf(job: TreeToCheck, event: Event, entry: Entry): Promise<"same" | "deviates" | "unseen"> {
   const { tree, replayed, replay, round, people } = job;
   const kept = tree.pairs[event.peer].answers?.[event.node]?.map(bytesFrom);
-  const expected = replayed.answer(event.peer, event.node).map((piece) => fromClearMessage(piece).values);
+  const expected = replayed.pieces(event).map((piece) => fromClearMessage(piece).values);
   if (kept === undefined) return "unseen";
-  const digest = new AnswerDigest();
-  for (const scheme of kept) digest.add({ scheme });
-  if (!isSame(digest.digests().sums, entry.digest)) return "unseen"; // not what was sent
+  const pieceDigests = kept.map((piece) => digests.bytes(piece));
+  if (!isSame(digestOf(event.kind, pieceDigests), entry.digest)) return "unseen"; // not what was sent
   if (kept.length !== expected.length) return "deviates";
   const { layout, gradients } = round.round;
   for (const [i, message] of kept.entries()) {
@@ -172,6 +170,13 @@ async function sumsOf(job: TreeToCheck, event: Event, entry: Entry): Promise<"sa
     if (sums === null || !sums.every((sum, k) => sum === expected[i][k])) return "deviates";
   }
   return "same";
+}
+
+/** Of pieces that were kept, or made again. */
+function digestOf(kind: EntryKind, pieceDigests: readonly Uint8Array[]): Uint8Array {
+  const { ofPieces } = entryFacts[kind];
+  assert(ofPieces !== undefined, "nothing is kept of this kind");
+  return ofPieces(digests, pieceDigests);
 }
 
 function keyed(entries: readonly Entry[]): Map<string, Entry> {

@@ -88,6 +88,8 @@ export interface TestJob {
   readonly activeStored?: Pick<ActiveJob, "progress" | "store">;
   /** What stands between a passive party and the transport. */
   readonly around?: (role: PassiveRole) => PassiveRole;
+  /** Per passive party, what records its answers. */
+  readonly recording?: () => Parameters<typeof passiveService>[2];
   /** In memory unless a test brings its own transport. */
   readonly connect?: (name: string, service: PassiveService) => PassivePeer;
 }
@@ -246,7 +248,11 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
       categoryNames: table.categories?.[i + 1] ?? [],
       observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
     });
-    return { role, scheme: passiveScheme, service: passiveService(job.around?.(role) ?? role) };
+    return {
+      role,
+      scheme: passiveScheme,
+      service: passiveService(job.around?.(role) ?? role, undefined, job.recording?.()),
+    };
   });
   const connect = job.connect ?? connectInMemory;
   let margins = new Float64Array(0);

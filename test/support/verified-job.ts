@@ -22,11 +22,11 @@ import { ActiveEvidence } from "../../src/party/active/job-evidence.ts";
 import { activeFacts } from "../../src/party/active/job-facts.ts";
 import { PassiveEvidence } from "../../src/party/passive/job-evidence.ts";
 import { passiveFacts } from "../../src/party/passive/job-facts.ts";
-import { chainedPeer } from "../../src/protocol/active/chained-peer.ts";
+import { recordedPeer } from "../../src/protocol/active/recorded-peer.ts";
 import { ActiveRole } from "../../src/protocol/active/role.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { agreedParameters, firstTreeOf } from "../../src/protocol/job-parameters.ts";
-import { chainedRole } from "../../src/protocol/passive/chained-role.ts";
+import { recordedAnswers } from "../../src/protocol/passive/recorded-answers.ts";
 import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import { paillier, PaillierSecret } from "../../src/scheme/paillier/paillier.ts";
@@ -165,9 +165,12 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         { party: name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
         (work) => work(folder, diskStorage),
       );
-      const chained = chainedRole((isCheat ? cheat.role?.(role) : undefined) ?? role, record);
-      const service = passiveService(chained, { begin: () => record.begin(), finish: () => Promise.resolve() });
-      const peer = chainedPeer(connectInMemory(name, service), recordOf(name));
+      const service = passiveService(
+        (isCheat ? cheat.role?.(role) : undefined) ?? role,
+        { begin: () => record.begin(), finish: () => Promise.resolve() },
+        recordedAnswers(record),
+      );
+      const peer = recordedPeer(connectInMemory(name, service), recordOf(name));
       return (isCheat ? cheat.peer?.(peer) : undefined) ?? peer;
     }),
   );

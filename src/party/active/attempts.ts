@@ -13,7 +13,7 @@ import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
 import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
-import { chainedPeer } from "../../protocol/active/chained-peer.ts";
+import { recordedPeer } from "../../protocol/active/recorded-peer.ts";
 import { ActiveRole, type PhaseTimesMs, type RoundMetrics } from "../../protocol/active/role.ts";
 import { idsDigestInTurns } from "../../protocol/ids.ts";
 import {
@@ -122,7 +122,7 @@ export class JobAttempts {
       if (this.#prepared === null) await this.#prepare(begun);
       if (this.#transcript === noTranscript && this.#config.output.transcript)
         this.#transcript = this.#openTranscript(begun);
-      const { role, sampler } = this.#role(begun, await this.#chained(begun, peers), patience);
+      const { role, sampler } = this.#role(begun, await this.#recorded(begun, peers), patience);
       try {
         await role.join();
         patience.joined();
@@ -319,8 +319,8 @@ export class JobAttempts {
     return tree + 1 === this.#treeCount || (every > 0 && round % every === 0);
   }
 
-  /** The passive parties, with a chain of digests around each. */
-  async #chained(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
+  /** The passive parties, whose messages are recorded. */
+  async #recorded(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
     const firstTree = firstTreeOf({
       localRounds: roundsOf(this.#config.training.local_rounds, this.#config.training),
       treesPerRound: treesPerRound(this.#config.training),
@@ -337,7 +337,7 @@ export class JobAttempts {
     });
     const trees = (begun.progress ?? this.#start)?.trees.length ?? 0;
     const record = await this.#evidence.attempt(Math.max(trees, firstTree));
-    return peers.map((peer) => chainedPeer(peer, record(peer.name)));
+    return peers.map((peer) => recordedPeer(peer, record(peer.name)));
   }
 
   #tellLedger(role: ActiveRole): void {

@@ -94,17 +94,19 @@ export class ActiveEvidence {
     const answers = new Map<number, Record<string, string[]>>();
     let setUp = "";
     let bytes = 0;
+    const keep: ActivePairRecord["keep"] = ({ kind, tree: ofTree, node }, pieces) => {
+      if (kind === "set-up") setUp = textOf(pieces[0]);
+      if (ofTree === null) return;
+      const size = pieces.reduce((sum, { length }) => sum + length, 0);
+      if (bytes + size > answerBytesMax) return;
+      bytes += size;
+      const kept = answers.get(ofTree) ?? {};
+      answers.set(ofTree, { ...kept, [node]: pieces.map(textOf) });
+    };
     return {
       own: this.#evidence.own,
       joined: (theirs) => this.#evidence.joined({ peer, theirs, fingerprint, tree, previous }),
-      setUp: (message) => (setUp = textOf(message)),
-      answered: (ofTree, node, pieces) => {
-        const size = pieces.reduce((sum, { length }) => sum + length, 0);
-        if (!keeps || bytes + size > answerBytesMax) return;
-        bytes += size;
-        const kept = answers.get(ofTree) ?? {};
-        answers.set(ofTree, { ...kept, [node]: pieces.map(textOf) });
-      },
+      keep: keeps ? keep : null,
       closed: (closed) => {
         const kept = keeps ? { setUp, answers: answers.get(closed.tree) ?? {} } : {};
         this.#pending.set(closed.tree, {

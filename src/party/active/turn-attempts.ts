@@ -20,7 +20,7 @@ import { chosenScheme } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import { firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
-import { chainedPeer } from "../../protocol/active/chained-peer.ts";
+import { recordedPeer } from "../../protocol/active/recorded-peer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveEvidence } from "./job-evidence.ts";
 import { openActiveEvidence } from "./open-evidence.ts";
@@ -159,7 +159,7 @@ class TurnAttempts<T extends Turns> {
     const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const prepared = (this.#prepared ??= await this.#prepare(peers, patience));
-      const chained = await this.#chained(prepared, peers);
+      const chained = await this.#recorded(prepared, peers);
       const role = new ActiveRole({ ...prepared, peers: chained, observer: this.#observer(prepared, patience) });
       try {
         await role.join();
@@ -177,8 +177,8 @@ class TurnAttempts<T extends Turns> {
     }
   }
 
-  /** The passive parties, with a chain of digests around each. */
-  async #chained(prepared: PreparedTurns<T>, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
+  /** The passive parties, whose messages are recorded. */
+  async #recorded(prepared: PreparedTurns<T>, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
     const { output, job } = this.#config;
     const { folds, rows, features, jobId, samplingSecret, aligned } = prepared;
     const training = folds.whole;
@@ -194,7 +194,7 @@ class TurnAttempts<T extends Turns> {
       storage: this.#world.storage,
     });
     const record = await this.#evidence.attempt(Math.max(folds.treesDone, firstTree));
-    return peers.map((peer) => chainedPeer(peer, record(peer.name)));
+    return peers.map((peer) => recordedPeer(peer, record(peer.name)));
   }
 
   /** Test rows stay out of it altogether; a validation set is what each fold is to its model. */

@@ -4,7 +4,7 @@ import { TextIndex } from "../../base/text/text-index.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import type { Traffic } from "../../privacy/tally.ts";
 import { modelId } from "../../protocol/model-id.ts";
-import { chainedRole } from "../../protocol/passive/chained-role.ts";
+import { recordedAnswers } from "../../protocol/passive/recorded-answers.ts";
 import { type PassiveJob, PassiveRole } from "../../protocol/passive/role.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
 import { ProgressSampler } from "../../record/progress-sampler.ts";
@@ -53,19 +53,23 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       },
     },
   });
-  const service = passiveService(chainedRole(role, evidence), {
-    begin: async () => {
-      await checkpoints.begin();
-      await evidence.begin();
-      transcript = beginTranscript(options);
+  const service = passiveService(
+    role,
+    {
+      begin: async () => {
+        await checkpoints.begin();
+        await evidence.begin();
+        transcript = beginTranscript(options);
+      },
+      finish: async () => {
+        const mark = maskedMark(agreed.maskedScoring);
+        await checkpoints.finish({ name, job, model, ...mark, active: peer, splits: role.ownSplits });
+        await spending.finished();
+        noteSplits(transcript, options.features, role.ownSplits);
+      },
     },
-    finish: async () => {
-      const mark = maskedMark(agreed.maskedScoring);
-      await checkpoints.finish({ name, job, model, ...mark, active: peer, splits: role.ownSplits });
-      await spending.finished();
-      noteSplits(transcript, options.features, role.ownSplits);
-    },
-  });
+    recordedAnswers(evidence),
+  );
   const report = ({ failure }: PassiveEnd): void => {
     scheme.close();
     sampler.stop();

@@ -2,14 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { commitmentTo } from "./commitment.ts";
-import { decodeEntries, encodeEntries, entryKinds, TreeEntries } from "./entries.ts";
+import { entryFacts, type EntryKind } from "../../messages/table.ts";
+import { decodeEntries, encodeEntries, TreeEntries } from "./entries.ts";
 import { firstLink, nextLink, PairChain, signedText } from "./pair-chain.ts";
 
+const entryKinds = Object.keys(entryFacts) as EntryKind[];
 const digest = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const beginning = firstLink({ jobId: digest(1), active: digest(2), passive: digest(3) });
 
 test("the order of messages in time does not matter; their contents, kinds and nodes do", async () => {
-  const noted = (...notes: (readonly [(typeof entryKinds)[number], number, number])[]): TreeEntries => {
+  const noted = (...notes: (readonly [EntryKind, number, number])[]): TreeEntries => {
     const entries = new TreeEntries();
     for (const [kind, node, byte] of notes) entries.note(kind, node, digest(byte));
     return entries;
@@ -34,26 +36,32 @@ test("sums may be sent again in other ciphertexts, and any of them is taken; not
   for (const byte of [1, 2]) entries.check(encodeEntries([{ kind: "sums", node: 0, digest: digest(byte) }]));
   const other = encodeEntries([{ kind: "sums", node: 0, digest: digest(3) }]);
   await expectError(() => entries.check(other), "PROTOCOL_STATE", /the sums of node 0/);
-  for (const kind of entryKinds.filter((each) => each !== "sums")) {
+  const fresh = entryKinds.filter((kind) => entryFacts[kind].isFresh);
+  expect(fresh).toEqual(["sums"]);
+  for (const kind of entryKinds.filter((each) => !fresh.includes(each))) {
     const once = new TreeEntries();
     once.note(kind, 0, digest(1));
     once.note(kind, 0, digest(1));
-    await expectError(() => once.note(kind, 0, digest(2)), "PROTOCOL_STATE", /told twice, and in two ways/);
+    await expectError(() => once.note(kind, 0, digest(2)), "PROTOCOL_STATE", /conflicting duplicate message/);
   }
+});
+
+test("every kind of entries has a tag of its own, by which they stand in the order in which they are sent", () => {
+  expect(entryKinds.map((kind) => entryFacts[kind].tag)).toEqual(entryKinds.map((_, i) => i));
 });
 
 test("lists of digests that are cut off, or of unknown kinds, are refused", async () => {
   const encoded = encodeEntries([{ kind: "sample", node: 7, digest: digest(1) }]);
   expect(decodeEntries(encoded)).toEqual([{ kind: "sample", node: 7, digest: digest(1) }]);
-  await expectError(() => decodeEntries(encoded.subarray(1)), "PROTOCOL_STATE", /cut off/);
+  await expectError(() => decodeEntries(encoded.subarray(1)), "PROTOCOL_STATE", /truncated/);
   encoded[0] = 200;
-  await expectError(() => decodeEntries(encoded), "PROTOCOL_STATE", /nothing that is known/);
+  await expectError(() => decodeEntries(encoded), "PROTOCOL_STATE", /unknown digest entry kind/);
 });
 
 describe("links", () => {
   const closing = (previous: Uint8Array, tree: number, byte: number) => {
     const chain = new PairChain(tree, previous);
-    chain.note(tree, "sample", 0, digest(byte));
+    chain.note({ kind: "sample", tree, node: 0, digest: digest(byte) });
     return { chain, closed: chain.closing() };
   };
 
@@ -72,10 +80,10 @@ describe("links", () => {
 
   test("both sides agree tree by tree; a late message changes nothing, and another digest is refused", async () => {
     const [one, other] = [new PairChain(4, beginning), new PairChain(4, beginning)];
-    for (const chain of [one, other]) chain.noteFixed("set-up", digest(1));
+    for (const chain of [one, other]) chain.note({ kind: "set-up", tree: null, node: 0, digest: digest(1) });
     for (const tree of [4, 5]) {
-      for (const chain of [one, other]) chain.note(tree, "sample", 0, digest(tree));
-      one.note(tree - 1, "sample", 0, digest(77));
+      for (const chain of [one, other]) chain.note({ kind: "sample", tree, node: 0, digest: digest(tree) });
+      one.note({ kind: "sample", tree: tree - 1, node: 0, digest: digest(77) });
       const closed = one.closing();
       await expectError(
         () => other.agree({ ...closed, link: digest(0) }),

@@ -1,32 +1,13 @@
 /**
- * What is kept of one tree's messages between two parties: a digest of each. Their order here does not depend on when
- * they were sent, so that both sides have the same list.
- *
- * An answer has two entries, because its ciphertexts are obfuscated anew each time: `answer` is everything else, which
- * anybody who has the opened data can compute again, and `sums` are the ciphertexts.
+ * What is kept of one tree's messages between two parties: a digest of each, by kind and node. Their order does not
+ * depend on when they were sent, so that both sides have the same list.
  */
 import { TandemError } from "../../base/error.ts";
-
-/** In the order in which they stand; those before "members" are about a tree as a whole. */
-export const entryKinds = [
-  "terms",
-  "set-up",
-  "ready",
-  "sample",
-  "gradients",
-  "members",
-  "answer",
-  "sums",
-  "order",
-  "decision",
-  "outcome",
-  "choices",
-] as const;
-export type EntryKind = (typeof entryKinds)[number];
+import { entryFacts, type EntryKind } from "../../messages/table.ts";
 
 export interface Entry {
   readonly kind: EntryKind;
-  /** 0 of what is about the whole tree. */
+  /** 0 of what is not about one node. */
   readonly node: number;
   readonly digest: Uint8Array;
 }
@@ -34,21 +15,25 @@ export interface Entry {
 export const digestBytes = 32;
 const entryBytes = 1 + 4 + digestBytes;
 
+const kindByTag: ReadonlyMap<number, EntryKind> = new Map(
+  (Object.keys(entryFacts) as EntryKind[]).map((kind) => [entryFacts[kind].tag, kind]),
+);
+
 /** The entries of a tree that is under way. */
 export class TreeEntries {
   readonly #entries = new Map<string, { readonly kind: EntryKind; readonly node: number; digests: Uint8Array[] }>();
 
   /**
-   * A question that is asked again gets the same sums in other ciphertexts; everything else is the same.
-   * @throws TandemError PROTOCOL_STATE if it is not
+   * A request that is repeated gets the same answer; what is encrypted anew may have other bytes each time.
+   * @throws TandemError PROTOCOL_STATE if the answer is another one
    */
   note(kind: EntryKind, node: number, digest: Uint8Array): void {
     const key = `${kind}/${node}`;
     const known = this.#entries.get(key);
     if (known === undefined) this.#entries.set(key, { kind, node, digests: [digest] });
     else if (known.digests.some((other) => isSame(other, digest))) return;
-    else if (kind === "sums") known.digests.push(digest);
-    else throw new TandemError("PROTOCOL_STATE", `${inWords({ kind, node })}: told twice, and in two ways`);
+    else if (entryFacts[kind].isFresh === true) known.digests.push(digest);
+    else throw new TandemError("PROTOCOL_STATE", `${inWords({ kind, node })}: conflicting duplicate message`);
   }
 
   /** As one buffer: what the link of the tree is over. */
@@ -57,7 +42,7 @@ export class TreeEntries {
   }
 
   /**
-   * Whether the other side has seen the same: of sums that were sent more than once, any of them.
+   * Whether the other side has seen the same; of what was encrypted anew, any of what was sent.
    * @throws TandemError PROTOCOL_STATE naming the first difference
    */
   check(encoded: Uint8Array): void {
@@ -87,13 +72,13 @@ export class TreeEntries {
 type Named = Pick<Entry, "kind" | "node">;
 
 function byPlace(a: Named, b: Named): number {
-  return a.node - b.node || entryKinds.indexOf(a.kind) - entryKinds.indexOf(b.kind);
+  return a.node - b.node || entryFacts[a.kind].tag - entryFacts[b.kind].tag;
 }
 
 export function encodeEntries(entries: readonly Entry[]): Uint8Array {
   const bytes = Buffer.alloc(entries.length * entryBytes);
   entries.forEach(({ kind, node, digest }, i) => {
-    bytes.writeUInt8(entryKinds.indexOf(kind), i * entryBytes);
+    bytes.writeUInt8(entryFacts[kind].tag, i * entryBytes);
     bytes.writeUInt32LE(node, i * entryBytes + 1);
     bytes.set(digest, i * entryBytes + 5);
   });
@@ -103,33 +88,19 @@ export function encodeEntries(entries: readonly Entry[]): Uint8Array {
 /** @throws TandemError PROTOCOL_STATE */
 export function decodeEntries(encoded: Uint8Array): Entry[] {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
-  if (bytes.length % entryBytes !== 0) throw new TandemError("PROTOCOL_STATE", "a list of digests that is cut off");
+  if (bytes.length % entryBytes !== 0) throw new TandemError("PROTOCOL_STATE", "the list of digests is truncated");
   return Array.from({ length: bytes.length / entryBytes }, (_, i) => {
-    const kind = entryKinds[bytes.readUInt8(i * entryBytes)];
-    if (kind === undefined) throw new TandemError("PROTOCOL_STATE", "a digest of nothing that is known");
+    const kind = kindByTag.get(bytes.readUInt8(i * entryBytes));
+    if (kind === undefined) throw new TandemError("PROTOCOL_STATE", "unknown digest entry kind");
     const digest = Uint8Array.from(bytes.subarray(i * entryBytes + 5, (i + 1) * entryBytes));
     return { kind, node: bytes.readUInt32LE(i * entryBytes + 1), digest };
   });
 }
 
-const words: Readonly<Record<EntryKind, string>> = {
-  terms: "the terms of the job",
-  "set-up": "the set-up",
-  ready: "the answer to the set-up",
-  sample: "the sample",
-  gradients: "the gradients",
-  members: "who is in",
-  answer: "the answer about",
-  sums: "the sums of",
-  order: "the order of candidates at",
-  decision: "the decision at",
-  outcome: "the outcome at",
-  choices: "the hidden choices from",
-};
-
 /** "the sums of node 3". */
 export function inWords({ kind, node }: Named): string {
-  return entryKinds.indexOf(kind) < entryKinds.indexOf("members") ? words[kind] : `${words[kind]} node ${node}`;
+  const { words, about } = entryFacts[kind];
+  return about === "node" ? `${words} node ${node}` : words;
 }
 
 export function isSame(a: Uint8Array, b: Uint8Array): boolean {

@@ -5,7 +5,9 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
-import { type EntryKind, isSame, TreeEntries } from "./entries.ts";
+import type { Note } from "../../messages/call.ts";
+import type { EntryKind } from "../../messages/table.ts";
+import { type Entry, isSame, TreeEntries } from "./entries.ts";
 
 /** What both sides know before the first tree. */
 export interface ChainBeginning {
@@ -49,7 +51,7 @@ export class PairChain {
   #previous: Uint8Array;
   #entries = new TreeEntries();
   /** The same in all trees of an attempt. */
-  readonly #fixed: { readonly kind: EntryKind; readonly digest: Uint8Array }[] = [];
+  readonly #attempt: Entry[] = [];
 
   /** @param tree the next one @param previous the link before it */
   constructor(tree: number, previous: Uint8Array) {
@@ -62,15 +64,13 @@ export class PairChain {
     return this.#tree;
   }
 
-  /** Of the whole attempt. */
-  noteFixed(kind: "terms" | "set-up" | "ready", digest: Uint8Array): void {
-    this.#entries.note(kind, 0, digest);
-    this.#fixed.push({ kind, digest });
-  }
-
-  /** A message of another tree than the one under way is late: it changes nothing. */
-  note(tree: number, kind: EntryKind, node: number, digest: Uint8Array): void {
-    if (tree === this.#tree) this.#entries.note(kind, node, digest);
+  /**
+   * A message of another tree than the one under way is late: it changes nothing.
+   * @throws TandemError PROTOCOL_STATE for another message than was noted before
+   */
+  note({ kind, tree, node, digest }: Note<EntryKind>): void {
+    if (tree === null) this.#attempt.push({ kind, node, digest });
+    if (tree === null || tree === this.#tree) this.#entries.note(kind, node, digest);
   }
 
   /** What this side has of the tree under way. */
@@ -98,6 +98,6 @@ export class PairChain {
     this.#tree = tree + 1;
     this.#previous = link;
     this.#entries = new TreeEntries();
-    for (const { kind, digest } of this.#fixed) this.#entries.note(kind, 0, digest);
+    for (const { kind, node, digest } of this.#attempt) this.#entries.note(kind, node, digest);
   }
 }

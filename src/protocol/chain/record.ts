@@ -1,4 +1,6 @@
 /** What the party around a role does for its chain with another: it commits, signs, checks signatures and stores. */
+import type { Note } from "../../messages/call.ts";
+import type { EntryKind } from "../../messages/table.ts";
 import type { ClosedTree, PairChain } from "./pair-chain.ts";
 
 /** What each side tells of itself at the handshake. */
@@ -33,10 +35,8 @@ interface PairRecord {
 }
 
 export interface ActivePairRecord extends PairRecord {
-  /** As it was sent: an auditor reads the key in it. */
-  setUp(message: Uint8Array): void;
-  /** The ciphertexts of a node's answer, piece by piece. */
-  answered(tree: number, node: number, pieces: readonly Uint8Array[]): void;
+  /** What an auditor needs the bytes of: the set-up, and the ciphertexts of answers. Null: nothing is kept. */
+  readonly keep: ((note: Note<EntryKind>, pieces: readonly Uint8Array[]) => void) | null;
   /** Becomes lasting before the round is stored. */
   closed(tree: SignedTree): void;
 }

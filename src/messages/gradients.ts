@@ -1,0 +1,42 @@
+/** A round's gradients, encrypted: which instances are sampled, and all chunks in their order. */
+import type { ActiveGradients } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { call, type Digests, noBytes, ofAllPieces } from "./call.ts";
+
+export const gradients = call<"gradients">()({
+  part: "tree",
+  entries: {
+    sample: { tag: 3, sender: "active", about: "tree", words: "the sample" },
+    gradients: {
+      tag: 4,
+      sender: "active",
+      about: "tree",
+      words: "the gradients",
+      ofPieces: ofAllPieces,
+      compared: "gradients",
+    },
+  },
+  recorder({ digests }) {
+    let first: ActiveGradients | null = null;
+    const chunks: Uint8Array[] = [];
+    return {
+      request(chunk) {
+        first ??= chunk;
+        chunks.push(digests.shared(chunk.scheme));
+      },
+      notes() {
+        if (first === null) return [];
+        const { tree } = first;
+        return [
+          { kind: "sample", tree, node: 0, digest: sampleDigest(digests, first) },
+          { kind: "gradients", tree, node: 0, digest: ofAllPieces(digests, chunks) },
+        ];
+      },
+    };
+  },
+  copyOf: ({ tree }) => tree,
+});
+
+/** Which instances are sampled, and the fraction of columns that trees draw, where that is not as agreed. */
+function sampleDigest(digests: Digests, { sampled, colsampleBytree: rate }: ActiveGradients): Uint8Array {
+  return digests.bytes(sampled, rate === 0 ? noBytes : new Uint8Array(Float64Array.of(rate).buffer));
+}

@@ -1,0 +1,62 @@
+/** The calls that open an attempt: its terms, the scheme's set-up, and hints where the scheme has any. */
+import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { call, noBytes, type Note } from "./call.ts";
+
+export const join = call<"join">()({
+  part: "attempt",
+  entries: {
+    terms: { tag: 0, sender: "active", about: "attempt", words: "the terms of the job" },
+  },
+  recorder({ digests }) {
+    const notes: Note<"terms">[] = [];
+    return {
+      request: (hello) => notes.push({ kind: "terms", tree: null, node: 0, digest: digests.message(termsOf(hello)) }),
+      notes: () => notes,
+    };
+  },
+});
+
+/** What of a hello decides the messages of a job: not where an attempt begins, nor which rows take part. */
+function termsOf(hello: ActiveHello): ActiveHello {
+  return {
+    ...hello,
+    protocolVersion: 0,
+    activeName: "",
+    aligned: false,
+    trainingRows: noBytes,
+    trees: 0,
+    jobId: noBytes,
+    validationFile: false,
+    commitment: noBytes,
+    certificate: noBytes,
+  };
+}
+
+export const setUp = call<"setUp">()({
+  part: "attempt",
+  entries: {
+    "set-up": {
+      tag: 1,
+      sender: "active",
+      about: "attempt",
+      words: "the set-up",
+      ofPieces: (_digests, [digest]) => digest,
+      compared: "set-up",
+    },
+    ready: { tag: 2, sender: "passive", about: "attempt", words: "the answer to the set-up" },
+  },
+  recorder({ digests, keepsPieces }) {
+    const notes: Note<"set-up" | "ready">[] = [];
+    return {
+      request(message) {
+        const pieces = [digests.encoded(message)];
+        const digest = digests.bytes(...pieces);
+        notes.push({ kind: "set-up", tree: null, node: 0, digest, ...(keepsPieces ? { pieces } : {}) });
+      },
+      answer: (ready) => notes.push({ kind: "ready", tree: null, node: 0, digest: digests.message(ready) }),
+      notes: () => notes,
+    };
+  },
+});
+
+export const hints = call<"hints">()({ part: "attempt" });
