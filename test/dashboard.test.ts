@@ -157,7 +157,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
         .first()
         .waitFor();
       await page.locator("summary", { hasText: "As text" }).click();
-      const text = await page.locator(".tree-text .outline").innerText();
+      const text = await page.locator("pre").innerText();
       expect(text).toMatch(/a split of (retailer|telecom)/);
       expect(text).toMatch(/yes: |no: /);
       const own = page.locator("svg.tree .node:not(.closed)");
@@ -186,7 +186,8 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
         await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
         for (const view of views) {
           await openView(page, view);
-          if (view !== "jobs") await page.locator("main .card :is(svg, table)").first().waitFor({ state: "attached" });
+          if (view !== "jobs")
+            await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
           await expectAccessible(page, `${view} at ${width}, ${scheme}`);
           expect(
             await page.evaluate<number>("document.documentElement.scrollWidth"),
@@ -318,7 +319,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       expect((await tandem("report", join(records, party, job), "--out", out)).exitCode).toBe(0);
       await page.goto(`file://${out}`);
       expect(asked.splice(0)).toEqual([`file://${out}`]);
-      await page.locator("svg.parties").waitFor();
+      await page.locator('svg[aria-label="the parties and the bytes between them"]').waitFor();
       return { headings: await page.locator("h2").allTextContents(), text: readFileSync(out, "utf8") };
     };
     const passive = await read("retailer");

@@ -1,2 +1,0 @@
-export { jobReport } from "./job-report.tsx";
-export { tuneReport } from "./tune-report.tsx";
