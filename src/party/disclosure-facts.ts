@@ -9,15 +9,14 @@ import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
-import { roundsOf } from "../gbdt/boost/layers.ts";
 import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
 import { type Minimums, noMinimums } from "../gbdt/split/offered-candidates.ts";
 import {
   type AgreedParameters,
+  agreedParameters,
   defencesOf,
   firstTreeOf,
   treeCountOf,
-  treesPerRound,
 } from "../protocol/job-parameters.ts";
 import { groupNames } from "../protocol/interaction-groups.ts";
 import { factsOfJob } from "../base/membership.ts";
@@ -48,8 +47,8 @@ export function jobFacts(
     readonly codec: CodecParameters;
     readonly privacy: Defences;
     readonly hasStart: boolean;
-    /** Interaction groups. */
-    readonly groups?: number;
+    /** As parties agree on them (protocol/interaction-groups.ts); left out: there are none. */
+    readonly interactionGroups?: string;
   },
   rows: TrainingRows,
   predictedRows: number,
@@ -61,34 +60,20 @@ export function jobFacts(
   const asked = { ...job, defences: privacy };
   const codec = codecOfJob(asked, { rows: rows.trainedCount });
   const layout = layoutOfJob({ ...asked, codec }, gradients);
-  const localRounds = roundsOf(Math.min(training.local_rounds, training.num_round), training);
-  const roundCount = roundsOf(training.num_round, training) - localRounds;
+  const { scheme, parameters } = chosenScheme(job);
+  const choice = { name: scheme.name, parameters };
   return {
-    trees: roundCount * treesPerRound(training),
-    rounds: roundCount,
+    // Of a model that training goes on from, the trees are there already.
+    ...factsOfAgreed(agreedParameters("", training, codec, choice, null, privacy, job.interactionGroups)),
     hasStart,
-    maskedScoring: privacy.masked_scoring,
-    localRounds,
-    depth: training.max_depth,
-    leaves: training.max_leaves,
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
-    ...membersOf(
-      [chosenScheme(job).scheme],
-      sendsTreeShapeIn(training, privacy) || (job.groups ?? 0) > 0,
-      privacy.hidden_outcomes,
-    ),
-    groups: job.groups ?? 0,
-    key: keyWords(job),
     instances: rows.count,
     ciphertextsPerInstance: layout.plaintexts.length,
     sampling: samplingOf(training),
-    columnsAreSampled: Math.min(training.colsample_bytree, training.colsample_bylevel, training.colsample_bynode) < 1,
-    answerNoise: privacy.answer_noise,
     classes: outputCountOf(training) > 1 ? outputCountOf(training) : 0,
     validationRows: heldOut,
     predictedRows,
     peopleMin: minimumsOfJob(noMinimums, privacy, peopleOf(rows.count, heldOut)).perCandidate,
-    thresholdsMax: privacy.max_thresholds,
     categoryPeopleMin: training.min_category_people,
   };
 }
@@ -158,32 +143,40 @@ export function agreedFacts(
   features: readonly BinnedFeature[],
   config: OwnConfig,
 ): DisclosureFacts {
-  const trees = treeCountOf(agreed) - firstTreeOf(agreed);
   return {
     ...unknownJob,
     ...parties,
-    trees,
-    rounds: trees / agreed.treesPerRound,
+    ...factsOfAgreed(agreed),
     hasStart: agreed.startTrees > 0,
-    maskedScoring: agreed.maskedScoring,
-    localRounds: agreed.localRounds,
-    depth: agreed.maxDepth,
-    leaves: agreed.maxLeaves,
     binsMax: agreed.maxBin,
-    ...membersOf([schemeNamed(agreed.scheme)], sendsTreeShape(agreed), agreed.hiddenOutcomes),
-    key: schemeNamed(agreed.scheme).describe(agreed.schemeParameters),
     instances: rows.instances,
     validationRows: rows.validation,
     alignment: null, // where there was one, it is over
-    columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
-    answerNoise: agreed.answerNoise,
-    thresholdsMax: agreed.maxThresholds,
-    groups: groupNames(agreed.interactionGroups).length,
     passiveParty: ownSide(
       features,
       config,
       minimumsOfJob(minimumsOf(config.policy), defencesOf(agreed), peopleOf(rows.instances, rows.validation)),
     ),
+  };
+}
+
+/** What follows from what both roles agree on: the trees that are to be grown, and what is sent for them. */
+function factsOfAgreed(agreed: AgreedParameters) {
+  const trees = treeCountOf(agreed) - firstTreeOf(agreed);
+  const scheme = schemeNamed(agreed.scheme);
+  return {
+    trees,
+    rounds: trees / agreed.treesPerRound,
+    maskedScoring: agreed.maskedScoring,
+    localRounds: agreed.localRounds,
+    depth: agreed.maxDepth,
+    leaves: agreed.maxLeaves,
+    ...membersOf([scheme], sendsTreeShape(agreed), agreed.hiddenOutcomes),
+    key: scheme.describe(agreed.schemeParameters),
+    columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
+    answerNoise: agreed.answerNoise,
+    thresholdsMax: agreed.maxThresholds,
+    groups: groupNames(agreed.interactionGroups).length,
   };
 }
 
@@ -195,11 +188,6 @@ function membersOf(
 ): Pick<DisclosureFacts, "memberships" | "treeShapeIsSent"> {
   const names = new Set(schemes.map(({ membership }) => membership));
   return { memberships: Array.from(names, (name) => factsOfJob(name, hiddenOutcomes)), treeShapeIsSent };
-}
-
-/** As hidden-nodes.ts has it of what was agreed. */
-function sendsTreeShapeIn(training: TrainingParameters, { max_thresholds: thresholds }: Defences): boolean {
-  return thresholds > 0 || training.colsample_bylevel < 1 || training.colsample_bynode < 1;
 }
 
 /** What a passive party is never told before it happens. */

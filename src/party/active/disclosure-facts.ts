@@ -1,13 +1,14 @@
 /** What the active party knows of a job before it starts, as far as it decides what will be revealed. */
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
+import { groupText } from "../../protocol/interaction-groups.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { jobFacts, type OwnFacts, unknownParty } from "../disclosure-facts.ts";
 import { type ActiveTables, jobTables, withClassesOf } from "./tables.ts";
 
 /**
- * The job as the active party will propose it, before anybody is asked: of an alignment it knows only that nobody is
- * common whom it does not hold itself.
- * @param folds of a cross-validation, which predicts nobody besides
+ * The job as the active party will propose it: of an alignment it knows only that the people in common are among its
+ * own.
+ * @param folds of a cross-validation, which makes no other predictions
  */
 export function activeFacts(
   given: ActiveConfig,
@@ -16,8 +17,8 @@ export function activeFacts(
 ): readonly DisclosureFacts[] {
   const config = withClassesOf(given, tables);
   const { rows, test } = jobTables(tables, null, config);
-  const groups = Object.keys(config.data.interaction_constraints).length;
-  const job = { ...config, hasStart: config.warm_start !== undefined, groups };
+  const interactionGroups = groupText(Object.keys(config.data.interaction_constraints));
+  const job = { ...config, hasStart: config.warm_start !== undefined, interactionGroups };
   const own =
     folds === null
       ? jobFacts(job, rows, test?.ids.length ?? 0)
