@@ -11,7 +11,7 @@ test("an export says which XGBoost can load it", () => {
 });
 
 test("help says which XGBoost most exports need, and which need another", () => {
-  expect(versionWords()).toBe("XGBoost 1.7 or later (reg:quantileerror: 2.0)");
+  expect(versionWords()).toMatch(/^XGBoost 1\.7 or later \(.*\breg:quantileerror: 2\.0\b.*\)$/);
 });
 
 test("an objective that XGBoost has not is not exported", async () => {
