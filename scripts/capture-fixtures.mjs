@@ -5,9 +5,9 @@
  *   npm run build && node scripts/capture-fixtures.mjs
  *   node scripts/capture-fixtures.mjs --program <folder of a release>/bin/tandem.js
  *
- * Writes test/fixtures/v<version>/. README.md and configs/ are written by hand; configs begin as those of the last
- * release. The people are generated, the keys are no secret, and Paillier keys are short. What is in it is unpacked by
- * scripts/unpack-fixtures.mjs.
+ * Writes test/fixtures/v<version>/ or --out, and overwrites no artefacts. README.md and configs/ are written
+ * by hand; configs begin as those of the last release. The people are generated, the keys are no secret, and Paillier
+ * keys are short. scripts/unpack-fixtures.mjs unpacks what is in it.
  */
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,12 +24,16 @@ import { messagesIn } from "./fixtures/wire-messages.mjs";
 import { tapWire } from "./fixtures/wire-tap.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const { values } = parseArgs({ options: { program: { type: "string", default: join(root, "bin", "tandem.js") } } });
+const { values } = parseArgs({
+  options: { program: { type: "string", default: join(root, "bin", "tandem.js") }, out: { type: "string" } },
+});
 const program = resolve(values.program);
 const release = join(dirname(program), "..");
 const { version } = JSON.parse(readFileSync(join(release, "package.json"), "utf8"));
 const fixtures = join(root, "test", "fixtures");
-const out = join(fixtures, `v${version.split(".").slice(0, 2).join(".")}`);
+const out = values.out ?? join(fixtures, `v${version.split(".").slice(0, 2).join(".")}`);
+if (existsSync(join(out, "artefacts.json.gz")))
+  throw new Error(`${out} has artefacts already, which later versions are held to; --out names another folder`);
 const scratch = mkdtempSync(join(tmpdir(), "tandem-fixtures-"));
 const captured = join(scratch, "captured");
 const tandem = (...args) => runTandem(program, args);
