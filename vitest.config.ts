@@ -52,8 +52,9 @@ const replacing = besideSources.filter((path) => readFileSync(path, "utf8").incl
 export default defineConfig({
   test: {
     reporters: process.env["CI"] ? ["dot"] : ["default"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For machines that are five times slower, and busy. A test that hangs fails all the same.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     maxWorkers: 3,
     globalSetup: "scripts/build-threads.mjs",
     sequence: { sequencer: LongestFirst },

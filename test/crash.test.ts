@@ -85,98 +85,90 @@ function expectUndisturbedFiles(directory: string): void {
   expect(readdirSync(join(bank.folder, directory, "job")).toSorted()).toEqual(activeJobFiles);
 }
 
-test(
-  "a dozen kills in one job, in every phase and of every party: the files of an undisturbed job",
-  { timeout: 240_000 },
-  async () => {
-    const { active, passives } = await processes("crashing");
-    const all = [active, ...passives];
-    const byName = (name: string): PartyProcess => all.find((process) => process.name === name) ?? active;
-    const predictions = join(bank.folder, "crashing", "job", "predictions.csv");
+test("a dozen kills in one job, in every phase and of every party: the files of an undisturbed job", async () => {
+  const { active, passives } = await processes("crashing");
+  const all = [active, ...passives];
+  const byName = (name: string): PartyProcess => all.find((process) => process.name === name) ?? active;
+  const predictions = join(bank.folder, "crashing", "job", "predictions.csv");
 
-    const kills: Kill[] = [
-      { who: ["shop0"], when: "aligning", isTime: (said) => said("shop0").includes('"aligning"') },
-      {
-        who: ["bank"],
-        when: "aligning again",
-        isTime: (said) => said("shop1").includes('"aligning"') && said("bank").includes("aligning"),
-      },
-      { who: ["shop1"], when: "aligned", isTime: (said) => said("shop1").includes('"aligned"') },
-      { who: ["bank"], when: "joining", isTime: (said) => said("bank").includes("joined with") },
-      { who: ["shop0"], when: "set up", isTime: (said) => said("shop0").includes('"joined"') },
-      {
-        who: ["shop1"],
-        when: "in the first tree",
-        isTime: (said) => said("bank").includes("no sum can overflow") && said("shop1").includes('"joined"'),
-      },
-      { who: ["bank"], when: "after the first tree", isTime: (said) => trees(said("bank")) >= 1 },
-      { who: ["shop0"], when: "after the second tree", isTime: (said) => trees(said("bank")) >= 2 },
-      { who: ["bank", "shop1"], when: "after the third tree, two at once", isTime: (said) => trees(said("bank")) >= 3 },
-      {
-        who: ["shop0"],
-        when: "a passive party has finished the fifth tree",
-        isTime: (said) => said("shop0").includes('"tree":5'),
-      },
-      {
-        who: ["bank", "shop0", "shop1"],
-        when: "after the sixth tree, everybody",
-        isTime: (said) => trees(said("bank")) >= 6,
-      },
-      { who: ["shop1"], when: "predicting", isTime: (said) => trees(said("bank")) >= 8 },
-      { who: ["bank"], when: "about to finish", isTime: () => existsSync(predictions) },
-    ];
+  const kills: Kill[] = [
+    { who: ["shop0"], when: "aligning", isTime: (said) => said("shop0").includes('"aligning"') },
+    {
+      who: ["bank"],
+      when: "aligning again",
+      isTime: (said) => said("shop1").includes('"aligning"') && said("bank").includes("aligning"),
+    },
+    { who: ["shop1"], when: "aligned", isTime: (said) => said("shop1").includes('"aligned"') },
+    { who: ["bank"], when: "joining", isTime: (said) => said("bank").includes("joined with") },
+    { who: ["shop0"], when: "set up", isTime: (said) => said("shop0").includes('"joined"') },
+    {
+      who: ["shop1"],
+      when: "in the first tree",
+      isTime: (said) => said("bank").includes("no sum can overflow") && said("shop1").includes('"joined"'),
+    },
+    { who: ["bank"], when: "after the first tree", isTime: (said) => trees(said("bank")) >= 1 },
+    { who: ["shop0"], when: "after the second tree", isTime: (said) => trees(said("bank")) >= 2 },
+    { who: ["bank", "shop1"], when: "after the third tree, two at once", isTime: (said) => trees(said("bank")) >= 3 },
+    {
+      who: ["shop0"],
+      when: "a passive party has finished the fifth tree",
+      isTime: (said) => said("shop0").includes('"tree":5'),
+    },
+    {
+      who: ["bank", "shop0", "shop1"],
+      when: "after the sixth tree, everybody",
+      isTime: (said) => trees(said("bank")) >= 6,
+    },
+    { who: ["shop1"], when: "predicting", isTime: (said) => trees(said("bank")) >= 8 },
+    { who: ["bank"], when: "about to finish", isTime: () => existsSync(predictions) },
+  ];
 
-    for (const process of all) process.start();
-    const said = (name: string): string => byName(name).said;
-    let unused = 0;
-    for (const { who, when, isTime } of kills) {
-      // Whoever has given up waiting is started again as well: it is the same command.
-      await until(when, () => {
-        for (const process of all) if (process.hasEnded && process.exitCode !== 0) process.start();
-        return isTime(said) || active.exitCode === 0;
-      });
-      if (active.exitCode === 0) unused++;
-      await Promise.all(who.map((name) => byName(name).kill()));
-      for (const name of who) if (byName(name).exitCode !== 0) byName(name).start();
-    }
-    for (;;) {
-      const code = await active.ended();
-      if (code === 0 || /holds a finished job/.test(active.said)) break;
-      expect(active.said).toMatch(/PARTY_LOST/);
-      active.start();
-    }
-    expect(unused, "kills for which there was no time").toBeLessThanOrEqual(1);
-    const killed = all.reduce((sum, process) => sum + process.kills, 0);
-    expect(killed).toBeGreaterThanOrEqual(13);
-    for (const process of all) expect(process.kills, process.name).toBeGreaterThanOrEqual(3);
-
-    expectUndisturbedFiles("crashing");
-    await expectVerified("crashing");
-    expect(active.saidEver).toMatch(/goes on after \d of 8 trees/);
-    expect(active.saidEver).toMatch(/trying again in/);
-  },
-);
-
-test(
-  "disks without room, at one party after the other: each says so, and the job goes on where it stood",
-  { timeout: 240_000 },
-  async () => {
-    const { active, passives } = await processes("full");
-    const [shop0, shop1] = passives;
-    const blocks = 1;
-    shop0.start(blocks);
-    shop1.start();
+  for (const process of all) process.start();
+  const said = (name: string): string => byName(name).said;
+  let unused = 0;
+  for (const { who, when, isTime } of kills) {
+    // Whoever has given up waiting is started again as well: it is the same command.
+    await until(when, () => {
+      for (const process of all) if (process.hasEnded && process.exitCode !== 0) process.start();
+      return isTime(said) || active.exitCode === 0;
+    });
+    if (active.exitCode === 0) unused++;
+    await Promise.all(who.map((name) => byName(name).kill()));
+    for (const name of who) if (byName(name).exitCode !== 0) byName(name).start();
+  }
+  for (;;) {
+    const code = await active.ended();
+    if (code === 0 || /holds a finished job/.test(active.said)) break;
+    expect(active.said).toMatch(/PARTY_LOST/);
     active.start();
-    expect(await active.ended()).toBe(2);
-    expect(active.said).toMatch(/shop0 has trouble with its own files\. Its log says what \(FILE_UNWRITABLE\)/);
-    expect(shop0.said).toMatch(/shop0\/full\/job\/\S+ cannot be written \(EFBIG\)/);
-    await shop0.kill();
-    shop0.start();
-    active.start(blocks);
-    expect(await active.ended()).toBe(2);
-    expect(active.said).toMatch(/bank\/full\/job\/\S+ cannot be written \(EFBIG\) \(FILE_UNWRITABLE\)/);
-    active.start();
-    expect(await active.ended(), active.said).toBe(0);
-    expectUndisturbedFiles("full");
-  },
-);
+  }
+  expect(unused, "kills for which there was no time").toBeLessThanOrEqual(1);
+  const killed = all.reduce((sum, process) => sum + process.kills, 0);
+  expect(killed).toBeGreaterThanOrEqual(13);
+  for (const process of all) expect(process.kills, process.name).toBeGreaterThanOrEqual(3);
+
+  expectUndisturbedFiles("crashing");
+  await expectVerified("crashing");
+  expect(active.saidEver).toMatch(/goes on after \d of 8 trees/);
+  expect(active.saidEver).toMatch(/trying again in/);
+});
+
+test("disks without room, at one party after the other: each says so, and the job goes on where it stood", async () => {
+  const { active, passives } = await processes("full");
+  const [shop0, shop1] = passives;
+  const blocks = 1;
+  shop0.start(blocks);
+  shop1.start();
+  active.start();
+  expect(await active.ended()).toBe(2);
+  expect(active.said).toMatch(/shop0 has trouble with its own files\. Its log says what \(FILE_UNWRITABLE\)/);
+  expect(shop0.said).toMatch(/shop0\/full\/job\/\S+ cannot be written \(EFBIG\)/);
+  await shop0.kill();
+  shop0.start();
+  active.start(blocks);
+  expect(await active.ended()).toBe(2);
+  expect(active.said).toMatch(/bank\/full\/job\/\S+ cannot be written \(EFBIG\) \(FILE_UNWRITABLE\)/);
+  active.start();
+  expect(await active.ended(), active.said).toBe(0);
+  expectUndisturbedFiles("full");
+});

@@ -6,7 +6,7 @@ import { type Dashboard, startDashboard } from "../src/dashboard/server.ts";
 import { JobRecord } from "../src/record/job-record.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { figure, minutes, openView, picture } from "./support/dashboard-page.ts";
+import { figure, openView, picture } from "./support/dashboard-page.ts";
 import { columnExposure, labelExposure, recordActive, recordPassive } from "./support/exposed-job.ts";
 
 const browserPath = findBrowser();
@@ -16,7 +16,7 @@ const screens = [
   { width: 390, dark: false },
 ] as const;
 
-describe.skipIf(browserPath === null)("the Exposure view in a browser", { timeout: minutes }, () => {
+describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
   const records = scratchDirectory();
   let browser: Browser;
   let dashboard: Dashboard;
@@ -110,10 +110,10 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", { timeou
     const record = new JobRecord(join(records, "retailer", "unaudited"));
     record.own({ kind: "exposure", exposures: [{ ...columnExposure, noise: { sigma: 10, bitsPerColumnMax: 0.02 } }] });
     record.close();
-    await expect.poll(() => main.innerText(), { timeout: 20_000 }).toContain("at most 0.02 bits per column");
+    await expect.poll(() => main.innerText(), { timeout: 120_000 }).toContain("at most 0.02 bits per column");
     // It does not say the next thing at once.
     await expect
-      .poll(() => page.getByRole("status").innerText(), { timeout: 20_000 })
+      .poll(() => page.getByRole("status").innerText(), { timeout: 120_000 })
       .toContain("finished and audited");
     expectClean();
     await context.close();

@@ -38,166 +38,154 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
   });
   afterAll(() => browser?.close());
 
-  test(
-    "both live; validation curves and early stopping on the active party's page alone",
-    { timeout: 5 * minutes },
-    async () => {
-      if (bank === null || shop === null) throw new Error("the companies were not founded");
-      const party = startTandem([
-        "party",
-        "-c",
-        writePassiveConfig(shop, [bank], { policy: { max_trees: 300 } }),
-        "--dashboard",
+  test("both live; validation curves and early stopping on the active party's page alone", async () => {
+    if (bank === null || shop === null) throw new Error("the companies were not founded");
+    const party = startTandem([
+      "party",
+      "-c",
+      writePassiveConfig(shop, [bank], { policy: { max_trees: 300 } }),
+      "--dashboard",
+    ]);
+    try {
+      const [, port] = await party.errorMatches(/"event":"listening".*?"port":(\d+)/);
+      const passive = await openDashboard(
+        browser,
+        readFileSync(join(shop.folder, "jobs", "dashboard.url"), "utf8").trim(),
+      );
+      await passive.page.getByText("This party waits for a job.").waitFor();
+      await expectAccessible(passive.page, "a party that waits");
+
+      // Overfits soon: the best round comes early, and many more are tried after it.
+      const config = writeActiveConfig(bank, [{ company: shop, party: { port: Number(port) } }], "spring", {
+        insecure_key_bits: 512,
+        data: {
+          path: "data.csv",
+          id: "id",
+          features: "all",
+          label: "outcome",
+          positive: "defaulter",
+          validation_fraction: 0.25,
+        },
+        training: { num_round: 200, max_depth: 4, max_bin: 16, eta: 0.6, early_stopping_rounds: 25 },
+      });
+      const job = startTandem(["train", "-c", config, "--dashboard", "--json"]);
+      const [, url] = await job.errorMatches(/dashboard: (\S+)\n/);
+      const active = await openDashboard(browser, url);
+      await Promise.all([stateShown(active.page, "training"), stateShown(passive.page, "training")]);
+      await passive.page.locator(".timeline .bar").first().waitFor();
+      expect(await passive.page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "shop (you)"]);
+      await active.page.locator(".u-legend", { hasText: "validation" }).waitFor({ timeout: minutes });
+
+      await Promise.all([stateShown(active.page, "finished"), stateShown(passive.page, "finished")]);
+      const { page } = active;
+      const grown = Number((await figure(page, "trees")).split(" / ")[0]);
+      const label = await page.getByRole("img", { name: /after each tree/ }).getAttribute("aria-label");
+      const [, kept] = /best: (\d+) kept, at tree \1; stopped early, at tree (\d+)$/.exec(label ?? "") ?? [];
+      expect(Number(kept)).toBe(grown - 25);
+      expect(await page.locator(".figure", { hasText: `trees, the best ${kept} kept` }).count()).toBe(1);
+      await page.getByRole("region", { name: "Learning" }).locator("summary").click();
+      const table = page.locator("table", { hasText: "Metrics after each tree" });
+      expect(await table.locator("thead th").allTextContents()).toEqual([
+        "tree",
+        "training auc",
+        "training ks",
+        "training logloss",
+        "validation auc",
+        "validation ks",
+        "validation logloss",
       ]);
-      try {
-        const [, port] = await party.errorMatches(/"event":"listening".*?"port":(\d+)/);
-        const passive = await openDashboard(
-          browser,
-          readFileSync(join(shop.folder, "jobs", "dashboard.url"), "utf8").trim(),
-        );
-        await passive.page.getByText("This party waits for a job.").waitFor();
-        await expectAccessible(passive.page, "a party that waits");
+      expect(await table.locator("tbody tr").count()).toBe(grown);
+      // The last metric decides: the round that was kept is the best of all.
+      const losses = (await table.locator("tbody td:last-child").allTextContents()).map(Number);
+      expect(losses.indexOf(Math.min(...losses)) + 1).toBe(Number(kept));
+      await page.getByRole("region", { name: "Learning" }).locator("summary").click();
+      // The metric by which it stopped is the one that is shown.
+      await page.getByRole("img", { name: /^logloss after each tree/ }).waitFor();
+      await picture(page, "early-stopping");
+      await openView(page, "trees");
+      expect(await page.getByRole("combobox", { name: "Tree" }).locator("option").count()).toBe(Number(kept));
+      active.expectClean();
+      await active.context.close();
 
-        // Overfits soon: the best round comes early, and many more are tried after it.
-        const config = writeActiveConfig(bank, [{ company: shop, party: { port: Number(port) } }], "spring", {
-          insecure_key_bits: 512,
-          data: {
-            path: "data.csv",
-            id: "id",
-            features: "all",
-            label: "outcome",
-            positive: "defaulter",
-            validation_fraction: 0.25,
-          },
-          training: { num_round: 200, max_depth: 4, max_bin: 16, eta: 0.6, early_stopping_rounds: 25 },
-        });
-        const job = startTandem(["train", "-c", config, "--dashboard", "--json"]);
-        const [, url] = await job.errorMatches(/dashboard: (\S+)\n/);
-        const active = await openDashboard(browser, url);
-        await Promise.all([stateShown(active.page, "training"), stateShown(passive.page, "training")]);
-        await passive.page.locator(".timeline .bar").first().waitFor();
-        expect(await passive.page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "shop (you)"]);
-        await active.page.locator(".u-legend", { hasText: "validation" }).waitFor({ timeout: minutes });
-
-        await Promise.all([stateShown(active.page, "finished"), stateShown(passive.page, "finished")]);
-        const { page } = active;
-        const grown = Number((await figure(page, "trees")).split(" / ")[0]);
-        const label = await page.getByRole("img", { name: /after each tree/ }).getAttribute("aria-label");
-        const [, kept] = /best: (\d+) kept, at tree \1; stopped early, at tree (\d+)$/.exec(label ?? "") ?? [];
-        expect(Number(kept)).toBe(grown - 25);
-        expect(await page.locator(".figure", { hasText: `trees, the best ${kept} kept` }).count()).toBe(1);
-        await page.getByRole("region", { name: "Learning" }).locator("summary").click();
-        const table = page.locator("table", { hasText: "Metrics after each tree" });
-        expect(await table.locator("thead th").allTextContents()).toEqual([
-          "tree",
-          "training auc",
-          "training ks",
-          "training logloss",
-          "validation auc",
-          "validation ks",
-          "validation logloss",
-        ]);
-        expect(await table.locator("tbody tr").count()).toBe(grown);
-        // The last metric decides: the round that was kept is the best of all.
-        const losses = (await table.locator("tbody td:last-child").allTextContents()).map(Number);
-        expect(losses.indexOf(Math.min(...losses)) + 1).toBe(Number(kept));
-        await page.getByRole("region", { name: "Learning" }).locator("summary").click();
-        // The metric by which it stopped is the one that is shown.
-        await page.getByRole("img", { name: /^logloss after each tree/ }).waitFor();
-        await picture(page, "early-stopping");
-        await openView(page, "trees");
-        expect(await page.getByRole("combobox", { name: "Tree" }).locator("option").count()).toBe(Number(kept));
-        active.expectClean();
-        await active.context.close();
-
-        const { exitCode, stdout } = await job.finished;
-        expect(exitCode).toBe(0);
-        expect(JSON.parse(stdout)).toMatchObject({ trees: Number(kept) });
-        const seen = await everything(passive.page);
-        const stream = await passive.page.evaluate(async () => (await fetch("/api/job?viewer=shop&job=spring")).text());
-        expect(seen).toContain("shop_3");
-        // What a job may reveal is said in general words before it begins; they tell nothing of this one.
-        for (const text of [seen, stream.replaceAll(/"disclosures":\[.*?\}\]/gs, "")]) {
-          expect(text).not.toMatch(/bank_\d|\bauc\b|logloss|validation|"(weight|gain)"/);
-          expect(secretsOf(bank, shop).filter((secret) => text.includes(secret))).toEqual([]);
-        }
-        passive.expectClean();
-        await passive.context.close();
-      } finally {
-        party.process.kill("SIGTERM");
+      const { exitCode, stdout } = await job.finished;
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ trees: Number(kept) });
+      const seen = await everything(passive.page);
+      const stream = await passive.page.evaluate(async () => (await fetch("/api/job?viewer=shop&job=spring")).text());
+      expect(seen).toContain("shop_3");
+      // What a job may reveal is said in general words before it begins; they tell nothing of this one.
+      for (const text of [seen, stream.replaceAll(/"disclosures":\[.*?\}\]/gs, "")]) {
+        expect(text).not.toMatch(/bank_\d|\bauc\b|logloss|validation|"(weight|gain)"/);
+        expect(secretsOf(bank, shop).filter((secret) => text.includes(secret))).toEqual([]);
       }
-      expect((await party.finished).stderr).not.toContain("token");
-    },
-  );
+      passive.expectClean();
+      await passive.context.close();
+    } finally {
+      party.process.kill("SIGTERM");
+    }
+    expect((await party.finished).stderr).not.toContain("token");
+  });
 
-  test(
-    "both reports: the active party's has the curves, the passive party's its own splits and nothing else",
-    { timeout: 2 * minutes },
-    async () => {
-      if (bank === null || shop === null) throw new Error("the companies were not founded");
-      const reportOf = async (company: Company): Promise<string> => {
-        const { exitCode, stdout } = await tandem("report", join(company.folder, "jobs", "spring"));
-        expect(exitCode).toBe(0);
-        return readFileSync(stdout.trim(), "utf8");
-      };
-      const active = await reportOf(bank);
-      expect(active).toContain("stopped early");
-      expect(active).toMatch(/best: \d+ kept/);
-      expect(active).toContain("validation rows");
-      expect(active).toContain("the parties and the bytes between them");
-      const passive = await reportOf(shop);
-      expect(passive).toContain("the parties and the bytes between them");
-      expect(passive).toContain("shop_3");
-      expect(passive).not.toMatch(/bank_\d|\bauc\b|logloss|validation|stopped early|fraction of gain/);
-      expect(secretsOf(bank, shop).filter((secret) => passive.includes(secret))).toEqual([]);
-    },
-  );
+  test("both reports: the active party's has the curves, the passive party's its own splits and nothing else", async () => {
+    if (bank === null || shop === null) throw new Error("the companies were not founded");
+    const reportOf = async (company: Company): Promise<string> => {
+      const { exitCode, stdout } = await tandem("report", join(company.folder, "jobs", "spring"));
+      expect(exitCode).toBe(0);
+      return readFileSync(stdout.trim(), "utf8");
+    };
+    const active = await reportOf(bank);
+    expect(active).toContain("stopped early");
+    expect(active).toMatch(/best: \d+ kept/);
+    expect(active).toContain("validation rows");
+    expect(active).toContain("the parties and the bytes between them");
+    const passive = await reportOf(shop);
+    expect(passive).toContain("the parties and the bytes between them");
+    expect(passive).toContain("shop_3");
+    expect(passive).not.toMatch(/bank_\d|\bauc\b|logloss|validation|stopped early|fraction of gain/);
+    expect(secretsOf(bank, shop).filter((secret) => passive.includes(secret))).toEqual([]);
+  });
 
-  test(
-    "a page that nobody sees is sent nothing, and shows everything when it is seen again",
-    { timeout: 2 * minutes },
-    async () => {
-      if (bank === null) throw new Error("the companies were not founded");
-      const recorded = join(bank.folder, "jobs", "spring");
-      const folder = join(root, "watched", "spring");
-      mkdirSync(folder, { recursive: true });
-      const lines = readFileSync(join(recorded, "events.jsonl"), "utf8").trimEnd().split("\n");
-      const firstTree = lines.findIndex((line) => line.includes('"type":"tree"')) + 1;
-      const events = join(folder, "events.jsonl");
-      writeFileSync(events, `${lines.slice(0, firstTree).join("\n")}\n`);
-      const server = startTandem(["dashboard", join(root, "watched")]);
-      try {
-        const watched = await openDashboard(browser, await printedAddress(server));
-        const { page } = watched;
-        await stateShown(page, "training");
-        const requests: string[] = [];
-        page.on("request", (request) => requests.push(request.url()));
-        await page.evaluate(`
+  test("a page that nobody sees is sent nothing, and shows everything when it is seen again", async () => {
+    if (bank === null) throw new Error("the companies were not founded");
+    const recorded = join(bank.folder, "jobs", "spring");
+    const folder = join(root, "watched", "spring");
+    mkdirSync(folder, { recursive: true });
+    const lines = readFileSync(join(recorded, "events.jsonl"), "utf8").trimEnd().split("\n");
+    const firstTree = lines.findIndex((line) => line.includes('"type":"tree"')) + 1;
+    const events = join(folder, "events.jsonl");
+    writeFileSync(events, `${lines.slice(0, firstTree).join("\n")}\n`);
+    const server = startTandem(["dashboard", join(root, "watched")]);
+    try {
+      const watched = await openDashboard(browser, await printedAddress(server));
+      const { page } = watched;
+      await stateShown(page, "training");
+      const requests: string[] = [];
+      page.on("request", (request) => requests.push(request.url()));
+      await page.evaluate(`
           Object.defineProperty(document, "hidden", { configurable: true, value: true });
           document.dispatchEvent(new Event("visibilitychange"));
         `);
-        const before = await page.locator("main").innerText();
-        appendFileSync(events, `${lines.slice(firstTree).join("\n")}\n`);
-        cpSync(join(recorded, "own.jsonl"), join(folder, "own.jsonl"));
-        await page.waitForTimeout(1500);
-        expect(requests).toEqual([]);
-        expect(await page.locator("main").innerText()).toBe(before);
-        await page.evaluate(
-          'Reflect.deleteProperty(document, "hidden"); document.dispatchEvent(new Event("visibilitychange"));',
-        );
-        await stateShown(page, "finished");
-        // It went on from where it was: nothing was sent twice.
-        expect(new URL(requests.find((url) => url.includes("/api/stream")) ?? "").searchParams.get("from")).toMatch(
-          /^[1-9]\d*\.0$/,
-        );
-        expect(await figure(page, "trees")).toMatch(/^\d+ \/ 200$/);
-        watched.expectClean();
-        await watched.context.close();
-      } finally {
-        server.process.kill("SIGTERM");
-      }
-    },
-  );
+      const before = await page.locator("main").innerText();
+      appendFileSync(events, `${lines.slice(firstTree).join("\n")}\n`);
+      cpSync(join(recorded, "own.jsonl"), join(folder, "own.jsonl"));
+      await page.waitForTimeout(1500);
+      expect(requests).toEqual([]);
+      expect(await page.locator("main").innerText()).toBe(before);
+      await page.evaluate(
+        'Reflect.deleteProperty(document, "hidden"); document.dispatchEvent(new Event("visibilitychange"));',
+      );
+      await stateShown(page, "finished");
+      // It went on from where it was: nothing was sent twice.
+      expect(new URL(requests.find((url) => url.includes("/api/stream")) ?? "").searchParams.get("from")).toMatch(
+        /^[1-9]\d*\.0$/,
+      );
+      expect(await figure(page, "trees")).toMatch(/^\d+ \/ 200$/);
+      watched.expectClean();
+      await watched.context.close();
+    } finally {
+      server.process.kill("SIGTERM");
+    }
+  });
 });
 
 /** Thresholds of one party as text; a value that stands in the other's own table is no secret to it. */

@@ -7,7 +7,7 @@ import type { JobRecord } from "../src/record/job-record.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { beginCrewedJob, busyCrew } from "./support/crewed-job.ts";
-import { minutes, openView, picture } from "./support/dashboard-page.ts";
+import { openView, picture } from "./support/dashboard-page.ts";
 import { labelExposure, recordActive } from "./support/exposed-job.ts";
 
 const browserPath = findBrowser();
@@ -17,7 +17,7 @@ const screens = [
   { width: 390, dark: false },
 ] as const;
 
-describe.skipIf(browserPath === null)("the Workers card in a browser", { timeout: minutes }, () => {
+describe.skipIf(browserPath === null)("the Workers card in a browser", () => {
   const records = scratchDirectory();
   let browser: Browser;
   let dashboard: Dashboard;
@@ -80,7 +80,7 @@ describe.skipIf(browserPath === null)("the Workers card in a browser", { timeout
     const workers = busyCrew.workers.slice(1);
     record.event({ type: "crew-progress", party, crew: { ...busyCrew, workers, workerCount: 3, awaited: null } });
     await expect
-      .poll(figures, { timeout: 20_000 })
+      .poll(figures, { timeout: 120_000 })
       .toEqual([
         "3 workers; 1 went",
         "15 / 16 blocks held",

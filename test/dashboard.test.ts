@@ -60,7 +60,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   const demo = (trees: string, ...more: string[]): RunningCommand =>
     startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--records", records, ...more]);
 
-  test("a demo, live to its end; reloaded in the middle, it loses nothing", { timeout: 5 * minutes }, async () => {
+  test("a demo, live to its end; reloaded in the middle, it loses nothing", async () => {
     const job = demo(demoSize.trees, "--dashboard");
     const [, url] = await job.errorMatches(/dashboard: (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43})\n/);
     const watched = await openDashboard(browser, url);
@@ -112,7 +112,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await watched.context.close();
   });
 
-  test("past jobs: two side by side", { timeout: 4 * minutes }, async () => {
+  test("past jobs: two side by side", async () => {
     expect((await demo(demoSize.fewer, "--quiet").finished).exitCode).toBe(0);
     stored = startTandem(["dashboard", records]);
     storedUrl = await printedAddress(stored);
@@ -138,151 +138,135 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await watched.context.close();
   });
 
-  test(
-    "the trees: own splits open, others' closed; a tree can be opened by keyboard",
-    { timeout: 2 * minutes },
-    async () => {
-      for (const job of readdirSync(join(records, "bank"))) keepContributions(join(records, "bank", job), explained);
-      const watched = await openDashboard(browser, storedUrl);
-      const { page } = watched;
-      await openView(page, "trees");
-      await page.locator("svg.tree").waitFor();
-      const moved = page.getByRole("region", { name: "What moves scores" }).locator("tbody tr");
-      expect(await moved.allTextContents()).toEqual(["all features of telecom0.5", "income0.125"]);
-      await page.getByRole("button", { name: "Previous tree" }).focus();
-      await page.keyboard.press("Enter");
-      await page
-        .getByRole("heading", { name: "Tree 1", exact: true })
-        .or(page.getByRole("heading", { name: /^Tree \d+$/ }))
-        .first()
-        .waitFor();
-      await page.locator("summary", { hasText: "As text" }).click();
-      const text = await page.locator("pre").innerText();
-      expect(text).toMatch(/a split of (retailer|telecom)/);
-      expect(text).toMatch(/yes: |no: /);
-      const own = page.locator("svg.tree .node:not(.closed)");
-      if ((await own.count()) > 0) expect(await own.first().textContent()).toMatch(/< .*people/);
-      expect(await page.locator("svg.tree .node.closed").count()).toBeGreaterThan(0);
-      await page.locator("summary", { hasText: "As text" }).click();
-      await picture(page, "trees");
-      watched.expectClean();
-      await watched.context.close();
-    },
-  );
+  test("the trees: own splits open, others' closed; a tree can be opened by keyboard", async () => {
+    for (const job of readdirSync(join(records, "bank"))) keepContributions(join(records, "bank", job), explained);
+    const watched = await openDashboard(browser, storedUrl);
+    const { page } = watched;
+    await openView(page, "trees");
+    await page.locator("svg.tree").waitFor();
+    const moved = page.getByRole("region", { name: "What moves scores" }).locator("tbody tr");
+    expect(await moved.allTextContents()).toEqual(["all features of telecom0.5", "income0.125"]);
+    await page.getByRole("button", { name: "Previous tree" }).focus();
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("heading", { name: "Tree 1", exact: true })
+      .or(page.getByRole("heading", { name: /^Tree \d+$/ }))
+      .first()
+      .waitFor();
+    await page.locator("summary", { hasText: "As text" }).click();
+    const text = await page.locator("pre").innerText();
+    expect(text).toMatch(/a split of (retailer|telecom)/);
+    expect(text).toMatch(/yes: |no: /);
+    const own = page.locator("svg.tree .node:not(.closed)");
+    if ((await own.count()) > 0) expect(await own.first().textContent()).toMatch(/< .*people/);
+    expect(await page.locator("svg.tree .node.closed").count()).toBeGreaterThan(0);
+    await page.locator("summary", { hasText: "As text" }).click();
+    await picture(page, "trees");
+    watched.expectClean();
+    await watched.context.close();
+  });
 
-  test(
-    "every view, wide and narrow, light and dark as the system has it: accessible, and not wider than the screen",
-    { timeout: 4 * minutes },
-    async () => {
-      const watched = await openDashboard(browser, storedUrl);
+  test("every view, wide and narrow, light and dark as the system has it: accessible, and not wider than the screen", async () => {
+    const watched = await openDashboard(browser, storedUrl);
+    const { page } = watched;
+    for (const { width, scheme } of [
+      { width: 1280, scheme: "light" },
+      { width: 1280, scheme: "dark" },
+      { width: 390, scheme: "light" },
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: scheme });
+      await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
+      for (const view of views) {
+        await openView(page, view);
+        if (view !== "jobs")
+          await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
+        await expectAccessible(page, `${view} at ${width}, ${scheme}`);
+        expect(
+          await page.evaluate<number>("document.documentElement.scrollWidth"),
+          `${view} at ${width}`,
+        ).toBeLessThanOrEqual(width);
+        const plain = width === 1280 && scheme === "light";
+        if (
+          (plain && !["overview", "jobs", "trees", "exposure"].includes(view)) ||
+          (!plain && view === "overview") ||
+          (width === 390 && view === "trees") ||
+          (scheme === "dark" && view === "quality")
+        )
+          await picture(page, `${view}${scheme === "dark" ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
+      }
+    }
+    watched.expectClean();
+    await watched.context.close();
+  });
+
+  test("the theme: the system's, until somebody chooses, and then that one, also after a reload", async () => {
+    const watched = await openDashboard(browser, storedUrl, { dark: true });
+    const { page } = watched;
+    const shown = async (): Promise<unknown> => [
+      await page.evaluate("document.documentElement.dataset.theme"),
+      await page.evaluate("getComputedStyle(document.body).backgroundColor"),
+    ];
+    const [light, dark] = [
+      ["light", "rgb(246, 246, 243)"],
+      ["dark", "rgb(18, 20, 24)"],
+    ];
+    const button = page.getByRole("button", { name: /^Theme: / });
+    await expect.poll(shown).toEqual(dark);
+    await page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(shown).toEqual(light);
+    await button.click(); // light
+    await page.emulateMedia({ colorScheme: "dark" });
+    await nextFrame(page); // by now the page has heard of it
+    await expect.poll(shown).toEqual(light);
+    await page.reload();
+    await button.waitFor();
+    await expect.poll(shown).toEqual(light);
+    await button.click(); // dark
+    await page.emulateMedia({ colorScheme: "light" });
+    await nextFrame(page);
+    await expect.poll(shown).toEqual(dark);
+    await button.click(); // as the system has it
+    await expect.poll(shown).toEqual(light);
+    watched.expectClean();
+    await watched.context.close();
+  });
+
+  test("a passive party's own page: its splits, no metric, no score, nobody but itself and the active party", async () => {
+    const own = startTandem(["dashboard", join(records, "retailer")]);
+    try {
+      const watched = await openDashboard(browser, await printedAddress(own));
       const { page } = watched;
-      for (const { width, scheme } of [
-        { width: 1280, scheme: "light" },
-        { width: 1280, scheme: "dark" },
-        { width: 390, scheme: "light" },
-      ] as const) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme: scheme });
-        await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe(scheme);
-        for (const view of views) {
-          await openView(page, view);
-          if (view !== "jobs")
-            await page.locator("main .card :is(svg, canvas, table)").first().waitFor({ state: "attached" });
-          await expectAccessible(page, `${view} at ${width}, ${scheme}`);
-          expect(
-            await page.evaluate<number>("document.documentElement.scrollWidth"),
-            `${view} at ${width}`,
-          ).toBeLessThanOrEqual(width);
-          const plain = width === 1280 && scheme === "light";
-          if (
-            (plain && !["overview", "jobs", "trees", "exposure"].includes(view)) ||
-            (!plain && view === "overview") ||
-            (width === 390 && view === "trees") ||
-            (scheme === "dark" && view === "quality")
-          )
-            await picture(page, `${view}${scheme === "dark" ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
-        }
+      await page.locator(".parties").waitFor();
+      expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "retailer (you)"]);
+      await expectAccessible(page, "a passive party's page");
+      await picture(page, "passive");
+      let seen = "";
+      for (const view of views) {
+        await openView(page, view);
+        seen += await page.locator("body").innerText();
+      }
+      const stream = await page.evaluate(async () => {
+        const [{ job }] = (await (await fetch("/api/jobs?viewer=retailer")).json()) as { job: string }[];
+        return (await fetch(`/api/job?viewer=retailer&job=${job}`)).text();
+      });
+      expect(seen).toMatch(/node \d+/);
+      expect(seen).toContain("encrypted gradients only");
+      for (const text of [seen, stream]) {
+        expect(text).not.toContain("telecom");
+        expect(text).not.toMatch(/"(auc|ks|logloss|weight|gain)"/);
+        // Round numbers may be thresholds of several parties; names are not.
+        const own = new Set(secretsOf(records, ["retailer"]));
+        const others = secretsOf(records, ["bank", "telecom"]).filter((secret) => !own.has(secret));
+        expect(others.length).toBeGreaterThan(5);
+        expect(others.filter((secret) => text.includes(secret))).toEqual([]);
       }
       watched.expectClean();
       await watched.context.close();
-    },
-  );
-
-  test(
-    "the theme: the system's, until somebody chooses, and then that one, also after a reload",
-    { timeout: minutes },
-    async () => {
-      const watched = await openDashboard(browser, storedUrl, { dark: true });
-      const { page } = watched;
-      const shown = async (): Promise<unknown> => [
-        await page.evaluate("document.documentElement.dataset.theme"),
-        await page.evaluate("getComputedStyle(document.body).backgroundColor"),
-      ];
-      const [light, dark] = [
-        ["light", "rgb(246, 246, 243)"],
-        ["dark", "rgb(18, 20, 24)"],
-      ];
-      const button = page.getByRole("button", { name: /^Theme: / });
-      await expect.poll(shown).toEqual(dark);
-      await page.emulateMedia({ colorScheme: "light" });
-      await expect.poll(shown).toEqual(light);
-      await button.click(); // light
-      await page.emulateMedia({ colorScheme: "dark" });
-      await nextFrame(page); // by now the page has heard of it
-      await expect.poll(shown).toEqual(light);
-      await page.reload();
-      await button.waitFor();
-      await expect.poll(shown).toEqual(light);
-      await button.click(); // dark
-      await page.emulateMedia({ colorScheme: "light" });
-      await nextFrame(page);
-      await expect.poll(shown).toEqual(dark);
-      await button.click(); // as the system has it
-      await expect.poll(shown).toEqual(light);
-      watched.expectClean();
-      await watched.context.close();
-    },
-  );
-
-  test(
-    "a passive party's own page: its splits, no metric, no score, nobody but itself and the active party",
-    { timeout: 2 * minutes },
-    async () => {
-      const own = startTandem(["dashboard", join(records, "retailer")]);
-      try {
-        const watched = await openDashboard(browser, await printedAddress(own));
-        const { page } = watched;
-        await page.locator(".parties").waitFor();
-        expect(await page.locator(".parties .party-name").allTextContents()).toEqual(["bank", "retailer (you)"]);
-        await expectAccessible(page, "a passive party's page");
-        await picture(page, "passive");
-        let seen = "";
-        for (const view of views) {
-          await openView(page, view);
-          seen += await page.locator("body").innerText();
-        }
-        const stream = await page.evaluate(async () => {
-          const [{ job }] = (await (await fetch("/api/jobs?viewer=retailer")).json()) as { job: string }[];
-          return (await fetch(`/api/job?viewer=retailer&job=${job}`)).text();
-        });
-        expect(seen).toMatch(/node \d+/);
-        expect(seen).toContain("encrypted gradients only");
-        for (const text of [seen, stream]) {
-          expect(text).not.toContain("telecom");
-          expect(text).not.toMatch(/"(auc|ks|logloss|weight|gain)"/);
-          // Round numbers may be thresholds of several parties; names are not.
-          const own = new Set(secretsOf(records, ["retailer"]));
-          const others = secretsOf(records, ["bank", "telecom"]).filter((secret) => !own.has(secret));
-          expect(others.length).toBeGreaterThan(5);
-          expect(others.filter((secret) => text.includes(secret))).toEqual([]);
-        }
-        watched.expectClean();
-        await watched.context.close();
-      } finally {
-        own.process.kill("SIGTERM");
-      }
-    },
-  );
+    } finally {
+      own.process.kill("SIGTERM");
+    }
+  });
 
   test("without the token: nothing", async () => {
     const context = await browser.newContext();
@@ -304,7 +288,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await context.close();
   });
 
-  test("the report, in a browser with scripts off and no network", { timeout: 2 * minutes }, async () => {
+  test("the report, in a browser with scripts off and no network", async () => {
     const [job] = readdirSync(join(records, "bank")).toSorted();
     const context = await browser.newContext({
       javaScriptEnabled: false,

@@ -160,4 +160,4 @@ test("between real roles: what is observed comes apart, and under guarded it doe
   expect(guarded.exposure.linked).toBe(0);
   expect(guarded.exposure.certain.sums).toBe(guarded.exposure.certain.outcomes);
   expect(guarded.predictions, "outcomes of test rows").toBe(0);
-}, 120_000);
+});

@@ -29,61 +29,56 @@ afterAll(async () => {
   await rejections.expectNone();
 });
 
-test(
-  `${seeds} seeds: connections and processes are lost, and every job ends as if nothing had happened`,
-  { timeout: 600_000 },
-  async () => {
-    const expected = new Map<Scenario, SimulationResult>();
-    for (const scenario of scenarios.all) expected.set(scenario, await simulateUndisturbed(scenario));
-    for (const [scenario, { attempts, resumed, files }] of expected) {
-      expect([attempts, resumed], scenario.name).toEqual([1, 0]);
-      // Passive parties win some of the splits: otherwise there is little to lose.
-      for (const party of ["shop", "telecom"])
-        expect(files.get(`${party}/share.json`), scenario.name).toMatch(/"tree":[\s\S]*"tree":/);
-    }
-    expect(
-      scenarios.all.some(({ startTrees }) => startTrees > 0),
-      "some job goes on from an earlier model",
-    ).toBe(true);
-    for (const [scenario, { files }] of expected) {
-      const { num_round, early_stopping_rounds } = scenario.active.training;
-      const perRound = treesPerLayer(scenario.active.training);
-      const kept =
-        (JSON.parse(files.get("bank/share.json") ?? "") as { share: { trees: unknown[] } }).share.trees.length /
-        perRound;
-      // Where jobs may stop early, they do, and drop what came after the best round.
-      if (early_stopping_rounds > 0) expect(kept, scenario.name).toBeLessThan(num_round - early_stopping_rounds);
-      else expect(kept, scenario.name).toBe(num_round + scenario.startTrees / perRound);
-    }
+test(`${seeds} seeds: connections and processes are lost, and every job ends as if nothing had happened`, async () => {
+  const expected = new Map<Scenario, SimulationResult>();
+  for (const scenario of scenarios.all) expected.set(scenario, await simulateUndisturbed(scenario));
+  for (const [scenario, { attempts, resumed, files }] of expected) {
+    expect([attempts, resumed], scenario.name).toEqual([1, 0]);
+    // Passive parties win some of the splits: otherwise there is little to lose.
+    for (const party of ["shop", "telecom"])
+      expect(files.get(`${party}/share.json`), scenario.name).toMatch(/"tree":[\s\S]*"tree":/);
+  }
+  expect(
+    scenarios.all.some(({ startTrees }) => startTrees > 0),
+    "some job goes on from an earlier model",
+  ).toBe(true);
+  for (const [scenario, { files }] of expected) {
+    const { num_round, early_stopping_rounds } = scenario.active.training;
+    const perRound = treesPerLayer(scenario.active.training);
+    const kept =
+      (JSON.parse(files.get("bank/share.json") ?? "") as { share: { trees: unknown[] } }).share.trees.length / perRound;
+    // Where jobs may stop early, they do, and drop what came after the best round.
+    if (early_stopping_rounds > 0) expect(kept, scenario.name).toBeLessThan(num_round - early_stopping_rounds);
+    else expect(kept, scenario.name).toBe(num_round + scenario.startTrees / perRound);
+  }
 
-    const results: SimulationResult[] = [];
-    const failures: string[] = [];
-    let next = 1;
-    const work = async (): Promise<void> => {
-      for (let seed = next++; seed <= seeds; seed = next++) {
-        try {
-          const scenario = scenarios.of(seed);
-          const undisturbed = expected.get(scenario) as SimulationResult;
-          const result = await simulateFaults(scenario, seed, undisturbed);
-          expect(result.files).toEqual(undisturbed.files);
-          results.push(result);
-        } catch (error) {
-          failures.push(
-            `seed ${seed} (${scenarios.of(seed).name}): ${String(error)}\n` +
-              `  replay: npm run build && npm run swarm -- --seeds 1 --from ${seed}`,
-          );
-        }
+  const results: SimulationResult[] = [];
+  const failures: string[] = [];
+  let next = 1;
+  const work = async (): Promise<void> => {
+    for (let seed = next++; seed <= seeds; seed = next++) {
+      try {
+        const scenario = scenarios.of(seed);
+        const undisturbed = expected.get(scenario) as SimulationResult;
+        const result = await simulateFaults(scenario, seed, undisturbed);
+        expect(result.files).toEqual(undisturbed.files);
+        results.push(result);
+      } catch (error) {
+        failures.push(
+          `seed ${seed} (${scenarios.of(seed).name}): ${String(error)}\n` +
+            `  replay: npm run build && npm run swarm -- --seeds 1 --from ${seed}`,
+        );
       }
-    };
-    await Promise.all(Array.from({ length: jobsAtOnce }, work));
-    expect(failures.join("\n")).toBe("");
+    }
+  };
+  await Promise.all(Array.from({ length: jobsAtOnce }, work));
+  expect(failures.join("\n")).toBe("");
 
-    const total = (kind: FaultKind): number => results.reduce((sum, { faults }) => sum + faults[kind], 0);
-    for (const kind of faultKinds) expect(total(kind), kind).toBeGreaterThan(seeds / 25);
-    expect(results.filter(({ resumed }) => resumed > 0).length).toBeGreaterThan(seeds / 2);
-    expect(results.reduce((sum, { attempts }) => sum + attempts, 0)).toBeGreaterThan(2 * seeds);
-  },
-);
+  const total = (kind: FaultKind): number => results.reduce((sum, { faults }) => sum + faults[kind], 0);
+  for (const kind of faultKinds) expect(total(kind), kind).toBeGreaterThan(seeds / 25);
+  expect(results.filter(({ resumed }) => resumed > 0).length).toBeGreaterThan(seeds / 2);
+  expect(results.reduce((sum, { attempts }) => sum + attempts, 0)).toBeGreaterThan(2 * seeds);
+});
 
 test.each([
   ["plain", 4],

@@ -42,52 +42,48 @@ async function modelOf(job: string): Promise<Model> {
   return mergeShares(await readActiveShare(share(bank)), [await readPassiveShare(share(shop))]);
 }
 
-test(
-  "real processes, each killed once: the model of Paillier, and a record without ciphertexts to check",
-  { timeout: 120_000 },
-  async () => {
-    const port = await freePort();
-    const training = { num_round: 4, max_depth: 2, max_bin: 8 };
-    const partner = [{ company: shop, party: { port } }];
-    const config = writeActiveConfig(bank, partner, "hidden", { ...lattice, training });
-    const theirs = writePassiveConfig(shop, [bank], { listen: { host: "127.0.0.1", port }, policy: allowed });
-    const active = new PartyProcess("bank", "train", "-c", config);
-    const passive = new PartyProcess("shop", "party", "-c", theirs);
-    const trees = (): number => Number([...active.said.matchAll(/tree (\d)\/4/g)].at(-1)?.[1] ?? 0);
-    passive.start();
-    active.start();
-    await until("the first tree", () => trees() >= 1);
-    await active.kill();
-    active.start();
-    await until("the second tree", () => trees() >= 2);
-    await passive.kill();
-    passive.start();
-    expect(await active.ended(), active.said).toBe(0);
-    expect(active.saidEver).toMatch(/goes on after [12] of 4 trees/);
-    expect(active.saidEver).toMatch(/encrypts with lattices .*\n/);
-    expect(active.saidEver).toMatch(/besides sums, \d+ nodes x \d+ candidates tell at most delta = 2\^-\d/);
-    expect(active.saidEver + passive.saidEver).not.toMatch(/key_bits|-bit|keyBits/);
-    const report = readFileSync(join(bank.folder, "jobs", "hidden", "report.html"), "utf8");
-    expect(report).toContain("every sum is opened exactly");
-    expect(report).not.toMatch(/Paillier|key_bits/);
-    await passive.kill();
+test("real processes, each killed once: the model of Paillier, and a record without ciphertexts to check", async () => {
+  const port = await freePort();
+  const training = { num_round: 4, max_depth: 2, max_bin: 8 };
+  const partner = [{ company: shop, party: { port } }];
+  const config = writeActiveConfig(bank, partner, "hidden", { ...lattice, training });
+  const theirs = writePassiveConfig(shop, [bank], { listen: { host: "127.0.0.1", port }, policy: allowed });
+  const active = new PartyProcess("bank", "train", "-c", config);
+  const passive = new PartyProcess("shop", "party", "-c", theirs);
+  const trees = (): number => Number([...active.said.matchAll(/tree (\d)\/4/g)].at(-1)?.[1] ?? 0);
+  passive.start();
+  active.start();
+  await until("the first tree", () => trees() >= 1);
+  await active.kill();
+  active.start();
+  await until("the second tree", () => trees() >= 2);
+  await passive.kill();
+  passive.start();
+  expect(await active.ended(), active.said).toBe(0);
+  expect(active.saidEver).toMatch(/goes on after [12] of 4 trees/);
+  expect(active.saidEver).toMatch(/encrypts with lattices .*\n/);
+  expect(active.saidEver).toMatch(/besides sums, \d+ nodes x \d+ candidates tell at most delta = 2\^-\d/);
+  expect(active.saidEver + passive.saidEver).not.toMatch(/key_bits|-bit|keyBits/);
+  const report = readFileSync(join(bank.folder, "jobs", "hidden", "report.html"), "utf8");
+  expect(report).toContain("every sum is opened exactly");
+  expect(report).not.toMatch(/Paillier|key_bits/);
+  await passive.kill();
 
-    const party = await startParty(shop, [bank], { policy: allowed });
-    const told = await activeConfig(bank, [{ company: shop, party }], "told", { training });
-    await runActive(told, () => {});
-    expect(firstDifference(await modelOf("hidden"), await modelOf("told"))).toBeNull();
-    const answers = readdirSync(join(bank.folder, "jobs", "hidden", "evidence"));
-    expect(answers.length).toBe(4);
-    const sizeOf = (job: string): number => statSync(join(bank.folder, "jobs", job, "evidence", answers[0])).size;
-    expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("told") / 2);
+  const party = await startParty(shop, [bank], { policy: allowed });
+  const told = await activeConfig(bank, [{ company: shop, party }], "told", { training });
+  await runActive(told, () => {});
+  expect(firstDifference(await modelOf("hidden"), await modelOf("told"))).toBeNull();
+  const answers = readdirSync(join(bank.folder, "jobs", "hidden", "evidence"));
+  expect(answers.length).toBe(4);
+  const sizeOf = (job: string): number => statSync(join(bank.folder, "jobs", job, "evidence", answers[0])).size;
+  expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("told") / 2);
 
-    const openings = await Promise.all([openJob(config, "hidden"), openJob(theirs, "hidden")]);
-    const verdict = await checkOpenings(openings, { trees: null });
-    expect(verdict.records).toEqual([]);
-    expect(verdict.trees.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "not checked"));
-    expect(verdict.notChecked).toEqual([expect.stringMatching(/^no tree: what the lattice scheme has sent cannot/)]);
-  },
-);
+  const openings = await Promise.all([openJob(config, "hidden"), openJob(theirs, "hidden")]);
+  const verdict = await checkOpenings(openings, { trees: null });
+  expect(verdict.records).toEqual([]);
+  expect(verdict.trees.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "not checked"));
+  expect(verdict.notChecked).toEqual([expect.stringMatching(/^no tree: what the lattice scheme has sent cannot/)]);
+});
 
 test("a passive party must allow it, and say that minimums at the root are enough", async () => {
   const minimums = { min_instances_per_candidate: 2, min_instances_per_tree: 5 };

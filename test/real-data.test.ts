@@ -65,5 +65,5 @@ describe.skipIf(absent)("Default of Credit Card Clients", () => {
     expect(party.wrong).toBe(0);
     expect(party.candidateBits).toBeGreaterThan(0.98);
     expect(party.sumsPerPerson).toBeCloseTo(0.19, 2);
-  }, 900_000);
+  });
 });

@@ -10,7 +10,7 @@ import { scratchDirectory, tandem } from "../support/command.ts";
 const out = join(scratchDirectory(), "report");
 const read = (name: string): string => readFileSync(join(out, name), "utf8");
 
-test("the smallest reproduction of everything, and then nothing is left to run", { timeout: 180_000 }, async () => {
+test("the smallest reproduction of everything, and then nothing is left to run", async () => {
   const smoke = ["reproduce", "all", "--synthetic", "--smoke", "--out", out];
   const first = await tandem(...smoke);
   expect(first.exitCode, first.stderr).toBe(0);

@@ -9,7 +9,7 @@ import type { RunningCommand } from "./command.ts";
 
 export const pictures = process.env["TANDEM_SCREENSHOTS"] === "1";
 /** Pictures are of a larger job, and may be taken on a machine that is busy. */
-export const minutes = (pictures ? 6 : 1) * 60_000;
+export const minutes = (pictures ? 6 : 2) * 60_000;
 export const screenshots = fileURLToPath(new URL("../../docs/screenshots/", import.meta.url));
 
 /** The pictures whose files are called otherwise than their view. */
