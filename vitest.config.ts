@@ -41,16 +41,18 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const besideSources = ["src", "lab", "test/world"].flatMap((folder) =>
+const besideSources = ["src", "web", "lab", "test/world"].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".test.ts"))
+    .filter((path) => /\.test\.tsx?$/.test(path))
     .map((path) => join(folder, path)),
 );
 /** A file that replaces modules must not share them with others. */
 const replacing = besideSources.filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
 
 export default defineConfig({
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   test: {
+    css: true, // reports hold their styles as text
     reporters: process.env["CI"] ? ["dot"] : ["default"],
     // For machines that are five times slower, and busy. A test that hangs fails all the same.
     testTimeout: 600_000,

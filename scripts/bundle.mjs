@@ -24,6 +24,7 @@ import { build as buildPage } from "vite";
 import { buildThreads, isInstalled } from "./build-threads.mjs";
 import { billOfMaterials, bundledPackages, licenceTexts, packageOf } from "./bundled-packages.mjs";
 import { importSources } from "./import-sources.mjs";
+import { preactJsx, rawStyles } from "./web-views.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -76,7 +77,8 @@ async function bundleProgram() {
     platform: "node",
     // resvg, of the laboratory, reads a WebAssembly file from its own folder.
     external: (id) => isInstalled(id) || id === "@resvg/resvg-wasm",
-    plugins: [moduleSets(product, first)],
+    transform: preactJsx,
+    plugins: [rawStyles, moduleSets(product, first)],
   });
   const { output } = await build.write({
     dir: join(dist, "program"),

@@ -1,5 +1,5 @@
 /**
- * Checks the direction of imports between the folders of src/ (ARCHITECTURE.md).
+ * Checks the direction of imports between the folders of src/, and from web/ into them (ARCHITECTURE.md).
  *
  *   node scripts/check-layers.mjs [root]
  *
@@ -68,9 +68,9 @@ export const layers = {
   "party/active": [...belowParty, "party", "party/model"],
   "party/passive": [...belowParty, "party", "party/model", "scoring"],
   "scoring/http": [...belowParty, "party", "party/model", "scoring"],
-  // Reads records only.
-  report: ["base", "gbdt", "privacy", "protocol", "record"],
-  dashboard: ["base", "record", "report"],
+  // Views of records, for the page and for reports. It is not a folder of src/, but beside it.
+  web: ["base", "codec", "gbdt", "privacy", "protocol", "record"],
+  dashboard: ["base", "record", "web"],
   // Looks at jobs that are over, with the parties' own ways of reading data.
   verify: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring"],
   simulate: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring", "scoring/http"],
@@ -97,7 +97,7 @@ export function checkLayers(root) {
   const source = join(root, "src");
   const violations = unknownEntries(source);
   let importCount = 0;
-  const modules = typescriptFiles(source);
+  const modules = [...typescriptFiles(source), ...typescriptFiles(join(root, "web"))];
   for (const path of modules) {
     for (const { specifier, line } of importsOf(readFileSync(path, "utf8"))) {
       importCount++;
@@ -109,7 +109,7 @@ export function checkLayers(root) {
         violations.push(`${shown(root, path)}:${line} may not import ${shown(root, target)} (only its folder may)`);
         continue;
       }
-      if (mayImport(from, to, path.endsWith(".test.ts"))) continue;
+      if (mayImport(from, to, /\.test\.tsx?$/.test(path))) continue;
       violations.push(`${shown(root, path)}:${line} may not import ${shown(root, target)} (${from} -> ${to})`);
     }
   }
@@ -160,7 +160,7 @@ function resolveImport(source, importer, specifier) {
 
 function layerOf(source, path) {
   const [first, ...rest] = relative(source, path).split(sep);
-  if (first === "..") return "outside src";
+  if (first === "..") return rest[0] === "web" ? "web" : "outside src";
   if (rest.length > 1 && Object.hasOwn(layers, `${first}/${rest[0]}`)) return `${first}/${rest[0]}`;
   if (rest.length > 0) return first;
   return /^index(\.test)?\.ts$/.test(first) ? "index" : first;
@@ -178,7 +178,7 @@ function unknownEntries(source) {
 function typescriptFiles(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort();
 }

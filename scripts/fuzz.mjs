@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { rolldown } from "rolldown";
 import { buildThreads } from "./build-threads.mjs";
+import { preactJsx, rawStyles } from "./web-views.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const silenceMsMax = 5000;
@@ -25,7 +26,9 @@ export async function bundleChild() {
   await buildThreads();
   const folder = join(root, "build", "fuzz");
   const input = join(root, "test", "support", "fuzz", "fuzz-child.ts");
-  const build = await rolldown({ cwd: root, input, platform: "node", external: ["@resvg/resvg-wasm"] });
+  const external = ["@resvg/resvg-wasm"];
+  const reports = { transform: preactJsx, plugins: [rawStyles] };
+  const build = await rolldown({ cwd: root, input, platform: "node", external, ...reports });
   await build.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", cleanDir: true });
   await build.close();
   return join(folder, "fuzz-child.mjs");

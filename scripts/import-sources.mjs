@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { buildThreads } from "./build-threads.mjs";
+import { preactJsx, rawStyles } from "./web-views.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -14,7 +15,7 @@ export async function importSources(...paths) {
   await buildThreads();
   const names = paths.map((path) => path.replaceAll("/", "-").replace(/\.ts$/, ""));
   const input = Object.fromEntries(names.map((name, i) => [name, join(root, paths[i])]));
-  const build = await rolldown({ cwd: root, input, platform: "node" });
+  const build = await rolldown({ cwd: root, input, platform: "node", transform: preactJsx, plugins: [rawStyles] });
   // Beside the addon, not in a temporary folder: paths of the package are looked up from here.
   const dir = join(root, "build", "scripts", names[0]);
   await build.write({ dir, format: "esm", entryFileNames: "[name].js", cleanDir: true });

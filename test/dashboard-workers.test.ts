@@ -88,6 +88,7 @@ describe.skipIf(browserPath === null)("the Workers card in a browser", () => {
         "1.26 GB from the engine",
         "1 block moved",
         "1 round redone",
+        "1 attempt whose work at the workers was lost",
       ]);
     expect(await card.locator(".hint").count()).toBe(0);
     expect(await card.locator("tbody tr").count()).toBe(3);

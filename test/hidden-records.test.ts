@@ -7,7 +7,7 @@ import { simulate } from "../src/simulate/simulate.ts";
 import type { SimulateOptions } from "../src/simulate/simulate-options.ts";
 import { auditText } from "../src/cli/terminal/audit-text.ts";
 import { readRecord } from "../src/record/stored-record.ts";
-import { jobReport } from "../src/report/job-report.ts";
+import { jobReport } from "../web/report/reports.js";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
 
 const root = scratchDirectory();
@@ -53,8 +53,8 @@ test("a passive party is told what won splits tell of everybody, and that sums w
   const report = await reportOf("passive-1");
   expect(report).toContain("told a side of everybody");
   expect(report).toContain("is not in these figures");
-  expect(report).toMatch(/which instances are in each node that is split +0 instances of nodes/);
-  expect(report).toMatch(/lattice +scheme; who is in a node is hidden/);
+  expect(report).toMatch(/which instances are in each node that is split instances of nodes +0 /);
+  expect(report).toMatch(/lattice +scheme; node membership is hidden/);
 });
 
 test("the active party is told that nobody could rank its people by their nodes", async () => {

@@ -127,6 +127,16 @@ describe("a small tree", () => {
     ]);
   });
 
+  it("holds views to records: components reach no party, and parties no component", () => {
+    plant("web/views/card.tsx", 'import "../../src/record/job-view.ts";\nimport "../../src/party/run.ts";\n');
+    plant("src/party/run.ts", 'import "../../web/views/card.tsx";\n');
+    plant("src/dashboard/server.ts", 'import "../../web/report/reports.js";\n');
+    expect(checkLayers(root).violations).toEqual([
+      "src/party/run.ts:1 may not import web/views/card.tsx (party -> web)",
+      "web/views/card.tsx:2 may not import src/party/run.ts (web -> party)",
+    ]);
+  });
+
   it("lets whoever may import base import its folders, which hardly know each other", () => {
     plant("src/base/files/disk.ts", 'import "../error.ts";\nimport "../text/format.ts";\n');
     plant("src/base/parameters/table.ts", 'import "../text/format.ts";\n');

@@ -46,7 +46,7 @@ test("a passive party listens without what only others need", async () => {
   writeFileSync(join(folder, "data.csv"), "id,basket\na,1\nb,2\n");
   const loaded = await chunksOf(["party", "--config", config, "--supervised"], /"type":"listening"/);
   expect(loaded).toEqual(expect.arrayContaining(["command", "commander", "@connectrpc/connect-node", "yaml", "zod"]));
-  const others = /^(?:echarts|hyparquet|@nats-io|@peculiar|asn1js|reflect-metadata|tsyringe|uplot|@resvg|pg)/;
+  const others = /^(?:echarts|hyparquet|@nats-io|@peculiar|asn1js|reflect-metadata|tsyringe|preact|@resvg|pg)/;
   expect(loaded.filter((name) => others.test(name))).toEqual([]);
 });
 

@@ -24,7 +24,7 @@ export async function writeReport(
 ): Promise<string> {
   const { readRecord } = await import("../record/stored-record.ts");
   const views = await readRecord(resolve(folder));
-  const { jobReport } = await import("../report/job-report.ts"); // brings the plotting library with it
+  const { jobReport } = await import("../../web/report/reports.js");
   const path = out === undefined ? join(resolve(folder), reportFileName) : resolve(out);
   await writeFileAtomically(path, jobReport(views, new Date(), { withOwn }), 0o600);
   return path;

@@ -200,7 +200,7 @@ class Routes {
   async #report(folder: string, response: ServerResponse): Promise<void> {
     const views = await readRecord(folder).catch(() => null);
     if (views === null) return bare(response, 404);
-    const { jobReport } = await import("../report/job-report.ts"); // brings the plotting library with it
+    const { jobReport } = await import("../../web/report/reports.js");
     response.setHeader("Content-Security-Policy", reportPolicy);
     response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(jobReport(views, new Date()));
   }

@@ -1,14 +1,26 @@
 /** The frame around all views: whose page it is, which job, where to go. */
 import type { ComponentChildren } from "preact";
-import { EncodingView } from "./encoding-view.tsx";
+import type { JobViews } from "../../src/record/stored-record.ts";
+import { Disclosure } from "../views/disclosure.tsx";
+import { Encoding } from "../views/encoding.tsx";
+import { Exposure } from "../views/exposure.tsx";
 import { CompareView } from "./compare-view.tsx";
-import { DisclosureView } from "./disclosure-view.tsx";
-import { ExposureView } from "./exposure-view.tsx";
 import { Overview } from "./overview.tsx";
 import { QualityView } from "./quality-view.tsx";
 import { href, route, type ViewName, views } from "./route.ts";
 import { JobsView } from "./jobs-view.tsx";
-import { connection, openJob, jobAlarms, jobFailure, jobWarning, jobs, jobState, viewer, viewers } from "./session.ts";
+import {
+  connection,
+  openJob,
+  jobAlarms,
+  jobViews,
+  jobFailure,
+  jobWarning,
+  jobs,
+  jobState,
+  viewer,
+  viewers,
+} from "./session.ts";
 import { nextTheme, theme } from "./theme.ts";
 import { TreesView } from "./trees-view.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -75,18 +87,34 @@ function CurrentView() {
     case "quality":
       return <QualityView />;
     case "encoding":
-      return <EncodingView />;
+      return <Titled title={views.encoding} view={Encoding} />;
     case "trees":
       return <TreesView />;
     case "disclosure":
-      return <DisclosureView />;
+      return <Titled title={views.disclosure} view={Disclosure} />;
     case "exposure":
-      return <ExposureView />;
+      return <Titled title={views.exposure} view={Exposure} />;
     case "jobs":
       return <JobsView />;
     case "compare":
       return <CompareView />;
   }
+}
+
+interface TitledProps {
+  readonly title: string;
+  readonly view: (views: JobViews) => ComponentChildren;
+}
+
+/** A view that a report has as well. */
+function Titled({ title, view: View }: TitledProps) {
+  const { view, own } = jobViews.value;
+  return (
+    <>
+      <h1 class="title">{title}</h1>
+      <View view={view} own={own} />
+    </>
+  );
 }
 
 function Logo() {

@@ -4,10 +4,13 @@ import { useEffect } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/text/format.ts";
 import { gradientSavings, metricNamesOf } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
-import { Card, Nothing, Table } from "./card.tsx";
-import { Chart } from "./chart.tsx";
+import type { JobViews } from "../../src/record/stored-record.ts";
+import { metricBounds } from "../views/axis.ts";
+import { Card, Nothing, Table } from "../views/card.tsx";
+import { Chart } from "../views/chart.tsx";
+import { MetricChoice } from "./learning-curves.tsx";
 import { route } from "./route.ts";
-import { type JobViews, readJob, viewer } from "./session.ts";
+import { readJob, viewer } from "./session.ts";
 
 const pair = signal<{ readonly key: string; readonly jobs: readonly (JobViews | null)[] }>({ key: "", jobs: [] });
 const chosenMetric = signal<string | null>(null);
@@ -61,22 +64,16 @@ function Curves({ left, right }: { readonly left: JobView; readonly right: JobVi
     Array.from({ length }, (_, i) => view.rounds[i]?.train[name] ?? null);
   return (
     <>
-      <label class="choice">
-        <span>Metric</span>
-        <select value={name} onChange={(event) => (chosenMetric.value = event.currentTarget.value)}>
-          {names.map((metric) => (
-            <option key={metric}>{metric}</option>
-          ))}
-        </select>
-      </label>
+      <MetricChoice names={names} name={name} onChoice={(metric) => (chosenMetric.value = metric)} />
       <Chart
         label={`training ${name} of both jobs`}
         x={Array.from({ length }, (_, i) => i + 1)}
         xLabel="tree"
         wholeX
+        yBounds={metricBounds(name)}
         series={[
-          { label: left.job, colour: "--party-active", values: values(left), points: length < 30 },
-          { label: right.job, colour: "--party-0", values: values(right), dash: [6, 4], points: length < 30 },
+          { label: left.job, colour: "--party-active", values: values(left) },
+          { label: right.job, colour: "--party-0", values: values(right), dash: "dashed" },
         ]}
       />
     </>

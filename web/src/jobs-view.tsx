@@ -1,7 +1,7 @@
 /** Past jobs in a list. Two of them can be compared. */
 import { signal } from "@preact/signals";
 import { formatMetric, formatSeconds } from "../../src/base/text/format.ts";
-import { Card, Nothing, Table } from "./card.tsx";
+import { Card, Nothing, Table } from "../views/card.tsx";
 import { href } from "./route.ts";
 import { jobs } from "./session.ts";
 

@@ -3,10 +3,10 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { begin } from "./session.ts";
 import { applyTheme } from "./theme.ts";
-import "uplot/dist/uPlot.min.css";
-import "./styles/base.css";
-import "./styles/views.css";
-import "./styles/exposure.css";
+import "../views/styles/base.css";
+import "../views/styles/views.css";
+import "../views/styles/exposure.css";
+import "./styles/page.css";
 
 applyTheme();
 const root = document.querySelector("#app");

@@ -15,13 +15,13 @@ import {
 } from "../../src/record/job-facts.ts";
 import { importance } from "../../src/record/own-view.ts";
 import type { JobView } from "../../src/record/job-view.ts";
-import { Card, Figure, Nothing } from "./card.tsx";
-import { ImportanceTable } from "./importance-table.tsx";
+import { Card, Figure, Nothing } from "../views/card.tsx";
+import { ImportanceTable } from "../views/importance.tsx";
+import { Parties } from "../views/party-picture.tsx";
+import { Timeline } from "../views/timeline.tsx";
+import { Workers } from "../views/workers.tsx";
 import { LearningCurves } from "./learning-curves.tsx";
-import { PartyPicture } from "./party-picture.tsx";
-import { now, openJob, jobViews } from "./session.ts";
-import { Timeline } from "./timeline.tsx";
-import { WorkersCard } from "./workers-card.tsx";
+import { jobViews, now, openJob } from "./session.ts";
 
 export function Overview() {
   const { view } = jobViews.value;
@@ -30,7 +30,7 @@ export function Overview() {
     <>
       <Status view={view} />
       <div class="grid">
-        <Parties view={view} />
+        <PartiesCard view={view} />
         {view.role === "active" ? <Learning view={view} /> : <OwnSplits />}
         <Time view={view} />
         <WorkersCard view={view} />
@@ -46,7 +46,7 @@ interface ViewProps {
 // A card is drawn again only when what it shows has changed: the page must not take the processor from the job that it
 // watches.
 
-function Parties({ view }: ViewProps) {
+function PartiesCard({ view }: ViewProps) {
   const shown = view.parties
     .map(({ name, connected, doing, sentBytes, receivedBytes }) =>
       [name, connected, doing, formatBytes(sentBytes), formatBytes(receivedBytes)].join(),
@@ -55,7 +55,7 @@ function Parties({ view }: ViewProps) {
   return useMemo(
     () => (
       <Card title="Parties">
-        <PartyPicture view={view} />
+        <Parties view={view} />
       </Card>
     ),
     [view.job, view.state, shown],
@@ -82,7 +82,7 @@ function OwnSplits() {
         {rows.length === 0 ? (
           <Nothing>No split is ours yet. Features appear here when one of their splits wins.</Nothing>
         ) : (
-          <ImportanceTable view={view} rows={rows} own />
+          <ImportanceTable view={view} rows={rows} by="feature" />
         )}
       </Card>
     ),
@@ -110,6 +110,16 @@ function Time({ view }: ViewProps) {
       </Card>
     ),
     [view.job, view.state, title, hint, growing, spans.length],
+  );
+}
+
+/** Nothing where the party has no workers. */
+function WorkersCard({ view }: ViewProps) {
+  const { crew } = view;
+  const redone = view.roundsSoFar.redone;
+  return useMemo(
+    () => (crew === null ? null : <Workers view={view} crew={crew} />),
+    [view.job, view.state, crew, redone],
   );
 }
 

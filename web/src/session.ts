@@ -4,10 +4,12 @@
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { addOwn, isOwnLine } from "../../src/record/own-lines.ts";
-import { emptyOwn, type OwnJobView } from "../../src/record/own-view.ts";
+import { emptyOwn } from "../../src/record/own-view.ts";
 import { isStampedEvent } from "../../src/record/events.ts";
 import { addEvent } from "../../src/record/fold-events.ts";
 import { emptyJobView, type JobView } from "../../src/record/job-view.ts";
+import { alarmSentences } from "../../src/record/spending-facts.ts";
+import type { JobViews } from "../../src/record/stored-record.ts";
 import { route } from "./route.ts";
 
 /** As src/dashboard/server.ts answers. */
@@ -35,11 +37,6 @@ interface StoredRecord {
   readonly own: readonly OwnLine[];
 }
 
-export interface JobViews {
-  readonly view: JobView;
-  readonly own: OwnJobView;
-}
-
 export const viewers = signal<Viewers>({ version: "", viewers: [] });
 export const jobs = signal<readonly JobLine[]>([]);
 /** A new object whenever something was added. */
@@ -64,7 +61,7 @@ export const jobState = computed(() => jobViews.value.view.state);
 export const jobFailure = computed(() => jobViews.value.view.failure);
 export const jobWarning = computed(() => jobViews.value.view.warning);
 /** One text: it changes only when one is added. */
-export const jobAlarms = computed(() => jobViews.value.view.alarms.join("\n"));
+export const jobAlarms = computed(() => alarmSentences(jobViews.value.view).join("\n"));
 
 /**
  * Of the list of jobs: a party that waits for a job wants to see it begin; beside a job that goes on nobody looks at

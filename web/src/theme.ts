@@ -7,8 +7,6 @@ const key = "tandem-theme";
 const order: readonly Theme[] = ["system", "light", "dark"];
 
 export const theme = signal<Theme>(remembered());
-/** Changes with every change of colours, also when the system's own setting changes: canvases must be drawn again. */
-export const colours = signal(0);
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 systemIsDark.addEventListener("change", applyTheme);
@@ -17,7 +15,6 @@ systemIsDark.addEventListener("change", applyTheme);
 export function applyTheme(): void {
   const { value } = theme;
   document.documentElement.dataset["theme"] = value === "system" ? (systemIsDark.matches ? "dark" : "light") : value;
-  colours.value++;
 }
 
 export function nextTheme(): void {
@@ -37,8 +34,4 @@ function remembered(): Theme {
   } catch {
     return "system";
   }
-}
-
-export function cssColour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

@@ -1,13 +1,11 @@
-/** The trees as this party may see them, and which parties and own features the model leans on. */
-import { importance, importanceByParty, treeTitle, type TreeView } from "../../src/record/own-view.ts";
+/** The trees as this party may see them, one at a time, and which parties and own features the model leans on. */
 import { modelTrees } from "../../src/record/job-facts.ts";
-import { Card, Nothing } from "./card.tsx";
-import { Contributions } from "./contribution-table.tsx";
-import { ImportanceTable } from "./importance-table.tsx";
-import { narrow } from "./narrow.ts";
+import { treeTitle } from "../../src/record/own-view.ts";
+import { Card, Nothing } from "../views/card.tsx";
+import { ImportanceCards } from "../views/importance.tsx";
+import { TreePicture } from "../views/tree-picture.tsx";
 import { href, route } from "./route.ts";
 import { jobViews } from "./session.ts";
-import { TreePicture, treeText } from "./tree-picture.tsx";
 
 export function TreesView() {
   const { view } = jobViews.value;
@@ -15,7 +13,6 @@ export function TreesView() {
   const numbers = [...own.trees.keys()].sort((a, b) => a - b);
   const asked = Number(route.value.parameters.get("tree") ?? NaN) - 1;
   const shown = own.trees.get(asked) ?? own.trees.get(numbers[numbers.length - 1]);
-  const rows = importance(own, view.party);
   return (
     <>
       <h1 class="title">Trees</h1>
@@ -26,21 +23,9 @@ export function TreesView() {
       ) : (
         <Card title={treeTitle(own, shown.tree)} wide aside={<TreeChoice numbers={numbers} shown={shown.tree} />}>
           <TreePicture view={view} tree={shown} />
-          <TreeAsText tree={shown} />
         </Card>
       )}
-      {rows.length > 0 && (
-        <div class="grid">
-          <Card title="Importance per party">
-            <ImportanceTable view={view} rows={importanceByParty(rows)} own={false} />
-          </Card>
-          <Card title="Importance per feature">
-            <ImportanceTable view={view} rows={rows} own />
-            <p class="note">A party sees the names of its own features only.</p>
-          </Card>
-          {own.contributions !== null && <Contributions view={view} summary={own.contributions} />}
-        </div>
-      )}
+      <ImportanceCards view={view} own={own} />
     </>
   );
 }
@@ -74,14 +59,5 @@ function TreeChoice({ numbers, shown }: { readonly numbers: readonly number[]; r
         ›
       </button>
     </div>
-  );
-}
-
-function TreeAsText({ tree }: { readonly tree: TreeView }) {
-  return (
-    <details class="behind" open={narrow.value}>
-      <summary>As text</summary>
-      <pre tabIndex={0}>{treeText(tree)}</pre>
-    </details>
   );
 }

@@ -61,3 +61,13 @@ export function formatPercent(share: number): string {
 export function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
+
+/** The shortest decimal number that is the same float32: values are compared with thresholds as such. */
+export function formatFloat32(value: number): string {
+  const exact = Math.fround(value);
+  for (let digits = 1; digits < 9; digits++) {
+    const short = Number(exact.toPrecision(digits));
+    if (Math.fround(short) === exact) return String(short);
+  }
+  return String(Number(exact.toPrecision(9)));
+}

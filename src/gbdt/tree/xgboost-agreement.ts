@@ -8,7 +8,6 @@ export const predictionTolerance = 1e-6;
 
 const shown = predictionTolerance.toExponential();
 const closeness = `predicts the same to ${shown}, relative to max(1, |prediction|)`;
-export const agreementWords = `XGBoost ${closeness}`;
 
 /** @throws TandemError USAGE if XGBoost has no such objective */
 export function xgboostFormOf({ name, xgboost }: Pick<Objective, "name" | "xgboost">): XgboostForm {

@@ -8,7 +8,7 @@ import { eventsFileName, ownFileName } from "../../../src/record/job-record.ts";
 import { importance } from "../../../src/record/own-view.ts";
 import { readRecord } from "../../../src/record/stored-record.ts";
 import { base64, transcriptFileName } from "../../../src/record/transcript-file.ts";
-import { jobReport } from "../../../src/report/job-report.ts";
+import { jobReport } from "../../../web/report/reports.js";
 import type { SeededRandom } from "../../../src/base/random.ts";
 import { columnExposure, labelExposure } from "../exposed-job.ts";
 import { sampleLayout as layout, transcriptJob } from "../record-samples.ts";

@@ -1,0 +1,207 @@
+/**
+ * The report of a job: the page's views, one below the other, in one HTML file without scripts. For readers who must be
+ * convinced afterwards: it says what was proven and what was revealed.
+ */
+import type { ComponentChildren } from "preact";
+import { formatCount, formatSeconds } from "../../src/base/text/format.ts";
+import { metricNamesOf, modelTrees, treesKept } from "../../src/record/job-facts.ts";
+import type { JobView } from "../../src/record/job-view.ts";
+import { type OwnJobView, treeTitle, type TreeView } from "../../src/record/own-view.ts";
+import type { JobViews } from "../../src/record/stored-record.ts";
+import { Card, Figure, type FigureProps, Table } from "../views/card.tsx";
+import { Disclosure } from "../views/disclosure.tsx";
+import { Encoding } from "../views/encoding.tsx";
+import { Exposure } from "../views/exposure.tsx";
+import { ImportanceCards } from "../views/importance.tsx";
+import { LearningCurve, LearningTable } from "../views/learning-curve.tsx";
+import { Parties } from "../views/party-picture.tsx";
+import { MetricsTable, ScoreCards } from "../views/quality.tsx";
+import { condition } from "../views/tree-layout.ts";
+import { TreePicture } from "../views/tree-picture.tsx";
+import { CrewFigures } from "../views/workers.tsx";
+import { htmlPage, timeText } from "./html-page.tsx";
+import { JobParameters, Redone, Time } from "./job-facts.tsx";
+import type { jobReport as declared } from "./reports.js";
+
+/** Of a model of thousands of trees a report draws the first ones. */
+const treesDrawn = 6;
+
+export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = true } = {}) =>
+  htmlPage(
+    `Tandem: ${view.job}, ${view.party}`,
+    <>
+      <Heading view={view} madeAt={madeAt} withOwn={withOwn} />
+      {(view.result !== null || view.rounds.length > 0) && (
+        <Section title="Metrics">
+          <MetricsTable view={view} />
+        </Section>
+      )}
+      <Section title="Parties">
+        <Parties view={view} />
+        <p class="note">
+          Bytes are the payload of training messages between this party and the others. They travel under TLS 1.3, with
+          certificates on both sides.
+        </p>
+      </Section>
+      <Quality view={view} scores={withOwn ? own.scores : null} />
+      <Section title="Time">
+        <Time view={view} />
+        <Redone view={view} />
+      </Section>
+      {view.crew !== null && (
+        <Section title="Workers">
+          <CrewFigures crew={view.crew} redone={view.roundsSoFar.redone} />
+          <p class="note">
+            Workers of this party held its rows in blocks. Neither their number nor their moves show in the model.
+            Everything that went through the engine was encrypted.
+          </p>
+        </Section>
+      )}
+      {view.layout !== null && (
+        <Section title="Encoding, and the proof that no sum overflows">
+          <Encoding view={view} />
+        </Section>
+      )}
+      {withOwn && <Model view={view} own={modelTrees(view, own)} />}
+      <Section title="What was revealed to whom">
+        <Disclosure view={view} />
+      </Section>
+      {withOwn && (
+        <Section title="Exposure">
+          <Exposure view={view} own={own} />
+        </Section>
+      )}
+      <Section title="Parameters, versions and data">
+        <JobParameters view={view} dataDigest={own.dataDigest} />
+      </Section>
+    </>,
+  );
+
+function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+interface HeadingProps {
+  readonly view: JobView;
+  readonly madeAt: Date;
+  readonly withOwn: boolean;
+}
+
+function Heading({ view, madeAt, withOwn }: HeadingProps) {
+  const { job, party, role, state, failure, warning, startedAt } = view;
+  return (
+    <header>
+      <h1 class="title">{job}</h1>
+      <p class="lead">
+        Federated training, as seen by {party}, the {role} party.{" "}
+        {`Started ${timeText(new Date(startedAt))}. Report made ${timeText(madeAt)}.`}
+      </p>
+      <p>
+        <span class={`chip state-${state}`}>{state}</span>
+        {failure !== null && ` ${failure.message} (${failure.code})`}
+      </p>
+      {warning !== null && (
+        <p class="banner" role="alert">
+          {warning}
+        </p>
+      )}
+      <div class="figures">
+        {figures(view).map((figure) => (
+          <Figure key={figure.label} {...figure} />
+        ))}
+      </div>
+      <p class="note">
+        {withOwn
+          ? `This report shows ${party}'s own splits, with their thresholds and categories, and its exposure. ` +
+            "'tandem report --public' leaves them out."
+          : `Splits, scores and the exposure that only ${party} may see are left out.`}
+      </p>
+    </header>
+  );
+}
+
+function figures(view: JobView): FigureProps[] {
+  const { data, parameters, hidesMembers } = view;
+  const kept = treesKept(view);
+  return [
+    {
+      value: `${view.treesDone} of ${view.treeCount}`,
+      label: kept === null ? "trees" : `trees, the best ${kept} kept`,
+    },
+    { value: formatSeconds((view.lastAt - view.startedAt) / 1000), label: "total time" },
+    ...(data === null ? [] : [{ value: formatCount(data.trainRows), label: "training rows" }]),
+    ...(data === null || data.testRows === 0 ? [] : [{ value: formatCount(data.testRows), label: "test rows" }]),
+    // Where no key outlives a node there is no length to name.
+    hidesMembers
+      ? { value: String(parameters["scheme"] ?? "–"), label: "scheme; node membership is hidden" }
+      : { value: String(parameters["key_bits"] ?? "–"), label: "bits of Paillier key" },
+  ];
+}
+
+/** Curves of scores are the party's own: a public report goes without. */
+function Quality({ view, scores }: { readonly view: JobView; readonly scores: OwnJobView["scores"] }) {
+  const names = metricNamesOf(view);
+  if (names.length === 0) return null;
+  return (
+    <Section title="Quality">
+      <div class="grid">
+        {names.map((name) => (
+          <Card key={name} title={`${name} after each tree`}>
+            <LearningCurve view={view} name={name} />
+          </Card>
+        ))}
+        {scores !== null && <ScoreCards scores={scores} />}
+      </div>
+      <LearningTable view={view} summary="All metrics after each tree, as a table" />
+    </Section>
+  );
+}
+
+/** @param own of the trees that are in the model */
+function Model({ view, own }: JobViews) {
+  if (own.trees.size === 0) return null;
+  const trees = [...own.trees.values()].sort((a, b) => a.tree - b.tree);
+  const whole = trees.filter(({ kind }) => kind === "whole");
+  return (
+    <Section title={`The model, as ${view.party} may see it`}>
+      <ImportanceCards view={view} own={own} />
+      <OwnSplits trees={trees} />
+      {whole.slice(0, treesDrawn).map((tree) => (
+        <Card key={tree.tree} title={treeTitle(own, tree.tree)} wide>
+          <TreePicture view={view} tree={tree} />
+        </Card>
+      ))}
+      {whole.length > treesDrawn && <p class="note">The model has {whole.length - treesDrawn} more trees.</p>}
+    </Section>
+  );
+}
+
+function OwnSplits({ trees }: { readonly trees: readonly TreeView[] }) {
+  const rows = trees.flatMap((tree) =>
+    tree.kind === "own-splits"
+      ? tree.splits.map((split) => [
+          String(tree.tree + 1),
+          String(split.node),
+          split.featureName,
+          condition(split),
+          split.defaultLeft ? "left" : "right",
+        ])
+      : [],
+  );
+  if (rows.length === 0) return null;
+  return (
+    <Card title="Own splits" wide>
+      <Table
+        caption="Own splits"
+        head={["tree", "node", "feature", "goes left if", "missing goes"]}
+        rows={rows}
+        textColumns={5}
+      />
+    </Card>
+  );
+}

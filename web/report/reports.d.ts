@@ -1,0 +1,24 @@
+/**
+ * What src/ knows of the reports. The types of components bring those of the browser's DOM with them, which must not be
+ * in reach of code that runs in Node: this file stands between.
+ */
+import type { TuneOutcome } from "../../src/gbdt/tune/outcome.ts";
+import type { JobViews } from "../../src/record/stored-record.ts";
+
+export interface JobReportOptions {
+  /** False leaves out what only the party itself may see: splits, curves of scores, exposure. */
+  readonly withOwn?: boolean;
+}
+
+/** @returns an HTML file */
+export declare function jobReport(views: JobViews, madeAt: Date, options?: JobReportOptions): string;
+
+export interface TuneReport extends TuneOutcome {
+  readonly job: string;
+  readonly instances: number;
+  /** Between which parties, in words. */
+  readonly where: string;
+}
+
+/** @returns an HTML file */
+export declare function tuneReport(report: TuneReport, madeAt: Date): string;

@@ -1,0 +1,2 @@
+export { jobReport } from "./job-report.tsx";
+export { tuneReport } from "./tune-report.tsx";

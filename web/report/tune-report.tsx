@@ -1,0 +1,109 @@
+/**
+ * The report of a search over parameters: one HTML file without scripts. It shows the trials, what mattered, and each
+ * parameter's values beside their scores.
+ */
+import { formatCount } from "../../src/base/text/format.ts";
+import type { TrialOutcome } from "../../src/gbdt/tune/outcome.ts";
+import { Card, CellBar, Figure, Table } from "../views/card.tsx";
+import { htmlPage, timeText } from "./html-page.tsx";
+import type { tuneReport as declared, TuneReport } from "./reports.js";
+import { ValuesChart } from "./values-chart.tsx";
+
+export const tuneReport: typeof declared = (report, madeAt) => {
+  const { searched, trials, matters } = report;
+  const most = Math.max(0.01, ...matters.map(({ share }) => share));
+  return htmlPage(
+    `Tandem: ${report.job}`,
+    <>
+      <Heading report={report} madeAt={madeAt} />
+      <section class="part">
+        <h2>What mattered</h2>
+        <p class="note">
+          The share of the differences between trials, after their first {formatCount(report.schedule[0].rounds)}{" "}
+          rounds, that goes with each parameter: whether its value is in the lower, the middle or the upper third. What
+          chance alone would contribute is subtracted.
+        </p>
+        <Table
+          caption="What mattered"
+          head={["parameter", "", "share"]}
+          textColumns={2}
+          rows={matters.map(({ parameter, share }) => [
+            parameter,
+            <CellBar part={share / most} colour="var(--party-active)" />,
+            `${Math.round(100 * share)} %`,
+          ])}
+        />
+      </section>
+      <section class="part">
+        <h2>Values and scores</h2>
+        <p class="note">
+          Each dot is a trial: {report.metric} on held-out rows after the first rung,{" "}
+          {report.isHigherBetter ? "higher" : "lower"} is better. The ring is the given configuration, the diamond the
+          best trial.
+        </p>
+        <div class="grid">
+          {searched.map((name) => (
+            <Card key={name} title={name}>
+              <ValuesChart trials={trials} name={name} />
+            </Card>
+          ))}
+        </div>
+      </section>
+      <section class="part">
+        <h2>Trials</h2>
+        <TrialTable report={report} />
+      </section>
+    </>,
+  );
+};
+
+function Heading({ report, madeAt }: { readonly report: TuneReport; readonly madeAt: Date }) {
+  const { job, where, trials, folds, metric, best, instances } = report;
+  const [first] = trials;
+  const given = trials.find(({ trial }) => trial === 0);
+  return (
+    <header>
+      <h1 class="title">{job}</h1>
+      <p class="lead">
+        A search over parameters by cross-validation, {where}. Made {timeText(madeAt)}.
+      </p>
+      <div class="figures">
+        <Figure
+          value={first.score.mean.toFixed(4)}
+          label={`${metric} of the best trial, deviation ${first.score.deviation.toFixed(4)}`}
+        />
+        {given !== undefined && (
+          <Figure value={given.score.mean.toFixed(4)} label={`${metric} of the given configuration`} />
+        )}
+        <Figure value={formatCount(trials.length)} label={`trials of ${folds} folds`} />
+        <Figure value={formatCount(instances)} label="rows" />
+      </div>
+      <p class="mono">
+        {Object.entries(best)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join(", ")}
+      </p>
+    </header>
+  );
+}
+
+function TrialTable({ report }: { readonly report: TuneReport }) {
+  const { searched, trials, metric, schedule } = report;
+  const row = ({ trial, parameters, rounds, bestRound, score, rungs }: TrialOutcome, place: number): string[] => [
+    String(place + 1),
+    trial === 0 ? "as given" : String(trial),
+    score.mean.toFixed(4),
+    score.deviation.toFixed(4),
+    `${bestRound} of ${rounds}`,
+    `${rungs} of ${schedule.length}`,
+    ...searched.map((name) => String(parameters[name] ?? "")),
+  ];
+  return (
+    <Table
+      caption="Trials"
+      head={["", "trial", metric, "deviation", "round", "rungs", ...searched]}
+      rows={trials.map(row)}
+      textColumns={2}
+    />
+  );
+}

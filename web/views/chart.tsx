@@ -1,0 +1,143 @@
+/**
+ * Lines or bars over an axis, the same in a browser and in a report. The curves are an SVG that stretches to the width
+ * there is; everything written is HTML above it, so that text keeps its size on a telephone and on paper.
+ */
+import { type Axis, placeOn, type Range, roundAxis, tightAxis } from "./axis.ts";
+
+export interface Series {
+  readonly label: string;
+  /** A custom property of the style sheet. */
+  readonly colour: string;
+  readonly values: readonly (number | null)[];
+  readonly dash?: "dashed" | "dotted";
+}
+
+interface ChartProps {
+  readonly label: string;
+  readonly x: readonly number[];
+  readonly series: readonly Series[];
+  readonly xLabel: string;
+  readonly yRange?: Range;
+  /** What values cannot be below or above. */
+  readonly yBounds?: Range;
+  readonly xRange?: Range;
+  /** Vertical marks, such as the round that was kept. They may lie close together: each label is below the last. */
+  readonly marks?: readonly { readonly at: number; readonly text: string }[];
+  /** Ticks at integers only. */
+  readonly wholeX?: boolean;
+  /** Bars of this width, in units of x, that begin at x. */
+  readonly barWidth?: number;
+}
+
+/** More points than this would run into each other. */
+const dotsMax = 30;
+const unbounded: Range = [-Infinity, Infinity];
+/** Units of the stretched picture, in either direction. */
+const scale = 1000;
+
+export function Chart({ label, x, series, xLabel, marks = [], ...props }: ChartProps) {
+  const { xRange, yRange, yBounds = unbounded, wholeX = false, barWidth } = props;
+  const values = series.flatMap((line) => line.values);
+  const across = tightAxis(x, xRange, wholeX);
+  const up =
+    yRange === undefined
+      ? roundAxis(barWidth === undefined ? values : [0, ...values], yBounds)
+      : tightAxis([], yRange, false);
+  const hasDots = barWidth === undefined && x.length < dotsMax;
+  return (
+    <div class="chart" role="img" aria-label={label}>
+      <p class="legend">
+        {series.map(({ label: name, colour, dash }) => (
+          <span key={name} style={{ color: `var(${colour})` }}>
+            <span class={barWidth === undefined ? `key ${dash ?? ""}` : "key bar-key"} />
+            <span class="legend-name">{name}</span>
+          </span>
+        ))}
+      </p>
+      <div class="plot">
+        {up.ticks.map(({ value, text }) => (
+          <span key={text} class="y-tick" style={{ bottom: percent(placeOn(up, value)) }}>
+            {text}
+          </span>
+        ))}
+        <svg viewBox={`0 0 ${scale} ${scale}`} preserveAspectRatio="none">
+          <path class="grid-lines" d={gridOf(across, up)} />
+          {series.map(({ label: name, colour, values: line, dash }) => (
+            <g key={name} style={{ color: `var(${colour})` }}>
+              {barWidth === undefined ? (
+                <path class={`curve ${dash ?? ""}`} d={curveOf(x, line, across, up)} />
+              ) : (
+                <path class="bars" d={barsOf(x, line, barWidth, across, up)} />
+              )}
+              {hasDots && dash !== "dotted" && <path class="dots" d={dotsOf(x, line, across, up)} />}
+            </g>
+          ))}
+        </svg>
+        {marks.map(({ at, text }, i) => (
+          <span key={text} class="chart-mark" style={{ left: percent(placeOn(across, at)) }}>
+            <span class={placeOn(across, at) > 0.6 ? "before" : ""} style={{ top: `${i * 1.3}em` }}>
+              {text}
+            </span>
+          </span>
+        ))}
+        {across.ticks.map(({ value, text }) => (
+          <span key={text} class="x-tick" style={{ left: percent(placeOn(across, value)) }}>
+            {text}
+          </span>
+        ))}
+      </div>
+      <p class="x-label">{xLabel}</p>
+    </div>
+  );
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(2)}%`;
+}
+
+function gridOf(across: Axis, up: Axis): string {
+  const lines = up.ticks.map(({ value }) => `M0 ${fromTop(up, value)}H${scale}`);
+  return [...lines, ...across.ticks.map(({ value }) => `M${fromLeft(across, value)} 0V${scale}`)].join("");
+}
+
+/** Interrupted where there is no value. */
+function curveOf(x: readonly number[], values: Series["values"], across: Axis, up: Axis): string {
+  let isDrawing = false;
+  return values
+    .map((value, i) => {
+      const command = isDrawing ? "L" : "M";
+      isDrawing = isNumber(value);
+      return isNumber(value) ? `${command}${fromLeft(across, x[i])} ${fromTop(up, value)}` : "";
+    })
+    .join("");
+}
+
+/** Lines of no length: their round ends are dots that do not stretch with the picture. */
+function dotsOf(x: readonly number[], values: Series["values"], across: Axis, up: Axis): string {
+  return values
+    .map((value, i) => (isNumber(value) ? `M${fromLeft(across, x[i])} ${fromTop(up, value)}h.001` : ""))
+    .join("");
+}
+
+function barsOf(x: readonly number[], values: Series["values"], width: number, across: Axis, up: Axis): string {
+  const [gap, bottom] = [width / 20, fromTop(up, 0)];
+  return values
+    .map((value, i) => {
+      if (!isNumber(value) || value === 0) return "";
+      const [left, right] = [fromLeft(across, x[i] + gap), fromLeft(across, x[i] + width - gap)];
+      return `M${left} ${bottom}V${fromTop(up, value)}H${right}V${bottom}z`;
+    })
+    .join("");
+}
+
+function isNumber(value: number | null): value is number {
+  return value !== null && Number.isFinite(value);
+}
+
+function fromLeft(axis: Axis, value: number): string {
+  return (placeOn(axis, value) * scale).toFixed(1);
+}
+
+function fromTop(axis: Axis, value: number): string {
+  return ((1 - placeOn(axis, value)) * scale).toFixed(1);
+}

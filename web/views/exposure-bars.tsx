@@ -1,0 +1,46 @@
+/** A bar per column, in bits: what was told by outcomes, by sums and by scoring, and what is left. */
+import type { Exposure } from "../../src/record/exposure.ts";
+import {
+  columnHead,
+  columnRows,
+  columnWords,
+  exposureKinds,
+  kindWords,
+  staysHidden,
+  toldWords,
+} from "../../src/record/exposure-facts.ts";
+import { Behind, Table } from "./card.tsx";
+import { barsMax, placeBars } from "./exposure-layout.ts";
+
+export function ExposureBars({ exposure }: { readonly exposure: Exposure }) {
+  const { columns, people } = exposure;
+  return (
+    <>
+      <div aria-hidden="true">
+        <p class="told-legend">
+          {exposureKinds.map((kind) => (
+            <span key={kind}>
+              <span class={`told told-${kind}`} /> {kindWords[kind]}
+            </span>
+          ))}
+        </p>
+        {placeBars(columns).map(({ column, parts }) => (
+          <div key={column.name} class="told-lane" title={columnWords(column, people)}>
+            <span class="told-name">{column.name}</span>
+            <span class="told-track">
+              {parts.map(({ kind, from, to }) => (
+                <span key={kind} class={`told told-${kind}`} style={{ width: `${(to - from) * 100}%` }} />
+              ))}
+            </span>
+            <span class="told-bits">{toldWords(column)}</span>
+          </div>
+        ))}
+      </div>
+      {columns.length > barsMax && <p class="note">{`The ${barsMax} most exposed of ${columns.length} columns.`}</p>}
+      <p class="note">{staysHidden}</p>
+      <Behind
+        table={() => <Table caption="What is told of each column" head={columnHead} rows={columnRows(exposure)} />}
+      />
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+/** What the others could compute of this party's columns or labels, what they have had so far, and what lowers it. */
+import { formatPerPerson } from "../../src/base/text/format.ts";
+import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from "../../src/record/defence-facts.ts";
+import type { Exposure as Finding } from "../../src/record/exposure.ts";
+import {
+  auditCommand,
+  columnSentences,
+  hiddenLabelSentence,
+  labelSentences,
+  ownExposures,
+} from "../../src/record/exposure-facts.ts";
+import type { JobView } from "../../src/record/job-view.ts";
+import type { JobViews } from "../../src/record/stored-record.ts";
+import {
+  alarmSentences,
+  dailySpending,
+  otherSpending,
+  sumsSentence,
+  sumsSpent,
+} from "../../src/record/spending-facts.ts";
+import { Card, Figure, Nothing, Table } from "./card.tsx";
+import { ExposureBars } from "./exposure-bars.tsx";
+import { LabelCurve } from "./label-curve.tsx";
+import { SumsGauge } from "./sums-gauge.tsx";
+
+export function Exposure({ view, own }: JobViews) {
+  const exposures = ownExposures(view, own);
+  return (
+    <>
+      <p class="lead">{privacyLine(view)}</p>
+      <Alarms view={view} />
+      <div class="grid">
+        {exposures.length === 0 ? (
+          <>
+            <Card title={view.role === "active" ? "Your labels" : "Your columns"} wide>
+              <Nothing>
+                No audit of this job yet. Run <code>{auditCommand}</code>.
+              </Nothing>
+            </Card>
+            <Spent view={view} exposures={exposures} />
+            <Settings view={view} />
+          </>
+        ) : (
+          <>
+            {exposures.map((exposure) => (
+              <Findings key={exposure.learner} exposure={exposure} />
+            ))}
+            <div class="stack">
+              <Spent view={view} exposures={exposures} />
+              <Settings view={view} />
+            </div>
+            <WhatIf exposures={exposures} />
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Alarms({ view }: { readonly view: JobView }) {
+  const alarms = alarmSentences(view);
+  if (alarms.length === 0) return null;
+  return (
+    <Card title="Alarms" wide>
+      <ul role="alert">
+        {alarms.map((words) => (
+          <li key={words}>{words}</li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Findings({ exposure }: { readonly exposure: Finding }) {
+  const { columns, labels, learner, hidesMembers } = exposure;
+  return (
+    <>
+      {columns.length > 0 && (
+        <Card title={`What ${learner} could compute of your columns`}>
+          <Sentences of={columnSentences(exposure)} />
+          <ExposureBars exposure={exposure} />
+        </Card>
+      )}
+      {hidesMembers === true && columns.length === 0 && labels === null && (
+        <Card title={`What ${learner} could guess of your labels`}>
+          <Sentences of={[hiddenLabelSentence(learner)]} />
+        </Card>
+      )}
+      {labels !== null && (
+        <Card title={`What ${learner} could guess of your labels`}>
+          <Sentences of={labelSentences(learner, labels)} />
+          <LabelCurve learner={learner} labels={labels} />
+        </Card>
+      )}
+    </>
+  );
+}
+
+/** The first says what it is about, or how sure. */
+function Sentences({ of: [first, ...others] }: { readonly of: readonly string[] }) {
+  return (
+    <p class="said">
+      <strong>{first}</strong> {others.join(" ")}
+    </p>
+  );
+}
+
+function Spent({ view, exposures }: { readonly view: JobView; readonly exposures: readonly Finding[] }) {
+  const spent = sumsSpent(view, exposures);
+  if (spent === null) return null;
+  return (
+    <Card title={spent.title} aside={<span class="figure-value">{formatPerPerson(spent.sumsPerPerson)}</span>}>
+      <Sentences of={[sumsSentence(spent.sumsPerPerson), "Half of a table is gone at 0.05, all of it at 0.1."]} />
+      <SumsGauge spent={spent} />
+      <div class="figures">
+        {[...otherSpending(view), ...dailySpending(view)].map(({ value, label }) => (
+          <Figure key={label} value={value} label={label} />
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+function Settings({ view }: { readonly view: JobView }) {
+  return (
+    <Card title="What lowers it">
+      <Table caption="Settings that lower it" head={settingHead} textColumns={3} rows={settingRows(view)} />
+    </Card>
+  );
+}
+
+/** Of the last audit that trained again with each of them. */
+function WhatIf({ exposures }: { readonly exposures: readonly Finding[] }) {
+  const tried = exposures.filter(({ whatIf }) => whatIf.length > 0);
+  return (
+    <>
+      {tried.map(({ learner, whatIf }) => {
+        const title = whatIfTitle(learner, tried.length > 1);
+        return (
+          <Card key={learner} title={title} wide>
+            <Table caption={title} {...whatIfTable(whatIf)} />
+          </Card>
+        );
+      })}
+    </>
+  );
+}
