@@ -149,7 +149,7 @@ export function dashboardCommand(): Command {
 
 /** @throws TandemError FILE_UNREADABLE if there is no record of a job */
 async function viewersIn(folder: string): Promise<Viewer[]> {
-  const { listRecords } = await import("../record/stored-record.ts");
+  const { listRecords } = await import("../record/record-folders.ts");
   if ((await listRecords(folder)).length > 0) return [{ name: basename(folder), directory: folder, job: null }];
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const viewers: Viewer[] = [];

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { JsonLinesReader } from "../base/files/json-lines.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
 import { eventsFileName } from "../record/job-record.ts";
-import { listRecords } from "../record/stored-record.ts";
+import { stateNow } from "../record/interrupted-jobs.ts";
+import { listRecords } from "../record/record-folders.ts";
 import { isStampedEvent } from "../record/events.ts";
 import { addEvent } from "../record/fold-events.ts";
 import { emptyJobView, type JobState, type JobView } from "../record/job-view.ts";
@@ -38,8 +39,9 @@ export class JobList {
   async of(directory: string): Promise<JobListLine[]> {
     const lines: JobListLine[] = [];
     for (const { job, changedAt } of (await listRecords(directory)).slice(0, jobsMax)) {
-      const view = await this.#view(join(directory, job), changedAt);
-      if (view.startedAt > 0) lines.push(lineOf(job, view));
+      const folder = join(directory, job);
+      const view = await this.#view(folder, changedAt);
+      if (view.startedAt > 0) lines.push(lineOf(job, view, await stateNow(folder, view)));
     }
     return lines;
   }
@@ -58,11 +60,11 @@ export class JobList {
   }
 }
 
-function lineOf(job: string, view: JobView): JobListLine {
+function lineOf(job: string, view: JobView, state: JobState): JobListLine {
   const test = view.result?.metrics.test ?? null;
   return {
     job,
-    state: view.state,
+    state,
     startedAt: view.startedAt,
     seconds: (view.lastAt - view.startedAt) / 1000,
     treesDone: view.treesDone,

@@ -169,7 +169,7 @@ describe("what there is to see", () => {
 
   test("jobs, as a list and one by one", async () => {
     expect(JSON.parse((await known("/api/jobs?viewer=bank")).body)).toMatchObject([
-      { job: "spring", state: "starting", treeCount: 1 },
+      { job: "spring", state: "interrupted", treeCount: 1 },
     ]);
     expect(JSON.parse((await known("/api/job?viewer=bank&job=spring")).body)).toMatchObject({
       events: [{ type: "job" }],

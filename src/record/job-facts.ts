@@ -8,7 +8,7 @@ import type { LayoutSummary, PhaseSpan } from "./events/training-events.ts";
 import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OwnJobView } from "./own-view.ts";
-import type { PartyView, JobView } from "./job-view.ts";
+import { isUnderWay, type JobView, type PartyView } from "./job-view.ts";
 
 const recentTrees = 8;
 
@@ -25,7 +25,7 @@ export function secondsLeft(view: JobView, now: number): number | null {
 }
 
 export function elapsedSeconds(view: JobView, now: number): number {
-  const end = view.state === "finished" || view.state === "failed" ? view.lastAt : Math.max(now, view.lastAt);
+  const end = isUnderWay(view.state) ? Math.max(now, view.lastAt) : view.lastAt;
   return view.startedAt === 0 ? 0 : (end - view.startedAt) / 1000;
 }
 
@@ -42,6 +42,7 @@ export const phaseWords: Readonly<Record<Phase, string>> = {
 export function activityOf({ state }: JobView, { connected, doing }: PartyView): string {
   if (state === "finished") return "done";
   if (state === "failed") return connected ? "stopped" : "gone";
+  if (state === "interrupted") return "stopped";
   if (doing !== null) return phaseWords[doing];
   if (!connected) return "not connected";
   return state === "aligning" ? "aligning" : state === "training" ? "waiting" : "connected";

@@ -15,7 +15,13 @@ import type { Metrics } from "./events/training-fields.ts";
 import type { Failure } from "./log-line.ts";
 import { noRounds, type RoundsSoFar } from "./redone-rounds.ts";
 
-export type JobState = "starting" | "aligning" | "training" | "finished" | "failed";
+/** Interrupted: its process ended in the middle. It may be resumed. */
+export type JobState = "starting" | "aligning" | "aligned" | "training" | "finished" | "failed" | "interrupted";
+
+/** Whether a process should be at work on it. */
+export function isUnderWay(state: JobState): boolean {
+  return state === "starting" || state === "aligning" || state === "training";
+}
 
 export interface PartyView {
   readonly name: string;

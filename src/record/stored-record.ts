@@ -1,15 +1,13 @@
 /**
- * Past jobs: job folders under a party's output directory, each with the record that record/job-record.ts left there.
- * Lines of a record are checked for the little that reading them needs; what a line of a later version says more is
- * passed on or over by the views.
+ * The record of a past job, as record/job-record.ts left it in the job's folder. Lines are checked for the little that
+ * reading them needs; what a line of a later version says more is passed on or over by the views.
  */
-import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { JsonLinesReader } from "../base/files/json-lines.ts";
-import { jobSyntax } from "../base/job-name.ts";
 import { isStampedEvent, type StampedEvent } from "./events.ts";
 import { jobView } from "./fold-events.ts";
+import { stateNow } from "./interrupted-jobs.ts";
 import { eventsFileName, ownFileName } from "./job-record.ts";
 import type { JobView } from "./job-view.ts";
 import { addOwn, isOwnLine, type OwnLine } from "./own-lines.ts";
@@ -45,26 +43,8 @@ export async function readRecord(folder: string): Promise<JobViews> {
       `${folder} has no record of a job (${eventsFileName}); give the folder of a job`,
     );
   const view = jobView(events);
+  view.state = await stateNow(folder, view);
   const ownView = emptyOwn();
   for (const line of own) addOwn(ownView, line, [view.party, ...view.peers]);
   return { view, own: ownView };
-}
-
-/** A job whose record is on disk. */
-export interface RecordFolder {
-  readonly job: string;
-  readonly changedAt: number;
-}
-
-/** The job folders with a record, the latest first. */
-export async function listRecords(directory: string): Promise<RecordFolder[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  const folders = entries.filter((entry) => entry.isDirectory() && jobSyntax.test(entry.name));
-  const found = await Promise.all(
-    folders.map(async ({ name }) => {
-      const file = await stat(join(directory, name, eventsFileName)).catch(() => null);
-      return file === null ? [] : [{ job: name, changedAt: file.mtimeMs }];
-    }),
-  );
-  return found.flat().sort((a, b) => b.changedAt - a.changedAt || b.job.localeCompare(a.job));
 }

@@ -13,19 +13,25 @@ import { diskStorage } from "./storage.ts";
 /** Lets go of a folder. */
 export type Release = () => Promise<void>;
 
+/** Whether a process of this machine holds it; a process elsewhere that works in the same folder is not seen. */
+export async function isLocked(folder: string): Promise<boolean> {
+  const path = await realpath(folder).catch(() => null);
+  return path !== null && answers(addressOf(digestOf(path)));
+}
+
 /** Makes the folder if there is none. @throws TandemError PARTY_BUSY if another process holds it; FILE_UNWRITABLE */
 export async function lockFolder(folder: string): Promise<Release> {
   await diskStorage.makeFolder(folder);
-  const digest = createHash("sha256")
-    .update(await realpath(folder))
-    .digest("hex")
-    .slice(0, 32);
-  const address = addressOf(digest);
+  const address = addressOf(digestOf(await realpath(folder)));
   const server = (await listening(address)) ?? (address.startsWith("/") ? await takenOver(address) : null);
   if (server === null)
     throw new TandemError("PARTY_BUSY", `another process is at work in ${folder}. Let it finish, or stop it first`);
   server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));
+}
+
+function digestOf(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 32);
 }
 
 /**
@@ -49,11 +55,14 @@ function listening(address: string): Promise<Server | null> {
 
 /** A socket's file stays when its process is gone; then nobody answers there. */
 async function takenOver(path: string): Promise<Server | null> {
-  const isAlive = await new Promise<boolean>((resolve) => {
-    const socket = connect(path, () => resolve(true));
-    socket.once("error", () => resolve(false)).once("connect", () => socket.destroy());
-  });
-  if (isAlive) return null;
+  if (await answers(path)) return null;
   await rm(path, { force: true });
   return listening(path);
+}
+
+function answers(address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(address, () => resolve(true));
+    socket.once("error", () => resolve(false)).once("connect", () => socket.destroy());
+  });
 }

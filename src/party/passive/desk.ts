@@ -155,8 +155,11 @@ export class PassiveDesk implements PartyDesk {
 
   alignmentFailed(caller: Caller, error: unknown): void {
     if (this.#state.kind !== "aligning" || this.#state.caller !== caller) return;
-    this.#state.alignment.close();
+    const { job, alignment } = this.#state;
+    alignment.close();
     this.#state = idle;
+    const { code, message } = knownError(error);
+    this.#emit({ type: "alignment-failed", party: this.#config.name, peer: caller.name, job, code, message });
     this.#refused(caller, error);
   }
 
@@ -277,14 +280,11 @@ export class PassiveDesk implements PartyDesk {
   }
 
   #refused(caller: Caller, error: unknown): void {
-    const known =
-      error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
-    this.#emit({
-      type: "refused",
-      party: this.#config.name,
-      peer: caller.name,
-      code: known.code,
-      message: known.message,
-    });
+    const { code, message } = knownError(error);
+    this.#emit({ type: "refused", party: this.#config.name, peer: caller.name, code, message });
   }
+}
+
+function knownError(error: unknown): TandemError {
+  return error instanceof TandemError ? error : new TandemError("INTERNAL", "an internal error", { cause: error });
 }

@@ -9,6 +9,7 @@ import type { PassiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import { readIdentity } from "../identity.ts";
+import { markInterrupted } from "../../record/interrupted-jobs.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
 import { PassiveDesk } from "./desk.ts";
 import { PassiveScoring } from "../../scoring/desk.ts";
@@ -45,6 +46,7 @@ async function serve(
   { stop, once = false, storage, now, crew, onRecords }: PassiveRunOptions,
 ): Promise<void> {
   const { name } = config;
+  await markInterrupted(config.output.directory, name);
   const records = new RecordKeeper(config.output.directory, tell);
   const { emit } = records;
   onRecords?.(emit);

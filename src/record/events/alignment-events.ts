@@ -25,6 +25,7 @@ export const alignmentEvents = {
       },
       fold: (view) => {
         view.state = "aligning";
+        view.failure = null;
       },
     },
   ),
@@ -52,6 +53,17 @@ export const alignmentEvents = {
       },
       fold: (view, { commonCount }) => {
         view.alignment = { done: 1, total: 1, commonCount };
+        if (view.state === "aligning") view.state = "aligned";
+      },
+    },
+  ),
+  /** At a passive party, which has told its log that the caller is gone or was refused. */
+  "alignment-failed": event(
+    { peer: text, job: text, code: text, message: text },
+    {
+      fold: (view, { code, message }) => {
+        view.failure = { code, message };
+        view.state = "failed";
       },
     },
   ),

@@ -230,6 +230,8 @@ export const jobEvents = {
       },
     },
   ),
+  /** Said by the party's next process: the one before ended in the middle of the job. */
+  interrupted: event({ job: text }, { fold: (view) => end(view, "interrupted") }),
 };
 
 /** What the party's owner lets the job have, before it takes something. */
@@ -282,7 +284,7 @@ function partyView(name: string, itsRole: PartyView["role"], self: boolean): Par
   };
 }
 
-function end(view: JobView, state: "finished" | "failed"): void {
+function end(view: JobView, state: "finished" | "failed" | "interrupted"): void {
   view.state = state;
   for (const party of view.parties) {
     party.doing = null;
