@@ -1,8 +1,10 @@
 /**
- * Config files: YAML (and so JSON), checked against a schema. An error names file, line and field, and for a name that
- * does not exist the nearest one that does. No value of the file stands in a message but what the schema says about it.
+ * Configs: YAML files (and so JSON), or objects of the same form, checked against a schema. An error names file, line
+ * and field, and for a name that does not exist the nearest one that does. No value of the file stands in a message but
+ * what the schema says about it.
  */
-import { isMap, isScalar, LineCounter, type Document, parseDocument, visit } from "yaml";
+import { dirname, resolve } from "node:path";
+import { Document, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { readBoundedText } from "../../base/files/bounded-file.ts";
 import { TandemError } from "../../base/error.ts";
@@ -12,16 +14,31 @@ import { configLimits, configTrouble } from "./config-limits.ts";
 
 type Path = readonly (string | number)[];
 
-/** A file that has been parsed, and where in it a field stands. */
+/** A config that has been parsed, and where in its file a field stands. */
 export class ConfigFile {
-  readonly path: string;
+  readonly #path: string | null;
   readonly #document: Document;
   readonly #lines: LineCounter;
 
-  private constructor(path: string, document: Document, lines: LineCounter) {
-    this.path = path;
+  /** @param path null: it is an object */
+  private constructor(path: string | null, document: Document, lines: LineCounter) {
+    this.#path = path;
     this.#document = document;
     this.#lines = lines;
+  }
+
+  /** Of an object, as a file with the same fields would be. */
+  static of(fields: object): ConfigFile {
+    return new ConfigFile(null, new Document(fields), new LineCounter());
+  }
+
+  /** What paths in the config are relative to: its folder, or of an object the working directory. */
+  resolve(path: string): string {
+    return this.#path === null ? resolve(path) : resolve(dirname(this.#path), path);
+  }
+
+  #place(line: number): string {
+    return this.#path === null ? "the config" : `${this.#path}, line ${line}`;
   }
 
   /** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming the line */
@@ -53,7 +70,7 @@ export class ConfigFile {
   /** @throws TandemError FILE_FORMAT naming file, line and field of the first mistake */
   parse<S extends z.ZodType>(schema: S): z.output<S> {
     if (!isMap(this.#document.contents))
-      throw new TandemError("FILE_FORMAT", `${this.path}, line 1: this is not a config: it has no fields`);
+      throw new TandemError("FILE_FORMAT", `${this.#place(1)}: this is not a config: it has no fields`);
     const result = schema.safeParse(this.#values());
     if (result.success) return result.data;
     // A misspelt field is missing as well: its name says more.
@@ -66,7 +83,7 @@ export class ConfigFile {
     try {
       return this.#document.toJS({ maxAliasCount: configLimits.aliases });
     } catch (cause) {
-      throw new TandemError("FILE_FORMAT", `${this.path}, line ${this.#aliasLine()}: its aliases cannot be resolved`, {
+      throw new TandemError("FILE_FORMAT", `${this.#place(this.#aliasLine())}: its aliases cannot be resolved`, {
         cause,
       });
     }
@@ -101,7 +118,7 @@ export class ConfigFile {
   }
 
   error(field: Path, what: string): TandemError {
-    return new TandemError("FILE_FORMAT", `${this.path}, line ${this.#lineOf(field)}: ${what}`);
+    return new TandemError("FILE_FORMAT", `${this.#place(this.#lineOf(field))}: ${what}`);
   }
 
   #mistake(schema: z.ZodType, issue: z.core.$ZodIssue): TandemError {

@@ -5,7 +5,6 @@
 import { jobSyntax } from "../../base/job-name.ts";
 import { logLevels } from "../../record/log-line.ts";
 import { defaultScheme, isScheme, schemeNames, schemeNamed } from "../../scheme/registry.ts";
-import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { normalisationNames } from "../../align/normalise.ts";
 import {
@@ -259,13 +258,16 @@ export type ActiveConfig = Omit<
 };
 export type DataConfig = PassiveConfig["data"];
 
-/** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field */
-export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
-  const file = await ConfigFile.read(path);
+/**
+ * @param given the path of a file, or the fields of one
+ * @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field
+ */
+export async function readPassiveConfig(given: string | PassiveConfigInput): Promise<PassiveConfig> {
+  const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
   refusePasswords(file);
   const config = file.parse(passiveConfig);
   checkSource(file, config.data);
-  const from = relativeTo(path);
+  const from = (path: string): string => file.resolve(path);
   return {
     ...config,
     policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
@@ -277,15 +279,19 @@ export async function readPassiveConfig(path: string): Promise<PassiveConfig> {
 }
 
 /**
+ * @param given the path of a file, or the fields of one
  * @param newJobName names a job that has no name in the config, given the folder of its results
  * @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field
  */
-export async function readActiveConfig(path: string, newJobName: (directory: string) => string): Promise<ActiveConfig> {
-  const file = await ConfigFile.read(path);
+export async function readActiveConfig(
+  given: string | ActiveConfigInput,
+  newJobName: (directory: string) => string,
+): Promise<ActiveConfig> {
+  const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
   refusePasswords(file);
-  const from = relativeTo(path);
-  const { key_bits: secure, insecure_key_bits: insecure, job: given, ...config } = file.parse(activeConfig);
-  const job = given ?? newJobName(from(config.output.directory));
+  const from = (path: string): string => file.resolve(path);
+  const { key_bits: secure, insecure_key_bits: insecure, job: named, ...config } = file.parse(activeConfig);
+  const job = named ?? newJobName(from(config.output.directory));
   checkSource(file, config.data);
   if (config.data.test_path !== undefined && config.data.test_fraction !== undefined)
     throw file.error(["data", "test_fraction"], "fields 'data.test_path' and 'data.test_fraction' exclude each other");
@@ -379,11 +385,6 @@ function privacyFrom(file: ConfigFile, path: readonly string[], given: z.output<
       `field '${path.join(".")}': ${error.message.replaceAll(/'privacy'|parameter privacy/g, "'preset'")}`,
     );
   }
-}
-
-function relativeTo(path: string): (given: string) => string {
-  const folder = dirname(resolve(path));
-  return (given) => resolve(folder, given);
 }
 
 function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): PassiveConfig["tls"] {
