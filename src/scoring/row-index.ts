@@ -13,6 +13,7 @@ import { unknownRow } from "../protocol/passive/split-outcomes.ts";
 import type { DataConfig } from "../party/config/config.ts";
 import { DataCache } from "../party/tables/data-cache.ts";
 import type { DistinctTable } from "../party/tables/party-data.ts";
+import { modelCode } from "./scoring-model.ts";
 
 const fileAgeMsMax = 1000;
 const commandAgeMsMax = 60_000;
@@ -62,6 +63,22 @@ export class RowIndex {
   /** What a column's values stand for if they are codes of categories. */
   names(name: string): CategoryNames {
     return this.#names.get(name) ?? null;
+  }
+
+  /**
+   * Reads rows as a model asks about them.
+   * @param categoryNames of each feature the categories that the model asks about; null of numbers
+   * @throws TandemError COLUMN_UNKNOWN
+   */
+  reader(features: readonly string[], categoryNames: readonly CategoryNames[]): (row: number) => Float32Array {
+    const columns = features.map((name, i) => {
+      const [values, names, wanted] = [this.column(name), this.names(name), categoryNames[i]];
+      return (row: number): number =>
+        names === null || wanted === null || Number.isNaN(values[row])
+          ? values[row]
+          : modelCode(names[values[row]], wanted);
+    });
+    return (row) => Float32Array.from(columns, (column) => column(row));
   }
 }
 

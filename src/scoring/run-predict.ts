@@ -63,7 +63,12 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     requireBaseMargins(options.input, rows, scorer);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
-    const { predictions, unknown } = await scoreAll(scorer, rows, options, config.tell_contributions);
+    const { predictions, unknown } = await scoreAll(
+      scorer,
+      askedRows(scorer, rows),
+      options,
+      config.tell_contributions,
+    );
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
     const { ids } = rows.table;
     const kept = Uint32Array.from({ length: ids.length }, (_, row) => row).filter(
@@ -95,7 +100,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
 }
 
 /** @throws TandemError CELL_UNPARSABLE naming file, line and column of the first base margin that is missing */
-function requireBaseMargins(
+export function requireBaseMargins(
   input: string,
   { table, fileLines, lineNoun }: FileTable,
   { requiredColumn: required }: Pick<Scorer, "requiredColumn">,
@@ -137,11 +142,17 @@ export function inputData(data: DataConfig, model: Pick<Scorer, "features" | "ca
   return { ...scoringData(data, model), format: undefined };
 }
 
-async function scoreAll(scorer: Scorer, rows: DistinctTable, options: PredictOptions, tells: boolean) {
+/** @returns row by row, the outputs of each side by side; and by row who does not know the person */
+export async function scoreAll(
+  scorer: Scorer,
+  rows: AskedRows,
+  options: Pick<PredictOptions, "wanted" | "unknown" | "onProgress">,
+  tells: boolean,
+): Promise<{ readonly predictions: Float64Array; readonly unknown: ReadonlyMap<number, readonly string[]> }> {
   const { wanted = predictionWanted } = options;
   const { perRow } = scorer.outputs(wanted);
-  const predictions = new Float64Array(rows.table.ids.length * perRow);
-  const unknown = await askAll(scorer, rows, options, async (batch, first, asked) => {
+  const predictions = new Float64Array(rows.ids.length * perRow);
+  const unknown = await askAll(rows, options, async (batch, first, asked) => {
     const scores = await scorer.score(batch, { ...asked, wanted, tellsContributions: tells });
     predictions.set(scores.predictions, first * perRow);
     return scores.unknown;
@@ -149,29 +160,40 @@ async function scoreAll(scorer: Scorer, rows: DistinctTable, options: PredictOpt
   return { predictions, unknown };
 }
 
+/** People and their values, column by column, as a model asks about them. */
+export interface AskedRows {
+  readonly ids: TextList;
+  readonly columns: readonly Float32Array[];
+}
+
+export function askedRows(scorer: Scorer, { table }: DistinctTable): AskedRows {
+  const names = categoryNamesOf(table);
+  return {
+    ids: table.ids,
+    columns: table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i])),
+  };
+}
+
 /**
- * Asks about all rows of a table, batch by batch.
+ * Asks about all rows, batch by batch.
  * @param ask about a batch that begins at a row; says who of it is unknown to whom
  * @returns by row who does not know the person
  */
 export async function askAll(
-  scorer: Scorer,
-  { table }: DistinctTable,
+  { ids, columns }: AskedRows,
   { unknown: rule, onProgress }: Pick<PredictOptions, "unknown" | "onProgress">,
   ask: (batch: ScoringRows, first: number, options: ScoringOptions) => Promise<ReadonlyMap<number, readonly string[]>>,
 ): Promise<ReadonlyMap<number, readonly string[]>> {
-  const total = table.ids.length;
+  const total = ids.length;
   const unknown = new Map<number, readonly string[]>();
-  const names = categoryNamesOf(table);
-  const columns = table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i]));
   for (let first = 0; first < total; first += batchRows) {
     const end = Math.min(first + batchRows, total);
     const batch = {
-      ids: textsBetween(table.ids, first, end),
+      ids: textsBetween(ids, first, end),
       columns: columns.map((column) => column.subarray(first, end)),
     };
     const asked = { unknownAsMissing: rule === "missing", timeoutMs: batchTimeoutMs };
-    for (const [row, names] of await ask(batch, first, asked)) unknown.set(first + row, names);
+    for (const [row, parties] of await ask(batch, first, asked)) unknown.set(first + row, parties);
     onProgress(end, total);
   }
   return unknown;

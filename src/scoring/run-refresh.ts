@@ -25,7 +25,7 @@ import { rowsOfTable } from "../party/tables/table-rows.ts";
 import type { LabelSpec } from "../party/tables/party-labels.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
 import { type ActiveShare, writeActiveShare } from "../store/share-files.ts";
-import { askAll, countByParty, inputData, type UnknownRule, unknownRefusal } from "./run-predict.ts";
+import { askAll, askedRows, countByParty, inputData, type UnknownRule, unknownRefusal } from "./run-predict.ts";
 import { Scorer } from "./scorer.ts";
 import type { Wanted } from "./wanted.ts";
 
@@ -90,7 +90,7 @@ export async function runRefresh(
     void taskOf(options.input, rows, everybody, training);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const leaves = share.trees.map(() => new Uint32Array(rows.table.ids.length));
-    const unknown = await askAll(scorer, rows, options, async (batch, first, asked) => {
+    const unknown = await askAll(askedRows(scorer, rows), options, async (batch, first, asked) => {
       const { predictions: found, unknown: strangers } = await scorer.score(batch, { ...asked, wanted: leavesWanted });
       leaves.forEach((ofTree, tree) => {
         for (let row = 0; row < batch.ids.length; row++) ofTree[first + row] = found[row * leaves.length + tree];

@@ -95,6 +95,7 @@ export class Scorer {
   readonly #partners: readonly Partner[];
   readonly #onQuestion: OnQuestion;
   readonly #close: () => void;
+  #isClosed = false;
   /** Null: outcomes are asked for. */
   readonly #masked: MaskedScorer | null;
 
@@ -350,7 +351,9 @@ export class Scorer {
     return this.partyNames.map((party) => ({ party, trouble: partners.failures.get(party) ?? null }));
   }
 
+  /** Questions under way fail. */
   close(): void {
+    this.#isClosed = true;
     this.#close();
   }
 
@@ -382,7 +385,7 @@ export class Scorer {
         return await attempt(Math.max(leftMs / 2, Math.min(leftMs, attemptMsMin)));
       } catch (error) {
         const mayHelp = error instanceof TandemError && error.code === "PARTY_LOST";
-        if (!mayHelp || performance.now() + pauseMs >= deadline) throw error;
+        if (!mayHelp || this.#isClosed || performance.now() + pauseMs >= deadline) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

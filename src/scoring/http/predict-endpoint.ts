@@ -147,17 +147,11 @@ export class PredictEndpoint {
     if (features.length === 0)
       return { people: ids.map((given) => this.#person(given, () => new Float32Array(0))), wanted };
     const index = await ownRows.current();
-    const columns = features.map((name, i) => {
-      const [values, names, wanted] = [index.column(name), index.names(name), categoryNames[i]];
-      return (row: number): number =>
-        names === null || wanted === null || Number.isNaN(values[row])
-          ? values[row]
-          : modelCode(names[values[row]], wanted);
-    });
+    const read = index.reader(features, categoryNames);
     const people = ids.map((given) =>
       this.#person(given, (id) => {
         const row = index.rowOf(id);
-        if (row !== unknownRow) return Float32Array.from(columns, (column) => column(row));
+        if (row !== unknownRow) return read(row);
         // Nobody else needs to hear of an id that will get no score.
         return unknownAsMissing ? new Float32Array(features.length).fill(Number.NaN) : unknownTo([party]);
       }),
