@@ -7,7 +7,7 @@
  *   dist/program/lab/               bench, reproduce and what only they need; not in the package
  *   dist/program/*-thread.mjs       what threads run, each in one file (scripts/build-threads.mjs)
  *   dist/web/                       the page
- *   dist/index.js                   the library's entry: an ES module that hands on what the bundle exports
+ *   dist/index.js, gbdt.js, ...     the library's entries: ES modules that hand on what the bundle exports
  *   dist/program.sha256             the digest of the sources that this was made from (program-digest.ts)
  *   dist/sbom.json                  CycloneDX: the packages that are in the bundles all the same
  *   dist/third-party-licences.txt   their licences
@@ -24,12 +24,16 @@ import { build as buildPage } from "vite";
 import { buildThreads, isInstalled } from "./build-threads.mjs";
 import { billOfMaterials, bundledPackages, licenceTexts, packageOf } from "./bundled-packages.mjs";
 import { importSources } from "./import-sources.mjs";
+import { subpaths } from "./subpaths.mjs";
 import { preactJsx, rawStyles } from "./web-views.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const commandFolder = join(root, "src", "cli");
-const entries = { command: "src/cli/main.ts", library: "src/index.ts" };
+const entries = {
+  command: "src/cli/main.ts",
+  ...Object.fromEntries(subpaths.map((name) => [`library-${name}`, `src/api/${name}.ts`])),
+};
 
 /** After the bundler has printed a chunk: it would print what is shortened before at full length again. */
 function minify({ code, fileName, moduleIds }) {
@@ -112,7 +116,10 @@ function libraryEntry({ exports, fileName }) {
 
 rmSync(join(dist, "program"), { recursive: true, force: true });
 const chunks = await bundleProgram();
-writeFileSync(join(dist, "index.js"), libraryEntry(chunks.find(({ name, isEntry }) => isEntry && name === "library")));
+for (const name of subpaths) {
+  const entry = chunks.find((chunk) => chunk.isEntry && chunk.name === `library-${name}`);
+  writeFileSync(join(dist, `${name}.js`), libraryEntry(entry));
+}
 const threads = await buildThreads({ folder: join(dist, "program"), minify: true });
 const page = await buildPage({ root: join(root, "web"), logLevel: "error" });
 const bundled = [...chunks, ...threads, ...page.output.filter(({ type }) => type === "chunk")];

@@ -15,7 +15,7 @@ const belowRoles = ["base", "wire", "messages", "codec", "gbdt", "privacy", "sch
 
 /**
  * Folder -> what it may import besides itself, from the ground up. A folder within a folder that has a line of its own
- * is a layer of its own; otherwise it belongs to the folder around it. `index` is the library's entry, src/index.ts.
+ * is a layer of its own; otherwise it belongs to the folder around it.
  */
 const below = {
   base: [],
@@ -76,11 +76,14 @@ export const layers = {
   simulate: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring", "scoring/http"],
 };
 const all = Object.keys(layers);
-layers.index = all;
-layers.cli = [...all, "index"];
+// The library, which the command may use and nothing below it.
+layers.api = all;
+layers.cli = [...all, "api"];
 
 /** Modules that only their own folder may import: what they hold means nothing elsewhere. Tests elsewhere neither. */
 export const folderOnly = ["crypto/paillier/resident-bytes.ts"];
+
+const packageName = "@tandem-vfl/tandem";
 
 const statementForms = [
   /(?:^|;)[ \t]*import\s*(["'])(?<specifier>[^"'\n]+)\1/gm,
@@ -154,7 +157,7 @@ function isOfBase(layer) {
 
 /** @returns the file that an import names, or undefined if it is another package's */
 function resolveImport(source, importer, specifier) {
-  if (specifier === "@tandem-vfl/tandem") return join(source, "index.ts");
+  if (specifier === packageName || specifier.startsWith(`${packageName}/`)) return join(source, "api", "index.ts");
   return specifier.startsWith(".") ? resolve(dirname(importer), specifier) : undefined;
 }
 
@@ -162,8 +165,7 @@ function layerOf(source, path) {
   const [first, ...rest] = relative(source, path).split(sep);
   if (first === "..") return rest[0] === "web" ? "web" : "outside src";
   if (rest.length > 1 && Object.hasOwn(layers, `${first}/${rest[0]}`)) return `${first}/${rest[0]}`;
-  if (rest.length > 0) return first;
-  return /^index(\.test)?\.ts$/.test(first) ? "index" : first;
+  return first;
 }
 
 /** Folders and files directly under src/ that the table does not know. */

@@ -1,14 +1,19 @@
 /**
  * The types of the library. tsc writes a declaration for every module that the library runs; this keeps those that its
- * entry can name, without packages that are imported for their side effects only, and writes dist/index.d.ts. Comments
- * stay where the entry itself takes something from.
+ * entries can name, without packages that are imported for their side effects only. Comments stay where an entry itself
+ * takes something from.
+ *
+ * Options that are inferred from tables and schemas (src/api/parameters.ts) are written out, with what docs/config.md
+ * and the tables say of each field.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { importSources } from "./import-sources.mjs";
+import { subpaths } from "./subpaths.mjs";
 
-const dist = fileURLToPath(new URL("../dist", import.meta.url));
-const types = join(dist, "types");
+const root = fileURLToPath(new URL("..", import.meta.url));
+const types = join(root, "dist", "types");
 
 /** Every declaration that can be reached from `path`, in `seen`. */
 function visit(path, seen) {
@@ -27,12 +32,72 @@ function withoutComments(text) {
   return text.replaceAll(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/[ \t]*\n/gm, "");
 }
 
-const entry = join(types, "index.d.ts");
+/** Puts what the functions of src/api/parameters.ts return in place of `ReturnType<typeof name>`. */
+function writtenOut(text, helpOf) {
+  const bodies = new Map();
+  const rest = text.replaceAll(/^declare function (\w+)\(\): (\{\n[\s\S]*?^\});\n/gm, (_, name, body) => {
+    bodies.set(name, withHelp(body, helpOf[name]));
+    return "";
+  });
+  return rest.replaceAll(/ReturnType<typeof (\w+)>/g, (whole, name) => bodies.get(name) ?? whole);
+}
+
+/** @param help by field; fields of an object within are separated by dots */
+function withHelp(body, help) {
+  const path = [];
+  return body
+    .split("\n")
+    .map((line) => {
+      const [, indent, name] = /^( +)"?([\w]+)"?\??:/.exec(line) ?? [];
+      if (name === undefined) return line;
+      path.length = indent.length / 4;
+      path[path.length - 1] = name;
+      const words = help.get(path.join("."));
+      return words === undefined ? line : `${indent}/** ${words} */\n${line}`;
+    })
+    .join("\n");
+}
+
+function helpIn(table) {
+  return new Map(
+    Object.entries(table).map(([name, { help, default: value }]) => [
+      name,
+      `${help}. Default: ${Array.isArray(value) ? value.join(", ") || "none" : value}.`,
+    ]),
+  );
+}
+
+/** Rows of docs/config.md: field, default and meaning, without links. */
+function helpInPage(page) {
+  const rows = page.matchAll(/^\| `([\w.[\]]+)` +\| (.*?) +\| (.*?) +\|$/gm);
+  return new Map(
+    Array.from(rows, ([, field, value, meaning]) => {
+      const words = meaning.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("*/", "* /");
+      const given = value.trim() === "" ? "" : ` Default: ${value.trim().replaceAll("`", "")}.`;
+      return [field.replaceAll("[]", ""), `${words.replace(/\.$/, "")}.${given}`];
+    }),
+  );
+}
+
+const [{ trainingParameters }, { privacyParameters }] = await importSources(
+  "src/gbdt/parameters/training-parameters.ts",
+  "src/base/parameters/privacy-parameters.ts",
+);
+const config = helpInPage(readFileSync(join(root, "docs", "config.md"), "utf8"));
+const parameters = join(types, "api", "parameters.d.ts");
+const helpOf = {
+  training: helpIn(trainingParameters),
+  privacy: helpIn(privacyParameters),
+  active: config,
+  passive: config,
+};
+writeFileSync(parameters, writtenOut(readFileSync(parameters, "utf8"), helpOf));
+
+const entries = subpaths.map((name) => join(types, "api", `${name}.d.ts`));
 const wanted = new Set();
-visit(entry, wanted);
-const named = new Set([entry, ...importsOf(entry)]);
+for (const entry of entries) visit(entry, wanted);
+const named = new Set([...entries, ...entries.flatMap(importsOf)]);
 for (const path of wanted) if (!named.has(path)) writeFileSync(path, withoutComments(readFileSync(path, "utf8")));
 for (const name of readdirSync(types, { recursive: true, encoding: "utf8" })) {
   if (name.endsWith(".d.ts") && !wanted.has(join(types, name))) rmSync(join(types, name));
 }
-writeFileSync(join(dist, "index.d.ts"), 'export * from "./types/index.js";\n');

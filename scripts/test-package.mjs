@@ -18,11 +18,18 @@ const empty = join(folder, "empty");
 
 const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-const consumer = `import { type ErrorCode, TandemError, trainCentralised } from "${name}";
+const consumer = `import { type ActiveConfig, type ErrorCode, TandemError, train as trainBetween } from "${name}";
+import { train, type TrainingParameters } from "${name}/gbdt";
+import { type Scheme, schemeNames } from "${name}/scheme";
+import { simulate, type SimulateOptions } from "${name}/simulate";
 
 const code: ErrorCode = new TandemError("USAGE", "as an example").code;
-const train: (training: Parameters<typeof trainCentralised>[0]) => Promise<object> = trainCentralised;
-console.log(code, train.name);
+const parameters: TrainingParameters = { objective: "reg:squarederror", num_round: 2 };
+const { model } = await train({ x: [1, 2, 3, 4], y: [1, 2, 3, 4] }, { label: "y", parameters });
+const nameOf = (scheme: Scheme): string => scheme.name;
+const options: SimulateOptions = { label: "y", active: ["x"], passives: [["z"]] };
+const start: (config: string | ActiveConfig) => Promise<{ readonly job: string }> = trainBetween;
+console.log(code, model.treeCount, schemeNames().join(), nameOf.length, options.label, simulate.name, start.name);
 `;
 
 function run(command, ...options) {
@@ -94,7 +101,7 @@ function theLibraryWorks() {
   const options = ["--module", "nodenext", "--target", "es2023", "--strict", "--typeRoots", types, "--types", "node"];
   run(tsc, ...options, "consumer.ts");
   const said = run(process.execPath, "consumer.js").trim();
-  check("the library is imported", said === "USAGE trainCentralised", said);
+  check("the library is imported", said === "USAGE 2 paillier,lattice 1 y simulate train", said);
 }
 
 try {

@@ -105,11 +105,11 @@ describe("a small tree", () => {
 
   it("fails on upward imports from generated code, the library and a relative path out of src", () => {
     plant("src/protocol/generated/tandem/wire_pb.ts", 'import { x } from "../../../transport/rpc.ts";\n');
-    plant("src/index.ts", 'export { main } from "./cli/main.ts";\nexport * from "./gbdt/tree.ts";\n');
+    plant("src/api/index.ts", 'export { main } from "../cli/main.ts";\nexport * from "../gbdt/tree.ts";\n');
     plant("src/party/run.ts", 'import { train } from "@tandem-vfl/tandem";\nimport "../../test/fixture.ts";\n');
     expect(checkLayers(root).violations).toEqual([
-      "src/index.ts:1 may not import src/cli/main.ts (index -> cli)",
-      "src/party/run.ts:1 may not import src/index.ts (party -> index)",
+      "src/api/index.ts:1 may not import src/cli/main.ts (api -> cli)",
+      "src/party/run.ts:1 may not import src/api/index.ts (party -> api)",
       "src/party/run.ts:2 may not import test/fixture.ts (party -> outside src)",
       "src/protocol/generated/tandem/wire_pb.ts:1 may not import src/transport/rpc.ts (protocol -> transport)",
     ]);

@@ -1,8 +1,8 @@
-/** The commands and the code of README.md and docs/own-data.md, run as they stand there. */
+/** The commands of README.md, run as they stand there. */
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { SeededRandom } from "../src/base/random.ts";
@@ -10,7 +10,6 @@ import { scratchDirectory } from "./support/command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
-const ownData = readFileSync(join(root, "docs", "own-data.md"), "utf8");
 const run = promisify(execFile);
 
 /** The code block of a page, in a language, that contains a text. */
@@ -38,15 +37,4 @@ test("the simulate command", async () => {
   );
   const { stdout } = await run("sh", ["-c", command], { cwd: directory });
   expect(stdout).toContain("federated equals centralised?  yes");
-});
-
-test("the library example", async () => {
-  // Plain JavaScript as it stands: only the package's name is resolved by hand.
-  const code = block(ownData, "ts", 'from "@tandem-vfl/tandem"').replace(
-    'from "@tandem-vfl/tandem"',
-    `from "${pathToFileURL(join(root, "dist", "index.js")).href}"`,
-  );
-  writeFileSync(join(directory, "example.mjs"), code);
-  const { stdout } = await run(process.execPath, ["example.mjs"], { cwd: directory });
-  expect(stdout).toContain("equals centralised");
 });

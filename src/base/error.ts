@@ -47,8 +47,10 @@ export const errorCodes = {
   INTERNAL: "a bug in Tandem",
 } as const;
 
+/** Stable: programs may tell errors apart by it; docs/errors.md says what each means. */
 export type ErrorCode = keyof typeof errorCodes;
 
+/** Whatever the world can do to a job, with a message that says what to do about it. */
 export class TandemError extends Error {
   readonly code: ErrorCode;
 

@@ -12,6 +12,7 @@
  */
 export type Membership = "sent" | "hidden";
 
+/** What follows from a training protocol for those who look at a job. */
 export interface MembershipFacts {
   readonly name: Membership;
   /** Passive parties learn which instances are in a node: they can count them, and guess labels from them. */
@@ -26,6 +27,7 @@ export interface MembershipFacts {
   readonly outcomesCover: OutcomeCover;
 }
 
+/** Of a won split: outcomes of the node's members, or of all instances. */
 export type OutcomeCover = "node" | "all instances";
 
 export const membershipFacts: Readonly<Record<Membership, MembershipFacts>> = {

@@ -15,6 +15,7 @@ import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { schemeOption } from "./scheme-options.ts";
 import { parseInteractions } from "../simulate/interactions.ts";
+import { simulateDefaults } from "../simulate/simulate-defaults.ts";
 import type { SimulateOptions } from "../simulate/simulate-options.ts";
 
 export interface JobFlags {
@@ -42,9 +43,6 @@ export interface JobFlags {
   readonly [parameter: string]: unknown;
 }
 
-const defaultKeyBits = 2048;
-const defaultTestFraction = "0.25";
-
 /** @param isRequired whether a table and its label must be named */
 export function addJobOptions(command: Command, isRequired = true): Command {
   command.optionsGroup("Data:");
@@ -64,7 +62,7 @@ export function addJobOptions(command: Command, isRequired = true): Command {
   command
     .option("--active <columns>", "the active party's features, separated by commas")
     .option("--passive <columns>", "a passive party's features; repeat it for each party", collect)
-    .option("--test-fraction <number>", `rows held back for testing (default: ${defaultTestFraction})`)
+    .option("--test-fraction <number>", `rows held back for testing (default: ${simulateDefaults.testFraction})`)
     .option("--test-data <file>", "a second table to test on instead")
     .option("--validation-fraction <number>", "training rows to evaluate after every round, not to learn from")
     .option("--validation-data <file>", "a second table to evaluate after every round instead")
@@ -84,7 +82,7 @@ export function addJobOptions(command: Command, isRequired = true): Command {
     .option("--categorical <columns>", "with --enable-categorical: columns of numbers that stand for categories")
     .optionsGroup("Encryption:")
     .addOption(schemeOption())
-    .option("--key-bits <bits>", `length of the Paillier key, 2048 to 4096 bits (default: ${defaultKeyBits})`)
+    .option("--key-bits <bits>", `length of the Paillier key, 2048 to 4096 bits (default: ${simulateDefaults.keyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128, for experiments only");
   addParameters(command.optionsGroup("Training:"), trainingParameters);
   addParameters(command.optionsGroup("Privacy:"), privacyParameters);
@@ -109,7 +107,7 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
   if (flags.testFraction !== undefined && flags.testData !== undefined) {
     throw new TandemError("USAGE", "--test-fraction and --test-data exclude each other");
   }
-  const testFraction = Number(flags.testFraction ?? defaultTestFraction);
+  const testFraction = Number(flags.testFraction ?? simulateDefaults.testFraction);
   if (!(testFraction > 0 && testFraction < 1))
     throw new TandemError("USAGE", `--test-fraction must lie between 0 and 1; got '${flags.testFraction}'`);
   const speed = given(flags, speedParameters);
@@ -158,7 +156,7 @@ function keySize(flags: JobFlags): Pick<SimulateOptions, "keyBits" | "insecureKe
     throw new TandemError("USAGE", "--key-bits and --insecure-key-bits exclude each other");
   }
   return {
-    keyBits: Number(flags.insecureKeyBits ?? flags.keyBits ?? defaultKeyBits),
+    keyBits: Number(flags.insecureKeyBits ?? flags.keyBits ?? simulateDefaults.keyBits),
     insecureKey: flags.insecureKeyBits !== undefined,
     keyBitsGiven:
       flags.insecureKeyBits !== undefined ? "insecure_key_bits" : flags.keyBits !== undefined ? "key_bits" : null,

@@ -18,7 +18,7 @@ import { tunePrice } from "../party/active/tune-price.ts";
 import { runTuning, type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
 import { readActiveConfig } from "../party/config/config.ts";
 import { tuneReport } from "../../web/report/reports.js";
-import { besideTaskCrew } from "./beside-crew.ts";
+import { besideTaskCrew } from "../api/beside-crew.ts";
 import { type JobFlags, jobFrom } from "./job-options.ts";
 import { explainFirst } from "./leakage.ts";
 import { confirm } from "./terminal/confirm.ts";

@@ -1,6 +1,6 @@
 /** `tandem tune`: a search over parameters by cross-validation, on one table or between companies. */
 import { Command, Option } from "commander";
-import { addCrewOption, type CrewFlags } from "./beside-crew.ts";
+import { addCrewOption, type CrewFlags } from "./crew-option.ts";
 import { addJobOptions, type JobFlags } from "./job-options.ts";
 import { addLeakageOptions, type LeakageFlags } from "./leakage.ts";
 import { addExamples } from "./terminal/help-text.ts";

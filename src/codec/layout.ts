@@ -27,6 +27,7 @@ import {
   withSmallestR,
 } from "./slot.ts";
 
+/** How gradients of a job become plaintexts. */
 export interface GradientLayout {
   readonly codec: CodecParameters["codec"];
   readonly slots: readonly Slot[];

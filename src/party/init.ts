@@ -20,46 +20,54 @@ export interface InitResult {
   readonly fingerprint: string;
 }
 
+export interface IdentityFiles {
+  readonly keyPath: string;
+  readonly certificatePath: string;
+  readonly fingerprint: string;
+}
+
 const validDays = 730;
 
 /** @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
 export async function initParty(options: InitOptions): Promise<InitResult> {
   const { role, name, directory } = options;
-  const files = {
-    config: join(directory, `${role}.yaml`),
-    key: join(directory, "key.pem"),
-    certificate: join(directory, "certificate.pem"),
-  };
-  for (const path of Object.values(files)) {
-    if (
-      await access(path).then(
-        () => true,
-        () => false,
-      )
-    )
-      throw new TandemError(
-        "FILE_UNWRITABLE",
-        `${path} exists already. Choose another folder with --out, or remove it first`,
-      );
-  }
+  const configPath = join(directory, `${role}.yaml`);
+  const text = role === "active" ? activeText(options) : passiveText(options);
+  const { certificatePath, fingerprint } = await initIdentity(name, directory, { [configPath]: text });
+  return { configPath, certificatePath, fingerprint };
+}
+
+/**
+ * A key and a self-signed certificate.
+ * @param others files that are written beside them, by their paths
+ * @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten
+ */
+export async function initIdentity(
+  name: string,
+  directory: string,
+  others: Readonly<Record<string, string>> = {},
+): Promise<IdentityFiles> {
+  const [keyPath, certificatePath] = [join(directory, "key.pem"), join(directory, "certificate.pem")];
+  for (const path of [...Object.keys(others), keyPath, certificatePath]) await requireNew(path);
   const identity = await createSelfSigned(name, validDays);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await writeFile(files.key, identity.key, { mode: 0o600, flag: "wx" });
-    await writeFile(files.certificate, identity.certificate, { mode: 0o644, flag: "wx" });
-    await writeFile(files.config, role === "active" ? activeText(options) : passiveText(options), {
-      mode: 0o644,
-      flag: "wx",
-    });
+    await writeFile(keyPath, identity.key, { mode: 0o600, flag: "wx" });
+    await writeFile(certificatePath, identity.certificate, { mode: 0o644, flag: "wx" });
+    for (const [path, text] of Object.entries(others)) await writeFile(path, text, { mode: 0o644, flag: "wx" });
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
     throw new TandemError("FILE_UNWRITABLE", `${directory} cannot be written${code}`, { cause });
   }
-  return {
-    configPath: files.config,
-    certificatePath: files.certificate,
-    fingerprint: certificateFingerprint(identity.certificate),
-  };
+  return { keyPath, certificatePath, fingerprint: certificateFingerprint(identity.certificate) };
+}
+
+async function requireNew(path: string): Promise<void> {
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw new TandemError("FILE_UNWRITABLE", `${path} exists already. Choose another folder, or remove it`);
 }
 
 const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet, or a folder; relative to this file

@@ -31,8 +31,10 @@ export function addSpending(a: Spending, b: Spending): Spending {
   };
 }
 
-/** How much of a table exact sums give away, in a word. */
-export function sumsWord(sumsPerPerson: number): "little" | "some" | "half" | "all" {
+/** How much of a table exact sums give away. */
+export type Reach = "little" | "some" | "half" | "all";
+
+export function sumsWord(sumsPerPerson: number): Reach {
   if (sumsPerPerson < 0.02) return "little";
   if (sumsPerPerson < 0.05) return "some";
   return sumsPerPerson < 0.1 ? "half" : "all";

@@ -19,6 +19,7 @@ export function registerScheme(scheme: Scheme): () => void {
   return () => void schemes.delete(scheme.name);
 }
 
+/** The names that configs and policies may use. */
 export function schemeNames(): readonly string[] {
   return [...schemes.keys()];
 }

@@ -66,6 +66,7 @@ export interface SchemeLimits {
   readonly keyBitsMin: number;
 }
 
+/** A cipher: how it is configured, its two halves, and its costs. */
 export interface Scheme {
   readonly name: string;
   /** Where members are hidden no counts are sent either, so gradients are rounded to signed integers. */
@@ -150,6 +151,7 @@ export interface SchemeSecret {
   serialise(): string;
 }
 
+/** Bytes and counts of a job's ciphertexts. */
 export interface SchemeSizes {
   readonly ciphertextBytes: number;
   readonly ciphertextsPerInstance: number;
@@ -168,6 +170,7 @@ export interface OperationCounts {
   candidateCiphertexts: number;
 }
 
+/** Counters at zero. */
 export function noOperations(): OperationCounts {
   return { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 0 };
 }
@@ -180,6 +183,7 @@ export interface GradientChunk {
   readonly more?: boolean;
 }
 
+/** The active party's half: it encrypts gradients and decrypts sums. */
 export interface ActiveScheme {
   readonly name: string;
   readonly parameters: SchemeParameters;
@@ -264,6 +268,7 @@ export interface HiddenNode {
   readonly gradients: QuantisedGradients;
 }
 
+/** What an active half does besides, where members of nodes are hidden. */
 export interface ActiveHidden {
   /** What a passive party's answers are opened with. @param candidateCount those that it has said to have */
   hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void>;
@@ -306,6 +311,7 @@ export interface PassiveScheme {
   close(): void;
 }
 
+/** What a passive half does besides, where members of nodes are hidden. */
 export interface PassiveHidden {
   /** For the handshake; drawn once per attempt. */
   greeting(): Uint8Array;

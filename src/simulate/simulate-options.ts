@@ -54,10 +54,10 @@ export interface SimulateOptions {
   readonly interactions?: Readonly<Record<string, readonly string[]>>;
   /** Columns that are categorical, whatever their cells look like. */
   readonly categorical?: readonly string[];
-  readonly training: Readonly<Record<string, number | string | boolean>>;
+  readonly training: Readonly<Record<string, unknown>>;
   readonly codec: Readonly<Record<string, number | string | boolean>>;
   readonly speed?: Readonly<Record<string, number | string | boolean>>;
-  readonly privacy?: Readonly<Record<string, number | string | boolean>>;
+  readonly privacy?: Readonly<Record<string, unknown>>;
   /** Default: paillier. */
   readonly scheme?: string | undefined;
   readonly keyBits: number;

@@ -19,6 +19,7 @@ export interface SlotGrid {
   readonly resolution: number;
 }
 
+/** Gradients of a round, rounded to integers. */
 export interface QuantisedGradients {
   readonly instanceCount: number;
   readonly grids: readonly SlotGrid[];

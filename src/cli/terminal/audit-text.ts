@@ -1,6 +1,7 @@
 /** What an audit found, for people who decide. */
 import { formatCount } from "../../base/text/format.ts";
-import type { AuditResult, LabelExposure, PartyExposure, Reach, WhatIf } from "../../privacy/attack/audit-result.ts";
+import type { AuditResult, LabelExposure, PartyExposure, WhatIf } from "../../privacy/attack/audit-result.ts";
+import type { Reach } from "../../privacy/spending.ts";
 import { schemesText } from "./scheme-table.ts";
 import { textTable } from "./text-table.ts";
 

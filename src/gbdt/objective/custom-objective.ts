@@ -10,6 +10,7 @@ import type { Range, RealGradients } from "../../base/gradients/real-gradients.t
 import type { TrainingRows } from "../rows/training-rows.ts";
 import type { Objective } from "./objective.ts";
 
+/** Gradients of the caller's own, with bounds that they keep within. */
 export interface CustomObjective {
   /** What messages call it. */
   readonly name: string;

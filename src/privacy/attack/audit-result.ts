@@ -1,6 +1,6 @@
 /** What an audit finds, as plain data: for the terminal, the report and the page. */
 import type { MembershipFacts } from "../../base/membership.ts";
-import type { sumsWord } from "../spending.ts";
+import type { Reach } from "../spending.ts";
 
 /** Of three ways to learn it: outcomes in training, these with exact sums, and outcomes in scoring. */
 export interface ByChannel {
@@ -9,6 +9,7 @@ export interface ByChannel {
   readonly scoring: number;
 }
 
+/** How much of one column can be computed. */
 export interface ColumnExposure {
   readonly name: string;
   readonly bins: number;
@@ -22,9 +23,7 @@ export interface ColumnExposure {
   readonly sumsBound: number | null;
 }
 
-/** How far sums get by their number per person. */
-export type Reach = ReturnType<typeof sumsWord>;
-
+/** How much of a passive party's table the active party can compute. */
 export interface PartyExposure {
   readonly party: string;
   readonly people: number;
@@ -52,12 +51,14 @@ export interface PartyExposure {
   readonly isComplete: boolean;
 }
 
+/** How good a guess at labels is. */
 export interface Guess {
   readonly auc: number;
   /** Share of the riskiest tenth, by the model, that the guess finds. */
   readonly tenth: number;
 }
 
+/** Guesses at labels without any known label, and with some. */
 export interface LabelGuess {
   /** AUC of the model itself on these people. */
   readonly model: number;
@@ -107,6 +108,7 @@ export interface SchemeExposure {
   readonly isComplete: boolean;
 }
 
+/** What each party of a job can compute of the others' data. */
 export interface AuditResult {
   /** Gradients were drawn at random, since the true ones are another's: an upper estimate. */
   readonly isEstimate: boolean;

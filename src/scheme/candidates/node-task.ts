@@ -2,6 +2,7 @@
 import type { CandidatePlan } from "./candidate-plan.ts";
 import type { CategoryGroup } from "./category-group.ts";
 
+/** The sums that are asked for a node. */
 export interface NodeTask {
   readonly node: number;
   /** Whose gradients are summed: places in the tree's sample. */

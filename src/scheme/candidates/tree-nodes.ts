@@ -78,6 +78,7 @@ interface PlacedNode {
   readonly interactions: Interactions | null;
 }
 
+/** The nodes of a tree at a passive party: their members, and the candidates that it offers there. */
 export class TreeNodes {
   readonly sample: TreeSample;
   /** The root's sums were asked for, in this tree or in one before it that has the same. */
