@@ -80,6 +80,9 @@ const all = Object.keys(layers);
 layers.api = all;
 layers.cli = [...all, "api"];
 
+/** Folders with a half for each role: modules named `active*` and `passive*` belong to that role's layer. */
+export const bothRoles = ["protocol/sent", "protocol/hidden"];
+
 /** Modules that only their own folder may import: what they hold means nothing elsewhere. Tests elsewhere neither. */
 export const folderOnly = ["crypto/paillier/resident-bytes.ts"];
 
@@ -164,6 +167,8 @@ function resolveImport(source, importer, specifier) {
 function layerOf(source, path) {
   const [first, ...rest] = relative(source, path).split(sep);
   if (first === "..") return rest[0] === "web" ? "web" : "outside src";
+  const half = bothRoles.includes(`${first}/${rest[0]}`) ? /^(active|passive)\b/.exec(rest[1] ?? "") : null;
+  if (half !== null) return `${first}/${half[1]}`;
   if (rest.length > 1 && Object.hasOwn(layers, `${first}/${rest[0]}`)) return `${first}/${rest[0]}`;
   return first;
 }

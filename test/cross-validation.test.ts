@@ -111,7 +111,7 @@ async function attempt(
       minimums: job.minimums ?? noMinimums,
       scheme: job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1),
       lookUp: () => null, // nobody is predicted
-      observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+      observer: { joined() {}, roundBegan() {}, treeFinished() {} },
       ...(progress === undefined ? {} : { progress }),
       store: async (now) => void (stored[i] = structuredClone(now)),
     });

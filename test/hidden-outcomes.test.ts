@@ -173,7 +173,7 @@ test("what does not belong to a job with hidden outcomes is refused, and the job
   });
   expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
   expect(refused).toEqual([
-    "outcomes are hidden in this job",
+    "the protocol of this job has no call 'splits'",
     "there are keys for outcomes already",
     "choices without a decision",
     "fewer choices than decisions",
@@ -195,7 +195,9 @@ test("where a scheme tells members the setting does nothing, and there are no ke
         ...peer,
         async *splits(request, options) {
           const keys = { scheme: newAgreementKey().publicKey };
-          refusals.push(await expectError(() => peer.outcomeKeys(keys, options), "PROTOCOL_STATE", /not hidden/));
+          refusals.push(
+            await expectError(() => peer.outcomeKeys(keys, options), "PROTOCOL_STATE", /has no call 'outcomeKeys'/),
+          );
           yield* peer.splits(request, options);
         },
       };

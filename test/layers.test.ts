@@ -137,6 +137,17 @@ describe("a small tree", () => {
     ]);
   });
 
+  it("counts the halves of a training protocol among the roles that they belong to", () => {
+    plant("src/protocol/hidden/active.ts", 'import "../active/role.ts";\nimport "./passive-nodes.ts";\n');
+    plant("src/protocol/hidden/passive-nodes.ts", 'import "./terms.ts";\nimport "../passive/role.ts";\n');
+    plant("src/protocol/hidden/terms.ts", 'import "../passive/role.ts";\n');
+    expect(checkLayers(root).violations).toEqual([
+      "src/protocol/hidden/active.ts:2 may not import src/protocol/hidden/passive-nodes.ts " +
+        "(protocol/active -> protocol/passive)",
+      "src/protocol/hidden/terms.ts:1 may not import src/protocol/passive/role.ts (protocol -> protocol/passive)",
+    ]);
+  });
+
   it("lets whoever may import base import its folders, which hardly know each other", () => {
     plant("src/base/files/disk.ts", 'import "../error.ts";\nimport "../text/format.ts";\n');
     plant("src/base/parameters/table.ts", 'import "../text/format.ts";\n');

@@ -9,7 +9,7 @@ import { slotSum } from "../src/base/gradients/quantised-gradients.ts";
 import { binGoesLeft, candidatesOf } from "../src/gbdt/split/candidate.ts";
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
 import { mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
-import { TreeNodes } from "../src/scheme/candidates/tree-nodes.ts";
+import { SentNodes } from "../src/scheme/candidates/sent-nodes.ts";
 import { TreeSample } from "../src/scheme/candidates/tree-sample.ts";
 import { attackedJob } from "./support/attacked-job.ts";
 import { noiseSecret } from "./support/in-memory-job.ts";
@@ -53,7 +53,7 @@ async function readRight(defences: Partial<Defences>): Promise<{ shown: number; 
   const order = { permutationSecret: new Uint8Array(32).fill(9), skippedBins, sampler: null };
   const limits = { maxDepth: 6, maxLeaves: 0, minimums: noMinimums };
   const sample = new TreeSample(features, people, new Uint8Array(0));
-  const added = new TreeNodes({ features, instances, ...order, ...limits, noise }, 0, 0, sample).task(0).noise;
+  const added = new SentNodes({ features, instances, ...order, ...limits, noise }, 0, 0, sample).task(0).noise;
   const sides = new Set<string>();
   for (const feature of features)
     for (const candidate of candidatesOf(feature))

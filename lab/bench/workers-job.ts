@@ -16,8 +16,8 @@ import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
 import type { Crew } from "../../src/scheme/blocks/crew.ts";
 import { EmbeddedCrew } from "../../src/scheme/blocks/embedded-crew.ts";
 import { mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
-import type { NodeTask } from "../../src/scheme/candidates/node-task.ts";
-import { TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
+import type { SentTask } from "../../src/scheme/candidates/node-task.ts";
+import { SentNodes } from "../../src/scheme/candidates/sent-nodes.ts";
 import { TreeSample } from "../../src/scheme/candidates/tree-sample.ts";
 import { PaillierBlock } from "../../src/scheme/paillier/block.ts";
 import { GradientBlocks } from "../../src/scheme/paillier/gradient-blocks.ts";
@@ -84,8 +84,8 @@ export class SummedTrees {
   readonly #job: ReadyJob;
   readonly #evaluator: PublicEvaluator;
   readonly #gradients: GradientBlocks;
-  readonly #nodes: TreeNodes;
-  readonly #tasks: readonly NodeTask[];
+  readonly #nodes: SentNodes;
+  readonly #tasks: readonly SentTask[];
 
   private constructor(job: ReadyJob, evaluator: PublicEvaluator, gradients: GradientBlocks) {
     this.#job = job;
@@ -147,7 +147,7 @@ export class SummedTrees {
 /** The root, its smaller child, and the smaller child of each of its children. */
 const askedNodes = [0, 1, 3, 5];
 
-function grownTree({ features, rows }: ReadyJob): TreeNodes {
+function grownTree({ features, rows }: ReadyJob): SentNodes {
   const instances = Uint32Array.from({ length: rows }, (_, i) => i);
   const job = {
     features,
@@ -159,7 +159,7 @@ function grownTree({ features, rows }: ReadyJob): TreeNodes {
     sampler: null,
     minimums: noMinimums,
   };
-  const nodes = new TreeNodes(job, 0, 0, new TreeSample(features, rows, new Uint8Array(0)));
+  const nodes = new SentNodes(job, 0, 0, new TreeSample(features, rows, new Uint8Array(0)));
   for (const [node, sibling, parent] of [
     [1, 2, 0],
     [3, 4, 1],

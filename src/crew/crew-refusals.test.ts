@@ -7,13 +7,13 @@ import { collect } from "../../test/support/streams.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../crypto/paillier/index.ts";
 import { writeInteger } from "../crypto/integers.ts";
 import { PaillierPassive } from "../scheme/paillier/passive.ts";
-import type { TreeNodes } from "../scheme/candidates/tree-nodes.ts";
+import type { SentNodes } from "../scheme/candidates/sent-nodes.ts";
 import { PaillierGradientsSchema } from "../wire/generated/tandem/v1/paillier_pb.ts";
 import { decodeMessage, encodeMessage } from "../wire/scheme-message.ts";
 
 let crew: TestCrew;
 let key: PrivateKey;
-let made: Bench & { readonly nodes: TreeNodes };
+let made: Bench & { readonly nodes: SentNodes };
 beforeEach(async () => {
   key = await generateKey({ bits: keyBits, insecure: true });
   crew = new TestCrew({ seed: "refusals" });

@@ -20,7 +20,7 @@ import {
 } from "../protocol/job-parameters.ts";
 import { groupNames } from "../protocol/interaction-groups.ts";
 import { factsOfJob } from "../base/membership.ts";
-import { sendsTreeShape } from "../protocol/hidden-nodes.ts";
+import { sendsTreeShape } from "../protocol/hidden/terms.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { PassiveConfig } from "./config/config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";

@@ -13,7 +13,7 @@ import type { QuantisedGradients } from "../base/gradients/quantised-gradients.t
 import type { RealGradients } from "../base/gradients/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "../codec/gradient-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
-import { nodesOfJob, outputsPerTree } from "../protocol/hidden-nodes.ts";
+import { nodesOfJob, outputsPerTree } from "../protocol/hidden/terms.ts";
 import { agreedParameters, type AgreedStart, noiseIn } from "../protocol/job-parameters.ts";
 import { chosenScheme, hidesCounts, plaintextBitsOf, type SchemeChoice } from "../scheme/registry.ts";
 

@@ -1,21 +1,19 @@
 /**
- * The seam between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for additions. What
- * the two halves of a scheme tell each other are bytes that nobody else reads: the fields `scheme` of proto/.
+ * The seam between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for additions. The
+ * messages between the two halves of a scheme are opaque to everything else: the fields `scheme` of proto/.
  *
  * Nothing outside a scheme knows its cipher: who is in a node, what is offered there and in which order is the
- * protocol's (candidates/), and a scheme is found by its name (registry.ts).
+ * protocol's (candidates/), and a scheme is found by its name (registry.ts). What the halves can do depends on the
+ * training protocol that the cipher is made for: sent-scheme.ts, hidden-scheme.ts.
  */
-import type { Membership } from "../base/membership.ts";
 import type { CodecParameters, SpeedParameters } from "../base/parameters/parameters.ts";
-import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
-import type { BinColumns, BlockData, BlockWork } from "./blocks/block.ts";
+import type { BlockData, BlockWork } from "./blocks/block.ts";
 import type { Crew } from "./blocks/crew.ts";
-import type { CandidatePlan } from "./candidates/candidate-plan.ts";
-import type { NodeTask } from "./candidates/node-task.ts";
-import type { TreeNodes } from "./candidates/tree-nodes.ts";
 import type { CostModel } from "./cost-model.ts";
+import type { HiddenActive, HiddenPassive } from "./hidden-scheme.ts";
+import type { SchemeReplay, SentActive, SentPassive } from "./sent-scheme.ts";
 import type { TaskCrew, TaskWork } from "./tasks/tasks.ts";
 
 /** What both sides of a job compare at the handshake: the scheme's own numbers, by name. */
@@ -66,11 +64,9 @@ export interface SchemeLimits {
   readonly keyBitsMin: number;
 }
 
-/** A cipher: how it is configured, its two halves, and its costs. */
-export interface Scheme {
+/** What both kinds of schemes have: all but their two halves. */
+interface SchemeBase {
   readonly name: string;
-  /** Where members are hidden no counts are sent either, so gradients are rounded to signed integers. */
-  readonly membership: Membership;
   /** What the handshake will say. @throws TandemError USAGE for options that it cannot work with */
   parameters(options: Pick<SchemeOptions, "keyBits" | "insecureKey">): SchemeParameters;
   /** Which of a job's options it cannot work with. */
@@ -96,13 +92,6 @@ export interface Scheme {
   makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
   /** The secret of a job that is taken up again. @throws TandemError for a text that is none */
   readSecret(text: string): Promise<SchemeSecret>;
-  /** @param options crew: who does its tasks; left out: its own process */
-  active(
-    secret: SchemeSecret,
-    options: Pick<SchemeOptions, "threads" | "speed" | "repeatable"> & { readonly crew?: TaskCrew | undefined },
-  ): ActiveScheme;
-  /** @param options crew: who holds the party's rows; left out: its own process */
-  passive(options: Pick<SchemeOptions, "threads"> & { readonly crew?: Crew | undefined }): PassiveScheme;
   /** The work on a part of a passive party's rows; left out: its passive half keeps all rows itself. */
   block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
   /** Work without state, of either half; left out: it has none for workers. @throws TandemError for other terms */
@@ -113,35 +102,38 @@ export interface Scheme {
   costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
 }
 
-/** Nonces of a round's gradients: a secret that they are drawn from, and which draws each chunk took. */
-export interface GradientRecipe {
-  readonly secret: Uint8Array;
-  readonly chunks: readonly (readonly (readonly number[])[])[];
+/** A cipher, for one of the two training protocols (base/membership.ts). */
+export type Scheme = SentScheme | HiddenScheme;
+
+/** Gradients are encrypted once per round; members of nodes are sent. */
+export interface SentScheme extends SchemeBase {
+  readonly membership: "sent";
+  active(secret: SchemeSecret, options: ActiveOptions): SentActive;
+  passive(options: PassiveOptions): SentPassive;
 }
 
-/** What a round of a replay began with. */
-export interface ReplayedRound {
-  readonly layout: GradientLayout;
-  readonly gradients: QuantisedGradients;
-  readonly sample: Uint32Array | null;
+/** Each node has gradients of its own; members of nodes are hidden, and no counts are sent. */
+export interface HiddenScheme extends SchemeBase {
+  readonly membership: "hidden";
+  active(secret: SchemeSecret, options: ActiveOptions): HiddenActive;
+  passive(options: PassiveOptions): HiddenPassive;
 }
 
-/** Both halves of a scheme without its cipher, and what compares them with ciphertexts of the job itself. */
-export interface SchemeReplay {
-  readonly active: ActiveScheme & { readonly round: ReplayedRound | null };
-  passive(): PassiveScheme;
-  /** Whether a set-up message is what the active party had to send. */
-  isSetUp(message: Uint8Array, layout: GradientLayout): Promise<boolean>;
-  /** The messages of a round's gradients, made again. */
-  remade(
-    layout: GradientLayout,
-    gradients: QuantisedGradients,
-    sample: Uint32Array | null,
-    recipe: GradientRecipe,
-  ): AsyncIterable<Uint8Array>;
-  /** What a piece of an answer holds. @param counts as ActiveScheme.sums takes them */
-  opened(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;
-  close(): void;
+/** The active party's half of either kind. */
+export type ActiveScheme = SentActive | HiddenActive;
+/** A passive party's half of either kind. */
+export type PassiveScheme = SentPassive | HiddenPassive;
+
+/** What an active half is made with. */
+export interface ActiveOptions extends Pick<SchemeOptions, "threads" | "speed" | "repeatable"> {
+  /** Who does its tasks; left out: its own process. */
+  readonly crew?: TaskCrew | undefined;
+}
+
+/** What a passive half is made with. */
+export interface PassiveOptions extends Pick<SchemeOptions, "threads"> {
+  /** Who holds the party's rows; left out: its own process. */
+  readonly crew?: Crew | undefined;
 }
 
 /** A private key, or whatever else must outlive a crash of the active party. Only its scheme looks inside. */
@@ -175,45 +167,18 @@ export function noOperations(): OperationCounts {
   return { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 0 };
 }
 
-/** A part of a tree's gradients. */
-export interface GradientChunk {
-  readonly message: Uint8Array;
-  readonly ciphertexts: number;
-  /** Whether another follows, where that is known before there is one: then it need not be waited for. */
-  readonly more?: boolean;
-}
-
-/** The active party's half: it encrypts gradients and decrypts sums. */
-export interface ActiveScheme {
+/** What the active half of every scheme has. */
+export interface ActiveHalf {
   readonly name: string;
   readonly parameters: SchemeParameters;
   readonly counts: OperationCounts;
   /** Bits that one plaintext can hold. */
   readonly plaintextBitsMax: number;
-  /** Where nodes have gradients of their own; null: a round's gradients are sent once. */
-  readonly hidden: ActiveHidden | null;
-  /** Once per attempt: the same message for all passive parties. */
-  setUp(job: ActiveSchemeJob): Promise<Uint8Array>;
-  /** That no sum is opened wrongly, proven at the set-up, in words; left out: the layout's own proof is all. */
+  /** The proof, made at the set-up, that no sum is opened wrongly; left out: the layout's own proof is all. */
   readonly proof?: readonly string[];
   /**
-   * The tree's gradients as chunks, each the same for every passive party.
-   * @param sample the instances that the tree learns from; null: all
-   */
-  gradients(
-    layout: GradientLayout,
-    gradients: QuantisedGradients,
-    sample: Uint32Array | null,
-  ): AsyncIterable<GradientChunk>;
-  /** Gradients of another tree will follow: what can be made ahead of them may be made while cores are idle. */
-  expectTree(layout: GradientLayout, instanceCount: number): void;
-  /** How the last gradients can be made again; null or left out: they cannot. */
-  readonly recipe?: GradientRecipe | null;
-  /** What a node's request says besides who is in it; often nothing. */
-  node(node: number): Uint8Array;
-  /**
    * Slot sums of consecutive candidates, slot by slot (stride: number of slots).
-   * @param counts how many are summed in each; where nobody tells, how many it can be at most
+   * @param counts how many instances are summed in each; where counts are not sent, how many it can be at most
    */
   sums(
     layout: GradientLayout,
@@ -221,11 +186,19 @@ export interface ActiveScheme {
     counts: readonly number[],
     asked: AskedOfPeer,
   ): Promise<Float64Array>;
-  /** Nothing more is wanted: what is being made ahead is for nobody. */
-  close(): void;
+  /** How the last gradients can be made again; null or left out: they cannot. */
+  readonly recipe?: GradientRecipe | null;
+  /** Stops work that is done ahead; left out: there is none. */
+  close?(): void;
 }
 
-/** Whom was asked about which node. */
+/** Nonces of a round's gradients: a secret that they are drawn from, and which draws each chunk took. */
+export interface GradientRecipe {
+  readonly secret: Uint8Array;
+  readonly chunks: readonly (readonly (readonly number[])[])[];
+}
+
+/** Which node an answer is about, and which party gave it. */
 export interface AskedOfPeer {
   /** Its place among the passive parties. */
   readonly peer: number;
@@ -233,49 +206,19 @@ export interface AskedOfPeer {
   readonly node: number;
 }
 
-/** What an active half knows of an attempt. */
-export interface ActiveSchemeJob extends SchemeJob {
-  readonly layout: GradientLayout;
-  /** What the passive halves have said at the handshake, in their order. */
-  readonly greetings: readonly Uint8Array[];
-  /** The instances that are summed in any tree, ascending; null: all. */
-  readonly rows: Uint32Array | null;
-  /** Candidates that a passive party can have at the most, by its features and what was agreed. */
-  readonly candidatesMax: number;
+/** A part of encrypted gradients: of a round, or of a node. */
+export interface GradientChunk {
+  readonly message: Uint8Array;
+  readonly ciphertexts: number;
+  /** Whether another follows, where that is known before there is one: then it need not be waited for. */
+  readonly more?: boolean;
 }
 
-/** What both halves know of an attempt. */
-export interface SchemeJob {
-  readonly instanceCount: number;
-  /** 16 bytes that name the job. */
-  readonly run: Uint8Array;
-  /** Nodes that may be asked for in one tree. */
-  readonly nodesPerTree: number;
-  /** Nodes that may be asked for in all attempts at the job together. */
-  readonly nodesMax: number;
-  /** Pairs of g and h of a tree. */
-  readonly outputsPerTree: number;
-}
-
-/** A node of which nobody else learns who is in it. */
-export interface HiddenNode {
-  readonly tree: number;
-  readonly node: number;
-  /** Those that the tree learns. */
-  readonly outputs: readonly number[];
-  /** The instances that are summed. */
-  readonly sampled: Uint32Array;
-  readonly gradients: QuantisedGradients;
-}
-
-/** What an active half does besides, where members of nodes are hidden. */
-export interface ActiveHidden {
-  /** What a passive party's answers are opened with. @param candidateCount those that it has said to have */
-  hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void>;
-  /** A node's gradients as chunks, each the same for every passive party. Every call encrypts anew, once. */
-  seal(node: HiddenNode): AsyncIterable<GradientChunk>;
-  /** No node of this tree is opened any more. */
-  endTree(tree: number): void;
+/** What the passive half of every scheme has. Messages come from the wire: a scheme checks them. */
+export interface PassiveHalf {
+  readonly counts: OperationCounts;
+  /** Stops work that is done ahead, and lets workers go; left out: there are none. */
+  close?(): void;
 }
 
 /** Sums of consecutive candidates of a node, in the node's order. */
@@ -284,73 +227,10 @@ export interface SumsPiece {
   readonly message: Uint8Array;
 }
 
-/** Messages come from the wire: a scheme checks them. */
-export interface PassiveScheme {
-  readonly counts: OperationCounts;
-  /** Where nodes have gradients of their own; null: a round's gradients are sent once. */
-  readonly hidden: PassiveHidden | null;
-  /** Once per attempt. What it refuses changes nothing. @returns what must be the same in every attempt at the job */
-  setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array>;
-  /** Once per round, before its chunks: the round's first tree, whose sample is known. */
-  beginRound(tree: TreeNodes): void;
-  /** Another tree of the same gradients. */
-  nextTree(tree: TreeNodes): void;
-  /** @returns how many ciphertexts it holds */
-  gradients(message: Uint8Array): Promise<number>;
-  /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing; what was refused */
-  endOfGradients(): void | Promise<void>;
-  /**
-   * The sums of a node's candidates, with the task's noise; of those that are withheld a sum over nobody. Not asked for
-   * where nodes have gradients of their own.
-   * @param summed called, if ever, when the next node may be asked for: others can sum it while this one is finished
-   */
-  sums(task: NodeTask, summed?: () => void): AsyncIterable<SumsPiece>;
-  /** Once per round, when nothing more is asked of it. */
-  endRound(): void;
-  /** Nothing more is wanted: what is being made ahead is for nobody. */
-  close(): void;
-}
-
-/** What a passive half does besides, where members of nodes are hidden. */
-export interface PassiveHidden {
-  /** For the handshake; drawn once per attempt. */
-  greeting(): Uint8Array;
-  /** Once per attempt, after the set-up. @throws TandemError PROTOCOL_STATE the second time */
-  hints(): AsyncIterable<Uint8Array>;
-  /** Takes a node's own gradients, all of them: which node it is may turn out later. */
-  take(messages: AsyncIterable<Uint8Array>): Promise<TakenNode>;
-}
-
-/** A node whose gradients are there. */
-export interface TakenNode {
-  readonly ciphertexts: number;
-  /** As PassiveScheme.sums; once. */
-  sums(task: NodeTask): AsyncIterable<SumsPiece>;
-}
-
-/** What is summed where members are hidden: the same rows and candidates in every tree. */
-export interface SummedRows {
-  /** Per feature the bin of each row. */
-  readonly bins: readonly Uint16Array[];
-  /** All candidates, in the order of the job. */
-  readonly plan: CandidatePlan;
-  /** Places of those that are ever answered, ascending. */
-  readonly offered: Uint32Array;
-}
-
-/** What a passive half knows of a job. */
-export interface PassiveSchemeJob extends SchemeJob {
+/** What the passive half of every scheme knows of a job. */
+export interface PassiveTerms {
   readonly parameters: SchemeParameters;
-  readonly candidateCount: number;
-  /** Of all instances of the job. */
-  readonly columns: BinColumns;
-  /** Null where members are told. */
-  readonly summed: SummedRows | null;
-  /** Nodes that may be asked for in one tree, and trees of one round. */
-  readonly nodesAskedMax: number;
-  readonly treesPerRound: number;
+  readonly instanceCount: number;
   /** What was agreed about plaintexts: a set-up may not ask for wider ones. */
   readonly terms: LayoutTerms;
-  /** A sum may come back in a ciphertext of its own. */
-  readonly allowsUnpacked: boolean;
 }

@@ -11,7 +11,7 @@ import { agreedParameters } from "../protocol/job-parameters.ts";
 import { decodeEntries } from "../protocol/chain/entries.ts";
 import { PassiveRole } from "../protocol/passive/role.ts";
 import { schemeNamed } from "../scheme/registry.ts";
-import type { SchemeReplay } from "../scheme/scheme.ts";
+import type { SchemeReplay } from "../scheme/sent-scheme.ts";
 import type { TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom, doublesFrom, fromHex, rowsFrom } from "../store/stored-numbers.ts";
 import { connectInMemory } from "../transport/in-memory.ts";
@@ -161,7 +161,7 @@ class Replay {
         ...secretsIn(passive.opened.facts),
         scheme: this.#replay.passive(),
         lookUp: () => null,
-        observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+        observer: { joined() {}, roundBegan() {}, treeFinished() {} },
       });
       const peer = echoing(connectInMemory(passive.name, passiveService(own)));
       return recordedPeer(peer, this.#events.recordOf(passive.name, firstTree));

@@ -13,7 +13,7 @@ import { digests } from "../protocol/chain/digests.ts";
 import { decodeEntries, type Entry, inWords, isSame } from "../protocol/chain/entries.ts";
 import { fromClearMessage } from "../scheme/replay/clear-message.ts";
 import type { GradientLayout } from "../codec/layout.ts";
-import type { ReplayedRound, SchemeReplay } from "../scheme/scheme.ts";
+import type { ReplayedRound, SchemeReplay } from "../scheme/sent-scheme.ts";
 import type { TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom } from "../store/stored-numbers.ts";
 import { ActiveSetUpSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";

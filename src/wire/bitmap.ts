@@ -12,6 +12,14 @@ export function bitmapFrom(count: number, isSet: (position: number) => boolean):
   return bitmap;
 }
 
+/** Those of the rows that are named; empty for null, which stands for all. */
+export function rowBitmap(rows: Uint32Array | null, rowCount: number): Uint8Array {
+  if (rows === null) return new Uint8Array(0);
+  const isNamed = new Uint8Array(rowCount);
+  for (const row of rows) isNamed[row] = 1;
+  return bitmapFrom(rowCount, (row) => isNamed[row] === 1);
+}
+
 /** A bitmap over all as one over some of them. */
 export function pickedBits(ofAll: Uint8Array, positions: Uint32Array): Uint8Array {
   const bitmap = new Uint8Array(Math.ceil(positions.length / 8));

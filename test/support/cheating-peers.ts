@@ -7,7 +7,7 @@ import type { PublicKey } from "../../src/crypto/paillier/keys.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import { sideCounts } from "../../src/scheme/candidates/candidate-plan.ts";
-import type { NodeTask } from "../../src/scheme/candidates/node-task.ts";
+import type { SentTask } from "../../src/scheme/candidates/node-task.ts";
 import type { SumsPiece } from "../../src/scheme/scheme.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import type { PassiveService } from "../../src/transport/passive-service.ts";
@@ -75,7 +75,7 @@ export class OfferingPassive extends PaillierPassive {
     super(kernel, 1);
   }
 
-  override sums(task: NodeTask): AsyncGenerator<SumsPiece> {
+  override sums(task: SentTask): AsyncGenerator<SumsPiece> {
     const withheld = new Uint8Array(task.withheld.length);
     return super.sums({ ...task, withheld, counts: sideCounts(task.plan, task.binCounts) });
   }

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
-import type { ActiveScheme, PassiveScheme } from "../../src/scheme/scheme.ts";
+import type { SentActive, SentPassive } from "../../src/scheme/sent-scheme.ts";
 import { isSet } from "../../src/wire/bitmap.ts";
 import {
   type ActiveNode,
@@ -24,7 +24,7 @@ function swapped(bitmap: Uint8Array): Uint8Array {
 }
 
 /** The bank marks a single person. */
-export function marking(scheme: ActiveScheme): ActiveScheme {
+export function marking(scheme: SentActive): SentActive {
   return overridden(scheme, {
     gradients: (layout, gradients, sample) => {
       const columns = gradients.columns.map((column) => {
@@ -38,7 +38,7 @@ export function marking(scheme: ActiveScheme): ActiveScheme {
 }
 
 /** Shop leaves somebody out at every node below the root. */
-export function forgetting(scheme: PassiveScheme): PassiveScheme {
+export function forgetting(scheme: SentPassive): SentPassive {
   return overridden(scheme, {
     sums: (task, message) =>
       scheme.sums(task.node === 0 ? task : { ...task, positions: task.positions.subarray(1) }, message),
@@ -46,7 +46,7 @@ export function forgetting(scheme: PassiveScheme): PassiveScheme {
 }
 
 /** Two people of a node, of either label, change places in shop's first column while it sums. */
-export function confusing(scheme: PassiveScheme, labels: Float64Array, node: number): PassiveScheme {
+export function confusing(scheme: SentPassive, labels: Float64Array, node: number): SentPassive {
   let column = new Uint16Array(0);
   return overridden(scheme, {
     setUp: (message, job) => {

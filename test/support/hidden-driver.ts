@@ -1,13 +1,13 @@
 /**
  * A passive party's role with the lattice scheme, driven message by message: what is sealed can be changed on its way.
  */
-import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Defences, resolveParameters, speedParameters } from "../../src/base/parameters/parameters.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
-import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../../src/protocol/hidden-nodes.ts";
+import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../../src/protocol/hidden/terms.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-parameters.ts";
 import type { PassiveJob } from "../../src/protocol/passive/job.ts";
@@ -16,7 +16,6 @@ import { lattice } from "../../src/scheme/lattice/lattice.ts";
 import type { GradientChunk } from "../../src/scheme/scheme.ts";
 import { type LatticeNode, LatticeNodeSchema } from "../../src/wire/generated/tandem/v1/lattice_pb.ts";
 import {
-  ActiveGradientsSchema,
   ActiveHelloSchema,
   type ActiveNode,
   ActiveNodeSchema,
@@ -26,7 +25,7 @@ import {
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
 import { binTable, parametersOf } from "./in-memory-job.ts";
-import { collect, one } from "./streams.ts";
+import { collect } from "./streams.ts";
 
 export const rowCount = 10;
 const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
@@ -86,7 +85,7 @@ export class HiddenDriver {
       minimums: noMinimums,
       scheme: this.#passive,
       lookUp: () => null,
-      observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+      observer: { joined() {}, roundBegan() {}, treeFinished() {} },
       ...passive,
     });
   }
@@ -106,10 +105,10 @@ export class HiddenDriver {
     return driver;
   }
 
-  /** In the first round. */
+  /** In the first round: its root is answered. */
   static async growing(options: HiddenOptions = {}): Promise<HiddenDriver> {
     const driver = await HiddenDriver.ready(options);
-    await driver.open(0);
+    await driver.sums(0, 0);
     return driver;
   }
 
@@ -121,9 +120,7 @@ export class HiddenDriver {
     );
   }
 
-  setUpMessage(
-    greetings: readonly Uint8Array[] = [this.#passive.hidden?.greeting() ?? new Uint8Array(0)],
-  ): Promise<Uint8Array> {
+  setUpMessage(greetings: readonly Uint8Array[] = [this.#passive.greeting()]): Promise<Uint8Array> {
     const { agreed } = this;
     return this.active.setUp({
       layout: this.#layout,
@@ -148,19 +145,15 @@ export class HiddenDriver {
 
   async takeHints(): Promise<void> {
     const pieces = await this.hints();
-    await this.active.hidden?.hints(0, this.candidateCount, all(pieces));
-  }
-
-  open(tree: number, change: MessageInitShape<typeof ActiveGradientsSchema> = {}): Promise<void> {
-    return this.role.gradients(one(create(ActiveGradientsSchema, { tree, ...change })));
+    await this.active.hints(0, this.candidateCount, all(pieces));
   }
 
   /** A node's messages, cut into so many, as an honest party sends them. */
   async sealed(tree: number, node: number, count = 1): Promise<ActiveNode[]> {
     const sampled = Uint32Array.from(column.keys());
     const outputs = [0];
-    const whole = this.active.hidden?.seal({ tree, node, outputs, sampled, gradients: this.#gradients });
-    const [{ message }] = await collect<GradientChunk>(whole ?? one({ message: new Uint8Array(0), ciphertexts: 0 }));
+    const whole = this.active.seal({ tree, node, outputs, sampled, gradients: this.#gradients });
+    const [{ message }] = await collect<GradientChunk>(whole);
     const { records } = fromBinary(LatticeNodeSchema, message);
     const size = 25;
     const perMessage = Math.ceil(records.length / size / count);
@@ -178,16 +171,19 @@ export class HiddenDriver {
     return create(ActiveNodeSchema, { tree, node, more, scheme });
   }
 
-  /** @returns the answer's pieces */
-  ask(messages: readonly ActiveNode[]) {
-    return collect(this.role.histograms(all(messages)));
+  /** @param isSendable what the last message waits for @returns the answer's pieces */
+  ask(messages: readonly ActiveNode[], isSendable: Promise<unknown> = Promise.resolve()) {
+    return collect(this.role.histograms(all(messages, isSendable)));
   }
 
   /** Asks about a node and opens the answer: sums of g and h by candidate. */
   async sums(tree: number, node: number): Promise<Float64Array> {
-    const [answer] = await this.ask(await this.sealed(tree, node));
-    const ones = answer.counts.map(() => 1);
-    return this.active.sums(this.#layout, answer.scheme, ones, { peer: 0, tree, node });
+    return this.opened(await this.ask(await this.sealed(tree, node)));
+  }
+
+  opened([{ tree, node, counts, scheme }]: Awaited<ReturnType<HiddenDriver["ask"]>>): Promise<Float64Array> {
+    const ones = counts.map(() => 1);
+    return this.active.sums(this.#layout, scheme, ones, { peer: 0, tree, node });
   }
 
   split(tree: number, node: number, candidate: number) {
@@ -200,11 +196,13 @@ export class HiddenDriver {
   }
 
   close(): void {
-    this.active.close();
-    this.#passive.close();
+    this.active.close?.();
+    this.#passive.close?.();
   }
 }
 
-async function* all<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items;
+async function* all<T>(items: readonly T[], isSendable: Promise<unknown> = Promise.resolve()): AsyncGenerator<T> {
+  yield* items.slice(0, -1);
+  await isSendable;
+  yield* items.slice(-1);
 }

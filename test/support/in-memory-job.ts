@@ -246,7 +246,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
           }),
       lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
       categoryNames: table.categories?.[i + 1] ?? [],
-      observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+      observer: { joined() {}, roundBegan() {}, treeFinished() {} },
     });
     return {
       role,

@@ -16,12 +16,13 @@ import { decodeMessage } from "../../src/wire/scheme-message.ts";
 import { PaillierSumsSchema } from "../../src/wire/generated/tandem/v1/paillier_pb.ts";
 import { NodeMembersSchema } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
-import { type TreeJob, TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
+import type { TreeJob } from "../../src/scheme/candidates/tree-nodes.ts";
+import { SentNodes } from "../../src/scheme/candidates/sent-nodes.ts";
 import { TreeSample } from "../../src/scheme/candidates/tree-sample.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
-import type { PassiveSchemeJob } from "../../src/scheme/scheme.ts";
+import type { SentPassiveJob } from "../../src/scheme/sent-scheme.ts";
 
 export const instanceCount = 40;
 export const keyBits = 256;
@@ -53,7 +54,7 @@ export interface Bench {
   readonly features: readonly BinnedFeature[];
   readonly layout: GradientLayout;
   readonly gradients: QuantisedGradients;
-  readonly job: PassiveSchemeJob;
+  readonly job: SentPassiveJob;
   readonly trees: TreeJob;
 }
 
@@ -121,11 +122,11 @@ export function bench(
   };
 }
 
-export function treeOf({ trees }: Bench, tree = 0, sampled: Uint8Array = new Uint8Array(0)): TreeNodes {
-  return new TreeNodes(trees, tree, tree, new TreeSample(trees.features, instanceCount, sampled));
+export function treeOf({ trees }: Bench, tree = 0, sampled: Uint8Array = new Uint8Array(0)): SentNodes {
+  return new SentNodes(trees, tree, tree, new TreeSample(trees.features, instanceCount, sampled));
 }
 
-export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly nodes: TreeNodes }> {
+export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly nodes: SentNodes }> {
   const { active, passive, layout, gradients, job } = made;
   const nodes = treeOf(made, tree);
   await passive.setUp(await active.setUp({ layout }), job);
@@ -137,7 +138,7 @@ export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly 
 
 /** A node's sums in pieces, with the counts of each. */
 export async function answerOf(
-  { passive, nodes }: { readonly passive: PaillierPassive; readonly nodes: TreeNodes },
+  { passive, nodes }: { readonly passive: PaillierPassive; readonly nodes: SentNodes },
   node = 0,
 ): Promise<{ readonly counts: number[]; readonly message: Uint8Array }[]> {
   const task = nodes.task(node);
@@ -150,7 +151,7 @@ export async function answerOf(
   return pieces;
 }
 
-export function place(nodes: TreeNodes, node: number, sibling: number, parent: number, members: Uint8Array): void {
+export function place(nodes: SentNodes, node: number, sibling: number, parent: number, members: Uint8Array): void {
   nodes.place(node, create(NodeMembersSchema, { parent, sibling, members }));
 }
 

@@ -20,7 +20,6 @@ import {
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { type AgreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
-import type { NodeRequest } from "../../src/protocol/active/node-request.ts";
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { isSet } from "../../src/wire/bitmap.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
@@ -43,6 +42,12 @@ interface Hello {
   readonly validationRows: Uint8Array;
 }
 
+/** A node, and who of its parent is in it; null for the root. */
+export interface DescribedNode {
+  readonly node: number;
+  readonly origin: { readonly parent: number; readonly sibling: number; readonly members: Uint8Array } | null;
+}
+
 export interface Driver {
   readonly job: PreparedJob;
   readonly role: PassiveRole;
@@ -53,7 +58,7 @@ export interface Driver {
   chunks(tree: number, g?: Float64Array, sampled?: Uint8Array): AsyncIterable<ActiveGradients>;
   gradients(tree: number, g?: Float64Array, sampled?: Uint8Array): Promise<void>;
   root(tree: number): ReturnType<typeof asked>;
-  node(tree: number, description: Pick<NodeRequest, "node" | "origin">): ReturnType<typeof asked>;
+  node(tree: number, description: DescribedNode): ReturnType<typeof asked>;
   /** What an answer's ciphertexts hold, slot by slot. */
   sums(answer: Awaited<ReturnType<typeof asked>>): Promise<number[]>;
   /** The root is asked about before it is split. */
@@ -150,12 +155,9 @@ export function drive(
     return create(ActiveSetUpSchema, { scheme: await scheme.setUp({ layout }), skipBin: true });
   }
 
-  function node(
-    tree: number,
-    { node: number, origin }: Pick<NodeRequest, "node" | "origin">,
-  ): ReturnType<typeof asked> {
+  function node(tree: number, { node: number, origin }: DescribedNode): ReturnType<typeof asked> {
     const members = origin ?? { isRoot: true };
-    return asked(role, create(ActiveNodeSchema, { tree, node: number, members, scheme: scheme.node() }));
+    return asked(role, create(ActiveNodeSchema, { tree, node: number, members }));
   }
 
   async function* chunks(

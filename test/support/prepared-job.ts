@@ -12,7 +12,7 @@ import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
-import type { TreeNodes } from "../../src/scheme/candidates/tree-nodes.ts";
+import type { SentNodes } from "../../src/scheme/candidates/sent-nodes.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
@@ -52,7 +52,7 @@ export interface PreparedPassive {
   readonly role: PassiveRole;
   readonly scheme: PaillierPassive;
   /** Of the tree under way. */
-  nodes(): TreeNodes;
+  nodes(): SentNodes;
   readonly service: PassiveService;
   readonly features: readonly BinnedFeature[];
 }
@@ -74,19 +74,19 @@ export interface PreparedJob {
 
 /** Shows whose sums it is asked for. */
 class WatchedPassive extends PaillierPassive {
-  #tree: TreeNodes | null = null;
+  #tree: SentNodes | null = null;
 
-  nodes(): TreeNodes {
+  nodes(): SentNodes {
     if (this.#tree === null) throw new Error("no tree has begun");
     return this.#tree;
   }
 
-  override beginRound(tree: TreeNodes): void {
+  override beginRound(tree: SentNodes): void {
     this.#tree = tree;
     super.beginRound(tree);
   }
 
-  override nextTree(tree: TreeNodes): void {
+  override nextTree(tree: SentNodes): void {
     this.#tree = tree;
     super.nextTree(tree);
   }
@@ -126,7 +126,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
       categoryNames: table.categories?.[i + 1] ?? [],
       observer: {
         joined: see(name, "joined"),
-        gradientsBegan: see(name, "gradientsBegan"),
+        roundBegan: see(name, "roundBegan"),
         treeFinished: see(name, "treeFinished"),
       },
       ...options.passive,

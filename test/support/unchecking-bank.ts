@@ -1,5 +1,5 @@
 /** A bank that deviates does not check itself: it takes whatever sums and outcomes come of what it has done. */
-import { BelievableSums } from "../../src/protocol/active/believable-sums.ts";
+import { BelievableSums } from "../../src/protocol/sent/active-believable-sums.ts";
 import { PeerSession } from "../../src/protocol/active/peer-session.ts";
 import { vi } from "vitest";
 
@@ -11,9 +11,10 @@ export async function withoutOwnChecks<T>(work: () => Promise<T>): Promise<T> {
     this: PeerSession,
     tree,
     decisions,
+    outcomes,
   ) {
     const taken = decisions.map((decision) => ({ ...decision, addsUp: () => true }));
-    return checked.call(this, tree, taken);
+    return checked.call(this, tree, taken, outcomes);
   });
   try {
     return await work();

@@ -30,7 +30,7 @@ import { recordedAnswers } from "../../src/protocol/passive/recorded-answers.ts"
 import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import { paillier, PaillierSecret } from "../../src/scheme/paillier/paillier.ts";
-import type { ActiveScheme, PassiveScheme } from "../../src/scheme/scheme.ts";
+import type { SentActive, SentPassive } from "../../src/scheme/sent-scheme.ts";
 import { createSelfSigned } from "../../src/transport/certificates.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
@@ -47,7 +47,7 @@ import { TrainingRows } from "../../src/gbdt/rows/training-rows.ts";
 export interface Cheat {
   /** The bank sends other messages. */
   readonly peer?: (peer: PassivePeer) => PassivePeer;
-  readonly activeScheme?: (scheme: ActiveScheme) => ActiveScheme;
+  readonly activeScheme?: (scheme: SentActive) => SentActive;
   /** The bank trains with other parameters than it has committed to. */
   readonly training?: Partial<TrainingParameters>;
   /** The bank trains with other labels or weights than it has committed to. */
@@ -57,7 +57,7 @@ export interface Cheat {
   readonly isUnchecking?: boolean;
   /** Shop answers in another way. */
   readonly role?: (role: PassiveRole) => PassiveRole;
-  readonly passiveScheme?: (scheme: PassiveScheme) => PassiveScheme;
+  readonly passiveScheme?: (scheme: SentPassive) => SentPassive;
   /** Shop takes part with other columns than it has committed to. */
   readonly features?: (features: readonly BinnedFeature[]) => readonly BinnedFeature[];
 }
@@ -144,7 +144,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         agreed,
         scheme: (isCheat ? cheat.passiveScheme?.(realScheme) : undefined) ?? realScheme,
         lookUp: () => null,
-        observer: { joined() {}, gradientsBegan() {}, treeFinished() {} },
+        observer: { joined() {}, roundBegan() {}, treeFinished() {} },
       });
       const folder = folders[i + 1];
       const record = await PassiveEvidence.open(

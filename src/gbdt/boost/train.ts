@@ -227,7 +227,7 @@ function offersOf(
   return rules.offers(minimums, training.parties[owner], summed);
 }
 
-/** What a passive party has reserved when nothing was redone (protocol/hidden-nodes.ts). */
+/** What a passive party has reserved when nothing was redone (protocol/hidden/terms.ts). */
 function serialOf(
   { parameters, job }: Pick<CentralisedTraining, "parameters" | "job">,
   { treeOutputs }: BoostingTask,

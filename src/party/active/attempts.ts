@@ -150,7 +150,7 @@ export class JobAttempts {
   close(): void {
     this.#transcript.close();
     this.#meter.close();
-    this.#scheme?.close();
+    this.#scheme?.close?.();
   }
 
   #openTranscript(begun: ActiveCheckpoint): TranscriptNotes {

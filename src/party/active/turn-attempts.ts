@@ -149,7 +149,7 @@ class TurnAttempts<T extends Turns> {
         }
       }
     } finally {
-      this.#scheme.close();
+      this.#scheme.close?.();
     }
   }
 

@@ -3,7 +3,7 @@ import { factsOfJob } from "../../base/membership.ts";
 import type { Observation } from "../../privacy/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
 import { type SpendingTerms, treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
-import { drawsColumns, outputsPerTree } from "../../protocol/hidden-nodes.ts";
+import { drawsColumns, outputsPerTree } from "../../protocol/hidden/terms.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { DaySpent } from "../daily-budget.ts";

@@ -40,7 +40,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
     scheme,
     observer: {
       joined: () => voice.joined(),
-      gradientsBegan: () => meter.start(),
+      roundBegan: () => meter.start(),
       phase: sampler.edge,
       observed: (observation) => {
         spending.see(observation);
@@ -71,7 +71,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
     recordedAnswers(evidence),
   );
   const report = ({ failure }: PassiveEnd): void => {
-    scheme.close();
+    scheme.close?.();
     sampler.stop();
     transcript.close();
     const kept = role.treesKept === null ? {} : { trees: role.treesKept };

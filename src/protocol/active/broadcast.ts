@@ -3,6 +3,10 @@
  * party's connection. The source is not asked for more while any reader is `window` chunks behind, so that memory stays
  * bounded however slow a network is; a reader that gives up no longer counts.
  */
+
+/** Chunks of gradients that may wait for a slow party. */
+export const chunksAhead = 4;
+
 export class Broadcast<T> {
   readonly #source: AsyncIterator<T>;
   readonly #window: number;

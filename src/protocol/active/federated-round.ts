@@ -1,6 +1,7 @@
 /** One round of boosting over several parties: trees that share their gradients, which are encrypted once. */
+import { membershipFacts } from "../../base/membership.ts";
+import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { RealGradients } from "../../base/gradients/real-gradients.ts";
 import { quantise } from "../../codec/batch-codec.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
@@ -13,25 +14,20 @@ import type { Turn } from "../../gbdt/boost/fold-turns.ts";
 import { endsLayer, layerOf } from "../../gbdt/boost/layers.ts";
 import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
-import { type GrownTree, rootId } from "../../gbdt/tree/grow.ts";
+import type { GrownTree } from "../../gbdt/tree/grow.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
-import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import type { GradientChunk } from "../../scheme/scheme.ts";
-import { bitmapFrom } from "../../wire/bitmap.ts";
-import { Broadcast } from "./broadcast.ts";
 import { BusyClock } from "./busy-clock.ts";
 import { type ActiveRule, growFederatedTree, type TreeTask } from "./federated-tree.ts";
 import type { ActiveJob, PhaseTimesMs, RoundMetrics, StoredRound } from "./job.ts";
+import type { ActiveMembership } from "./membership.ts";
 import type { PeerSession } from "./peer-session.ts";
-
-/** Chunks of gradients that may wait for a slow party. */
-const chunksAhead = 4;
 
 /** Which round it is, and where its layer began. */
 export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins" | "training" | "dart">;
 
 export class FederatedRound {
   readonly #job: ActiveJob;
+  readonly #membership: ActiveMembership;
   readonly #task: BoostingTask;
   readonly #sessions: readonly PeerSession[];
   readonly #isConstrained: boolean;
@@ -45,8 +41,15 @@ export class FederatedRound {
    * @param sessions empty in a round that the active party grows alone
    * @param isConstrained some party has monotone constraints
    */
-  constructor(job: ActiveJob, task: BoostingTask, sessions: readonly PeerSession[], isConstrained: boolean) {
+  constructor(
+    job: ActiveJob,
+    membership: ActiveMembership,
+    task: BoostingTask,
+    sessions: readonly PeerSession[],
+    isConstrained: boolean,
+  ) {
     this.#job = job;
+    this.#membership = membership;
     this.#task = task;
     this.#sessions = sessions;
     this.#isConstrained = isConstrained;
@@ -86,21 +89,23 @@ export class FederatedRound {
     await nextSlice();
     const gradients = quantise(layout, real.values);
     await nextSlice();
-    const sealedRoot = this.#sealRoot(firstTree, gradients, sample);
-    const columnRate = training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree;
-    const opened = heard(
-      before.then(() => {
-        observer.treeBegan(firstTree);
-        return this.#sendGradients(firstTree, layout, gradients, sample, !isLast, columnRate);
-      }),
-    );
-    const gradientsTaken = this.#sessions.map((_, i) => heard(opened.then((taken) => taken[i])));
     const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
     // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
     const takesAll = sampler.takesAll && agreed.colsample_bytree === 1;
-    const isSameRoot = this.#job.scheme.hidden === null && takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0;
-    const sharedRoot: CandidateRows[] | null = isSameRoot ? [] : null;
-    const shared = { sampler, gradients, sample, layout, sharedRoot, gradientsTaken };
+    const shared = this.#membership.beginRound({
+      firstTree,
+      sessions: this.#sessions,
+      layout,
+      gradients,
+      sample,
+      outputs: this.#task.treeOutputs[0],
+      columnRate: training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree,
+      offersSameRoot: takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0,
+      moreFollow: !isLast,
+      before: before.then(() => observer.treeBegan(firstTree)),
+      encrypting: this.#encrypting,
+    });
+    const grid = { sampler, gradients, sample, layout };
     const [trees, leaves]: [Tree<ActiveRule>[], Uint32Array[]] = [[], []];
     const { treeOutputs, outputCount } = this.#task;
     let evaluated: RoundMetrics | null = null;
@@ -118,10 +123,10 @@ export class FederatedRound {
       const tree = firstTree + i;
       this.#growing = tree;
       if (i > 0) observer.treeBegan(tree);
-      const own = { tree, outputs, parameters: growParametersOf(training), sealedRoot: i === 0 ? sealedRoot : null };
-      const found = await this.#growTree({ ...shared, ...own });
-      await opened;
-      const told = this.#finishTree(tree);
+      const parameters = growParametersOf(training);
+      const found = await this.#growTree({ ...grid, tree, outputs, parameters, round: shared });
+      await shared.opened;
+      const told = shared.finishTree(tree);
       const grown = this.#task.withOwnLeaves(found, outputs, dart === null ? margins : learnt, sample);
       if (dart === null) addLeafWeights(margins, outputCount, tree, grown.tree, grown.leaves);
       else dart.add(grown.tree, grown.leaves);
@@ -138,7 +143,7 @@ export class FederatedRound {
           await finish(tree, grown, validation);
           return evaluated;
         };
-        return { ended: heard(ending()) };
+        return { ended: ignoreUnhandled(ending()) };
       }
       await told;
       await finish(tree, grown, null);
@@ -146,68 +151,17 @@ export class FederatedRound {
     return { ended: Promise.resolve(evaluated) };
   }
 
-  /** The root's gradients, where nodes have their own, are made ahead: they depend on nothing else. */
-  #sealRoot(tree: number, gradients: QuantisedGradients, sample: Uint32Array | null): Broadcast<GradientChunk> | null {
-    const { hidden } = this.#job.scheme;
-    if (hidden === null || this.#sessions.length === 0) return null;
-    const sampled = sample ?? everybody(gradients.instanceCount);
-    const outputs = this.#task.treeOutputs[0];
-    const sealed = hidden.seal({ tree, node: rootId, outputs, sampled, gradients });
-    return new Broadcast(sealed, chunksAhead).ahead();
-  }
-
-  /** Settles when all parties have stored the tree. */
-  #finishTree(tree: number): Promise<unknown> {
-    this.#job.scheme.hidden?.endTree(tree);
-    return heard(Promise.all(this.#sessions.map((session) => session.finishTree(tree))));
-  }
-
-  /** Settles per session when the party has taken all gradients. */
-  #sendGradients(
-    firstTree: number,
-    layout: GradientLayout,
-    gradients: QuantisedGradients,
-    sample: Uint32Array | null,
-    moreFollow: boolean,
-    columnRate: number,
-  ): readonly Promise<void>[] {
-    const { scheme } = this.#job;
-    const made = timed(scheme.gradients(layout, gradients, sample), this.#encrypting);
-    const chunks = new Broadcast(made, chunksAhead);
-    const readers = this.#sessions.map(() => chunks.reader());
-    const sampled = scheme.hidden === null ? rowBitmap(sample, gradients.instanceCount) : new Uint8Array(0);
-    const taken = this.#sessions.map((session, i) => session.sendGradients(firstTree, sampled, readers[i], columnRate));
-    if (taken.length > 0 && moreFollow) {
-      const expect = (): void => scheme.expectTree(layout, sample?.length ?? gradients.instanceCount);
-      void Promise.allSettled(taken).then(expect);
-    }
-    return taken;
-  }
-
   async #growTree(
-    own: Pick<
-      TreeTask,
-      | "tree"
-      | "outputs"
-      | "parameters"
-      | "sampler"
-      | "gradients"
-      | "sample"
-      | "layout"
-      | "sharedRoot"
-      | "sealedRoot"
-      | "gradientsTaken"
-    >,
+    own: Pick<TreeTask, "tree" | "outputs" | "parameters" | "sampler" | "gradients" | "sample" | "layout" | "round">,
   ): Promise<GrownTree<ActiveRule>> {
-    const { features, training, subtraction, observer, scheme, defences, interactionGroups = "" } = this.#job;
+    const { features, training, subtraction, observer, interactionGroups = "" } = this.#job;
     const alarmed = new Set<string>();
     return growFederatedTree({
       ...own,
       features,
       subtraction,
       sessions: this.#sessions,
-      hidden: scheme.hidden,
-      sendsTreeShape: !own.sampler.isFixedPerTree || (defences?.max_thresholds ?? 0) > 0 || interactionGroups !== "",
+      membership: own.round.beginTree(own.tree, own.outputs),
       isConstrained: this.#isConstrained,
       isGrouped: interactionGroups !== "",
       categoryPeopleMin: training.min_category_people,
@@ -222,40 +176,11 @@ export class FederatedRound {
   }
 }
 
-function everybody(count: number): Uint32Array {
-  const instances = new Uint32Array(count);
-  for (let i = 0; i < count; i++) instances[i] = i;
-  return instances;
-}
-
-/** Whoever waits for it later sees how it ended. */
-function heard<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => {});
-  return work;
-}
-
 export function layoutFor(
   { codec, training, defences, scheme }: Pick<ActiveJob, "codec" | "training" | "defences" | "scheme">,
   gradients: RealGradients,
 ): GradientLayout {
   const noise = noiseIn(training, codec, defences);
-  return gradientLayout(codec, scheme.plaintextBitsMax, gradients, noise, noise !== null || scheme.hidden !== null);
-}
-
-/** Counts the time in which the next chunk is being made. */
-async function* timed(chunks: AsyncIterable<GradientChunk>, clock: BusyClock): AsyncGenerator<GradientChunk> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  for (;;) {
-    const { done, value } = await clock.during(() => iterator.next());
-    if (done === true) return;
-    yield value;
-  }
-}
-
-/** Empty for null. */
-export function rowBitmap(rows: Uint32Array | null, instanceCount: number): Uint8Array {
-  if (rows === null) return new Uint8Array(0);
-  const isNamed = new Uint8Array(instanceCount);
-  for (const row of rows) isNamed[row] = 1;
-  return bitmapFrom(instanceCount, (row) => isNamed[row] === 1);
+  const hidesCounts = noise !== null || !membershipFacts[scheme.membership].countsAreSent;
+  return gradientLayout(codec, scheme.plaintextBitsMax, gradients, noise, hidesCounts);
 }

@@ -21,9 +21,8 @@ import { partition } from "../../wire/bitmap.ts";
 import { bestOfCandidates, type BestCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
-import { BelievableSums } from "./believable-sums.ts";
-import { UncountedSums } from "./uncounted-sums.ts";
-import { type AskedNode, AskedNodes } from "./asked-nodes.ts";
+import { AskedNodes } from "./asked-nodes.ts";
+import type { AskedNode, SumsCheck } from "./membership.ts";
 import type { SplitAnswer } from "./split-decision.ts";
 import { siblingRows } from "../../scheme/candidates/withheld.ts";
 import { checkCategories } from "./small-categories.ts";
@@ -46,24 +45,19 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   readonly #draws = new Map<number, number>();
   readonly #asked: AskedNodes;
   /** Null with noise, and where nobody else takes part. */
-  readonly #believable: BelievableSums | UncountedSums | null;
+  readonly #sumsCheck: SumsCheck | null;
 
   constructor(task: TreeTask, gain: TreeGain) {
     this.#task = task;
     this.#gain = gain;
     this.#asked = new AskedNodes(task);
-    const { gradients, sample, sessions } = task;
     this.#own = new OwnSearch(task, gain);
-    const isChecked = gradients.noise === undefined && sessions.length > 0;
-    this.#believable = !isChecked
-      ? null
-      : task.hidden
-        ? new UncountedSums(gradients, task.outputs)
-        : new BelievableSums(gradients, sample);
+    const isChecked = task.gradients.noise === undefined && task.sessions.length > 0;
+    this.#sumsCheck = isChecked ? task.membership.sumsCheck() : null;
   }
 
   async root(root: GrowingNode): Promise<FederatedSplit | null> {
-    const { sharedRoot } = this.#task;
+    const { sharedRoot } = this.#task.round;
     if (sharedRoot !== null && sharedRoot.length === this.#task.sessions.length) {
       const own = await this.#own.root(root);
       return this.#best(root, own, sharedRoot);
@@ -80,8 +74,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
 
   /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
   async children(pairs: readonly NodePair[]): Promise<(FederatedSplit | null)[]> {
-    // Where members are hidden every answer is counted: none is asked for that can be derived.
-    const derives = this.#task.subtraction || this.#task.hidden !== null;
+    const derives = this.#task.subtraction || this.#task.round.derivesAlways;
     const subtraction = derives && this.#task.sampler.isFixedPerTree;
     this.#asked.open(pairs);
     const wanted = pairs.flatMap((pair) => {
@@ -149,19 +142,16 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
 
   /** Per session and node its candidates. */
   #ask(nodes: readonly AskedNode[]): Promise<Map<number, CandidateRows>[]> {
-    const { tree, layout, waiting, decrypting, sessions, gradientsTaken, hidden } = this.#task;
-    const requests = this.#asked.requests(nodes);
+    const { tree, layout, waiting, decrypting, sessions, round } = this.#task;
+    const questions = this.#asked.questions(nodes);
     return Promise.all(
-      sessions.map(async (session, i) => {
-        // Nodes with gradients of their own need not wait for their round; they are answered when it is open.
-        if (hidden === null) await gradientsTaken[i];
-        const asked =
-          requests[i].length === 0
+      sessions.map((session, i) =>
+        round.ask(i, async () =>
+          questions[i].nodes.length === 0
             ? new Map<number, CandidateRows>()
-            : waiting.during(() => session.histograms(tree, layout, requests[i], decrypting));
-        const [candidates] = await Promise.all([asked, gradientsTaken[i]]);
-        return candidates;
-      }),
+            : waiting.during(() => session.histograms(tree, layout, questions[i], decrypting)),
+        ),
+      ),
     );
   }
 
@@ -171,7 +161,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     let best: FederatedSplit | null = own && { kind: "own", ...own };
     for (const [peer, ofPeer] of rows.entries()) {
       if (isSliceOver()) await nextSlice();
-      const fault = this.#believable?.fault(ofPeer, node) ?? null;
+      const fault = this.#sumsCheck?.fault(ofPeer, node) ?? null;
       if (fault !== null) throw this.#task.sessions[peer].deviates(fault);
       const found = bestOfCandidates(ofPeer, node.totals, this.#gain, node.bounds);
       best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });

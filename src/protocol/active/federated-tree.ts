@@ -8,9 +8,7 @@ import { type GrowParameters, type GrownTree, growTree } from "../../gbdt/tree/g
 import type { SplitRule } from "../../gbdt/tree/tree.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { FederatedSearch } from "./federated-search.ts";
-import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import type { ActiveHidden, GradientChunk } from "../../scheme/scheme.ts";
-import type { Broadcast } from "./broadcast.ts";
+import type { ActiveRound, TreeMembership } from "./membership.ts";
 import type { PeerSession } from "./peer-session.ts";
 import type { OnAlarm } from "./won-splits.ts";
 
@@ -37,21 +35,13 @@ export interface TreeTask {
   readonly layout: GradientLayout;
   /** Those that the tree learns. */
   readonly outputs: readonly number[];
-  /**
-   * What trees of the same gradients know of the root already, per session; filled by the first. Null: every tree asks.
-   */
-  readonly sharedRoot: CandidateRows[] | null;
-  /** The root's own gradients, where nodes have some and they are made already. */
-  readonly sealedRoot: Broadcast<GradientChunk> | null;
   readonly parameters: GrowParameters;
   /** Derive the larger child of a pair from its parent instead of asking for it. */
   readonly subtraction: boolean;
   /** Empty in a round that the active party grows alone. */
   readonly sessions: readonly PeerSession[];
-  /** Where nodes have gradients of their own; null: members are told. */
-  readonly hidden: ActiveHidden | null;
-  /** Where members are hidden: requests say which node is whose child. */
-  readonly sendsTreeShape: boolean;
+  readonly round: ActiveRound;
+  readonly membership: TreeMembership;
   /** Some party has monotone constraints. */
   readonly isConstrained: boolean;
   /** Features interact in groups only. */
@@ -59,8 +49,6 @@ export interface TreeTask {
   /** People that a category must have on average, at the root, for sets of them to be named. */
   readonly categoryPeopleMin: number;
   readonly onAlarm: OnAlarm;
-  /** Settles per session when the party has taken all gradients. */
-  readonly gradientsTaken: readonly Promise<void>[];
   /** Time spent waiting for candidate sums, and within it decrypting them. */
   readonly waiting: BusyClock;
   readonly decrypting: BusyClock;

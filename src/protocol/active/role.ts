@@ -17,13 +17,16 @@ import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Ledger } from "../../privacy/ledger.ts";
 import type { Traffic } from "../../privacy/tally.ts";
+import { rowBitmap } from "../../wire/bitmap.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
+import { HiddenMembership } from "../hidden/active.ts";
 import { agreedParameters, type AgreedParameters, noiseIn } from "../job-parameters.ts";
+import { SentMembership } from "../sent/active.ts";
 import { checkDart, federatedDart } from "./dart-course.ts";
-import { FederatedRound, layoutFor, rowBitmap, type RoundTurn } from "./federated-round.ts";
+import { FederatedRound, layoutFor, type RoundTurn } from "./federated-round.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics, StoredRound } from "./job.ts";
+import type { ActiveMembership } from "./membership.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 import { PeerSession } from "./peer-session.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
@@ -45,6 +48,7 @@ export class ActiveRole {
   readonly phases: PhaseTimesMs = { handshake: 0, setUp: 0, encrypt: 0, aggregate: 0, decrypt: 0 };
   readonly #job: ActiveJob;
   readonly #sessions: readonly PeerSession[];
+  readonly #membership: ActiveMembership;
   /** Trees that were grown, and how many of them the model keeps. */
   #grown: readonly Tree<ActiveRule>[] = [];
   #treesKept = 0;
@@ -52,13 +56,15 @@ export class ActiveRole {
   #evaluated: RoundMetrics | null = null;
 
   constructor(job: ActiveJob) {
+    const { scheme } = job;
     this.#job = job;
+    this.#membership = scheme.membership === "sent" ? new SentMembership(scheme) : new HiddenMembership(scheme);
     this.#sessions = job.peers.map(
       (peer, index) =>
         new PeerSession(
           peer,
           index,
-          job.scheme,
+          scheme,
           (edge) => job.observer.phase?.(edge),
           (observation) => job.observer.observed?.(peer.name, observation),
         ),
@@ -247,22 +253,10 @@ export class ActiveRole {
 
   /** @param summed in any tree; null: all */
   async #setUp(summed: Uint32Array | null, layout: GradientLayout): Promise<void> {
-    const { scheme, jobId, job, rows, skipBin = true, now } = this.#job;
+    const { jobId = new Uint8Array(0), rows, skipBin = true, now } = this.#job;
     const started = now();
-    const agreed = this.#agreed;
-    const message = await scheme.setUp({
-      layout,
-      instanceCount: rows.count,
-      run: runOf(job, jobId ?? new Uint8Array(0)),
-      nodesPerTree: nodesPerTree(agreed),
-      nodesMax: nodesOfJob(agreed),
-      outputsPerTree: outputsPerTree(agreed),
-      greetings: this.#sessions.map((session) => session.greeting),
-      rows: summed,
-      candidatesMax: Math.max(1, ...this.#sessions.map((session) => session.candidatesMax)),
-    });
-    await Promise.all(this.#sessions.map((session) => session.setUp(message, skipBin)));
-    if (scheme.hidden !== null) await Promise.all(this.#sessions.map((session) => session.takeHints()));
+    const terms = { agreed: this.#agreed, jobId, layout, instanceCount: rows.count, rows: summed, skipBin };
+    await this.#membership.setUp(terms, this.#sessions);
     this.phases.setUp = now() - started;
     if (this.#sessions.some((session) => session.isMonotone))
       checkOrderedLeaves(this.#job.training, "a passive party has monotone constraints: ");
@@ -281,7 +275,7 @@ export class ActiveRole {
     const isConstrained =
       this.#job.features.some(({ monotone = 0 }) => monotone !== 0) ||
       this.#sessions.some((session) => session.isMonotone);
-    const round = new FederatedRound(this.#job, task, sessions, isConstrained);
+    const round = new FederatedRound(this.#job, this.#membership, task, sessions, isConstrained);
     const grown = await round.grow(turn, monitor, margins, keep, before);
     for (const phase of ["encrypt", "aggregate", "decrypt"] as const) this.phases[phase] += round.spent[phase];
     return grown;

@@ -13,12 +13,11 @@ import { entriesOf, entryCount } from "../../scheme/candidates/candidate-order.t
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { constraintsOfTied } from "../../scheme/candidates/same-sums.ts";
 import type { TreeTask } from "./federated-tree.ts";
-import { addsUp } from "./member-sums.ts";
 import type { PeerSession } from "./peer-session.ts";
 import type { SplitAnswer } from "./split-decision.ts";
 import { isAlarming } from "./tie-alarm.ts";
 
-type WonTask = Pick<TreeTask, "tree" | "gradients" | "onAlarm" | "hidden" | "outputs">;
+type WonTask = Pick<TreeTask, "tree" | "gradients" | "onAlarm" | "membership" | "outputs">;
 
 export interface WonNode {
   readonly node: GrowingNode;
@@ -35,7 +34,7 @@ export type OnAlarm = (party: string, tree: number, node: number, words: string)
 /** Per node the party's answer. @throws TandemError PROTOCOL_STATE if its people do not make the sums */
 export async function splitsOf(
   session: PeerSession,
-  { tree, gradients, onAlarm, hidden, outputs }: WonTask,
+  { tree, gradients, onAlarm, membership, outputs }: WonTask,
   won: readonly WonNode[],
 ): Promise<Map<number, SplitAnswer>> {
   const hasNoise = gradients.noise !== undefined;
@@ -55,10 +54,10 @@ export async function splitsOf(
       interactions: node.interactions,
       named: tied[first],
       constraints: hasNoise ? constraintsOfTied(tied, rows, node.totals, limbsOf(gradients)) : 0,
-      addsUp: (leftMembers: Uint8Array) => addsUp(node, leftMembers, tied[first], gradients, draws, hidden && outputs),
+      addsUp: (leftMembers: Uint8Array) => membership.addsUp(node, leftMembers, tied[first], draws),
     };
   });
-  return session.splits(tree, decisions, hidden === null ? null : gradients.instanceCount);
+  return membership.splits(session, decisions);
 }
 
 function limbsOf({ columns, grids }: QuantisedGradients): number {

@@ -1,14 +1,14 @@
 /** What the handlers of one attempt at a job share: where it is, what was answered, and the trees under way. */
 import { TandemError } from "../../base/error.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { Tally } from "../../privacy/tally.ts";
+import type { TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { firstTreeOf } from "../job-parameters.ts";
 import { AnsweredSplits, type OwnSplit } from "./answered-splits.ts";
 import { Course } from "./course.ts";
 import type { PassiveJob } from "./job.ts";
-import { PartingRules } from "./parting-rules.ts";
 import { noProgress, StoredProgress } from "./progress.ts";
 import { ThresholdLimit } from "./threshold-limit.ts";
-import { ToldAnswers } from "./told-answers.ts";
 import type { PassiveTrees } from "./trees.ts";
 
 export class Attempt {
@@ -18,12 +18,14 @@ export class Attempt {
   readonly tally: Tally;
   readonly progress: StoredProgress;
   readonly answered: AnsweredSplits;
-  readonly told: ToldAnswers;
-  readonly rules: PartingRules;
   readonly limit: ThresholdLimit;
+  /** Whatever changes the answered splits waits for its turn. */
+  readonly turns = new Exclusive();
   /** Bitmap of the validation rows, once joined; empty: none. */
   heldBack: Uint8Array = new Uint8Array(0);
-  #grown: { readonly trees: PassiveTrees; readonly setUp: string } | null = null;
+  /** A round was begun in this attempt. */
+  hasBegunRound = false;
+  #grown: { readonly trees: PassiveTrees<TreeNodes>; readonly setUp: string } | null = null;
 
   constructor(job: PassiveJob) {
     this.job = job;
@@ -31,20 +33,7 @@ export class Attempt {
     this.tally = new Tally(job.observer.observed);
     this.progress = new StoredProgress(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()));
     this.answered = new AnsweredSplits(this.progress, job.agreed.treesPerRound);
-    // Where members are hidden nothing is told again: whoever asks has other secrets by then.
-    this.told = new ToldAnswers(this.isHidden ? null : (job.roundStore ?? null));
-    this.rules = new PartingRules(job.agreed, this.told, this.answered, this.isHidden);
     this.limit = new ThresholdLimit(job.agreed.maxThresholds, this.splits);
-  }
-
-  /** Nobody says who is in a node. */
-  get isHidden(): boolean {
-    return this.job.scheme.hidden !== null;
-  }
-
-  /** Of a split that this party wins, the active party learns the sides of the node's people only. */
-  get hidesOutcomes(): boolean {
-    return this.isHidden && this.job.agreed.hiddenOutcomes;
   }
 
   /** Those of a start model first. */
@@ -67,11 +56,11 @@ export class Attempt {
   }
 
   /** The scheme is set up. @param digest of what it was set up with */
-  setUp(trees: PassiveTrees, digest: string): void {
+  setUp(trees: PassiveTrees<TreeNodes>, digest: string): void {
     this.#grown = { trees, setUp: digest };
   }
 
-  get trees(): PassiveTrees {
+  get trees(): PassiveTrees<TreeNodes> {
     return this.#setUp.trees;
   }
 
@@ -79,7 +68,7 @@ export class Attempt {
     return this.#setUp.setUp;
   }
 
-  get #setUp(): { readonly trees: PassiveTrees; readonly setUp: string } {
+  get #setUp(): { readonly trees: PassiveTrees<TreeNodes>; readonly setUp: string } {
     if (this.#grown === null) throw new TandemError("PROTOCOL_STATE", "the scheme is not set up");
     return this.#grown;
   }

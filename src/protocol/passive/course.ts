@@ -4,54 +4,28 @@ import type { Phase as Work } from "../phase.ts";
 import type { PassiveJob } from "./job.ts";
 
 /**
- * What the party is doing: "loading" takes a round's gradients, "growing" answers for a tree's nodes, "storing" ends
- * the tree; "finished" has ended well, "given up" has not.
+ * What the party is doing: "loading" begins a round, "growing" answers for a tree's nodes, "storing" ends the tree;
+ * "finished" has ended well, "given up" has not.
  */
 export type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "storing" | "finished" | "given up";
 
 export class Course {
-  #phase: Phase = "waiting";
+  phase: Phase = "waiting";
   /** The tree under way, or the last one that both sides have, the active party's own among them. */
   tree: number;
   /** How often nodes of the current tree were asked for. */
   level = 0;
   readonly #job: Pick<PassiveJob, "name" | "observer">;
-  /** Who waits for a round that is not open yet. */
-  #ahead: { readonly tree: number; readonly settle: () => void } | null = null;
 
   constructor(job: Pick<PassiveJob, "name" | "observer">, tree: number) {
     this.#job = job;
     this.tree = tree;
   }
 
-  get phase(): Phase {
-    return this.#phase;
-  }
-
-  set phase(phase: Phase) {
-    const wasLoading = this.#phase === "loading";
-    this.#phase = phase;
-    // A round that could not be opened is refused to who waits for it.
-    const isSettled = phase === "growing" ? this.#ahead?.tree === this.tree : wasLoading || isEnd(phase);
-    if (!isSettled) return;
-    this.#ahead?.settle();
-    this.#ahead = null;
-  }
-
-  /** Whether a tree is the next one, and not open yet. */
+  /** Whether a tree is the one after the tree under way, or is about to begin. */
   isNext(tree: number): boolean {
-    const next = this.#phase === "loading" ? this.tree : this.tree + 1;
-    return tree === next && ["ready", "loading", "growing", "storing"].includes(this.#phase);
-  }
-
-  /**
-   * Settles when the next tree is under way, or never will be.
-   * @throws TandemError PROTOCOL_STATE if somebody waits already: whoever comes ahead is held in memory
-   */
-  opened(tree: number): Promise<void> {
-    if (this.#ahead !== null)
-      throw new TandemError("PROTOCOL_STATE", `tree ${tree} is asked for ahead of its round twice`);
-    return new Promise((settle) => (this.#ahead = { tree, settle }));
+    const next = this.phase === "loading" ? this.tree : this.tree + 1;
+    return tree === next && ["ready", "loading", "growing", "storing"].includes(this.phase);
   }
 
   expect(...phases: readonly Phase[]): void {
@@ -69,8 +43,4 @@ export class Course {
     const { name: party, observer } = this.#job;
     observer.phase?.({ party, phase, began, tree: this.tree, level: this.level });
   }
-}
-
-function isEnd(phase: Phase): boolean {
-  return phase === "finished" || phase === "given up";
 }

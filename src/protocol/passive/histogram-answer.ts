@@ -5,10 +5,26 @@ import type { NodeTask } from "../../scheme/candidates/node-task.ts";
 import { withheldBitmap } from "../../scheme/candidates/withheld.ts";
 import type { SumsPiece } from "../../scheme/scheme.ts";
 
+/** A node's answer, from its pieces. @param isMonotone some of the party's features have constraints */
+export async function histogramAnswers(
+  tree: number,
+  task: NodeTask,
+  pieces: AsyncIterable<SumsPiece>,
+  isMonotone: boolean,
+): Promise<SumsAnswer[]> {
+  const messages: SumsAnswer[] = [];
+  let firstCandidate = 0;
+  for await (const piece of pieces) {
+    messages.push(histogramAnswer(tree, task, firstCandidate, piece, isMonotone));
+    firstCandidate += piece.candidateCount;
+  }
+  return messages;
+}
+
 export type SumsAnswer = ReturnType<typeof histogramAnswer>;
 
-/** @param first the piece's first candidate @param isMonotone some of the party's features have constraints */
-export function histogramAnswer(
+/** @param first the piece's first candidate */
+function histogramAnswer(
   tree: number,
   task: NodeTask,
   first: number,

@@ -14,20 +14,17 @@ import type {
 import type { ActivePredict, ActiveTestRows } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 import type { Attempt } from "./attempt.ts";
-import type { RoundGradients } from "./gradients.ts";
 import { MaskedPredictions, tooLate } from "./masked-predictions.ts";
 import { type Outcome, outcomeMessage, outcomesOfInstances, outcomesOfRows } from "./predictions.ts";
 import { TestRows } from "./test-rows.ts";
 
 export class PredictionAnswers {
   readonly #attempt: Attempt;
-  readonly #gradients: RoundGradients;
   readonly #testRows: TestRows;
   readonly #masked: MaskedPredictions;
 
-  constructor(attempt: Attempt, gradients: RoundGradients) {
+  constructor(attempt: Attempt) {
     this.#attempt = attempt;
-    this.#gradients = gradients;
     this.#testRows = new TestRows(attempt);
     this.#masked = new MaskedPredictions(attempt.job, attempt.tally, this.#testRows);
   }
@@ -85,6 +82,6 @@ export class PredictionAnswers {
 
   /** Nothing was trained in this attempt yet. */
   get #isStart(): boolean {
-    return !this.#gradients.haveCome && this.#attempt.course.phase !== "finished";
+    return !this.#attempt.hasBegunRound && this.#attempt.course.phase !== "finished";
   }
 }

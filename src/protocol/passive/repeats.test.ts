@@ -111,9 +111,7 @@ describe("on one connection", () => {
     await driver.splits(0, 0, 0);
     await driver.finishTree(0);
     await driver.role.gradients(each(chunks));
-    expect(driver.job.observed.filter(([, event]) => event === "gradientsBegan")).toEqual([
-      ["passive-1", "gradientsBegan", 0],
-    ]);
+    expect(driver.job.observed.filter(([, event]) => event === "roundBegan")).toEqual([["passive-1", "roundBegan", 0]]);
     await driver.gradients(1);
     await expectError(() => driver.role.gradients(each(chunks)), "PROTOCOL_STATE", /is growing/);
     await driver.finishTree(1);

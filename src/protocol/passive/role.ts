@@ -4,8 +4,8 @@
  * refused without harm. The role knows no network; a transport calls it. It never sees a label, and of its own splits
  * it gives away only their outcome.
  *
- * The active party may deviate in whatever it says: course.ts, parting-rules.ts, told-answers.ts and test-rows.ts say
- * what it gets then.
+ * What depends on the training protocol is behind membership.ts. An active party may deviate in any message: course.ts,
+ * split-count.ts, test-rows.ts, protocol/sent and protocol/hidden say what it gets then.
  *
  * @reveals active: number of features and of split candidates; for each split that a passive party wins, which side
  *   each person of the node falls on, or everybody of the job where members are hidden; of features with monotone
@@ -31,28 +31,28 @@ import {
   type ActiveTreeFinished,
   type PassiveHelloSchema,
   type PassiveHintsSchema,
+  type PassiveOutcomeKeysSchema,
   type PassiveReadySchema,
+  type PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
-import { totalBinCount } from "../../gbdt/split/binning.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { groupsOf } from "../../gbdt/split/interactions.ts";
-import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../hidden-nodes.ts";
+import { HiddenMembers } from "../hidden/passive.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
-import { candidatesSeen, hintsSeen } from "../../privacy/observation.ts";
+import { candidatesSeen } from "../../privacy/observation.ts";
 import type { Tally } from "../../privacy/tally.ts";
 import { peerText } from "../../wire/peer-text.ts";
+import { SentMembers } from "../sent/passive.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 import { Attempt } from "./attempt.ts";
 import { setUpDigest } from "./digests.ts";
-import { RoundGradients } from "./gradients.ts";
 import { checkHello } from "./hello-check.ts";
-import { HiddenSplits } from "./hidden-splits.ts";
 import type { PassiveJob } from "./job.ts";
+import type { PassiveMembership, ProtocolCalls } from "./membership.ts";
 import { PredictionAnswers } from "./prediction-answers.ts";
 import { TreeAnswers } from "./tree-answers.ts";
-import { PassiveTrees } from "./trees.ts";
 
 export type { OwnSplit } from "./answered-splits.ts";
 export type { PassiveJob, PassiveObserver } from "./job.ts";
@@ -60,9 +60,8 @@ export type { PassiveJob, PassiveObserver } from "./job.ts";
 export class PassiveRole {
   readonly #job: PassiveJob;
   readonly #attempt: Attempt;
-  readonly #gradients: RoundGradients;
+  readonly #membership: PassiveMembership;
   readonly #trees: TreeAnswers;
-  readonly #hiddenSplits: HiddenSplits;
   readonly #predictions: PredictionAnswers;
   #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
   #setUp: { readonly message: ActiveSetUp; readonly answer: MessageInitShape<typeof PassiveReadySchema> } | null = null;
@@ -74,10 +73,11 @@ export class PassiveRole {
   constructor(job: PassiveJob) {
     this.#job = job;
     this.#attempt = new Attempt(job);
-    this.#gradients = new RoundGradients(this.#attempt);
-    this.#trees = new TreeAnswers(this.#attempt);
-    this.#hiddenSplits = new HiddenSplits(this.#attempt, (request) => this.#trees.decide(request));
-    this.#predictions = new PredictionAnswers(this.#attempt, this.#gradients);
+    const { scheme } = job;
+    this.#membership =
+      scheme.membership === "sent" ? new SentMembers(this.#attempt, scheme) : new HiddenMembers(this.#attempt, scheme);
+    this.#trees = new TreeAnswers(this.#attempt, this.#membership);
+    this.#predictions = new PredictionAnswers(this.#attempt);
   }
 
   /** What either end has seen of the other in this attempt. */
@@ -111,7 +111,7 @@ export class PassiveRole {
       featureCount: job.features.length,
       trees,
       finished: job.finished === true,
-      scheme: job.scheme.hidden?.greeting() ?? new Uint8Array(0),
+      scheme: this.#membership.greeting,
     };
     this.#joined = { hello, answer };
     job.observer.joined(peerText(hello.activeName));
@@ -125,33 +125,17 @@ export class PassiveRole {
 
   async #setUpInTurn(setUp: ActiveSetUp): Promise<MessageInitShape<typeof PassiveReadySchema>> {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
-    const { course, heldBack, progress, isMonotone, tally } = this.#attempt;
+    const { course, progress, isMonotone, tally } = this.#attempt;
     course.expect("joined");
-    const { instanceCount, features, scheme, agreed } = this.#job;
-    const trees = new PassiveTrees(this.#job, setUp.skipBin, heldBack, () => progress.current.nodesReserved);
-    const { candidateCount, nodesAskedMax, summed, nodeMinimum } = trees;
-    const { schemeParameters: parameters, treesPerRound } = agreed;
-    const lasting = await scheme.setUp(setUp.scheme, {
-      parameters,
-      instanceCount,
-      run: runOf(agreed.job, this.#joined?.hello.jobId ?? new Uint8Array(0)),
-      nodesPerTree: nodesPerTree(agreed),
-      nodesMax: nodesOfJob(agreed),
-      outputsPerTree: outputsPerTree(agreed),
-      candidateCount,
-      columns: { bins: features.map(({ bins }) => bins), binCounts: Uint32Array.from(features, totalBinCount) },
-      summed,
-      nodesAskedMax,
-      treesPerRound,
-      terms: agreed,
-      allowsUnpacked: this.#job.allowsUnpacked ?? false,
-    });
+    const jobId = this.#joined?.hello.jobId ?? new Uint8Array(0);
+    const { lasting, nodeMinimum, accept } = await this.#membership.setUp(setUp, jobId);
     course.expect("joined"); // the job may have ended meanwhile
     const digest = setUpDigest(setUp, lasting);
     const before = progress.current.setUp;
     if (before !== null && before !== digest)
       throw new TandemError("PROTOCOL_STATE", "this job was begun with another set-up: its key stays the same");
-    this.#attempt.setUp(trees, digest);
+    accept(digest);
+    const { candidateCount } = this.#attempt.trees;
     const answer = { candidateCount, monotone: isMonotone, nodeMinimum, groups: groupsOf(this.#job.features) };
     this.#setUp = { message: setUp, answer };
     course.phase = "ready";
@@ -159,21 +143,12 @@ export class PassiveRole {
     return answer;
   }
 
-  /** What the answers of this attempt are opened with: told once. */
   async *hints(): AsyncGenerator<MessageInitShape<typeof PassiveHintsSchema>> {
-    this.#attempt.course.expect("ready");
-    const { hidden } = this.#job.scheme;
-    if (hidden === null) throw new TandemError("PROTOCOL_STATE", "this scheme has no hints");
-    let bytes = 0;
-    for await (const scheme of hidden.hints()) {
-      bytes += scheme.length;
-      yield { scheme };
-    }
-    this.#attempt.tally.see(hintsSeen(this.#attempt.trees.candidateCount, bytes));
+    yield* this.#call("hints")();
   }
 
-  gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
-    return this.#gradients.take(chunks);
+  async gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
+    await this.#call("gradients")(chunks);
   }
 
   histograms(nodes: AsyncIterable<ActiveNode>): ReturnType<TreeAnswers["histograms"]> {
@@ -184,16 +159,18 @@ export class PassiveRole {
     return this.#trees.order(request);
   }
 
-  splits(request: ActiveSplitDecisions): ReturnType<TreeAnswers["splits"]> {
-    return this.#trees.splits(request);
+  async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
+    yield* this.#call("splits")(request);
   }
 
-  outcomeKeys(keys: ActiveOutcomeKeys): ReturnType<HiddenSplits["keys"]> {
-    return this.#hiddenSplits.keys(keys);
+  async outcomeKeys(keys: ActiveOutcomeKeys): Promise<MessageInitShape<typeof PassiveOutcomeKeysSchema>> {
+    return this.#call("outcomeKeys")(keys);
   }
 
-  hiddenSplits(messages: AsyncIterable<ActiveHiddenSplits>): ReturnType<HiddenSplits["splits"]> {
-    return this.#hiddenSplits.splits(messages);
+  async *hiddenSplits(
+    messages: AsyncIterable<ActiveHiddenSplits>,
+  ): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
+    yield* this.#call("hiddenSplits")(messages);
   }
 
   finishTree(finished: ActiveTreeFinished): Promise<void> {
@@ -214,6 +191,12 @@ export class PassiveRole {
 
   maskStep(request: ActiveMaskStep): ReturnType<PredictionAnswers["maskStep"]> {
     return this.#predictions.maskStep(request);
+  }
+
+  #call<Name extends keyof ProtocolCalls>(name: Name): NonNullable<ProtocolCalls[Name]> {
+    const call = this.#membership.calls[name];
+    if (call === undefined) throw new TandemError("PROTOCOL_STATE", `the protocol of this job has no call '${name}'`);
+    return call;
   }
 
   /**

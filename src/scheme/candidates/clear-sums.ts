@@ -1,12 +1,12 @@
 /** Candidate sums without a cipher, for replays and for schemes that hide nothing: what other answers decrypt to. */
 import { highLimb } from "../../base/gradients/quantised-gradients.ts";
-import type { NodeTask } from "./node-task.ts";
+import type { SentTask } from "./node-task.ts";
 
 /**
  * @param gradients by position in the tree's sample, all columns of each
  * @returns candidate by candidate all columns; noise is added, and what is withheld is zero
  */
-export function clearSums(task: NodeTask, gradients: ArrayLike<number>, columns: number): Float64Array {
+export function clearSums(task: SentTask, gradients: ArrayLike<number>, columns: number): Float64Array {
   const { plan, withheld, noise } = task;
   const binSums = sumsOfBins(task, gradients, columns);
   const sums = new Float64Array(plan.candidates.length * columns);
@@ -24,7 +24,7 @@ export function clearSums(task: NodeTask, gradients: ArrayLike<number>, columns:
   return sums;
 }
 
-function sumsOfBins({ plan, positions, bins }: NodeTask, gradients: ArrayLike<number>, columns: number): Float64Array {
+function sumsOfBins({ plan, positions, bins }: SentTask, gradients: ArrayLike<number>, columns: number): Float64Array {
   const sums = new Float64Array(plan.binCounts.reduce((a, b) => a + b, 0) * columns);
   let firstBin = 0;
   bins.forEach((column, feature) => {

@@ -15,7 +15,9 @@ import type { BestCandidate } from "./best-candidates.ts";
 import type { CandidateRows } from "./candidate-rows.ts";
 import { candidateIn, type CandidateSet } from "./candidate-set.ts";
 import { groupedCount } from "./category-group.ts";
-import type { NodeTask } from "./node-task.ts";
+import type { NodeTask, SentTask } from "./node-task.ts";
+
+type SummedInstances = Pick<SentTask, "positions" | "bins">;
 
 /** What a constraint asks of a side that is summed (LowerSide), as a bit. */
 function constraintBit(lowerSide: number): number {
@@ -43,18 +45,20 @@ export function constraintsOfTied(
 }
 
 /**
+ * @param summed who is summed; empty where members are hidden, so that equal noise decides
  * @param constraints bits of constraintBit, as seen from the summed side of the position
  * @returns the position of the first in tie order
  */
 export function firstWithSameSums(
   task: NodeTask,
+  summed: SummedInstances,
   set: CandidateSet,
   features: readonly BinnedFeature[],
   position: number,
   constraints: number,
 ): number {
   const { byPosition, groups } = set;
-  const isSame = likenessTo(task, set, features, position, constraints);
+  const isSame = likenessTo(task, summed, set, features, position, constraints);
   let first = position;
   for (let other = groupedCount(groups); other < byPosition.length; other++)
     if (task.withheld[other] === 0 && byPosition[other] < byPosition[first] && isSame(other)) first = other;
@@ -62,7 +66,8 @@ export function firstWithSameSums(
 }
 
 function likenessTo(
-  { counts, noise, plan, positions, bins }: NodeTask,
+  { counts, noise, plan }: NodeTask,
+  { positions, bins }: SummedInstances,
   set: CandidateSet,
   features: readonly BinnedFeature[],
   position: number,
@@ -76,14 +81,14 @@ function likenessTo(
     const isLeftSummed = plan.sides[at] === 1 ? 1 : 0;
     return Uint8Array.from(positions, (place) => (goesLeft[column[place]] === isLeftSummed ? 1 : 0));
   };
-  const summed = sideOf(position);
+  const ofNamed = sideOf(position);
   const isLike = (other: number, turn: 1 | -1): boolean => {
     if ((constraints & constraintBit(turn * plan.lowerSides[other])) === 0) return false;
     if ((turn === 1 ? counts[other] : positions.length - counts[other]) !== counts[position]) return false;
     const added = noise ?? new Float64Array(0);
     for (let slot = 0; slot < slotCount; slot++)
       if (turn * added[other * slotCount + slot] !== added[position * slotCount + slot]) return false;
-    return sideOf(other).every((isSummed, i) => (turn === 1 ? isSummed : 1 - isSummed) === summed[i]);
+    return sideOf(other).every((isSummed, i) => (turn === 1 ? isSummed : 1 - isSummed) === ofNamed[i]);
   };
   return (other) => isLike(other, 1) || isLike(other, -1);
 }

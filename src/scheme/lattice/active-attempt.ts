@@ -15,7 +15,8 @@ import { bytesFieldHeader } from "../../wire/large-bytes.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { chunkBytes } from "../../wire/version.ts";
-import type { ActiveSchemeJob, AskedOfPeer, GradientChunk, HiddenNode } from "../scheme.ts";
+import type { HiddenActiveJob, HiddenNode } from "../hidden-scheme.ts";
+import type { AskedOfPeer, GradientChunk } from "../scheme.ts";
 import { hidingBounds, type LatticeTerms, shapeOf } from "./set-up.ts";
 import { takeHints } from "./hint-table.ts";
 
@@ -40,7 +41,7 @@ export class ActiveAttempt {
   readonly #rowOf: Int32Array | null;
   readonly #nodes = new Map<string, SealedNode>();
 
-  constructor(kernel: LatticeKernel, threads: number, job: ActiveSchemeJob) {
+  constructor(kernel: LatticeKernel, threads: number, job: HiddenActiveJob) {
     const budget = budgetOf(job);
     this.#bounds = boundsFor(job, budget);
     this.proof = jobProof(this.#bounds, within(budget, this.#bounds.set));
@@ -166,7 +167,7 @@ function nodeMessage(output: number, firstRecord: number, records: Uint8Array<Ar
   return message;
 }
 
-function budgetOf({ nodesMax, outputsPerTree: outputs, candidatesMax }: ActiveSchemeJob): AnswerBudget {
+function budgetOf({ nodesMax, outputsPerTree: outputs, candidatesMax }: HiddenActiveJob): AnswerBudget {
   return { nodesMax, outputs, candidateCount: candidatesMax };
 }
 
@@ -176,7 +177,7 @@ function within(budget: AnswerBudget, set: LatticeSet): AnswerBudget {
 }
 
 /** Set A where it hides what is asked, otherwise B: its hints are four times as large. */
-function boundsFor({ layout, rows, instanceCount }: ActiveSchemeJob, budget: AnswerBudget): JobBounds {
+function boundsFor({ layout, rows, instanceCount }: HiddenActiveJob, budget: AnswerBudget): JobBounds {
   const terms = termsOf(layout, rows?.length ?? instanceCount);
   const boundsIn = (set: LatticeSet): JobBounds => hidingBounds(set, terms, within(budget, set));
   try {
@@ -194,7 +195,7 @@ function termsOf({ slots, noise, limbs, hidesCounts }: GradientLayout, rowCount:
   return { rowCount, resolutionBits: Math.log2(unit), noiseMax: noise?.max ?? 0 };
 }
 
-function rowsOf({ rows, instanceCount }: ActiveSchemeJob): Int32Array | null {
+function rowsOf({ rows, instanceCount }: HiddenActiveJob): Int32Array | null {
   if (rows === null || rows.length === instanceCount) return null;
   const rowOf = new Int32Array(instanceCount).fill(-1);
   rows.forEach((instance, row) => (rowOf[instance] = row));

@@ -10,31 +10,20 @@ import type { LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { LatticeSumsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { checkBitmap, isSet } from "../../wire/bitmap.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
-import {
-  type ActiveHidden,
-  type ActiveScheme,
-  type ActiveSchemeJob,
-  type AskedOfPeer,
-  type GradientChunk,
-  noOperations,
-  type SchemeParameters,
-} from "../scheme.ts";
+import type { HiddenActive, HiddenActiveJob, HiddenNode } from "../hidden-scheme.ts";
+import { type AskedOfPeer, type GradientChunk, noOperations, type SchemeParameters } from "../scheme.ts";
 import { ActiveAttempt } from "./active-attempt.ts";
 import { latticeSchemeName } from "./scheme-name.ts";
 
 /** No plaintext is cut by a key: the sums of a job are bounded by its number of rows. */
 export const latticePlaintextBits = 4096;
 
-export class LatticeActive implements ActiveScheme {
+export class LatticeActive implements HiddenActive {
   readonly name = latticeSchemeName;
+  readonly membership = "hidden";
   readonly counts = noOperations();
   readonly parameters: SchemeParameters = {};
   readonly plaintextBitsMax = latticePlaintextBits;
-  readonly hidden: ActiveHidden = {
-    hints: (peer, candidateCount, pieces) => this.#current.hints(peer, candidateCount, pieces),
-    seal: (node) => this.#counted(this.#current.seal(node)),
-    endTree: (tree) => this.#attempt?.endTree(tree),
-  };
   proof: readonly string[] = [];
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
@@ -46,24 +35,30 @@ export class LatticeActive implements ActiveScheme {
   }
 
   /** Everything is drawn anew: nothing of an earlier attempt is used again. */
-  async setUp(job: ActiveSchemeJob): Promise<Uint8Array> {
+  async setUp(job: HiddenActiveJob): Promise<Uint8Array> {
     this.#attempt?.close();
     this.#attempt = new ActiveAttempt(this.#kernel, this.#threads, job);
     this.proof = this.#attempt.proof;
     return this.#attempt.setUpMessage;
   }
 
-  /** A round is opened by an empty message: every node has gradients of its own. */
-  async *gradients(): AsyncGenerator<GradientChunk> {
-    yield { message: new Uint8Array(0), ciphertexts: 0 };
+  hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    return this.#current.hints(peer, candidateCount, pieces);
+  }
+
+  async *seal(node: HiddenNode): AsyncGenerator<GradientChunk> {
+    for await (const chunk of this.#current.seal(node)) {
+      this.counts.encryptions += chunk.ciphertexts;
+      yield chunk;
+    }
   }
 
   expectTree(): void {
     this.#attempt?.expectTree();
   }
 
-  node(): Uint8Array {
-    return new Uint8Array(0);
+  endTree(tree: number): void {
+    this.#attempt?.endTree(tree);
   }
 
   async sums(
@@ -95,13 +90,6 @@ export class LatticeActive implements ActiveScheme {
   close(): void {
     this.#attempt?.close();
     this.#attempt = null;
-  }
-
-  async *#counted(chunks: AsyncIterable<GradientChunk>): AsyncGenerator<GradientChunk> {
-    for await (const chunk of chunks) {
-      this.counts.encryptions += chunk.ciphertexts;
-      yield chunk;
-    }
   }
 
   get #current(): ActiveAttempt {

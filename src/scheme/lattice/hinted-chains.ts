@@ -1,6 +1,6 @@
 /** The chains of a party's bins, for those candidates that are ever answered. */
 import type { BinChains } from "../../crypto/lattice/kernel.ts";
-import type { SummedRows } from "../scheme.ts";
+import type { SummedRows } from "../hidden-scheme.ts";
 
 export interface HintedChains {
   /** Targets are places among the candidates that have hints. */

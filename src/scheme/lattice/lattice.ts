@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
 import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
-import type { Scheme, SchemeSecret } from "../scheme.ts";
+import type { HiddenScheme, SchemeSecret } from "../scheme.ts";
 import { LatticeActive, latticePlaintextBits } from "./active.ts";
 import { LatticeBlock } from "./block.ts";
 import { latticeConflicts } from "./conflicts.ts";
@@ -15,7 +15,7 @@ import { latticeSchemeName } from "./scheme-name.ts";
 /** Nothing outlives an attempt: every secret is used for one node. */
 const nothing: SchemeSecret = { scheme: latticeSchemeName, serialise: () => latticeSchemeName };
 
-export const lattice: Scheme = {
+export const lattice: HiddenScheme = {
   name: latticeSchemeName,
   membership: "hidden",
   parameters: () => ({}),

@@ -24,15 +24,9 @@ import { chunkBytes } from "../../wire/version.ts";
 import { AttemptCrew } from "../blocks/attempt-crew.ts";
 import type { Crew } from "../blocks/crew.ts";
 import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
-import type { NodeTask } from "../candidates/node-task.ts";
-import {
-  noOperations,
-  type PassiveHidden,
-  type PassiveScheme,
-  type PassiveSchemeJob,
-  type SumsPiece,
-  type TakenNode,
-} from "../scheme.ts";
+import type { HiddenTask } from "../candidates/node-task.ts";
+import type { HiddenPassive, HiddenPassiveJob, TakenNode } from "../hidden-scheme.ts";
+import { noOperations, type SumsPiece } from "../scheme.ts";
 import { LatticeBlock, latticeBlockTerms } from "./block.ts";
 import { hintedChains } from "./hinted-chains.ts";
 import { RowBlocks } from "./row-blocks.ts";
@@ -41,7 +35,7 @@ import { SealedNode } from "./sealed-node.ts";
 import { hidingBounds, latticeTerms, noncesFrom, setNamed, shapeOf } from "./set-up.ts";
 
 interface SetUpState {
-  readonly job: PassiveSchemeJob;
+  readonly job: HiddenPassiveJob;
   readonly bounds: JobBounds;
   readonly lattice: Lattice;
   readonly chains: BinChains;
@@ -59,13 +53,9 @@ export interface LatticePassiveOptions {
   readonly pieceBytes?: number;
 }
 
-export class LatticePassive implements PassiveScheme {
+export class LatticePassive implements HiddenPassive {
   readonly counts = noOperations();
-  readonly hidden: PassiveHidden = {
-    greeting: () => this.#nonce,
-    hints: () => this.#hints(),
-    take: (messages) => this.#take(messages),
-  };
+  readonly membership = "hidden";
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
   readonly #crew: AttemptCrew;
@@ -73,8 +63,6 @@ export class LatticePassive implements PassiveScheme {
   /** Of this attempt: an object serves one. */
   readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
   #state: SetUpState | null = null;
-  /** The tree under way, counted within its round: of a tree per class its class. */
-  #treeOfRound = 0;
 
   constructor(kernel: LatticeKernel, threads: number, { crew, pieceBytes = chunkBytes }: LatticePassiveOptions = {}) {
     this.#kernel = kernel;
@@ -84,9 +72,8 @@ export class LatticePassive implements PassiveScheme {
   }
 
   /** @returns the set: nonces are drawn anew for every attempt */
-  async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array> {
+  async setUp(message: Uint8Array, job: HiddenPassiveJob): Promise<Uint8Array> {
     const { summed, terms, run, nodesMax, outputsPerTree: outputs } = job;
-    if (summed === null) throw new TandemError("PROTOCOL_STATE", "the lattice scheme needs rows that it sums");
     const { set: name, nonce, nonces } = decodeMessage(LatticeSetUpSchema, message);
     const set = setNamed(name);
     const list = noncesFrom(nonces);
@@ -110,9 +97,13 @@ export class LatticePassive implements PassiveScheme {
     return new TextEncoder().encode(name);
   }
 
-  async *#hints(): AsyncGenerator<Uint8Array> {
+  greeting(): Uint8Array {
+    return this.#nonce;
+  }
+
+  async *hints(): AsyncGenerator<Uint8Array> {
     const { job, lattice, chains, hintCount, secrets } = this.#setUpState();
-    const words = await secrets.make(job.summed?.bins ?? [], chains, hintCount);
+    const words = await secrets.make(job.summed.bins, chains, hintCount);
     const size = wordBytes(lattice.shape.set) * lattice.shape.set.degree;
     const perMessage = Math.max(1, Math.floor(chunkBytes / size));
     for (let first = 0; first < Math.max(1, hintCount); first += perMessage)
@@ -123,27 +114,7 @@ export class LatticePassive implements PassiveScheme {
       });
   }
 
-  beginRound(): void {
-    this.#treeOfRound = 0;
-  }
-
-  nextTree(): void {
-    this.#treeOfRound++;
-  }
-
-  /** A round is opened by an empty message: every node has gradients of its own. */
-  async gradients(message: Uint8Array): Promise<number> {
-    if (message.length > 0) throw new TandemError("PROTOCOL_STATE", "gradients of a round, where nodes have their own");
-    return 0;
-  }
-
-  endOfGradients(): void {}
-
-  sums(): never {
-    throw new TandemError("PROTOCOL_STATE", "a node without gradients, where each has its own");
-  }
-
-  async #take(messages: AsyncIterable<Uint8Array>): Promise<TakenNode> {
+  async take(messages: AsyncIterable<Uint8Array>): Promise<TakenNode> {
     const { job, lattice, chains, secrets, rows } = this.#setUpState();
     const { set, rowCount } = lattice.shape;
     await rows.beginNode();
@@ -153,14 +124,14 @@ export class LatticePassive implements PassiveScheme {
     const ciphertexts = (bytes / set.recordBytes) * set.groups;
     this.counts.gradientCiphertexts += ciphertexts;
     this.counts.additions += rowCount * chains.binCounts.length * job.outputsPerTree;
-    return { ciphertexts, sums: (task) => this.#sums(task, node) };
+    return { ciphertexts, sums: (task, treeOfRound) => this.#sums(task, node, treeOfRound) };
   }
 
-  async *#sums(task: NodeTask, node: SealedNode): AsyncGenerator<SumsPiece> {
+  async *#sums(task: HiddenTask, node: SealedNode, treeOfRound: number): AsyncGenerator<SumsPiece> {
     const { job, lattice, hintCount } = this.#setUpState();
     const { set } = lattice.shape;
     if (task.counts.length === 0) return;
-    const words = await node.answer((output) => this.#noise(task, output));
+    const words = await node.answer((output) => this.#noise(task, job.outputsPerTree === 1 ? treeOfRound : output));
     const size = wordBytes(set) * set.groups;
     const perPiece = Math.max(1, Math.floor(this.#pieceBytes / (size * job.outputsPerTree)));
     for (let first = 0; first < task.counts.length; first += perPiece) {
@@ -180,9 +151,8 @@ export class LatticePassive implements PassiveScheme {
   }
 
   /** Hints of some of the node's candidates, those that are not withheld, ascending. */
-  #answered({ inJob, withheld }: NodeTask, first: number, last: number): Uint32Array {
+  #answered({ inJob, withheld }: HiddenTask, first: number, last: number): Uint32Array {
     const { hintOf } = this.#setUpState();
-    if (inJob === null) throw new TandemError("PROTOCOL_STATE", "a node whose candidates have no place in the job");
     return Uint32Array.from(
       inJob.filter((_, i) => i >= first && i < last && withheld[i] === 0),
       (place) => hintOf[place],
@@ -190,11 +160,11 @@ export class LatticePassive implements PassiveScheme {
   }
 
   /** Per hint what is added to g and h of an output; null: nothing. */
-  #noise({ noise, inJob, withheld }: NodeTask, output: number): Float64Array | null {
-    if (noise === null || inJob === null) return null;
-    const { job, hintOf, hintCount, bounds } = this.#setUpState();
+  #noise({ noise, inJob, withheld }: HiddenTask, output: number): Float64Array | null {
+    if (noise === null) return null;
+    const { hintOf, hintCount, bounds } = this.#setUpState();
     const slotCount = noise.length / withheld.length;
-    const slot = 2 * (job.outputsPerTree === 1 ? this.#treeOfRound : output);
+    const slot = 2 * output;
     const added = new Float64Array(2 * hintCount);
     inJob.forEach((place, i) => {
       const hint = hintOf[place];
@@ -204,8 +174,6 @@ export class LatticePassive implements PassiveScheme {
     });
     return added;
   }
-
-  endRound(): void {}
 
   close(): void {
     this.#crew.end();

@@ -25,14 +25,8 @@ import {
   PaillierSumsSchema,
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
-import {
-  type ActiveScheme,
-  type ActiveSchemeJob,
-  type GradientChunk,
-  type GradientRecipe,
-  noOperations,
-  type SchemeParameters,
-} from "../scheme.ts";
+import { type GradientChunk, type GradientRecipe, noOperations, type SchemeParameters } from "../scheme.ts";
+import type { SentActive } from "../sent-scheme.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { exponentParts, type NonceDraws } from "./nonce-draws.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
@@ -48,9 +42,9 @@ const obfuscatorBatch = 256;
 /** Memory that obfuscators made ahead may take. */
 const obfuscatorBytesMax = 256 << 20;
 
-export class PaillierActive implements ActiveScheme {
+export class PaillierActive implements SentActive {
   readonly name = paillierSchemeName;
-  readonly hidden = null;
+  readonly membership = "sent";
   readonly counts = noOperations();
   readonly #evaluator: PrivateEvaluator;
   /** In this process, whoever does the rest. */
@@ -105,7 +99,7 @@ export class PaillierActive implements ActiveScheme {
     return plaintextBitsMax(this.#keyBits);
   }
 
-  async setUp({ layout }: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array> {
+  async setUp({ layout }: { readonly layout: GradientLayout }): Promise<Uint8Array> {
     this.#roots ??= modulusProof(this.#own, this.#public);
     await this.#tasks?.open();
     return encodeMessage(PaillierSetUpSchema, {
@@ -192,7 +186,7 @@ export class PaillierActive implements ActiveScheme {
     return this.#public.loadObfuscators(await this.#own.encrypt(zeros, this.#draws?.ahead(count)));
   }
 
-  expectTree(layout: GradientLayout, instanceCount: number): void {
+  expectRound(layout: GradientLayout, instanceCount: number): void {
     if (this.#speed.encryption === "textbook") return;
     const countMax = Math.floor(obfuscatorBytesMax / this.#ciphertextBytes); // in memory one is about as wide
     this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, countMax));
@@ -201,10 +195,6 @@ export class PaillierActive implements ActiveScheme {
   close(): void {
     this.#obfuscators.pause();
     this.#tasks?.close();
-  }
-
-  node(): Uint8Array {
-    return new Uint8Array(0);
   }
 
   async sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array> {

@@ -8,8 +8,8 @@ import { encodeMessage } from "../../wire/scheme-message.ts";
 import { type Answer, type Entry, nothing } from "../blocks/block.ts";
 import { partsOf } from "../blocks/block-bounds.ts";
 import type { Blocks } from "../blocks/crew.ts";
-import type { NodeTask } from "../candidates/node-task.ts";
-import type { TreeNodes } from "../candidates/tree-nodes.ts";
+import type { SentTask } from "../candidates/node-task.ts";
+import type { SentNodes } from "../candidates/sent-nodes.ts";
 import { HeldBins } from "./block.ts";
 
 type Question = NonNullable<MessageInitShape<typeof PaillierBlockQuestionSchema>["kind"]>;
@@ -37,7 +37,7 @@ export class GradientBlocks {
     return this.#blocks.isElsewhere;
   }
 
-  beginRound(tree: TreeNodes): void {
+  beginRound(tree: SentNodes): void {
     const { bounds } = this.#blocks;
     this.#firsts = bounds.map((first) => tree.sample.before(first));
     const root = rootOf(tree);
@@ -50,7 +50,7 @@ export class GradientBlocks {
     this.#told.catch(() => {}); // whoever comes next sees it
   }
 
-  nextTree(tree: TreeNodes): void {
+  nextTree(tree: SentNodes): void {
     const root = rootOf(tree);
     this.#told = this.#told.then(() => this.#tellAll(() => ({ kind: { case: "tree", value: root } })));
     this.#told.catch(() => {});
@@ -70,7 +70,7 @@ export class GradientBlocks {
   }
 
   /** The sums of a node's bins, feature by feature. */
-  async sums({ node, positions, features, plan }: NodeTask): Promise<ResidentVector> {
+  async sums({ node, positions, features, plan }: SentTask): Promise<ResidentVector> {
     const columns = { features: [...features], skippedBins: [...plan.skippedBins] };
     if (node === 0) return this.#sum(await this.#ask(() => [{ case: "root", value: {} }, nothing]));
     const answers = await this.#ask((_, first, end) => {
@@ -129,7 +129,7 @@ export class GradientBlocks {
   }
 }
 
-function rootOf(tree: TreeNodes): { features: number[]; skippedBins: number[] } {
+function rootOf(tree: SentNodes): { features: number[]; skippedBins: number[] } {
   const { features, plan } = tree.candidates(0);
   return { features: [...features], skippedBins: [...plan.skippedBins] };
 }

@@ -24,7 +24,7 @@ import { PaillierGradientsSchema, PaillierSetUpSchema } from "../../wire/generat
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { candidateIn } from "../candidates/candidate-set.ts";
-import type { TreeNodes } from "../candidates/tree-nodes.ts";
+import type { SentNodes } from "../candidates/sent-nodes.ts";
 
 let key: PrivateKey;
 let roots: Uint8Array[];
@@ -63,7 +63,7 @@ async function decrypted(
 /** The root's sums, each ciphertext as one number. */
 async function asked(
   { passive }: Bench,
-  nodes: TreeNodes,
+  nodes: SentNodes,
   evaluator = portableKernel.privateEvaluator(key, { threads: 1 }),
 ): Promise<bigint[]> {
   const pieces = await collect(passive.sums(nodes.task(0)));

@@ -13,7 +13,7 @@ import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { binFeature } from "../../gbdt/split/binning.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { candidateIn } from "../candidates/candidate-set.ts";
-import type { TreeNodes } from "../candidates/tree-nodes.ts";
+import type { SentNodes } from "../candidates/sent-nodes.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const feature = (): ReturnType<typeof binFeature> =>
     instanceCount,
   );
 
-type Loaded = Bench & { readonly nodes: TreeNodes };
+type Loaded = Bench & { readonly nodes: SentNodes };
 
 /** The sums of what goes right, by bin of the threshold, of those that are summed there and shown. */
 async function rightSums(made: Loaded, node = 0): Promise<Map<number, number[]>> {

@@ -16,7 +16,7 @@ test.each(["full", "short"] as const)("with %s exponents every round can be made
   const auditor = new PaillierActive(selectKernel(), key, 1, speed);
   const seen = new Set<string>();
   for (const [round, ahead] of [0, 100, 40, 300].entries()) {
-    active.expectTree(layout, ahead);
+    active.expectRound(layout, ahead);
     while (active.obfuscatorsReady < ahead) await new Promise((resolve) => setImmediate(resolve));
     const sample = round === 2 ? Uint32Array.of(1, 5, 9) : null;
     const messages = (await collect(active.gradients(layout, gradients, sample))).map(({ message }) => message);

@@ -13,7 +13,7 @@ import {
   selectKernel,
   serialisePrivateKey,
 } from "../../crypto/paillier/index.ts";
-import type { Scheme, SchemeParameters, SchemeSecret } from "../scheme.ts";
+import type { SchemeParameters, SchemeSecret, SentScheme } from "../scheme.ts";
 import { PaillierActive } from "./active.ts";
 import { PaillierBlock } from "./block.ts";
 import { paillierCosts } from "./cost-model.ts";
@@ -37,7 +37,7 @@ export class PaillierSecret implements SchemeSecret {
   }
 }
 
-export const paillier: Scheme = {
+export const paillier: SentScheme = {
   name: paillierSchemeName,
   membership: "sent",
 

@@ -25,9 +25,10 @@ import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
 import { AttemptCrew } from "../blocks/attempt-crew.ts";
 import type { Crew } from "../blocks/crew.ts";
 import { widened } from "../candidates/candidate-plan.ts";
-import type { NodeTask } from "../candidates/node-task.ts";
-import type { TreeNodes } from "../candidates/tree-nodes.ts";
-import { noOperations, type PassiveScheme, type PassiveSchemeJob, type SumsPiece } from "../scheme.ts";
+import type { SentTask } from "../candidates/node-task.ts";
+import type { SentNodes } from "../candidates/sent-nodes.ts";
+import { noOperations, type SumsPiece } from "../scheme.ts";
+import type { SentPassive, SentPassiveJob } from "../sent-scheme.ts";
 import { type Addition, addedPlaintexts } from "./added-plaintexts.ts";
 import { PaillierBlock } from "./block.ts";
 import { GradientBlocks } from "./gradient-blocks.ts";
@@ -49,7 +50,7 @@ const obfuscatorsAheadMax = 1024;
 
 /** What is fixed for the job once the key is known. */
 interface SetUpState {
-  readonly job: PassiveSchemeJob;
+  readonly job: SentPassiveJob;
   readonly evaluator: PublicEvaluator;
   readonly ciphertextsPerInstance: number;
   readonly packing: SumPacking;
@@ -67,8 +68,8 @@ interface RoundState {
   readonly room: UnusedRoom;
 }
 
-export class PaillierPassive implements PassiveScheme {
-  readonly hidden = null;
+export class PaillierPassive implements SentPassive {
+  readonly membership = "sent";
   readonly counts = noOperations();
   readonly #kernel: Kernel;
   readonly #threads: number;
@@ -83,7 +84,7 @@ export class PaillierPassive implements PassiveScheme {
     this.#crew = new AttemptCrew(crew ?? new EmbeddedCrew((data) => new PaillierBlock(kernel, data, threads)));
   }
 
-  async setUp(message: Uint8Array, job: PassiveSchemeJob): Promise<Uint8Array> {
+  async setUp(message: Uint8Array, job: SentPassiveJob): Promise<Uint8Array> {
     const { modulus, ciphertextsPerInstance, plaintextBits, packing, jointBins, roots } = decodeMessage(
       PaillierSetUpSchema,
       message,
@@ -120,7 +121,7 @@ export class PaillierPassive implements PassiveScheme {
     return message;
   }
 
-  beginRound(tree: TreeNodes): void {
+  beginRound(tree: SentNodes): void {
     const { job, ciphertextsPerInstance, obfuscators, packing, gradients } = this.#setUpState();
     const perNode = Math.ceil((job.candidateCount * ciphertextsPerInstance) / packing.perCiphertext);
     obfuscators.prepare(Math.min(perNode * job.nodesAskedMax * job.treesPerRound, obfuscatorsAheadMax));
@@ -130,7 +131,7 @@ export class PaillierPassive implements PassiveScheme {
     gradients.beginRound(tree);
   }
 
-  nextTree(tree: TreeNodes): void {
+  nextTree(tree: SentNodes): void {
     this.#roundState();
     this.#setUpState().gradients.nextTree(tree);
   }
@@ -166,7 +167,7 @@ export class PaillierPassive implements PassiveScheme {
     await this.#setUpState().gradients.loaded();
   }
 
-  async *sums(task: NodeTask, summed?: () => void): AsyncGenerator<SumsPiece> {
+  async *sums(task: SentTask, summed?: () => void): AsyncGenerator<SumsPiece> {
     const { evaluator, ciphertextsPerInstance: width, packing, gradients } = this.#setUpState();
     const { plan, counts } = task;
     if (counts.length === 0) return;
@@ -199,7 +200,7 @@ export class PaillierPassive implements PassiveScheme {
   async #rerandomised(
     packed: ResidentVector,
     room: NodeRoom,
-    task: NodeTask,
+    task: SentTask,
     first: number,
     count: number,
   ): Promise<ResidentVector> {
@@ -223,7 +224,7 @@ export class PaillierPassive implements PassiveScheme {
    * Homomorphic additions: filling a bin for the first time is a copy; along the chains empty bins are added like
    * others.
    */
-  #countAdditions({ plan, binCounts }: NodeTask): void {
+  #countAdditions({ plan, binCounts }: SentTask): void {
     let additions = 0;
     let first = 0;
     plan.binCounts.forEach((count, feature) => {

@@ -8,7 +8,7 @@ import { TandemError } from "../../base/error.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { plaintextBitsMax } from "../../codec/packing.ts";
-import type { PassiveSchemeJob } from "../scheme.ts";
+import type { SentPassiveJob } from "../sent-scheme.ts";
 
 /**
  * @returns the layout; what its slots say of shifts and resolutions is not the active party's
@@ -17,7 +17,7 @@ import type { PassiveSchemeJob } from "../scheme.ts";
  */
 export function checkedLayout(
   asked: { readonly ciphertextsPerInstance: number; readonly plaintextBits: number; readonly packing: boolean },
-  { terms, instanceCount, allowsUnpacked }: PassiveSchemeJob,
+  { terms, instanceCount, allowsUnpacked }: SentPassiveJob,
   keyBits: number,
 ): GradientLayout {
   const { ciphertextsPerInstance, plaintextBits, packing } = asked;

@@ -13,10 +13,10 @@ import {
   PaillierSetUpSchema,
   PaillierSumsSchema,
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
-import type { TreeNodes } from "../candidates/tree-nodes.ts";
+import type { SentNodes } from "../candidates/sent-nodes.ts";
 import { PaillierActive } from "./active.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";
-import type { PassiveSchemeJob } from "../scheme.ts";
+import type { SentPassiveJob } from "../sent-scheme.ts";
 import type { PaillierPassive } from "./passive.ts";
 import {
   answerOf,
@@ -48,7 +48,7 @@ describe("a passive party refuses a set-up", () => {
     plaintextBits?: number;
     packing?: boolean;
     roots?: Uint8Array[];
-    job?: Partial<PassiveSchemeJob>;
+    job?: Partial<SentPassiveJob>;
   }): (() => Promise<unknown>) => {
     const { passive, job } = bench(key);
     const good = {
@@ -289,7 +289,7 @@ describe("a passive party refuses gradients", () => {
 describe("the active party refuses an answer", () => {
   async function answered(codec: "batched" | "unbatched" = "batched"): Promise<
     Bench & {
-      nodes: TreeNodes;
+      nodes: SentNodes;
       counts: number[];
       bytes: Uint8Array;
       decode: (bytes: Uint8Array, counts?: number[]) => Promise<Float64Array>;

@@ -9,7 +9,8 @@ import { PaillierSetUpSchema } from "../../wire/generated/tandem/v1/paillier_pb.
 import { decodeMessage } from "../../wire/scheme-message.ts";
 import { ClearActive } from "../replay/clear-active.ts";
 import { ClearPassive } from "../replay/clear-passive.ts";
-import type { GradientRecipe, SchemeReplay } from "../scheme.ts";
+import type { GradientRecipe } from "../scheme.ts";
+import type { SchemeReplay } from "../sent-scheme.ts";
 import type { PaillierActive } from "./active.ts";
 import { ciphertextsPerPiece } from "./passive.ts";
 

@@ -9,7 +9,7 @@ import { binGoesLeft } from "../../gbdt/split/candidate.ts";
 import { bitmapFrom, partition } from "../../wire/bitmap.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
 import { PaillierGradientsSchema } from "../../wire/generated/tandem/v1/paillier_pb.ts";
-import type { TreeNodes } from "../candidates/tree-nodes.ts";
+import type { SentNodes } from "../candidates/sent-nodes.ts";
 import { PaillierActive } from "./active.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 /** Checks a node's answer against plain sums over `members`. */
 async function checkAnswer(
-  { active, nodes, features, layout, gradients }: Bench & { readonly nodes: TreeNodes },
+  { active, nodes, features, layout, gradients }: Bench & { readonly nodes: SentNodes },
   pieces: Awaited<ReturnType<typeof answerOf>>,
   members: Uint32Array,
 ): Promise<number> {
@@ -96,7 +96,7 @@ describe.each(["batched", "unbatched"] as const)("%s: decoded sums equal plain s
 
 test("the order of candidates changes from tree to tree, and the ciphertexts of equal sums never repeat", async () => {
   const made = await loaded(bench(key));
-  const orderOf = (nodes: TreeNodes): string =>
+  const orderOf = (nodes: SentNodes): string =>
     Array.from({ length: 10 }, (_, i) => nodes.candidateAt(0, i).rank).join();
   const [first] = await answerOf(made);
   const [again] = await answerOf(made);
@@ -138,7 +138,7 @@ test("obfuscators made ahead seal the same plaintexts, each once; what is missin
   let expected: string | null = null;
   for (let round = 0; round < 3; round++) {
     const wanted = [0, instanceCount, 1][round]; // nothing ahead, everything ahead, too little ahead
-    if (wanted > 0) active.expectTree(layout, wanted);
+    if (wanted > 0) active.expectRound(layout, wanted);
     while (active.obfuscatorsReady < wanted * layout.plaintexts.length)
       await new Promise((resolve) => setImmediate(resolve));
     const chunks = await collect(active.gradients(layout, gradients, null));

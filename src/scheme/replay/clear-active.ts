@@ -1,24 +1,17 @@
 /** The active half of a replay: it says at set-up what the real one says, and sends gradients as they are. */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
-import {
-  type ActiveScheme,
-  type ActiveSchemeJob,
-  type GradientChunk,
-  noOperations,
-  type ReplayedRound,
-} from "../scheme.ts";
+import { type GradientChunk, noOperations } from "../scheme.ts";
+import type { ReplayedRound, SentActive } from "../sent-scheme.ts";
 import { clearMessage, fromClearMessage } from "./clear-message.ts";
 
 const instancesPerChunk = 4096;
 
-type RealActive = Pick<ActiveScheme, "name" | "parameters" | "plaintextBitsMax" | "node"> & {
-  setUp(job: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array>;
-};
+type RealActive = Pick<SentActive, "name" | "parameters" | "plaintextBitsMax" | "setUp">;
 
-export class ClearActive implements ActiveScheme {
+export class ClearActive implements SentActive {
   readonly counts = noOperations();
-  readonly hidden = null;
+  readonly membership = "sent";
   /** What the round under way was begun with. */
   round: ReplayedRound | null = null;
   readonly #real: RealActive;
@@ -39,7 +32,7 @@ export class ClearActive implements ActiveScheme {
     return this.#real.plaintextBitsMax;
   }
 
-  setUp(job: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array> {
+  setUp(job: { readonly layout: GradientLayout }): Promise<Uint8Array> {
     return this.#real.setUp(job);
   }
 
@@ -61,15 +54,7 @@ export class ClearActive implements ActiveScheme {
     }
   }
 
-  expectTree(): void {}
-
-  node(node: number): Uint8Array {
-    return this.#real.node(node);
-  }
-
   async sums(_layout: GradientLayout, message: Uint8Array): Promise<Float64Array> {
     return fromClearMessage(message).values;
   }
-
-  close(): void {}
 }

@@ -1,18 +1,13 @@
 /** The passive half of a replay: plain sums, cut into the pieces that the real half would send. */
 import { clearSums } from "../candidates/clear-sums.ts";
-import type { NodeTask } from "../candidates/node-task.ts";
-import {
-  noOperations,
-  type PassiveScheme,
-  type PassiveSchemeJob,
-  type SchemeParameters,
-  type SumsPiece,
-} from "../scheme.ts";
+import type { SentTask } from "../candidates/node-task.ts";
+import { noOperations, type SchemeParameters, type SumsPiece } from "../scheme.ts";
+import type { SentPassive, SentPassiveJob } from "../sent-scheme.ts";
 import { clearMessage, fromClearMessage } from "./clear-message.ts";
 
-export class ClearPassive implements PassiveScheme {
+export class ClearPassive implements SentPassive {
   readonly counts = noOperations();
-  readonly hidden = null;
+  readonly membership = "sent";
   readonly #pieceSize: (setUp: Uint8Array, parameters: SchemeParameters) => number;
   #candidatesPerPiece = 1;
   #columns = 0;
@@ -25,7 +20,7 @@ export class ClearPassive implements PassiveScheme {
     this.#pieceSize = pieceSize;
   }
 
-  async setUp(message: Uint8Array, { parameters }: PassiveSchemeJob): Promise<Uint8Array> {
+  async setUp(message: Uint8Array, { parameters }: SentPassiveJob): Promise<Uint8Array> {
     this.#candidatesPerPiece = this.#pieceSize(message, parameters);
     return message;
   }
@@ -33,8 +28,6 @@ export class ClearPassive implements PassiveScheme {
   beginRound(): void {
     this.#chunks = [];
   }
-
-  nextTree(): void {}
 
   async gradients(message: Uint8Array): Promise<number> {
     const { head, values } = fromClearMessage(message);
@@ -52,7 +45,7 @@ export class ClearPassive implements PassiveScheme {
     }
   }
 
-  async *sums(task: NodeTask): AsyncGenerator<SumsPiece> {
+  async *sums(task: SentTask): AsyncGenerator<SumsPiece> {
     const sums = clearSums(task, this.#gradients, this.#columns);
     for (let first = 0; first < task.counts.length; first += this.#candidatesPerPiece) {
       const candidateCount = Math.min(this.#candidatesPerPiece, task.counts.length - first);
@@ -60,8 +53,4 @@ export class ClearPassive implements PassiveScheme {
       yield { candidateCount, message: clearMessage(0, piece) };
     }
   }
-
-  endRound(): void {}
-
-  close(): void {}
 }

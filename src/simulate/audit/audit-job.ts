@@ -55,7 +55,9 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
   const lines = await readTranscript(folder);
   const job = lastOf(lines, "job");
   if (job === undefined) throw new TandemError("FILE_UNREADABLE", `${folder}: the transcript has no beginning`);
-  const peers = [...new Set(lines.flatMap((line) => (line.kind === "tree" ? [line.peer] : [])))];
+  const peers = [
+    ...new Set(lines.flatMap((line) => (line.kind === "tree" || line.kind === "asked" ? [line.peer] : []))),
+  ];
   // Without a tree every figure would be 0, which reads as "safe".
   if (peers.length === 0)
     throw new TandemError("FILE_UNREADABLE", `${folder}: no tree was grown with another party, nothing to audit`);

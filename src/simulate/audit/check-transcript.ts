@@ -43,7 +43,8 @@ function checkColumns(lines: readonly TranscriptLine[], job: KeptJob, wrong: (wh
 /** Who is held back may have a value that nobody had whom the cuts were made from: missing, or beyond all bins. */
 function summedEver(lines: readonly TranscriptLine[], job: KeptJob): (person: number) => boolean {
   const samples = lines.flatMap((line) => (line.kind === "tree" ? [bytesOf(line.sampled)] : []));
-  if (samples.some((sampled) => sampled.length === 0)) return () => true;
+  // Empty: all are sampled. Where members are hidden no sample is known.
+  if (samples.length === 0 || samples.some((sampled) => sampled.length === 0)) return () => true;
   const any = new Uint8Array(Math.ceil(job.people / 8));
   for (const sampled of samples) sampled.forEach((byte, i) => (any[i] |= byte));
   return (person) => isSet(any, person);

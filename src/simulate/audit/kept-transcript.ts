@@ -1,5 +1,6 @@
 /** The transcript that a job has left in its folder, as the attacks take it. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { rootId } from "../../gbdt/tree/grow.ts";
 import type { OwnSplit } from "../../privacy/attack/recorder.ts";
 import type { SeenNode } from "../../privacy/attack/transcript.ts";
 import type { KeptColumn, TranscriptLine } from "../../record/transcript-lines.ts";
@@ -69,7 +70,9 @@ export function askedNodes(
   const trees = new Map<number, number>();
   for (const line of lines) {
     if ((line.kind !== "tree" && line.kind !== "asked") || line.peer !== peer) continue;
-    if (line.kind === "tree") for (const tree of trees.keys()) if (tree >= line.tree) trees.delete(tree);
+    // A tree begins with its root; transcripts of 0.6 say so in a line of its own before.
+    if (line.kind === "tree" || line.node === rootId)
+      for (const tree of trees.keys()) if (tree >= line.tree) trees.delete(tree);
     trees.set(line.tree, (trees.get(line.tree) ?? 0) + (line.kind === "asked" ? 1 : 0));
   }
   return [...trees].map(([tree, nodes]) => ({ tree, nodes })).sort((a, b) => a.tree - b.tree);

@@ -5,13 +5,8 @@
 import { TandemError } from "../../../src/base/error.ts";
 import type { QuantisedGradients } from "../../../src/base/gradients/quantised-gradients.ts";
 import { columnCount, type GradientLayout } from "../../../src/codec/layout.ts";
-import {
-  type ActiveScheme,
-  type ActiveSchemeJob,
-  type GradientChunk,
-  noOperations,
-  type Scheme,
-} from "../../../src/scheme/scheme.ts";
+import { type GradientChunk, noOperations, type SentScheme } from "../../../src/scheme/scheme.ts";
+import type { SentActive } from "../../../src/scheme/sent-scheme.ts";
 import { fromToyMessage, toyMessage } from "./message.ts";
 import { ToyPassive } from "./passive.ts";
 
@@ -19,7 +14,7 @@ const instancesPerChunk = 32;
 const plaintextBitsMax = 1000;
 const secret = { scheme: "toy", serialise: () => "toy" };
 
-export const toy: Scheme = {
+export const toy: SentScheme = {
   name: "toy",
   membership: "sent",
   parameters: () => ({ plaintextBits: plaintextBitsMax }),
@@ -53,14 +48,14 @@ export const toy: Scheme = {
   }),
 };
 
-class ToyActive implements ActiveScheme {
+class ToyActive implements SentActive {
   readonly name = "toy";
-  readonly hidden = null;
+  readonly membership = "sent";
   readonly parameters = { plaintextBits: plaintextBitsMax };
   readonly counts = noOperations();
   readonly plaintextBitsMax = plaintextBitsMax;
 
-  async setUp({ layout }: Pick<ActiveSchemeJob, "layout">): Promise<Uint8Array> {
+  async setUp({ layout }: { readonly layout: GradientLayout }): Promise<Uint8Array> {
     return toyMessage(columnCount(layout));
   }
 
@@ -78,12 +73,6 @@ class ToyActive implements ActiveScheme {
     }
   }
 
-  expectTree(): void {}
-
-  node(): Uint8Array {
-    return toyMessage(0);
-  }
-
   async sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array> {
     const { values } = fromToyMessage(message);
     if (values.length !== counts.length * columnCount(layout)) throw new TandemError("PROTOCOL_STATE", "too few sums");
@@ -91,6 +80,4 @@ class ToyActive implements ActiveScheme {
     this.counts.decryptions += values.length;
     return values;
   }
-
-  close(): void {}
 }

@@ -1,16 +1,17 @@
 /** The passive half of the toy scheme: plain sums. */
 import { TandemError } from "../../../src/base/error.ts";
 import { clearSums } from "../../../src/scheme/candidates/clear-sums.ts";
-import type { NodeTask } from "../../../src/scheme/candidates/node-task.ts";
-import type { TreeNodes } from "../../../src/scheme/candidates/tree-nodes.ts";
-import { noOperations, type PassiveScheme, type SumsPiece } from "../../../src/scheme/scheme.ts";
+import type { SentTask } from "../../../src/scheme/candidates/node-task.ts";
+import type { SentNodes } from "../../../src/scheme/candidates/sent-nodes.ts";
+import { noOperations, type SumsPiece } from "../../../src/scheme/scheme.ts";
+import type { SentPassive } from "../../../src/scheme/sent-scheme.ts";
 import { fromToyMessage, toyMessage } from "./message.ts";
 
 const candidatesPerPiece = 7;
 
-export class ToyPassive implements PassiveScheme {
+export class ToyPassive implements SentPassive {
   readonly counts = noOperations();
-  readonly hidden = null;
+  readonly membership = "sent";
   #columns = 0;
   #sampled = 0;
   /** Instance by instance, all columns of each. */
@@ -21,12 +22,10 @@ export class ToyPassive implements PassiveScheme {
     return message;
   }
 
-  beginRound(tree: TreeNodes): void {
+  beginRound(tree: SentNodes): void {
     this.#gradients = [];
     this.#sampled = tree.sample.count;
   }
-
-  nextTree(): void {}
 
   async gradients(message: Uint8Array): Promise<number> {
     const { head, values } = fromToyMessage(message);
@@ -41,7 +40,7 @@ export class ToyPassive implements PassiveScheme {
       throw new TandemError("PROTOCOL_STATE", "gradients are missing");
   }
 
-  async *sums(task: NodeTask): AsyncGenerator<SumsPiece> {
+  async *sums(task: SentTask): AsyncGenerator<SumsPiece> {
     const columns = this.#columns;
     const sums = clearSums(task, this.#gradients, columns);
     for (let first = 0; first < task.counts.length; first += candidatesPerPiece) {
@@ -51,8 +50,4 @@ export class ToyPassive implements PassiveScheme {
       yield { candidateCount, message: toyMessage(0, piece) };
     }
   }
-
-  endRound(): void {}
-
-  close(): void {}
 }

@@ -8,7 +8,7 @@ import { readIdentity } from "../../../src/party/identity.ts";
 import { idsDigest } from "../../../src/protocol/ids.ts";
 import { type AgreedParameters, agreedParameters } from "../../../src/protocol/job-parameters.ts";
 import { chosenScheme } from "../../../src/scheme/registry.ts";
-import type { ActiveScheme } from "../../../src/scheme/scheme.ts";
+import type { SentActive } from "../../../src/scheme/sent-scheme.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import {
   type ActiveGradients,
@@ -42,7 +42,7 @@ type Hello = MessageInitShape<typeof ActiveHelloSchema>;
 
 export class Puppet {
   readonly agreed: AgreedParameters;
-  readonly scheme: ActiveScheme;
+  readonly scheme: SentActive;
   readonly layout: GradientLayout;
   readonly #connect: () => HostileConnection;
   /** It commits to something, and knows what its certificate is. */
@@ -53,7 +53,7 @@ export class Puppet {
 
   private constructor(
     agreed: AgreedParameters,
-    scheme: ActiveScheme,
+    scheme: SentActive,
     layout: GradientLayout,
     certificate: Uint8Array,
     connect: () => HostileConnection,
@@ -71,6 +71,7 @@ export class Puppet {
     const config = await bankConfig(parties, port, job, { name: job, ...scenario });
     const identity = await readIdentity(config.tls);
     const { scheme } = chosenScheme(config);
+    if (scheme.membership !== "sent") throw new Error("the puppet sends members");
     const half = scheme.active(await scheme.makeSecret(config), { ...config, crew: undefined });
     const agreed = agreedParameters(job, config.training, config.codec, half, null, config.privacy);
     const layout = gradientLayout(config.codec, half.plaintextBitsMax, {
@@ -117,15 +118,7 @@ export class Puppet {
 
   /** As it should be. */
   setUpMessage(): Promise<Uint8Array> {
-    const nobody = {
-      greetings: [],
-      rows: null,
-      run: new Uint8Array(32),
-      nodesPerTree: 1,
-      nodesMax: 0,
-      candidatesMax: 1,
-    };
-    return this.scheme.setUp({ layout: this.layout, instanceCount: ids.length, outputsPerTree: 1, ...nobody });
+    return this.scheme.setUp({ layout: this.layout });
   }
 
   async setUp(scheme: Uint8Array): Promise<void> {

@@ -1,7 +1,7 @@
-/** What both sides of a job compute alike where a scheme hides who is in a node. */
+/** What both sides of a job compute alike where the members of nodes are hidden. */
 import { createHash } from "node:crypto";
-import { nodesAskedMax } from "../gbdt/tree/grow.ts";
-import { type AgreedParameters, firstTreeOf, treeCountOf } from "./job-parameters.ts";
+import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
+import { type AgreedParameters, firstTreeOf, treeCountOf } from "../job-parameters.ts";
 
 /**
  * A round that is redone is asked about anew, and so is every node of it. A long job may redo each of its rounds once;

@@ -5,13 +5,10 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { HiddenDriver, type NodeChange } from "../../../test/support/hidden-driver.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
+import { one } from "../../../test/support/streams.ts";
 import type { ErrorCode } from "../../base/error.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
-import {
-  type ActiveGradients,
-  ActiveGradientsSchema,
-  type ActiveNode,
-} from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { ActiveGradientsSchema, type ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 const degree = 4096;
 const recordBytes = 25;
@@ -94,7 +91,7 @@ describe("a node that is told wrongly is refused, and the next one is answered a
     ],
     ["a chunk twice", 3, ([a, b, c]) => [a, b, b, c], "PROTOCOL_STATE", /whole records from 2738/],
     ["an end that comes early", 3, ([a, b]) => [a, { ...b, more: false }], "PROTOCOL_STATE", /4106 records; 2738 came/],
-    ["an end that does not come", 1, ([a]) => [{ ...a, more: true }], "PROTOCOL_STATE", /in part only/],
+    ["an end that does not come", 1, ([a]) => [{ ...a, more: true }], "PROTOCOL_STATE", /message stream truncated/],
     [
       "more that never ends",
       1,
@@ -102,7 +99,7 @@ describe("a node that is told wrongly is refused, and the next one is answered a
       "PROTOCOL_STATE",
       /output 0 do not|more were sent|do not go on/,
     ],
-    ["another node within", 3, ([a, b]) => [a, { ...b, node: 2 }], "PROTOCOL_STATE", /in part only/],
+    ["another node within", 3, ([a, b]) => [a, { ...b, node: 2 }], "PROTOCOL_STATE", /message stream truncated/],
     [
       "bytes that are no message",
       1,
@@ -112,7 +109,7 @@ describe("a node that is told wrongly is refused, and the next one is answered a
     ],
     ["nothing", 1, ([a]) => [{ ...a, scheme: new Uint8Array(0) }], "PROTOCOL_STATE", /whole records/],
   ])("%s", async (_what, pieces, change, code, message) => {
-    const driver = await HiddenDriver.growing();
+    const driver = await HiddenDriver.ready();
     const expected = await driver.sums(0, 0);
     const messages = change(await driver.sealed(0, 1, pieces), driver);
     await expectError(() => driver.ask(messages), code, message);
@@ -177,7 +174,6 @@ describe("a set-up that is refused, and a good one after it", () => {
     );
     await driver.setUp(await driver.setUpMessage());
     await driver.takeHints();
-    await driver.open(0);
     expect((await driver.sums(0, 0)).length).toBeGreaterThan(0);
     driver.close();
   });
@@ -196,15 +192,10 @@ describe("a set-up that is refused, and a good one after it", () => {
     );
   });
 
-  test("a round is opened by nothing: no gradients, no sample", async () => {
+  test("a round has no gradients of its own, and no sample", async () => {
     const driver = await HiddenDriver.ready();
-    await expectError(() => driver.open(0, { scheme: Uint8Array.of(1) }), "PROTOCOL_STATE", /nodes have their own/);
-    await expectError(() => driver.open(0, { sampled: Uint8Array.of(255, 3) }), "PROTOCOL_STATE", /sample/);
-    async function* endless(): AsyncGenerator<ActiveGradients> {
-      for (let sequence = 0; ; sequence++) yield create(ActiveGradientsSchema, { tree: 0, sequence });
-    }
-    await expectError(() => driver.role.gradients(endless()), "PROTOCOL_STATE", /nodes have their own/);
-    await driver.open(0);
+    const gradients = one(create(ActiveGradientsSchema, { tree: 0, scheme: Uint8Array.of(1) }));
+    await expectError(() => driver.role.gradients(gradients), "PROTOCOL_STATE", /has no call 'gradients'/);
     expect((await driver.sums(0, 0)).length).toBeGreaterThan(0);
     driver.close();
   });

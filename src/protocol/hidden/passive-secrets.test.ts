@@ -2,27 +2,26 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { HiddenDriver } from "../../../test/support/hidden-driver.ts";
-import { nodesOfJob, nodesPerTree } from "../hidden-nodes.ts";
-import type { PassiveProgress } from "./progress.ts";
+import { nodesOfJob, nodesPerTree } from "./terms.ts";
+import type { PassiveProgress } from "../passive/progress.ts";
 
 describe("what is used once", () => {
   test("a node is answered once, also if the same bytes come again, at once or later", async () => {
     const driver = await HiddenDriver.growing();
-    const messages = await driver.sealed(0, 0);
+    const messages = await driver.sealed(0, 1);
     const outcomes = await Promise.allSettled([driver.ask(messages), driver.ask(messages)]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    await expectError(() => driver.ask(messages), "PROTOCOL_STATE", /node 0 of tree 0 is asked for too often/);
+    await expectError(() => driver.ask(messages), "PROTOCOL_STATE", /node 1 of tree 0 is asked for too often/);
     driver.close();
   });
 
   test("a tree has so many nodes: the root, and one of each pair", async () => {
-    const driver = await HiddenDriver.growing();
+    const driver = await HiddenDriver.ready();
     const most = nodesPerTree(driver.agreed);
     expect(most).toBe(4);
     for (let node = 0; node < most; node++) await driver.sums(0, node);
     await expectError(async () => driver.ask(await driver.sealed(0, most)), "PROTOCOL_STATE", /too often/);
     await driver.finishTree(0);
-    await driver.open(1);
     expect((await driver.sums(1, 0)).length).toBeGreaterThan(0);
     driver.close();
   });
@@ -40,10 +39,9 @@ describe("what is used once", () => {
   });
 
   test("a node before its hints is refused", async () => {
-    const [driver, other] = await Promise.all([HiddenDriver.of(), HiddenDriver.growing()]);
+    const [driver, other] = await Promise.all([HiddenDriver.of(), HiddenDriver.ready()]);
     driver.join();
     await driver.setUp(await driver.setUpMessage());
-    await driver.open(0);
     await expectError(async () => driver.ask(await other.sealed(0, 0)), "PROTOCOL_STATE", /before its hints/);
     for (const each of [driver, other]) each.close();
   });
@@ -61,14 +59,13 @@ describe("what is used once", () => {
       await driver.setUp(await driver.setUpMessage());
       const pieces = await driver.hints();
       told.hints.push(Buffer.concat(pieces).toString("hex"));
-      await driver.active.hidden?.hints(
+      await driver.active.hints(
         0,
         driver.candidateCount,
         (async function* () {
           yield* pieces;
         })(),
       );
-      await driver.open(0);
       told.sums.push((await driver.sums(0, 0)).join());
       const [{ scheme }] = await driver.ask(await driver.sealed(0, 1));
       told.words.push(Buffer.from(scheme).toString("hex"));
@@ -99,10 +96,11 @@ describe("the budget of answers", () => {
     const disk = stored();
     const driver = await HiddenDriver.ready({ passive: { store: (next) => disk.store(next) } });
     disk.fails = true;
-    await expect(driver.open(0)).rejects.toThrow("no space left");
+    const root = await driver.sealed(0, 0);
+    await expect(driver.ask(root)).rejects.toThrow("no space left");
     await expectError(async () => driver.ask(await driver.sealed(0, 1)), "PROTOCOL_STATE");
     disk.fails = false;
-    await driver.open(0);
+    await driver.ask(root);
     expect(disk.current?.nodesReserved).toBe(nodesPerTree(driver.agreed));
     driver.close();
   });
@@ -117,13 +115,13 @@ describe("the budget of answers", () => {
       });
       const most = nodesOfJob(driver.agreed);
       if (disk.current?.nodesReserved === most) {
-        await expectError(() => driver.open(0), "POLICY", new RegExp(`for ${most} nodes .*used up`));
+        await expectError(() => driver.sums(0, 0), "POLICY", new RegExp(`for ${most} nodes .*used up`));
         await expectError(async () => driver.ask(await driver.sealed(0, 1)), "PROTOCOL_STATE");
         expect(disk.current.nodesReserved).toBe(most);
         driver.close();
         break;
       }
-      await driver.open(0);
+      await driver.sums(0, 0);
       progress = disk.current;
       expect(progress?.nodesReserved).toBe(++tries * nodesPerTree(driver.agreed));
       driver.close();
@@ -149,8 +147,8 @@ describe("the budget of answers", () => {
     expect(nodesOfJob(driver.agreed)).toBe((2 + 50) * 3 * 4);
     driver.join();
     await driver.setUp(await driver.setUpMessage());
-    await driver.hints();
-    await driver.open(0);
+    await driver.takeHints();
+    await driver.sums(0, 0);
     expect(disk.current?.nodesReserved).toBe(3 * 4);
     driver.close();
   });

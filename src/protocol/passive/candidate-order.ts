@@ -7,7 +7,7 @@ import type { PassiveOrderSchema } from "../../wire/generated/tandem/v1/tandem_p
 const ranksPerMessage = 1 << 19;
 
 /** @throws TandemError PROTOCOL_STATE for a node whose order may not be told */
-export function* toldOrder(
+export function* candidateOrder(
   nodes: TreeNodes,
   tree: number,
   node: number,

@@ -21,7 +21,7 @@ export class NodeMessages implements AsyncIterable<Uint8Array> {
       if (!message.more) return;
       const next = await this.#rest.next();
       if (next.done === true || next.value.tree !== tree || next.value.node !== node)
-        throw new TandemError("PROTOCOL_STATE", `node ${node} is told in part only`);
+        throw new TandemError("PROTOCOL_STATE", `node ${node}: message stream truncated`);
       message = next.value;
     }
   }

@@ -8,7 +8,7 @@ import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import { noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import { NodeMembersSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
-import { TreeNodes } from "./tree-nodes.ts";
+import { SentNodes } from "./sent-nodes.ts";
 import { TreeSample } from "./tree-sample.ts";
 
 const instanceCount = 40;
@@ -27,7 +27,7 @@ const features = [
 /** Five bins without, and three with missing values. */
 const candidateCount = 4 + 5;
 
-function treeNodes(sampled: Uint8Array = new Uint8Array(0)): TreeNodes {
+function treeNodes(sampled: Uint8Array = new Uint8Array(0)): SentNodes {
   const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   const job = {
     features,
@@ -39,7 +39,7 @@ function treeNodes(sampled: Uint8Array = new Uint8Array(0)): TreeNodes {
     sampler: null,
     minimums: noMinimums,
   };
-  return new TreeNodes(job, 0, 0, new TreeSample(features, instanceCount, sampled));
+  return new SentNodes(job, 0, 0, new TreeSample(features, instanceCount, sampled));
 }
 
 describe("a node is refused with", () => {
@@ -61,7 +61,7 @@ describe("a node is refused with", () => {
   });
 
   test("no members at all", async () => {
-    await expectError(() => treeNodes().place(0, undefined), "PROTOCOL_STATE", /nobody says who is in node 0/);
+    await expectError(() => treeNodes().place(0, undefined), "PROTOCOL_STATE", /node 0 has no members/);
   });
 });
 
@@ -93,7 +93,7 @@ test("a task sums those of a node that are sampled; all are its members", () => 
 
 describe("with noise", () => {
   const scale = noiseScaleOf({ answerNoise: 1, resolutionBits: 24, maxDepth: 3, maxLeaves: 0 });
-  const noisy = (columns: readonly BinnedFeature[]): TreeNodes => {
+  const noisy = (columns: readonly BinnedFeature[]): SentNodes => {
     const job = {
       features: columns,
       instances: Uint32Array.from({ length: instanceCount }, (_, i) => i),
@@ -105,7 +105,7 @@ describe("with noise", () => {
       minimums: noMinimums,
       noise: scale && { secret: new Uint8Array(32), scale, slotCount: 2 },
     };
-    return new TreeNodes(job, 0, 0, new TreeSample(columns, instanceCount, new Uint8Array(0)));
+    return new SentNodes(job, 0, 0, new TreeSample(columns, instanceCount, new Uint8Array(0)));
   };
 
   test("no order is told: it would link candidates from tree to tree", async () => {

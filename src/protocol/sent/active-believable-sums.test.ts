@@ -4,8 +4,8 @@ import { nodeTotals } from "../../gbdt/split/histogram.ts";
 import { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
-import { BelievableSums } from "./believable-sums.ts";
-import { addsUp } from "./member-sums.ts";
+import { BelievableSums } from "./active-believable-sums.ts";
+import { addsUp } from "./active-member-sums.ts";
 
 const grid = { shift: -1, resolution: 1 };
 const plain = { instanceCount: 6, grids: [grid, grid] };

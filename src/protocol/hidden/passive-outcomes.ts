@@ -14,28 +14,23 @@ import { PassiveOutcomes, pieceCount } from "../../scheme/outcomes/passive-outco
 import type {
   ActiveHiddenSplits,
   ActiveOutcomeKeys,
-  ActiveSplitDecisions,
   PassiveOutcomeKeysSchema,
   PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import type { Attempt } from "./attempt.ts";
-import type { SplitAnswer } from "./decide-split.ts";
+import type { Attempt } from "../passive/attempt.ts";
+import type { SplitDecisions } from "../passive/split-decisions.ts";
 
-/** Decides and stores what is named. */
-type Decide = (request: ActiveSplitDecisions) => Promise<readonly SplitAnswer[]>;
-
-export class HiddenSplits {
+export class OutcomeTransfers {
   readonly #attempt: Attempt;
-  readonly #decide: Decide;
+  readonly #decisions: SplitDecisions;
   readonly #outcomes = new PassiveOutcomes();
 
-  constructor(attempt: Attempt, decide: Decide) {
+  constructor(attempt: Attempt, decisions: SplitDecisions) {
     this.#attempt = attempt;
-    this.#decide = decide;
+    this.#decisions = decisions;
   }
 
   async keys({ scheme }: ActiveOutcomeKeys): Promise<MessageInitShape<typeof PassiveOutcomeKeysSchema>> {
-    this.#expectHidden();
     this.#attempt.course.expect("growing");
     const answer = await this.#outcomes.keys(scheme);
     this.#attempt.tally.see(outcomeKeysSeen("passive", scheme));
@@ -46,14 +41,13 @@ export class HiddenSplits {
   async *splits(
     messages: AsyncIterable<ActiveHiddenSplits>,
   ): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
-    this.#expectHidden();
     const { tally, job } = this.#attempt;
     const { instanceCount } = job;
     const pieces = messages[Symbol.asyncIterator]();
     try {
       const first = await nextOf(pieces);
       if (first.request === undefined) throw new TandemError("PROTOCOL_STATE", "choices without a decision");
-      const answers = await this.#decide(first.request);
+      const answers = await this.#decisions.decide(first.request);
       for (const [i, { split, leftMembers, monotone, groups }] of answers.entries()) {
         const { tree, node } = split;
         const masked = this.#outcomes.mask(first.firstBatch + i, leftMembers, instanceCount);
@@ -75,10 +69,6 @@ export class HiddenSplits {
     } finally {
       await pieces.return?.();
     }
-  }
-
-  #expectHidden(): void {
-    if (!this.#attempt.hidesOutcomes) throw new TandemError("PROTOCOL_STATE", "outcomes are not hidden in this job");
   }
 }
 

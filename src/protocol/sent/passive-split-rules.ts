@@ -9,35 +9,36 @@ import { TandemError } from "../../base/error.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import type { Parted } from "../../scheme/candidates/tree-nodes.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
-import type { AnsweredSplits } from "./answered-splits.ts";
-import { membersDigest } from "./digests.ts";
-import type { Parting } from "./round-store.ts";
-import type { ToldAnswers } from "./told-answers.ts";
+import type { AnsweredSplits } from "../passive/answered-splits.ts";
+import type { SplitAnswer } from "../passive/decide-split.ts";
+import { membersDigest } from "../passive/digests.ts";
+import type { Parting } from "../passive/round-store.ts";
+import { SplitCount } from "../passive/split-count.ts";
+import type { SplitRules } from "../passive/split-decisions.ts";
+import type { AnswerStore } from "./passive-answers.ts";
 
-export class PartingRules {
+export class NodeSplitRules implements SplitRules {
   readonly #agreed: AgreedParameters;
-  readonly #told: ToldAnswers;
+  readonly #store: AnswerStore;
   readonly #answered: AnsweredSplits;
-  readonly #isHidden: boolean;
   #tree = -1;
   /** Nodes that were parted, in this attempt or before. */
   #parted = new Set<number>();
   /** Those, and nodes that this party has split. */
-  #split = new Set<number>();
+  readonly #split: SplitCount;
 
-  /** @param isHidden nobody says who is in a node: then only the number of splits can be checked */
-  constructor(agreed: AgreedParameters, told: ToldAnswers, answered: AnsweredSplits, isHidden = false) {
-    this.#isHidden = isHidden;
+  constructor(agreed: AgreedParameters, store: AnswerStore, answered: AnsweredSplits) {
     this.#agreed = agreed;
-    this.#told = told;
+    this.#store = store;
     this.#answered = answered;
+    this.#split = new SplitCount(agreed);
   }
 
   /** What was told of the tree before is known. */
   beginTree(tree: number): void {
     this.#tree = tree;
-    this.#parted = new Set(this.#told.partings(tree).keys());
-    this.#split = new Set([...this.#parted, ...this.#answered.nodesOf(tree)]);
+    this.#parted = new Set(this.#store.partings(tree).keys());
+    this.#split.beginTree(tree, [...this.#parted, ...this.#answered.nodesOf(tree)]);
   }
 
   /** @throws TandemError PROTOCOL_STATE if a node may not be parted like this; it is parted otherwise */
@@ -55,7 +56,7 @@ export class PartingRules {
       throw new TandemError("PROTOCOL_STATE", `nodes ${left} and ${right} are not the sides of node ${parent}'s split`);
     if (!this.#parted.has(parent) && this.#parted.size === treeSizeMax(this.#agreed).pairs)
       throw new TandemError("PROTOCOL_STATE", `node ${parent} is one more than a tree of this job parts`);
-    this.#addSplit(parent);
+    this.#split.add(parent);
     this.#parted.add(parent);
   }
 
@@ -66,15 +67,19 @@ export class PartingRules {
       if (own.has(node)) continue; // it gets the same answer, or none
       if (this.#parted.has(node))
         throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by a split of this party`);
-      if (!this.#isHidden && !this.#isOffered(node))
+      if (!this.#isOffered(node))
         throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but nobody has asked what it offers`);
     }
-    for (const node of asked) this.#addSplit(node);
+    for (const node of asked) this.#split.add(node);
+  }
+
+  known(answer: SplitAnswer): SplitAnswer {
+    return answer;
   }
 
   /** What was told of these nodes, or of their parent's children. */
   #before({ parent, node, sibling }: Parted): Parting[] {
-    const partings = this.#told.partings(this.#tree);
+    const partings = this.#store.partings(this.#tree);
     const above = partings.get(parent);
     const others = [...partings.values()].filter((parting) => [node, sibling].some((child) => isChild(parting, child)));
     return above === undefined ? others : [above, ...others];
@@ -86,16 +91,8 @@ export class PartingRules {
     const tree = this.#tree;
     const isSameRoot = colsampleBytree * colsampleBylevel * colsampleBynode === 1 && maxThresholds === 0;
     const first = node === 0 && isSameRoot ? tree - (tree % treesPerRound) : tree;
-    for (let t = first; t <= tree; t++) if (this.#told.isTold(t, node)) return true;
+    for (let t = first; t <= tree; t++) if (this.#store.isTold(t, node)) return true;
     return false;
-  }
-
-  /** Splits of a tree, by whomever, are one fewer than its leaves. */
-  #addSplit(node: number): void {
-    const splits = this.#split.size + (this.#split.has(node) ? 0 : 1);
-    if (2 * splits + 1 > treeSizeMax(this.#agreed).nodes)
-      throw new TandemError("PROTOCOL_STATE", `tree ${this.#tree} would have more leaves than were agreed`);
-    this.#split.add(node);
   }
 }
 

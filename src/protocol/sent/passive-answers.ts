@@ -1,10 +1,10 @@
 /**
- * What a passive party has told of the nodes of a round. A node is answered once: whoever asks again, after a lost
- * connection, after a restart or at the same time, gets the same bytes, whatever gradients came this time. Otherwise an
- * active party could lose its connection, ask about other people or with other gradients, and subtract: minimums would
- * hide nobody, and the same noise in two answers would cancel.
+ * What a passive party has answered about the nodes of a round. A node is answered once: a request that is repeated,
+ * after a lost connection, after a restart or at the same time, gets the same bytes, whatever gradients came this time.
+ * Otherwise an active party could drop its connection, ask about other people or with other gradients, and subtract:
+ * minimums would hide nobody, and the same noise in two answers would cancel.
  *
- * An answer is stored before its first byte is told. Without a store it is computed again within the attempt, from the
+ * An answer is stored before its first byte is sent. Without a store it is computed again within the attempt, from the
  * same gradients, and there is no other attempt.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -12,8 +12,8 @@ import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { splitKey } from "../split-key.ts";
-import type { SumsAnswer } from "./histogram-answer.ts";
-import type { Parting, RoundStore, ToldAnswer } from "./round-store.ts";
+import type { SumsAnswer } from "../passive/histogram-answer.ts";
+import type { Parting, RoundStore, ToldAnswer } from "../passive/round-store.ts";
 
 type Answer = readonly SumsAnswer[];
 
@@ -25,7 +25,7 @@ interface Place {
   readonly index: number;
 }
 
-export class ToldAnswers {
+export class AnswerStore {
   readonly #store: RoundStore | null;
   readonly #writes = new Exclusive();
   #round = -1;

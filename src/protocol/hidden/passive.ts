@@ -1,0 +1,265 @@
+/**
+ * A passive party that does not know the members of nodes. Every node comes with gradients of its own, and is answered
+ * once. A round begins with the first message about its first tree: the request for the root, or the end of the tree
+ * where the party is asked about no node of it.
+ */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { TandemError } from "../../base/error.ts";
+import { candidateIndex } from "../../gbdt/split/candidate.ts";
+import { everOffered } from "../../gbdt/split/ever-offered.ts";
+import { rootId } from "../../gbdt/tree/grow.ts";
+import { hintsSeen, openGroupsSeen, sealedNodeSeen } from "../../privacy/observation.ts";
+import { middleBins } from "../../scheme/candidates/candidate-plan.ts";
+import { TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
+import { HiddenNodes, type HiddenTreeJob } from "../../scheme/candidates/hidden-nodes.ts";
+import type { HiddenPassive, SummedRows, TakenNode } from "../../scheme/hidden-scheme.ts";
+import type { ActiveNode, ActiveSetUp, PassiveHintsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { DecidedSplit } from "../passive/answered-splits.ts";
+import type { Attempt } from "../passive/attempt.ts";
+import type { SplitAnswer } from "../passive/decide-split.ts";
+import { sampleDigest } from "../passive/digests.ts";
+import { histogramAnswers, type SumsAnswer } from "../passive/histogram-answer.ts";
+import type { PassiveMembership, ProtocolCalls, SetUpOutcome } from "../passive/membership.ts";
+import { checkSampleSize, RoundOpening, type RoundTerms } from "../passive/round-opening.ts";
+import { SplitCount } from "../passive/split-count.ts";
+import { SplitDecisions, type SplitRules } from "../passive/split-decisions.ts";
+import { PassiveTrees, trainingRows, treeJobOf } from "../passive/trees.ts";
+import { splitKey } from "../split-key.ts";
+import { NodeMessages } from "./passive-node-messages.ts";
+import { OutcomeTransfers } from "./passive-outcomes.ts";
+import { drawsColumns, nodesOfJob, nodesPerTree, outputsPerTree, runOf, sendsTreeShape } from "./terms.ts";
+
+/** No sample is sent: the bitmap of all instances is empty. */
+const everyInstance = new Uint8Array(0);
+
+export class HiddenMembers implements PassiveMembership {
+  readonly calls: ProtocolCalls;
+  readonly showsDrawnColumns: boolean;
+  readonly #attempt: Attempt;
+  readonly #scheme: HiddenPassive;
+  readonly #opening: RoundOpening;
+  readonly #splits: SplitCount;
+  #trees: PassiveTrees<HiddenNodes> | null = null;
+  /** The nodes of this tree that were asked for. */
+  readonly #asked = new Set<string>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** The first node of the next round is being taken: it is held in memory, so there is one at most. */
+  #isAhead = false;
+
+  constructor(attempt: Attempt, scheme: HiddenPassive) {
+    const { agreed } = attempt.job;
+    this.#attempt = attempt;
+    this.#scheme = scheme;
+    this.#opening = new RoundOpening(attempt);
+    this.#splits = new SplitCount(agreed);
+    this.showsDrawnColumns = drawsColumns(agreed);
+    const decisions = new SplitDecisions(attempt, this.#splitRules());
+    const transfers = new OutcomeTransfers(attempt, decisions);
+    this.calls = {
+      hints: () => this.#hints(),
+      ...(agreed.hiddenOutcomes
+        ? {
+            outcomeKeys: (keys) => transfers.keys(keys),
+            hiddenSplits: (messages) => transfers.splits(messages),
+          }
+        : { splits: (request) => decisions.splits(request) }),
+    };
+  }
+
+  get greeting(): Uint8Array {
+    return this.#scheme.greeting();
+  }
+
+  async setUp({ scheme: message }: ActiveSetUp, jobId: Uint8Array): Promise<SetUpOutcome> {
+    const { job, heldBack, progress } = this.#attempt;
+    const { agreed, features, instanceCount } = job;
+    const rows = trainingRows(job, heldBack);
+    const common = treeJobOf(job, rows.length, middleBins(features, rows));
+    const shared: HiddenTreeJob = {
+      ...common,
+      sendsTreeShape: sendsTreeShape(agreed),
+      ever: everOffered(common.minimums, features, rows),
+      serial: () => progress.current.nodesReserved,
+    };
+    const trees = new PassiveTrees(job, (sampler, ...tree) => new HiddenNodes({ ...shared, sampler }, ...tree));
+    const lasting = await this.#scheme.setUp(message, {
+      parameters: agreed.schemeParameters,
+      instanceCount,
+      run: runOf(agreed.job, jobId),
+      nodesMax: nodesOfJob(agreed),
+      outputsPerTree: outputsPerTree(agreed),
+      summed: summedRows(shared, rows),
+      terms: agreed,
+    });
+    return {
+      lasting,
+      nodeMinimum: shared.minimums.perNode,
+      accept: (digest) => {
+        this.#trees = trees;
+        this.#attempt.setUp(trees, digest);
+      },
+    };
+  }
+
+  async answer(
+    request: ActiveNode,
+    rest: AsyncIterator<ActiveNode>,
+    begun: () => void,
+  ): Promise<readonly SumsAnswer[]> {
+    const { course, isGrouped, tally } = this.#attempt;
+    const { tree, node } = request;
+    const messages = new NodeMessages(request, rest);
+    const ahead = this.#beginsRound(request) ? await this.#takeFirst(request, messages) : null;
+    course.expectTree(tree);
+    begun();
+    if (ahead === null && request.colsampleBytree !== 0)
+      throw new TandemError("PROTOCOL_STATE", "a fraction of columns in the middle of a round");
+    const { current } = this.#treesSetUp;
+    current.place(node, request.members);
+    if (isGrouped && node > 0) tally.see(openGroupsSeen(request));
+    this.#askOnce(tree, node);
+    return this.#tracked(async () => {
+      const task = current.task(node);
+      const taken = ahead ?? (await this.#scheme.take(messages));
+      const sums = taken.sums(task, tree % this.#attempt.job.agreed.treesPerRound);
+      const answers = await histogramAnswers(tree, task, sums, this.#attempt.isMonotone);
+      tally.see(sealedNodeSeen(tree, node, taken.ciphertexts, messages.bytes));
+      return answers;
+    });
+  }
+
+  idle(): Promise<unknown> {
+    return Promise.allSettled(this.#underWay);
+  }
+
+  async beforeFinish(tree: number): Promise<void> {
+    const { course } = this.#attempt;
+    if (course.phase === "ready") await this.#open(tree, 0);
+    course.expectTree(tree);
+  }
+
+  nextTree(tree: number): void {
+    const { limit, splits, answered } = this.#attempt;
+    this.#splits.beginTree(tree, answered.nodesOf(tree));
+    this.#treesSetUp.next(tree, limit.beginTree(tree, splits));
+  }
+
+  treeEnded(): void {
+    this.#asked.clear();
+  }
+
+  /** Of this party's splits it does not know who was in the node: only their number can be checked. */
+  #splitRules(): SplitRules {
+    return {
+      checkSplits: (nodes: readonly number[]): void => {
+        for (const node of nodes) this.#splits.add(node);
+      },
+      known: (answer: SplitAnswer): DecidedSplit => ({ ...answer, members: null }),
+    };
+  }
+
+  /** What the answers of this attempt are opened with: sent once. */
+  async *#hints(): AsyncGenerator<MessageInitShape<typeof PassiveHintsSchema>> {
+    const { course, tally, trees } = this.#attempt;
+    course.expect("ready");
+    let bytes = 0;
+    for await (const scheme of this.#scheme.hints()) {
+      bytes += scheme.length;
+      yield { scheme };
+    }
+    tally.see(hintsSeen(trees.candidateCount, bytes));
+  }
+
+  #beginsRound({ tree, node }: ActiveNode): boolean {
+    const { course, job } = this.#attempt;
+    return node === rootId && tree % job.agreed.treesPerRound === 0 && course.isNext(tree);
+  }
+
+  /**
+   * The first node of a round may come while the tree before it is being stored: its last message comes when the active
+   * party has stored that round too, and opens this one.
+   */
+  async #takeFirst({ tree, colsampleBytree }: ActiveNode, messages: NodeMessages): Promise<TakenNode> {
+    if (this.#isAhead) throw new TandemError("PROTOCOL_STATE", `tree ${tree} is asked for ahead of its round twice`);
+    this.#isAhead = true;
+    try {
+      const taken = await this.#scheme.take(messages);
+      await this.#open(tree, colsampleBytree);
+      return taken;
+    } finally {
+      this.#isAhead = false;
+    }
+  }
+
+  async #open(tree: number, colsampleBytree: number): Promise<void> {
+    const { job, limit, splits, answered } = this.#attempt;
+    const terms: RoundTerms = { sampled: everyInstance, colsampleBytree };
+    this.#opening.check(tree, terms);
+    await this.#opening.open(tree, async () => {
+      // Both before anything is answered; in which order does not matter.
+      const stored = await Promise.allSettled([job.admitRound?.(tree), this.#reserveNodes(tree, terms)]);
+      for (const each of stored) if (each.status === "rejected") throw each.reason;
+      const nodes = this.#treesSetUp.begin(tree, everyInstance, limit.beginTree(tree, splits), colsampleBytree);
+      checkSampleSize(job, nodes.sample.count);
+      this.#splits.beginTree(tree, answered.nodesOf(tree));
+    });
+  }
+
+  /**
+   * Before a node of the round is answered all of them are counted, also if the round is redone: a job's secrets wear
+   * off with every answer. With noise a round that is redone gets other noise, and may be split otherwise.
+   */
+  async #reserveNodes(tree: number, terms: RoundTerms): Promise<void> {
+    const { progress, job, setUpDigest: setUp } = this.#attempt;
+    const { agreed, name } = job;
+    const round = { tree, sample: sampleDigest(terms), chunks: null };
+    const most = nodesOfJob(agreed);
+    await progress.update(({ nodesReserved, splits, trees: finished }) => {
+      const reserved = nodesReserved + nodesPerTree(agreed) * agreed.treesPerRound;
+      if (reserved > most)
+        throw new TandemError(
+          "POLICY",
+          `this job may ask ${name} for ${most} nodes in all its attempts, and they are used up. ` +
+            "Begin anew under another name",
+        );
+      const begun = { nodesReserved: reserved, setUp, round };
+      if (agreed.answerNoise === 0) return begun;
+      const before = splits.filter((split) => split.tree < tree);
+      return { ...begun, splits: before, trees: Math.min(finished, tree) };
+    });
+  }
+
+  /** A second answer under other gradients, or another flood over the same, would tell more than one does. */
+  #askOnce(tree: number, node: number): void {
+    const key = splitKey(tree, node);
+    if (this.#asked.has(key) || this.#asked.size === nodesPerTree(this.#attempt.job.agreed))
+      throw new TandemError("PROTOCOL_STATE", `node ${node} of tree ${tree} is asked for too often`);
+    this.#asked.add(key);
+  }
+
+  #tracked<T>(compute: () => Promise<T>): Promise<T> {
+    const work = compute();
+    const ended = (): void => void this.#underWay.delete(work);
+    this.#underWay.add(work);
+    work.then(ended, ended);
+    return work;
+  }
+
+  get #treesSetUp(): PassiveTrees<HiddenNodes> {
+    if (this.#trees === null) throw new TandemError("PROTOCOL_STATE", "the scheme is not set up");
+    return this.#trees;
+  }
+}
+
+/** What a scheme sums. */
+function summedRows(job: HiddenTreeJob, rows: Uint32Array): SummedRows {
+  const { plan, byPosition } = new TreeCandidates(job, 0, 0).all;
+  const isOffered = (rank: number): boolean => {
+    const candidate = plan.candidates[rank];
+    return job.ever?.[candidate.feature][candidateIndex(job.features[candidate.feature], candidate)] !== 0;
+  };
+  const bins = job.features.map((feature) =>
+    rows.length === job.instances.length ? feature.bins : Uint16Array.from(rows, (row) => feature.bins[row]),
+  );
+  return { bins, plan, offered: Uint32Array.from(byPosition.keys()).filter((place) => isOffered(byPosition[place])) };
+}

@@ -1,0 +1,28 @@
+/** Whether the sides of a split make the sums and counts that its owner had answered. */
+import { farthestApart, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import type { GrowingNode } from "../../gbdt/tree/grow.ts";
+import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
+import { sideSums, slackOf } from "../active/member-sums.ts";
+
+/** @param draws how many drawn values the noise of a candidate of the node is made of */
+export function addsUp(
+  node: GrowingNode,
+  leftMembers: Uint8Array,
+  best: BestCandidate,
+  gradients: QuantisedGradients,
+  draws: number,
+): boolean {
+  const sides = sideSums(node, leftMembers, gradients);
+  const slack = slackOf(gradients, best, draws);
+  const [left] = sides;
+  const count = left[left.length - 1];
+  if (slack !== null && (count === 0 || count === node.sampled.length)) return false;
+  const limbs = gradients.columns.length / gradients.grids.length;
+  return sides.some((side) => isClose(side, best.side, limbs, slack));
+}
+
+/** @param slack null: the counts must be equal too, and the sums exactly */
+function isClose(side: Float64Array, answered: Float64Array, limbs: number, slack: number | null): boolean {
+  if (slack === null && side[side.length - 1] !== answered[side.length - 1]) return false;
+  return farthestApart(side, answered, limbs) <= (slack ?? 0);
+}

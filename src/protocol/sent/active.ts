@@ -1,0 +1,175 @@
+/**
+ * The active party's side where members are sent: gradients of a round are encrypted once, and each node's request says
+ * who is in it.
+ *
+ * @reveals passive: which instances are in each node that is split; which instances are sampled for each tree
+ */
+import { create } from "@bufbuild/protobuf";
+import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
+import type { GrowingNode } from "../../gbdt/tree/grow.ts";
+import { gradientsSeen, membersSeen, outcomeSeen } from "../../privacy/observation.ts";
+import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
+import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import type { GradientChunk } from "../../scheme/scheme.ts";
+import type { SentActive } from "../../scheme/sent-scheme.ts";
+import { bitmapFrom, rowBitmap } from "../../wire/bitmap.ts";
+import { type ActiveGradients, type ActiveNode, ActiveNodeSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { Broadcast, chunksAhead } from "../active/broadcast.ts";
+import type { BusyClock } from "../active/busy-clock.ts";
+import type {
+  ActiveMembership,
+  ActiveRound,
+  AskedNode,
+  NodeQuestion,
+  RoundTerms,
+  SetUpTerms,
+  TreeMembership,
+} from "../active/membership.ts";
+import type { PeerSession } from "../active/peer-session.ts";
+import type { Decision, SplitAnswer } from "../active/split-decision.ts";
+import { BelievableSums } from "./active-believable-sums.ts";
+import { addsUp } from "./active-member-sums.ts";
+
+const laterChunk = { sampled: new Uint8Array(0), colsampleBytree: 0 };
+
+export class SentMembership implements ActiveMembership {
+  readonly #scheme: SentActive;
+
+  constructor(scheme: SentActive) {
+    this.#scheme = scheme;
+  }
+
+  async setUp({ layout, skipBin }: SetUpTerms, sessions: readonly PeerSession[]): Promise<void> {
+    const message = await this.#scheme.setUp({ layout });
+    await Promise.all(sessions.map((session) => session.setUp(message, skipBin)));
+  }
+
+  beginRound(round: RoundTerms): ActiveRound {
+    return new SentRound(this.#scheme, round);
+  }
+}
+
+class SentRound implements ActiveRound {
+  readonly opened: Promise<readonly Promise<void>[]>;
+  readonly sharedRoot: CandidateRows[] | null;
+  readonly derivesAlways = false;
+  readonly #scheme: SentActive;
+  readonly #round: RoundTerms;
+  /** Settles per session when the party has taken all gradients. */
+  readonly #taken: readonly Promise<void>[];
+
+  constructor(scheme: SentActive, round: RoundTerms) {
+    this.#scheme = scheme;
+    this.#round = round;
+    this.sharedRoot = round.offersSameRoot ? [] : null;
+    const opened = ignoreUnhandled(round.before.then(() => this.#sendGradients()));
+    this.opened = opened;
+    this.#taken = round.sessions.map((_, i) => ignoreUnhandled(opened.then((taken) => taken[i])));
+  }
+
+  async ask<T>(session: number, question: () => Promise<T>): Promise<T> {
+    await this.#taken[session];
+    return question();
+  }
+
+  beginTree(tree: number): TreeMembership {
+    const { gradients, sample } = this.#round;
+    return {
+      question: (asked) => nodeQuestion(tree, asked),
+      sumsCheck: () => new BelievableSums(gradients, sample),
+      addsUp: (node: GrowingNode, leftMembers: Uint8Array, best: BestCandidate, draws: number) =>
+        addsUp(node, leftMembers, best, gradients, draws),
+      splits: (session, decisions) => splits(session, tree, decisions),
+    };
+  }
+
+  finishTree(tree: number): Promise<unknown> {
+    return ignoreUnhandled(Promise.all(this.#round.sessions.map((session) => session.finishTree(tree))));
+  }
+
+  #sendGradients(): readonly Promise<void>[] {
+    const { sessions, layout, gradients, sample, moreFollow, encrypting } = this.#round;
+    const made = timed(this.#scheme.gradients(layout, gradients, sample), encrypting);
+    const chunks = new Broadcast(made, chunksAhead);
+    const readers = sessions.map(() => chunks.reader());
+    const sampled = rowBitmap(sample, gradients.instanceCount);
+    const taken = sessions.map((session, i) => this.#sendTo(session, sampled, readers[i]));
+    if (taken.length > 0 && moreFollow) {
+      const expect = (): void => this.#scheme.expectRound?.(layout, sample?.length ?? gradients.instanceCount);
+      void Promise.allSettled(taken).then(expect);
+    }
+    return taken;
+  }
+
+  /** @param sampled bitmap of the instances that the round learns from; empty: all */
+  async #sendTo(session: PeerSession, sampled: Uint8Array, chunks: AsyncIterable<GradientChunk>): Promise<void> {
+    const { firstTree: tree, columnRate } = this.#round;
+    const { counts } = this.#scheme;
+    const { connection } = session;
+    const { peer, tally, options } = connection;
+    async function* messages(): AsyncGenerator<Omit<ActiveGradients, "$typeName" | "$unknown">> {
+      let sequence = 0;
+      for await (const { message: scheme, ciphertexts } of chunks) {
+        const first = sequence === 0 ? { sampled, colsampleBytree: columnRate } : laterChunk;
+        const chunk = { tree, sequence, scheme, ...first };
+        sequence++;
+        counts.gradientCiphertexts += ciphertexts;
+        tally.see(gradientsSeen(chunk, ciphertexts));
+        yield chunk;
+      }
+    }
+    session.edge("send", tree, true);
+    await connection.guard(peer.gradients(messages(), options));
+    session.edge("send", tree, false);
+  }
+}
+
+function nodeQuestion(tree: number, asked: AskedNode): NodeQuestion {
+  const { id: node, instances } = asked.node;
+  const origin = originOf(asked);
+  return {
+    async *messages({ tally }, open): AsyncGenerator<ActiveNode> {
+      tally.see(membersSeen({ tree, node, scheme: new Uint8Array(0) }, origin, instances.length));
+      const groups = open === undefined ? {} : { open };
+      const members = origin === null ? { isRoot: true } : { ...origin, ...groups };
+      yield create(ActiveNodeSchema, { tree, node, members });
+    },
+  };
+}
+
+/** Who is in a node, as a bitmap over its parent's instances; null for the root. */
+function originOf({ node, pair }: AskedNode) {
+  if (pair === null) return null;
+  const { parent, left, right } = pair;
+  const sibling = node === left ? right : left;
+  // Both list their instances in the same order.
+  let next = 0;
+  const members = bitmapFrom(parent.instances.length, (i) => {
+    const isMember = parent.instances[i] === node.instances[next];
+    if (isMember) next++;
+    return isMember;
+  });
+  return { parent: parent.id, sibling: sibling.id, members };
+}
+
+function splits(session: PeerSession, tree: number, decisions: readonly Decision[]): Promise<Map<number, SplitAnswer>> {
+  const { peer, options } = session.connection;
+  return session.splits(tree, decisions, {
+    ask: (request) => peer.splits(request, options),
+    bitsOf: ({ instances }) => instances.length,
+    read: (split, { instances }) => ({
+      leftMembers: split.leftMembers,
+      seen: outcomeSeen(split, instances.length),
+    }),
+  });
+}
+
+/** Counts the time in which the next chunk is being made. */
+async function* timed(chunks: AsyncIterable<GradientChunk>, clock: BusyClock): AsyncGenerator<GradientChunk> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await clock.during(() => iterator.next());
+    if (done === true) return;
+    yield value;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * A round's gradients, as a passive party takes them: who is sampled, and chunk after chunk of ciphertexts. A round
+ * that is redone has the same sample. Where answers have noise it has the same gradients too, whatever comes this time:
+ * the noise of a node is that of its parent less its sibling's, so three answers with three gradients would cancel it.
+ */
+import { TandemError } from "../../base/error.ts";
+import { gradientsSeen } from "../../privacy/observation.ts";
+import type { SentPassive } from "../../scheme/sent-scheme.ts";
+import type { ActiveGradients } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { Attempt } from "../passive/attempt.ts";
+import { sampleDigest } from "../passive/digests.ts";
+import type { BegunRound } from "../passive/progress.ts";
+import { RoundOpening } from "../passive/round-opening.ts";
+import type { AnswerStore } from "./passive-answers.ts";
+import type { NodeSplitRules } from "./passive-split-rules.ts";
+
+/** Begins the first tree of a round, whose first chunk is there. */
+type BeginTree = (first: ActiveGradients) => void;
+
+export class RoundGradients {
+  readonly #attempt: Attempt;
+  readonly #scheme: SentPassive;
+  readonly #store: AnswerStore;
+  readonly #rules: NodeSplitRules;
+  readonly #beginTree: BeginTree;
+  readonly #opening: RoundOpening;
+  /** Of the round that began with this tree. */
+  #taking: { readonly tree: number; readonly taken: Promise<void> } | null = null;
+
+  constructor(attempt: Attempt, scheme: SentPassive, store: AnswerStore, rules: NodeSplitRules, beginTree: BeginTree) {
+    this.#attempt = attempt;
+    this.#scheme = scheme;
+    this.#store = store;
+    this.#rules = rules;
+    this.#beginTree = beginTree;
+    this.#opening = new RoundOpening(attempt);
+  }
+
+  /** A second copy of gradients that are being taken, or have been, is read to its end and changes nothing. */
+  async take(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
+    const { course } = this.#attempt;
+    course.expect("ready", "loading", "growing", "storing");
+    const iterator = chunks[Symbol.asyncIterator]();
+    try {
+      const first = await iterator.next();
+      if (first.done === true) throw new TandemError("PROTOCOL_STATE", "gradients without a single chunk");
+      const { tree } = first.value;
+      if (this.#taking?.tree === tree) {
+        const { taken } = this.#taking;
+        while ((await iterator.next()).done !== true);
+        return await taken;
+      }
+      course.expect("ready");
+      checkChunk(first.value, course.tree + 1, 0);
+      this.#opening.check(tree, first.value);
+      const taken = this.#opening.open(tree, () => this.#take(first.value, iterator));
+      const taking = (this.#taking = { tree, taken });
+      await taken.catch((error: unknown) => {
+        if (this.#taking === taking) this.#taking = null;
+        throw error;
+      });
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  async #take(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
+    const { course, job } = this.#attempt;
+    const { tree, sampled } = first;
+    course.edge("send", true);
+    try {
+      this.#checkSample(sampled);
+      this.#beginTree(first);
+      await job.admitRound?.(tree);
+      const chunks = await this.#load(first, rest);
+      await this.#begin({ tree, sample: sampleDigest(first), chunks });
+    } finally {
+      course.edge("send", false);
+    }
+  }
+
+  /** From here on no earlier round is redone, and this one only with this sample. */
+  async #begin(begun: BegunRound): Promise<void> {
+    const { progress, job, setUpDigest } = this.#attempt;
+    const { round } = progress.current;
+    if (round?.tree !== begun.tree) {
+      await progress.update(() => ({ setUp: setUpDigest, round: begun }));
+      if (round !== null) await job.roundStore?.forget(round.tree);
+    }
+    await this.#store.begin(begun.tree);
+    this.#rules.beginTree(begun.tree);
+  }
+
+  /** @returns how many chunks are kept; null: none need be */
+  async #load(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<number | null> {
+    const { job, progress } = this.#attempt;
+    const { roundStore = null, agreed } = job;
+    const { tree } = first;
+    const { round } = progress.current;
+    const kept = round?.tree === tree ? round.chunks : null;
+    const keeps = roundStore !== null && agreed.answerNoise > 0 && kept === null;
+    let count = 0;
+    for (let next: IteratorResult<ActiveGradients> = { value: first }; next.done !== true; next = await rest.next()) {
+      const chunk = next.value;
+      checkChunk(chunk, tree, count);
+      if (count > 0 && (chunk.sampled.length > 0 || chunk.colsampleBytree !== 0))
+        throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
+      if (kept === null) await this.#takeChunk(chunk); // what the scheme refuses is not stored
+      if (keeps) await roundStore.writeGradients(tree, count, chunk.scheme);
+      count++;
+    }
+    for (let i = 0; i < (kept ?? 0); i++) {
+      const message = await roundStore?.readGradients(tree, i);
+      if (!message) throw new TandemError("CHECKPOINT", "the gradients of this round are no longer stored");
+      await this.#takeChunk({ ...first, sequence: i, scheme: message });
+    }
+    await this.#scheme.endOfGradients();
+    return keeps ? count : kept;
+  }
+
+  async #takeChunk(chunk: ActiveGradients): Promise<void> {
+    this.#attempt.tally.see(gradientsSeen(chunk, await this.#scheme.gradients(chunk.scheme)));
+  }
+
+  /** Validation rows are never summed: what they hold may have no bin, and their owner counts on it. */
+  #checkSample(sampled: Uint8Array): void {
+    const areSummed = this.#attempt.heldBack.some(
+      (rows, i) => (rows & (sampled.length === 0 ? 255 : sampled[i])) !== 0,
+    );
+    if (areSummed) throw new TandemError("PROTOCOL_STATE", "a sample with rows that are held back for validation");
+  }
+}
+
+function checkChunk(chunk: ActiveGradients, tree: number, sequence: number): void {
+  if (chunk.tree !== tree || chunk.sequence !== sequence) {
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `gradients of tree ${chunk.tree}, chunk ${chunk.sequence} arrived out of order`,
+    );
+  }
+}

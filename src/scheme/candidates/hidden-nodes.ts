@@ -1,0 +1,89 @@
+/**
+ * One tree at a passive party that does not know the members of nodes: as far as it can tell, all instances are in each
+ * node. Candidates keep their places in all trees, because answers are opened with hints that are sent once. Minimums
+ * hold over all instances, and noise is keyed by the number of a node and the try at its round.
+ */
+import { TandemError } from "../../base/error.ts";
+import { noMinimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
+import { TreeNoise } from "../../gbdt/split/tree-noise.ts";
+import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import type { NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { type CandidateSet, TreeCandidates } from "./candidate-set.ts";
+import type { HiddenTask } from "./node-task.ts";
+import { firstWithSameSums } from "./same-sums.ts";
+import { type PlacedNode, type TreeJob, TreeNodes } from "./tree-nodes.ts";
+import type { TreeSample } from "./tree-sample.ts";
+
+export interface HiddenTreeJob extends TreeJob {
+  /** Requests name the parent and sibling of a node: what is offered there depends on it. */
+  readonly sendsTreeShape: boolean;
+  /** Per feature and candidate 1 if it is ever offered; null: all are. */
+  readonly ever: readonly Uint8Array[] | null;
+  /** Tells the noise of this try at a round from that of any other. */
+  readonly serial: () => number;
+}
+
+const noInstances = new Uint32Array(0);
+
+export class HiddenNodes extends TreeNodes {
+  readonly #job: HiddenTreeJob;
+
+  /** @param used what the job's splits have used so far, where that is limited; whoever answers a split adds to it */
+  constructor(job: HiddenTreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
+    const { features, instances, noise, ever } = job;
+    const root = { id: 0, members: instances };
+    super(job, sample, {
+      candidates: new TreeCandidates(job, tree, 0),
+      offered: used === null ? null : new OfferedCandidates(noMinimums, features, sample.bins, root, used),
+      ever,
+      // The active party derives sums, and so noise, of siblings: here the noise of each node is drawn by itself.
+      noise: noise
+        ? new TreeNoise(noise, features, round, root, { by: "number", tree, serial: job.serial(), derives: false })
+        : null,
+    });
+    this.#job = job;
+  }
+
+  /** Learns the number of a node, and its parent and sibling if what is offered there depends on them. */
+  place(node: number, message: NodeMembers | undefined): void {
+    const isPlaced = message !== undefined && !message.isRoot;
+    const shouldBe = this.#job.sendsTreeShape && node > 0;
+    if (node >= this.nodeCountMax || (message?.members.length ?? 0) > 0 || isPlaced !== shouldBe)
+      throw new TandemError("PROTOCOL_STATE", `node ${node}: its request has members or a place that this job hides`);
+    if (node === 0) this.isRootAsked = true;
+    if (!isPlaced) return;
+    const { parent, sibling } = message;
+    this.checkNumbers(parent, node, sibling);
+    const above = this.placed(parent);
+    const interactions = this.below(parent, above, message.open);
+    const { instances } = this.#job;
+    if (above.isParent || this.nodes.has(node) || this.nodes.has(sibling)) {
+      this.checkSame(parent, node, sibling, instances, interactions);
+      return;
+    }
+    for (const child of [node, sibling])
+      this.nodes.set(child, { members: instances, depth: above.depth + 1, parent, isParent: false, interactions });
+    above.isParent = true;
+    this.offers.offered?.split(parent, { id: node, members: noInstances }, { id: sibling, members: noInstances });
+  }
+
+  task(node: number): HiddenTask {
+    const set = this.candidates(node);
+    const { plan, groups, byPosition } = set;
+    const withheld = this.withheld(node, set);
+    const noise = this.noiseOf(node, set, withheld);
+    const inJob = this.offers.candidates.inAll(set);
+    return { node, plan, counts: new Uint32Array(byPosition.length), withheld, groups, noise, inJob };
+  }
+
+  protected firstAlike(node: number, set: CandidateSet, position: number, constraints: number): number {
+    const uncounted = { positions: noInstances, bins: [] };
+    return firstWithSameSums(this.task(node), uncounted, set, this.#job.features, position, constraints);
+  }
+
+  protected override placed(node: number): PlacedNode {
+    const { instances, sendsTreeShape } = this.#job;
+    if (sendsTreeShape || node >= this.nodeCountMax) return super.placed(node);
+    return { members: instances, depth: 0, parent: -1, isParent: false, interactions: null };
+  }
+}

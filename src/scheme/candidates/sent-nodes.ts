@@ -1,0 +1,106 @@
+/**
+ * One tree at a passive party that is sent the members of each node. Noise is keyed by who is summed, and minimums hold
+ * at every node.
+ */
+import { TandemError } from "../../base/error.ts";
+import { areOff, type CountedNode, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
+import { type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
+import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import { partition } from "../../wire/bitmap.ts";
+import type { NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { binCountsOf, sideCounts } from "./candidate-plan.ts";
+import { type CandidateSet, TreeCandidates } from "./candidate-set.ts";
+import type { SentTask } from "./node-task.ts";
+import { firstWithSameSums } from "./same-sums.ts";
+import { type Parted, type TreeJob, TreeNodes, type TreeOffers } from "./tree-nodes.ts";
+import type { TreeSample } from "./tree-sample.ts";
+
+/** The nodes of a tree at a passive party that knows their members, and the candidates that it offers there. */
+export class SentNodes extends TreeNodes {
+  /**
+   * @param round the trees of a round share their secret order, so that they can share what is known of the root
+   * @param used what the job's splits have used so far, where that is limited; whoever answers a split adds to it
+   */
+  constructor(job: TreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
+    super(job, sample, offersOf(job, tree, round, sample, used));
+  }
+
+  /**
+   * Learns who is in a node from its parent's members; the rest of the parent is the sibling. The sums over two ways to
+   * part one node would show those over the few in which they differ.
+   */
+  place(node: number, message: NodeMembers | undefined, admit: (parted: Parted) => void = () => {}): void {
+    if (message === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} has no members`);
+    if (message.isRoot) {
+      if (node !== 0) throw new TandemError("PROTOCOL_STATE", `node ${node} cannot be a root`);
+      this.isRootAsked = true;
+      return;
+    }
+    const { parent, sibling } = message;
+    this.checkNumbers(parent, node, sibling);
+    const above = this.placed(parent);
+    const { inside, outside } = partition(above.members, message.members);
+    const interactions = this.below(parent, above, message.open);
+    if (above.isParent || this.nodes.has(node) || this.nodes.has(sibling)) {
+      this.checkSame(parent, node, sibling, inside, interactions);
+      return;
+    }
+    // Children of the last level are leaves: they may not be asked for.
+    if (this.job.maxDepth > 0 && above.depth + 1 >= this.job.maxDepth)
+      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} are deeper than a tree of this job`);
+    admit({ parent, node, sibling, inside, outside, open: message.open });
+    const place = { depth: above.depth + 1, parent, interactions };
+    this.nodes.set(node, { members: inside, isParent: false, ...place });
+    this.nodes.set(sibling, { members: outside, isParent: false, ...place });
+    above.isParent = true;
+    const { offered, noise } = this.offers;
+    offered?.split(parent, counted(this.sample, node, inside), counted(this.sample, sibling, outside));
+    noise?.split(parent, summed(this.sample, node, inside), summed(this.sample, sibling, outside));
+  }
+
+  task(node: number): SentTask {
+    const set = this.candidates(node);
+    const { features, plan, groups } = set;
+    const positions = this.sample.positions(this.members(node));
+    const bins = Array.from(features, (feature) => this.sample.bins[feature]);
+    const binCounts = binCountsOf(bins, plan, positions);
+    const counts = sideCounts(plan, binCounts);
+    const withheld = this.withheld(node, set);
+    withheld.forEach((isWithheld, position) => {
+      if (isWithheld === 1) counts[position] = 0;
+    });
+    const noise = this.noiseOf(node, set, withheld);
+    return { node, positions, features, bins, plan, binCounts, counts, withheld, groups, noise };
+  }
+
+  protected firstAlike(node: number, set: CandidateSet, position: number, constraints: number): number {
+    const task = this.task(node);
+    return firstWithSameSums(task, task, set, this.job.features, position, constraints);
+  }
+}
+
+function offersOf(
+  job: TreeJob,
+  tree: number,
+  round: number,
+  sample: TreeSample,
+  used: UsedThresholds | null,
+): TreeOffers {
+  const { minimums, features, instances } = job;
+  const root = (): CountedNode => ({ id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) });
+  return {
+    candidates: new TreeCandidates(job, tree, round),
+    offered:
+      areOff(minimums) && used === null ? null : new OfferedCandidates(minimums, features, sample.bins, root(), used),
+    ever: null,
+    noise: job.noise ? new TreeNoise(job.noise, features, round, summed(sample, 0, instances)) : null,
+  };
+}
+
+function counted(sample: TreeSample, id: number, instances: Uint32Array): CountedNode {
+  return { id, members: sample.positions(instances) };
+}
+
+function summed(sample: TreeSample, id: number, instances: Uint32Array): SummedNode {
+  return { id, members: sample.sampled(instances) };
+}
