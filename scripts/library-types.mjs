@@ -42,20 +42,34 @@ function writtenOut(text, helpOf) {
   return rest.replaceAll(/ReturnType<typeof (\w+)>/g, (whole, name) => bodies.get(name) ?? whole);
 }
 
-/** @param help by field; fields of an object within are separated by dots */
+/**
+ * The compiler's order of fields depends on the order in which it reads files: they are put into the order of `help`.
+ * @param {Map<string, string>} help by field; fields of an object within are separated by dots
+ */
 function withHelp(body, help) {
-  const path = [];
-  return body
-    .split("\n")
-    .map((line) => {
-      const [, indent, name] = /^( +)"?([\w]+)"?\??:/.exec(line) ?? [];
-      if (name === undefined) return line;
-      path.length = indent.length / 4;
-      path[path.length - 1] = name;
-      const words = help.get(path.join("."));
-      return words === undefined ? line : `${indent}/** ${words} */\n${line}`;
-    })
-    .join("\n");
+  const places = new Map([...help.keys()].map((field, place) => [field, place]));
+  const inner = body.split("\n").slice(1, -1);
+  return ["{", ...fieldsIn(inner, "    ", "", help, places), "}"].join("\n");
+}
+
+function fieldsIn(lines, indent, parent, help, places) {
+  const fields = [];
+  for (const line of lines) {
+    const [, name] = new RegExp(`^${indent}"?(\\w+)"?\\??:`).exec(line) ?? [];
+    if (name === undefined) fields.at(-1).lines.push(line);
+    else fields.push({ path: `${parent}${name}`, lines: [line] });
+  }
+  const placeOf = ({ path }) => places.get(path) ?? [...places.keys()].findIndex((each) => each.startsWith(`${path}.`));
+  fields.sort((a, b) => placeOf(a) - placeOf(b) || (a.path < b.path ? -1 : 1));
+  return fields.flatMap(({ path, lines: own }) => {
+    const words = help.get(path);
+    const inner = own.slice(1, -1);
+    const isObject = inner.length > 0 && inner.every((line) => line.startsWith(`${indent}    `));
+    return [
+      ...(words === undefined ? [] : [`${indent}/** ${words} */`]),
+      ...(isObject ? [own[0], ...fieldsIn(inner, `${indent}    `, `${path}.`, help, places), own.at(-1)] : own),
+    ];
+  });
 }
 
 function helpIn(table) {

@@ -11,10 +11,15 @@ import {
   type PassiveConfig,
   type Progress,
   train,
+  type TrainResult,
+  type CustomObjective,
 } from "../src/api/index.ts";
+import { train as trainAlone } from "../src/api/gbdt.ts";
+import { registerScheme, schemeNames } from "../src/api/scheme.ts";
 import { simulate } from "../src/api/simulate.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
+import { toy } from "./support/toy-scheme/active.ts";
 
 const folder = scratchDirectory();
 const ids = Array.from({ length: 120 }, (_, i) => `c${i}`);
@@ -105,6 +110,72 @@ describe("a job", () => {
     });
     await expect(waiting).rejects.toThrow(/aborted/);
     expect(stop.signal.aborted).toBe(true);
+  });
+});
+
+describe("what a caller plugs in", () => {
+  const rows = ids.map((_, i) => i);
+  const table = {
+    income: rows.map((i) => i % 7),
+    visits: rows.map((i) => i % 11),
+    spent: rows.map((i) => (i % 7) * (i % 11) + (i % 3)),
+  };
+  const training = { objective: "reg:squarederror", num_round: 3, max_depth: 3 } as const;
+  /** The same people in the same order at both parties. */
+  async function together(job: string, run: (config: ActiveConfig) => Promise<TrainResult>): Promise<Float64Array> {
+    const paths = { bank: join(folder, `${job}-bank.csv`), shop: join(folder, `${job}-shop.csv`) };
+    writeFileSync(
+      paths.bank,
+      lines("id,income,spent", (i) => `c${i},${table.income[i]},${table.spent[i]}`),
+    );
+    writeFileSync(
+      paths.shop,
+      lines("id,visits", (i) => `c${i},${table.visits[i]}`),
+    );
+    const directory = join(folder, job);
+    const other = await party({
+      ...shop,
+      data: { ...shop.data, path: paths.shop },
+      policy: { ...shop.policy, schemes: [...schemeNames()] },
+      output: { directory: join(directory, "shop") },
+    }).listen();
+    const { model } = await run({
+      ...bank,
+      job,
+      align: false,
+      passives: [{ ...bank.passives[0], port: other.port }],
+      data: { path: paths.bank, id: "id", features: "all", label: "spent" },
+      training,
+      output: { directory: join(directory, "bank"), verifiable: false },
+    });
+    const { values } = await model.score(ids);
+    model.close();
+    await other.close();
+    return values;
+  }
+
+  test("an objective: parties grow the trees of one place, bit for bit", async () => {
+    const objective: CustomObjective = {
+      name: "log-cosh",
+      bounds: { g: { min: -1, max: 1 }, h: { min: 0, max: 1 } },
+      gradients(margins, labels) {
+        const side = margins.map((margin, i) => Math.tanh(margin - labels[i]));
+        return { g: side, h: side.map((t) => 1 - t * t) };
+      },
+    };
+    const options = { label: "spent", parameters: training };
+    const alone = await trainAlone(table, { ...options, objective });
+    expect(await together("own-objective", (config) => train(config, { objective }))).toEqual(alone.predictions);
+    expect((await trainAlone(table, options)).predictions).not.toEqual(alone.predictions);
+    await expectError(() => train(bank, { objective }), "USAGE", /output\.verifiable needs gradients .* 'log-cosh'/);
+  });
+
+  test("a scheme", async () => {
+    const forget = registerScheme(toy);
+    expect(schemeNames()).toContain("toy");
+    const values = await together("own-scheme", (config) => train({ ...config, scheme: "toy" }));
+    forget();
+    expect(values).toEqual((await trainAlone(table, { label: "spent", parameters: training })).predictions);
   });
 });
 

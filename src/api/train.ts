@@ -1,6 +1,8 @@
 /** The active party's job: align, train with the passive parties, evaluate, keep the model. */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
+import type { CustomObjective } from "../gbdt/objective/custom-objective.ts";
+import type { ActiveWorld } from "../party/active/world.ts";
 import type { Emit } from "../record/events.ts";
 import type { ActiveResult } from "../record/events/job-events.ts";
 import { abortableWorld, untilAborted } from "./abort.ts";
@@ -13,6 +15,11 @@ import { type ModelMetrics, modelMetricsOf, type OnProgress, progressOf } from "
 /** Options of `train`. */
 export interface TrainOptions {
   readonly onProgress?: OnProgress;
+  /**
+   * Gradients of your own. The parameter `objective` still says what labels, predictions and metrics are. An auditor
+   * could not train the job once more: `output.verifiable` must be false.
+   */
+  readonly objective?: CustomObjective;
   /** Ends the job when it is aborted. The same call continues it, from the last tree that was stored. */
   readonly signal?: AbortSignal;
 }
@@ -38,7 +45,8 @@ export function train(config: string | ActiveConfig, options: TrainOptions = {})
   return untilAborted(options.signal, () => run(config, options));
 }
 
-async function run(given: string | ActiveConfig, { onProgress, signal }: TrainOptions): Promise<TrainResult> {
+async function run(given: string | ActiveConfig, options: TrainOptions): Promise<TrainResult> {
+  const { onProgress, signal, objective } = options;
   const [{ readActiveConfig }, { newJobName, unfinishedJob }, { runActive }] = await Promise.all([
     import("../party/config/config.ts"),
     import("../party/active/checkpoints.ts"),
@@ -51,7 +59,9 @@ async function run(given: string | ActiveConfig, { onProgress, signal }: TrainOp
     const progress = progressOf(event);
     if (progress !== null) onProgress?.(progress);
   };
-  await besideTaskCrew(config, {}, emit, (world) => runActive(config, emit, abortableWorld(world, signal)), signal);
+  const inWorld = (world: ActiveWorld): Promise<void> =>
+    runActive(config, emit, { ...abortableWorld(world, signal), objective });
+  await besideTaskCrew(config, {}, emit, inWorld, signal);
   const folder = join(config.output.directory, config.job);
   const { metrics } = resultIn(result);
   return {

@@ -49,6 +49,11 @@ export class TrainingRows {
     return new TrainingRows(this.labels, { ...this, validation });
   }
 
+  /** The same instances, with gradients of the caller's own; null: the objective's. */
+  withObjective(custom: CustomObjective | null): TrainingRows {
+    return new TrainingRows(this.labels, { ...this, custom });
+  }
+
   /** Of some instances alone, all of them trained on; null: of all. */
   select(rows: Uint32Array | null): TrainingRows {
     const labels = rows === null ? this.labels : float64Of(this.labels, rows);

@@ -197,8 +197,9 @@ export class JobAttempts {
 
   async #prepare({ aligned, resolutionBits }: Pick<ActiveCheckpoint, "aligned" | "resolutionBits">): Promise<Prepared> {
     const { training } = this.#config;
-    const tables = jobTables(this.#read.tables, aligned, this.#config);
-    const { rows } = tables;
+    const read = jobTables(this.#read.tables, aligned, this.#config);
+    const rows = read.rows.withObjective(this.#world.objective ?? null);
+    const tables = { ...read, rows };
     roundsBefore(this.#start, new BoostingTask(training, rows), training);
     await nextSlice(); // of many rows each of these takes a second
     const features = await binTableInTurns(

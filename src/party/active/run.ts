@@ -28,7 +28,7 @@ import { readStart } from "../model/start-model.ts";
 export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
   const release = await world.lock(join(given.output.directory, given.job));
   try {
-    const notices = [...unusedParameters(given.training)];
+    const notices = [...unusedParameters(given.training), ...objectiveNotices(given, world)];
     const read = new ReadTables(await readActiveTables(given, (words) => notices.push(words)));
     const config = withClassesOf(given, read.tables);
     const checkpoints = await ActiveCheckpoints.open(config, read.tables, world.storage);
@@ -43,6 +43,21 @@ export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWo
   } finally {
     await release();
   }
+}
+
+/** @throws TandemError USAGE for what could not be done with gradients that only the caller can compute */
+function objectiveNotices(
+  { output, compare_alone: comparesAlone }: ActiveConfig,
+  { objective }: ActiveWorld,
+): readonly string[] {
+  if (objective === undefined) return [];
+  const refused = output.verifiable ? "output.verifiable" : comparesAlone ? "compare_alone" : null;
+  if (refused !== null)
+    throw new TandemError(
+      "USAGE",
+      `${refused} needs gradients that others can compute; '${objective.name}' is the caller's own. Set it to false`,
+    );
+  return [`gradients are those of '${objective.name}', the caller's own objective`];
 }
 
 /** Keeps the job's events beside its results, for people to look at. */

@@ -6,6 +6,7 @@ import type { AlignmentPeer } from "../../align/alignment-peer.ts";
 import { lockFolder, type Release } from "../../base/files/process-lock.ts";
 import { osRandom } from "../../base/random.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
+import type { CustomObjective } from "../../gbdt/objective/custom-objective.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { CallWatch } from "../../transport/call-watch.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
@@ -23,6 +24,8 @@ export interface ConnectedPeer extends PassivePeer {
 }
 
 export interface ActiveWorld {
+  /** Gradients of the caller's own: a function cannot stand in a config. Left out: those of the config's objective. */
+  readonly objective?: CustomObjective | undefined;
   /** Workers that encrypt and decrypt; left out: this process does. */
   readonly crew?: TaskCrew | undefined;
   /** Told, once the job has a record, how to put events there. */
