@@ -1,4 +1,5 @@
 /** The beginning of what a party keeps of a job for a later audit, where its config asks for it. */
+import { membershipFlag } from "../record/membership.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { TranscriptFile } from "../record/transcript-file.ts";
 import { transcriptFormat } from "../record/transcript-lines.ts";
@@ -32,7 +33,7 @@ export function openTranscript(agreed: AgreedParameters, terms: TranscriptTerms)
     resolutionBits: agreed.resolutionBits,
     maskedScoring: agreed.maskedScoring,
     takesAllColumns: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) === 1,
-    hidesMembers: schemeNamed(agreed.scheme).membership === "hidden",
+    ...membershipFlag(schemeNamed(agreed.scheme).membership),
   });
   return file;
 }

@@ -1,3 +1,4 @@
+import { membershipFacts } from "../base/membership.ts";
 import { expect, test } from "vitest";
 import { columnExposure, labelExposure } from "../../test/support/exposed-job.ts";
 import { privacyLine, settingRows, whatIfTable } from "./defence-facts.ts";
@@ -62,11 +63,13 @@ test("where members were hidden, what was not tried does not read as safe", () =
   expect(words).toMatch(
     /told a side of everybody\. What sums tell besides, 0\.027 of them per person, is not in these/,
   );
-  const view = passive({ hidesMembers: true, role: "active", party: "bank" });
+  const view = passive({ membership: membershipFacts.hidden, role: "active", party: "bank" });
   expect(assumption(view)).toMatch(/can compute which bin people are in.*and that it has the sides of everybody/);
   expect(assumption(view)).not.toMatch(/key|rank people/);
   const budget = { peer: "bank", spent, limits: {} };
-  expect(assumption(passive({ hidesMembers: true, budget }))).toContain("outcomes of splits, which are of everybody,");
+  expect(assumption(passive({ membership: membershipFacts.hidden, budget }))).toContain(
+    "outcomes of splits, which are of everybody,",
+  );
 });
 
 test("the table of columns counts people", () => {

@@ -2,6 +2,7 @@
  * What an audit's findings come to, as figures and in words for somebody who weighs risks. The page and the report say
  * the same. Runs in browsers too.
  */
+import { recordedMembership } from "./membership.ts";
 import { finite, formatBits, formatCount, formatPercent, formatPerPerson } from "../base/text/format.ts";
 import type { ColumnExposure, Exposure } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
@@ -51,7 +52,7 @@ export function exposureTotals(columns: readonly ColumnExposure[]): ExposureTota
 }
 
 /** Over the bars: how sure it is, and what it comes to. */
-export function columnSentences({ columns, learner, noise, isEstimate, hidesMembers, ...job }: Exposure): string[] {
+export function columnSentences({ columns, learner, noise, isEstimate, ...job }: Exposure): string[] {
   const { bits, toldBits, certain } = exposureTotals(columns);
   const from = `${job.trees} trees of depth ${job.depthMax} over ${formatCount(job.people)} people`;
   const share = bits > 0 ? ` (${formatPercent(toldBits.sums / bits)})` : "";
@@ -65,7 +66,7 @@ export function columnSentences({ columns, learner, noise, isEstimate, hidesMemb
       `columns hold per person${share}` +
       (tells ? `, and ${formatBits(toldBits.scoring)} of people who are scored as well.` : "; scoring adds nothing."),
     cellSentence(certain, isEstimate ? "could be proven" : "are proven", tells),
-    ...(hidesMembers === true ? [hiddenSentence(job.sumsPerPerson)] : []),
+    ...(recordedMembership(job).membersAreSent ? [] : [hiddenSentence(job.sumsPerPerson)]),
     ...(noise === null ? [] : [`The sums had noise (${noise.sigma}): they tell at most ${noiseMax} bits per column.`]),
   ];
 }

@@ -55,7 +55,8 @@ export function featuresOf(view: JobView, { featureCount, self }: PartyView): nu
 
 /** What a party brings to the job. */
 export function holdingOf(view: JobView, party: PartyView): string {
-  if (party.role === "active") return view.hidesMembers ? "labels, secrets of nodes" : "labels, private key";
+  if (party.role === "active")
+    return view.membership.gradientsAreShared ? "labels, private key" : "labels, secrets of nodes";
   const count = featuresOf(view, party);
   return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
 }
@@ -157,7 +158,7 @@ export interface Savings {
 /** Ciphertexts of gradients that went out, and how many one per slot would have been, as SecureBoost sends them. */
 export function gradientSavings(view: JobView): Savings | null {
   const { layout } = view;
-  if (layout === null || view.hidesMembers) return null; // nothing is batched: each node has gradients of its own
+  if (layout === null || !view.membership.gradientsAreShared) return null; // nothing is batched
   const ciphertexts = sumOfLedgers(view, "encryptedGradients");
   const unbatched = (ciphertexts / layout.plaintextsPerInstance) * layout.slots.length;
   return { ciphertexts, unbatched, savedBytes: (unbatched - ciphertexts) * layout.ciphertextBytes };
@@ -166,7 +167,7 @@ export function gradientSavings(view: JobView): Savings | null {
 /** Ciphertexts of candidate sums that came back, and how many one per slot and candidate would have been. */
 export function answerSavings(view: JobView): Savings | null {
   const { layout, counts } = view;
-  if (layout === null || counts === null || view.role !== "active" || view.hidesMembers) return null;
+  if (layout === null || counts === null || view.role !== "active" || !view.membership.gradientsAreShared) return null;
   const unbatched = sumOfLedgers(view, "candidateSums") * layout.slots.length;
   return {
     ciphertexts: counts.candidateCiphertexts,

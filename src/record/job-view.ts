@@ -4,6 +4,7 @@
  *
  * Runs in browsers too: nothing of Node is used here.
  */
+import { type MembershipFacts, membershipFacts } from "../base/membership.ts";
 import type { Ledger } from "../privacy/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
@@ -63,8 +64,7 @@ export interface JobView {
   versions: JobVersions | null;
   /** Shown to all who look at the job; null: nothing. */
   warning: string | null;
-  /** Its scheme hides from passive parties who is in a node. */
-  hidesMembers: boolean;
+  membership: MembershipFacts;
   data: DataSummary | null;
   kernel: string | null;
   layout: LayoutSummary | null;
@@ -116,7 +116,7 @@ export function emptyJobView(): JobView {
     parameters: {},
     versions: null,
     warning: null,
-    hidesMembers: false,
+    membership: membershipFacts.sent,
     data: null,
     kernel: null,
     layout: null,

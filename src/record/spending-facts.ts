@@ -1,4 +1,5 @@
 /** What a partner has had over all jobs, in words, and what to assume of it. Runs in browsers too. */
+import { factsOfJob } from "../base/membership.ts";
 import { finite, formatCount, formatPerPerson } from "../base/text/format.ts";
 import { sumsWord } from "../privacy/spending.ts";
 import { defencesOf } from "./defence-facts.ts";
@@ -76,9 +77,8 @@ export function alarmSentences({ alarms }: JobView): string[] {
   return alarms.map(({ peer, words }) => `${peer}: ${words}.`);
 }
 
-/** Who does not know who is in a node answers for everybody, unless outcomes are hidden too. */
-function tellsEverybody(view: JobView): boolean {
-  return view.hidesMembers && !defencesOf(view).hidden_outcomes;
+function coversAll(view: JobView): boolean {
+  return factsOfJob(view.membership.name, defencesOf(view).hidden_outcomes).outcomesCover === "all instances";
 }
 
 /** What to assume of the list of disclosures, as docs/leakage.md says it in short. */
@@ -88,8 +88,8 @@ export function assumption(view: JobView): string {
       defencesOf(view).answer_noise > 0
         ? "gets what outcomes of splits tell of the others' binned columns: the sums had noise. Assume"
         : "can compute which bin people are in, for many people and columns, and";
-    const whose = tellsEverybody(view) ? "everybody" : "the node's people";
-    if (view.hidesMembers)
+    const whose = coversAll(view) ? "everybody" : "the node's people";
+    if (!view.membership.membersAreSent)
       return `Assume that the active party ${told} that it has the sides of ${whose} at each split.`;
     return (
       `Assume that whoever holds the key ${told} that a passive party can rank people by their risk about as well as ` +
@@ -99,7 +99,7 @@ export function assumption(view: JobView): string {
   const [peer = "the active party"] = view.peers;
   const sums = view.budget?.spent.sumsPerPerson;
   if (sums === undefined) return `Assume that ${peer} gets your binned table.`;
-  const outcomes = tellsEverybody(view) ? "outcomes of splits, which are of everybody," : "outcomes of splits";
+  const outcomes = coversAll(view) ? "outcomes of splits, which are of everybody," : "outcomes of splits";
   const rest = defencesOf(view).masked_scoring ? outcomes : `${outcomes} and scoring`;
   if (sums === 0) return `Assume that ${peer} gets what ${rest} tell of your binned table. ${sumsSentence(sums)}`;
   return (

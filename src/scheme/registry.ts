@@ -53,17 +53,10 @@ export function chosenScheme({ scheme = defaultScheme, keyBits }: SchemeChoice):
   return { scheme: found, parameters: found.parameters({ keyBits, insecureKey: true }) };
 }
 
-/** For the event that says what a job is: a warning about its cipher, and whether members of nodes are hidden. */
-export function schemeTraits(
-  name: string,
-  parameters: SchemeParameters,
-): { readonly warning?: string; readonly hidesMembers?: true } {
-  const scheme = schemeNamed(name);
-  const warning = scheme.warning(parameters);
-  return {
-    ...(warning === null ? {} : { warning }),
-    ...(scheme.membership === "hidden" ? { hidesMembers: true } : {}),
-  };
+/** For the event that says what a job is: nothing, or a warning about its cipher. */
+export function warningOf(scheme: string, parameters: SchemeParameters): { readonly warning?: string } {
+  const warning = schemeNamed(scheme).warning(parameters);
+  return warning === null ? {} : { warning };
 }
 
 /** Bits that one plaintext of the job can hold: the layout of gradients follows from it. */

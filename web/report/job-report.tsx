@@ -126,7 +126,7 @@ function Heading({ view, madeAt, withOwn }: HeadingProps) {
 }
 
 function figures(view: JobView): FigureProps[] {
-  const { data, parameters, hidesMembers } = view;
+  const { data, parameters, membership } = view;
   const kept = treesKept(view);
   return [
     {
@@ -137,9 +137,9 @@ function figures(view: JobView): FigureProps[] {
     ...(data === null ? [] : [{ value: formatCount(data.trainRows), label: "training rows" }]),
     ...(data === null || data.testRows === 0 ? [] : [{ value: formatCount(data.testRows), label: "test rows" }]),
     // Where no key outlives a node there is no length to name.
-    hidesMembers
-      ? { value: String(parameters["scheme"] ?? "–"), label: "scheme; node membership is hidden" }
-      : { value: String(parameters["key_bits"] ?? "–"), label: "bits of Paillier key" },
+    membership.gradientsAreShared
+      ? { value: String(parameters["key_bits"] ?? "–"), label: "bits of Paillier key" }
+      : { value: String(parameters["scheme"] ?? "–"), label: "scheme; node membership is hidden" },
   ];
 }
 

@@ -28,7 +28,7 @@ export function Encoding({ view }: Pick<JobViews, "view">) {
       </Card>
     );
   }
-  if (view.hidesMembers) return <HiddenEncoding proof={layout.proof} />;
+  if (!view.membership.gradientsAreShared) return <HiddenEncoding proof={layout.proof} />;
   const packed = packedBits(layout);
   return (
     <>

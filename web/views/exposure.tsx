@@ -1,4 +1,5 @@
 /** What the others could compute of this party's columns or labels, what they have had so far, and what lowers it. */
+import { recordedMembership } from "../../src/record/membership.ts";
 import { formatPerPerson } from "../../src/base/text/format.ts";
 import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from "../../src/record/defence-facts.ts";
 import type { Exposure as Finding } from "../../src/record/exposure.ts";
@@ -72,7 +73,7 @@ function Alarms({ view }: { readonly view: JobView }) {
 }
 
 function Findings({ exposure }: { readonly exposure: Finding }) {
-  const { columns, labels, learner, hidesMembers } = exposure;
+  const { columns, labels, learner } = exposure;
   return (
     <>
       {columns.length > 0 && (
@@ -81,7 +82,7 @@ function Findings({ exposure }: { readonly exposure: Finding }) {
           <ExposureBars exposure={exposure} />
         </Card>
       )}
-      {hidesMembers === true && columns.length === 0 && labels === null && (
+      {!recordedMembership(exposure).membersAreSent && columns.length === 0 && labels === null && (
         <Card title={`What ${learner} could guess of your labels`}>
           <Sentences of={[hiddenLabelSentence(learner)]} />
         </Card>

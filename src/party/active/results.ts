@@ -2,6 +2,7 @@
  * What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a
  * file, the slot layout in words.
  */
+import { membershipFlag } from "../../record/membership.ts";
 import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import { errorCodes, TandemError } from "../../base/error.ts";
 import { computedTexts } from "../../base/text/text-list.ts";
@@ -103,7 +104,7 @@ export function layoutSummary(
     plaintextBitsMax,
     ciphertextBytes,
     sumsPerCiphertext,
-    ...(scheme.membership === "hidden" ? { hidesMembers: true } : {}),
+    ...membershipFlag(scheme.membership),
     proof,
   };
 }

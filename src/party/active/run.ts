@@ -3,7 +3,8 @@
  * the share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt
  * continues from what is stored. The process may end at any moment as well: the same command continues the job.
  */
-import { chosenScheme, configNames, schemeTraits } from "../../scheme/registry.ts";
+import { membershipFlag } from "../../record/membership.ts";
+import { chosenScheme, configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -118,7 +119,8 @@ function jobEvent(
       ...(data.classes === undefined ? {} : { classes: data.classes.join(", ") }),
       ...(start === null ? {} : { warm_start: start.model }),
     },
-    ...schemeTraits(scheme, parameters),
+    ...warningOf(scheme, parameters),
+    ...membershipFlag(schemeNamed(scheme).membership),
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
   };
 }

@@ -1,4 +1,5 @@
 /** What a passive party says of an attempt at a job: public events, and notes for its own eyes. */
+import { membershipFlag } from "../../record/membership.ts";
 import type { TandemError } from "../../base/error.ts";
 import { presetOf } from "../../base/parameters/parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
@@ -10,7 +11,7 @@ import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit } from "../../record/events.ts";
 import type { PassiveResult } from "../../record/events/job-events.ts";
 import type { OwnLine } from "../../record/own-lines.ts";
-import { configNames, schemeTraits } from "../../scheme/registry.ts";
+import { configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -126,7 +127,8 @@ export class JobVoice {
         ...(startModel === "" ? {} : { warm_start: startModel }),
         ...agreedDefences(agreed),
       },
-      ...schemeTraits(agreed.scheme, agreed.schemeParameters),
+      ...warningOf(agreed.scheme, agreed.schemeParameters),
+      ...membershipFlag(schemeNamed(agreed.scheme).membership),
       disclosures: disclosuresOf(facts).reveals,
       versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
     });

@@ -1,4 +1,5 @@
 /** A job from its beginning to its end, attempts and results among it. */
+import { recordedMembership } from "../membership.ts";
 import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
 import { formatSeconds } from "../../base/text/format.ts";
@@ -261,7 +262,7 @@ function begin(view: JobView, said: JobFields & { readonly party: string }): voi
   view.parameters = said.parameters;
   view.versions = said.versions;
   view.warning = said.warning ?? null;
-  view.hidesMembers = said.hidesMembers ?? false;
+  view.membership = recordedMembership(said);
   if (view.state !== "aligning") view.state = "starting";
   view.failure = null;
   const other = said.role === "active" ? "passive" : "active";

@@ -1,4 +1,5 @@
 /** Trees, and how a job gets on between them. */
+import { recordedMembership } from "../membership.ts";
 import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
 import type { Slot } from "../../codec/slot.ts";
@@ -194,13 +195,15 @@ function addSpan(view: JobView, span: PhaseSpan): void {
 }
 
 /** What the scheme has proven of this job, where the layout does not say it. */
-function schemeProof({ hidesMembers = false, proof }: LayoutSummary): readonly string[] {
-  return hidesMembers ? proof : [];
+function schemeProof(layout: LayoutSummary): readonly string[] {
+  return recordedMembership(layout).gradientsAreShared ? [] : layout.proof;
 }
 
 /** How many ciphertexts a person's gradients take. */
-function layoutLine({ slots, plaintextsPerInstance: ciphertexts, hidesMembers = false }: LayoutSummary): string {
-  if (hidesMembers) return "every node has gradients of its own, with zeros for people outside it";
+function layoutLine(layout: LayoutSummary): string {
+  if (!recordedMembership(layout).gradientsAreShared)
+    return "every node has gradients of its own, with zeros for people outside it";
+  const { slots, plaintextsPerInstance: ciphertexts } = layout;
   const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
   const verb = ciphertexts > 1 ? "take" : "ride in";
   const words = ciphertexts === 1 ? "one" : ciphertexts === 2 ? "two" : String(ciphertexts);

@@ -1,15 +1,15 @@
 /** What the Paillier scheme says of itself to whoever looks at a job. */
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { schemeTraits } from "../registry.ts";
+import { warningOf } from "../registry.ts";
 import { paillier } from "./paillier.ts";
 
 test("a short key is refused, unless it is asked for by a name that says so; then everybody is warned", async () => {
   await expectError(() => paillier.parameters({ keyBits: 1024, insecureKey: false }), "KEY_TOO_SHORT");
   const short = paillier.parameters({ keyBits: 1024, insecureKey: true });
   expect(paillier.describe(short)).toBe("a 1024-bit Paillier key (which can be broken: for experiments only)");
-  expect(schemeTraits("paillier", short).warning).toMatch(/1024 bits and can be broken/);
+  expect(warningOf("paillier", short).warning).toMatch(/1024 bits and can be broken/);
   const long = paillier.parameters({ keyBits: 2048, insecureKey: false });
   expect(paillier.describe(long)).toBe("a 2048-bit Paillier key");
-  expect(schemeTraits("paillier", long)).toEqual({});
+  expect(warningOf("paillier", long)).toEqual({});
 });

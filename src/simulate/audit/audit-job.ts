@@ -4,6 +4,7 @@
  * upper estimate. The active party asks how well each passive party could guess its labels. Nobody needs another's
  * data.
  */
+import { recordedMembership } from "../../record/membership.ts";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { JsonLinesFile } from "../../base/files/json-lines.ts";
@@ -65,7 +66,7 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
   const result = await aboutTranscript(folder, async () =>
     job.role === "passive"
       ? {
-          isEstimate: job.hidesMembers !== true,
+          isEstimate: recordedMembership(job).membersAreSent,
           parties: [await passiveExposure(lines, job, peers[0] ?? "", clock)],
           labels: [],
           whatIf: null,
@@ -87,7 +88,7 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
 
 async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string, clock: AttackClock) {
   const features = (lastOf(lines, "columns")?.columns ?? []).map(keptFeature);
-  if (job.hidesMembers === true) return hiddenExposure(lines, job, peer, features, clock);
+  if (!recordedMembership(job).membersAreSent) return hiddenExposure(lines, job, peer, features, clock);
   const kept = keptTrees(lines, peer, job.people);
   const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
   const party: RecordedParty = {
@@ -170,7 +171,7 @@ function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: str
   const labels = new Float64Array(bytesOf(people?.labels ?? "").buffer);
   const scores = new Float64Array(bytesOf(people?.scores ?? "").buffer);
   const isBinary = labels.every((label) => label === 0 || label === 1);
-  const membersAreSent = job.hidesMembers !== true;
+  const { membersAreSent } = recordedMembership(job);
   if (!membersAreSent || labels.length !== job.people || scores.length !== job.people || !isBinary)
     return { party: peer, membersAreSent, guess: null };
   const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);

@@ -1,4 +1,5 @@
 /** What an audit of a job has found, as the party's page and report show it. */
+import { membershipFlag, recordedMembership } from "../../record/membership.ts";
 import type { AuditResult, LabelExposure, PartyExposure } from "../../privacy/attack/audit-result.ts";
 import type { ColumnExposure, Exposure } from "../../record/exposure.ts";
 import type { KeptJob } from "./kept-transcript.ts";
@@ -25,7 +26,7 @@ function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Ex
         ? null
         : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
     isEstimate: party.triesSums,
-    hidesMembers: !party.membership.membersAreSent,
+    ...membershipFlag(party.membership.name),
     columns: party.columns.map(keptColumn),
     labels: null,
   };
@@ -53,7 +54,7 @@ function labelExposure({ party, guess }: LabelExposure, job: KeptJob): Exposure 
     sumsPerPerson: 0,
     noise: null,
     isEstimate: false,
-    hidesMembers: job.hidesMembers === true,
+    ...membershipFlag(recordedMembership(job).name),
     columns: [],
     labels: guess && { byTree: guess.byTree, modelAuc: guess.model, riskiestTenth: guess.without.tenth },
   };

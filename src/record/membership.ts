@@ -1,0 +1,13 @@
+/**
+ * How records name the training protocol of a job: by a flag, which is left out where members are sent. Everything else
+ * asks for what follows from it (base/membership.ts). Runs in browsers too.
+ */
+import { type Membership, type MembershipFacts, membershipFacts } from "../base/membership.ts";
+
+export function membershipFlag(membership: Membership): { readonly hidesMembers?: true } {
+  return membership === "hidden" ? { hidesMembers: true } : {};
+}
+
+export function recordedMembership(record: { readonly hidesMembers?: boolean }): MembershipFacts {
+  return membershipFacts[record.hidesMembers === true ? "hidden" : "sent"];
+}
