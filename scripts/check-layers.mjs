@@ -44,7 +44,7 @@ const below = {
   // Outcomes of a node's people only, to a party that does not say who they are: beside the scheme as well.
   "scheme/outcomes": ["base", "crypto"],
   // Attacks on our own transcripts: they need to know what travels, and no cipher.
-  "privacy/attack": ["base", "wire", "gbdt", "privacy", "scheme/candidates"],
+  "privacy/attack": ["base", "wire", "messages", "gbdt", "privacy", "scheme/candidates"],
   scheme: ["base", "wire", "crypto", "codec", "gbdt", "scheme/candidates"],
   // The protocol knows no cipher: that is the scheme's.
   protocol: belowRoles,
@@ -56,7 +56,7 @@ const below = {
   transport: ["base", "wire", "align"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],
   // What the terminal, the page and the report are made from.
-  record: ["base", "codec", "gbdt", "privacy", "scheme", "crew", "protocol"],
+  record: ["base", "messages", "codec", "gbdt", "privacy", "scheme", "crew", "protocol"],
 };
 const belowParty = Object.keys(below);
 

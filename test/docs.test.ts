@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { withObjectiveTables } from "../src/cli/reference/objective-tables.ts";
 import { parameterPage } from "../src/cli/reference/parameter-page.ts";
 import { errorCodes } from "../src/base/error.ts";
-import { ledgerEntries } from "../src/privacy/ledger.ts";
+import { ledgerEntries } from "../src/messages/ledger.ts";
 import { revealsTags } from "./support/reveals-tags.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import type { PartyEvent } from "../src/record/events.ts";
 import type { Leakage } from "../src/privacy/leakage.ts";
 import { logTo } from "../src/record/log.ts";
-import type { LedgerName } from "../src/privacy/ledger.ts";
+import type { LedgerName } from "../src/messages/table.ts";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 import { activeConfig, foundCompany, makePeople, startParty } from "./support/companies.ts";
 

@@ -7,7 +7,7 @@ import { ColumnSampler, columnRatesOf } from "../src/gbdt/boost/column-sampling.
 import { sampleRows } from "../src/gbdt/boost/row-sampling.ts";
 import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
 import { TranscriptRecorder } from "../src/privacy/attack/recorder.ts";
-import type { Observation } from "../src/privacy/observation.ts";
+import type { Observation } from "../src/messages/observation.ts";
 import { strideOf, type Transcript } from "../src/privacy/attack/transcript.ts";
 import { membershipFacts } from "../src/base/membership.ts";
 import { middleBins, mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";

@@ -19,7 +19,7 @@ const allowed = [
   /^src\/record\/((job|own|crew)-view|(job|defence|exposure|spending|contribution)-facts)\.ts$/,
   /^src\/base\/(assert|error|text\/format|gradients\/quantised-gradients)\.ts$/,
   /^src\/base\/parameters\/(privacy-parameters|parameter-spec)\.ts$/,
-  /^src\/(privacy\/(ledger|spending|disclosure-text)|crew\/crew-summary)\.ts$/,
+  /^src\/(privacy\/(spending|disclosure-text)|messages\/[a-z-]+|crew\/crew-summary)\.ts$/,
   /^src\/(protocol\/phase|codec\/slot|codec\/bit-fields)\.ts$/,
 ];
 

@@ -18,7 +18,7 @@ import { firstDifference } from "../../src/gbdt/tree/model-compare.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
 import type { Metrics } from "../../src/record/events/training-fields.ts";
 import type { OperationCounts } from "../../src/scheme/scheme.ts";
-import type { Traffic } from "../../src/privacy/tally.ts";
+import type { Traffic } from "../../src/messages/tally.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
 import { type FederationParty, type FederationResult, runFederation } from "../../src/simulate/federation.ts";
 import { type CutTable, idName, labelName } from "./credit-tables.ts";

@@ -28,7 +28,7 @@ export interface EntryFacts {
    * kind later.
    */
   readonly tag: number;
-  readonly sender: "active" | "passive";
+  readonly sender: Learner;
   /** The whole attempt, and so each of its trees; one tree; one node. */
   readonly about: "attempt" | "tree" | "node";
   /** For people; of a node its number follows: "the sums of node 3". */
@@ -67,9 +67,64 @@ export interface RecorderTools {
   readonly keepsPieces: boolean;
 }
 
-export interface CallFacts<Name extends CallName, Kind extends string> {
+/** What a message shows to the party that gets it. */
+export interface Seen {
+  /** Payload of the message, without the framing of the transport. */
+  readonly bytes: number;
+}
+
+export type Learner = "active" | "passive";
+
+/**
+ * A kind of observations: what one party sees of the other in a message. Both ends make it with `see`, from the message
+ * and what else they know of it.
+ */
+export interface ObservationFacts<Who extends Learner, Args extends readonly unknown[], What extends Seen> {
+  readonly learner: Who;
+  readonly see: (...args: Args) => What;
+  /** What it adds to the ledger, by the names of its fields. */
+  readonly counts?: Readonly<Record<string, (seen: What) => number>>;
+}
+
+/** Any of them. */
+export interface AnyObservation {
+  readonly learner: Learner;
+  readonly see: (...args: never[]) => Seen;
+  readonly counts?: Readonly<Record<string, (seen: never) => number>>;
+}
+
+/** A kind of observations, with its types. */
+export function observation<Who extends Learner, Args extends readonly unknown[], What extends Seen>(
+  facts: ObservationFacts<Who, Args, What>,
+): ObservationFacts<Who, Args, What> {
+  return facts;
+}
+
+/** A field of the ledger: how much of one entry of docs/leakage.md has passed. */
+export interface LedgerFacts {
+  readonly learner: Learner;
+  /** As docs/leakage.md says it, word for word (a test compares). */
+  readonly what: string;
+  /** What is counted. */
+  readonly unit: string;
+  /** The same in every attempt: it is set, not added up. */
+  readonly isOncePerJob?: true;
+  /** It is disclosed in another way where it is not counted: a 0 would be misread as "never". */
+  readonly isShownIfCounted?: true;
+}
+
+export interface CallFacts<
+  Name extends CallName,
+  Kind extends string,
+  Observed extends Readonly<Record<string, AnyObservation>>,
+  Field extends string,
+> {
   /** What the call belongs to. Traffic of predictions is not counted as traffic of training. */
   readonly part: "attempt" | "tree" | "prediction";
+  /** What is seen in its messages. */
+  readonly observes?: Observed;
+  /** The fields of the ledger that it brings. */
+  readonly ledger?: Readonly<Record<Field, LedgerFacts>>;
   /** What it leaves in the chain of digests. */
   readonly entries?: Readonly<Record<Kind, EntryFacts>>;
   readonly recorder?: (tools: RecorderTools) => Recorder<RequestOf<Name>, AnswerOf<Name>, NoInfer<Kind>>;
@@ -78,11 +133,18 @@ export interface CallFacts<Name extends CallName, Kind extends string> {
 }
 
 /** An entry of the table, with its types. */
-export function call<Name extends CallName>(): <Kind extends string = never>(
-  facts: CallFacts<Name, Kind>,
-) => CallFacts<Name, Kind> {
+export function call<Name extends CallName>(): <
+  Kind extends string = never,
+  Observed extends Readonly<Record<string, AnyObservation>> = Readonly<Record<never, AnyObservation>>,
+  Field extends string = never,
+>(
+  facts: CallFacts<Name, Kind, Observed, Field>,
+) => CallFacts<Name, Kind, Observed, Field> {
   return (facts) => facts;
 }
+
+/** Of a number in a message. */
+export const numberBytes = 4;
 
 /** The digest of something that travels in any number of pieces. */
 export function ofAllPieces(digests: Digests, pieceDigests: readonly Uint8Array[]): Uint8Array {

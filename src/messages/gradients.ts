@@ -1,6 +1,8 @@
 /** A round's gradients, encrypted: which instances are sampled, and all chunks in their order. */
 import type { ActiveGradients } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { call, type Digests, noBytes, ofAllPieces } from "./call.ts";
+import { call, type Digests, noBytes, observation, ofAllPieces } from "./call.ts";
+
+type GradientChunk = Pick<ActiveGradients, "tree" | "sequence" | "scheme" | "sampled">;
 
 export const gradients = call<"gradients">()({
   part: "tree",
@@ -14,6 +16,23 @@ export const gradients = call<"gradients">()({
       ofPieces: ofAllPieces,
       compared: "gradients",
     },
+  },
+  observes: {
+    gradients: observation({
+      learner: "passive",
+      see: ({ tree, sequence, scheme, sampled }: GradientChunk, ciphertexts: number) => ({
+        tree,
+        ciphertexts,
+        isFirst: sequence === 0,
+        /** Bitmap of the instances that are sampled; empty: all, or not the first chunk. */
+        sampled,
+        bytes: scheme.length + sampled.length,
+      }),
+      counts: { encryptedGradients: ({ ciphertexts }) => ciphertexts },
+    }),
+  },
+  ledger: {
+    encryptedGradients: { learner: "passive", what: "encrypted gradients only", unit: "ciphertexts" },
   },
   recorder({ digests }) {
     let first: ActiveGradients | null = null;

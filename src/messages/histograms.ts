@@ -1,5 +1,25 @@
 /** Candidate sums of the nodes that are asked for. */
-import { call, noBytes, type Note, ofAllPieces } from "./call.ts";
+import type {
+  ActiveNode,
+  CategoryGroup,
+  NodeMembers,
+  PassiveHistograms,
+} from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { call, noBytes, type Note, numberBytes, observation, ofAllPieces } from "./call.ts";
+
+type NodeMessage = Pick<ActiveNode, "tree" | "node" | "scheme">;
+type NodeOrigin = Pick<NodeMembers, "parent" | "sibling" | "members">;
+
+/** As it travels, or before. */
+interface SumsMessage extends Pick<
+  PassiveHistograms,
+  "tree" | "node" | "firstCandidate" | "lowerSides" | "withheld" | "scheme"
+> {
+  /** Per candidate how many instances are on the side that was summed. */
+  readonly counts: readonly number[];
+  /** Which candidates, from the first on, are categories of one feature; in the first message of an answer. */
+  readonly groups: readonly Pick<CategoryGroup, "size" | "hasMissing" | "flipped">[];
+}
 
 interface AskedNode {
   readonly tree: number;
@@ -27,6 +47,71 @@ export const histograms = call<"histograms">()({
       isFresh: true,
       ofPieces: ofAllPieces,
       compared: "sums",
+    },
+  },
+  observes: {
+    members: observation({
+      learner: "passive",
+      /** @param origin null or undefined for the root; its members are a bitmap over the parent's instances */
+      see: ({ tree, node, scheme }: NodeMessage, origin: NodeOrigin | null | undefined, instanceCount: number) => {
+        const { parent, sibling, members } = origin ?? { parent: 0, sibling: 0, members: noBytes };
+        const bytes = members.length + scheme.length;
+        return { tree, node, parent, sibling, instanceCount, members, bytes };
+      },
+      counts: { memberships: ({ instanceCount }) => instanceCount },
+    }),
+    /** Gradients of a node of its own, where members are hidden. */
+    "sealed node": observation({
+      learner: "passive",
+      /** @param bytes of all messages of the node */
+      see: (tree: number, node: number, ciphertexts: number, bytes: number) => ({ tree, node, ciphertexts, bytes }),
+      counts: { encryptedGradients: ({ ciphertexts }) => ciphertexts },
+    }),
+    /** Which interaction groups are open at a node below the root, in a job that has groups. */
+    "open groups": observation({
+      learner: "passive",
+      see: ({ tree, node }: Pick<ActiveNode, "tree" | "node">) => ({ tree, node, bytes: numberBytes }),
+      counts: { openGroups: () => 1 },
+    }),
+    sums: observation({
+      learner: "active",
+      /**
+       * @param rows per candidate its slot sums and count, at the party that can read them; null at the other
+       * @param isDrawn columns are sampled where hints link candidates: the answer shows which were drawn
+       */
+      see: (message: SumsMessage, rows: Float64Array | null, isDrawn = false) => {
+        const { tree, node, firstCandidate, counts, lowerSides, withheld, groups, scheme } = message;
+        const numbers = counts.length + 3 * groups.length;
+        const bytes = numbers * numberBytes + lowerSides.length + withheld.length + scheme.length;
+        return { tree, node, firstCandidate, counts, withheld, groups, isDrawn, rows, bytes };
+      },
+      counts: {
+        candidateSums: ({ counts }) => counts.length,
+        drawnTogether: ({ isDrawn, counts }) => (isDrawn ? counts.length : 0),
+      },
+    }),
+  },
+  ledger: {
+    memberships: {
+      learner: "passive",
+      what: "which instances are in each node that is split",
+      unit: "instances of nodes",
+    },
+    openGroups: {
+      learner: "passive",
+      what: "which of the interaction groups that it has features in are open",
+      unit: "nodes below a root",
+    },
+    candidateSums: {
+      learner: "active",
+      what: "the sums of g and h of one side, and its count where that is told",
+      unit: "unnamed candidates",
+    },
+    drawnTogether: {
+      learner: "active",
+      what: "which candidates are drawn together",
+      unit: "unnamed candidates drawn for a node",
+      isShownIfCounted: true,
     },
   },
   recorder({ digests, keepsPieces }) {

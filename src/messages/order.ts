@@ -1,10 +1,30 @@
 /** The order of a node's candidates in their owner's table, asked for where some of them tie. */
-import { call, type Note } from "./call.ts";
+import type { PassiveOrder } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { call, type Note, numberBytes, observation } from "./call.ts";
+
+type OrderMessage = Pick<PassiveOrder, "tree" | "node"> & { readonly ranks: ArrayLike<number> };
 
 export const order = call<"order">()({
   part: "tree",
   entries: {
     order: { tag: 8, sender: "passive", about: "node", words: "the order of candidates at" },
+  },
+  observes: {
+    order: observation({
+      learner: "active",
+      see: ({ tree, node, ranks }: OrderMessage) => {
+        const entryCount = ranks.length;
+        return { tree, node, entryCount, bytes: entryCount * numberBytes };
+      },
+      counts: { candidateOrders: ({ entryCount }) => entryCount },
+    }),
+  },
+  ledger: {
+    candidateOrders: {
+      learner: "active",
+      what: "the order in which the node's candidates stand in their owner's table",
+      unit: "unnamed candidates in order",
+    },
   },
   recorder({ digests }) {
     let tree = 0;

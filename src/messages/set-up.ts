@@ -1,6 +1,6 @@
 /** The calls that open an attempt: its terms, the scheme's set-up, and hints where the scheme has any. */
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { call, noBytes, type Note } from "./call.ts";
+import { call, noBytes, type Note, observation } from "./call.ts";
 
 export const join = call<"join">()({
   part: "attempt",
@@ -45,6 +45,21 @@ export const setUp = call<"setUp">()({
     },
     ready: { tag: 2, sender: "passive", about: "attempt", words: "the answer to the set-up" },
   },
+  observes: {
+    candidates: observation({
+      learner: "active",
+      see: (candidateCount: number) => ({ candidateCount, bytes: 0 }),
+      counts: { candidates: ({ candidateCount }) => candidateCount },
+    }),
+  },
+  ledger: {
+    candidates: {
+      learner: "active",
+      what: "number of features and of split candidates",
+      unit: "candidates in all",
+      isOncePerJob: true,
+    },
+  },
   recorder({ digests, keepsPieces }) {
     const notes: Note<"set-up" | "ready">[] = [];
     return {
@@ -59,4 +74,24 @@ export const setUp = call<"setUp">()({
   },
 });
 
-export const hints = call<"hints">()({ part: "attempt" });
+/** Where members are hidden: what links the answers of each candidate over all trees. */
+export const hints = call<"hints">()({
+  part: "attempt",
+  observes: {
+    hints: observation({
+      learner: "active",
+      /** @param bytes of all messages */
+      see: (candidateCount: number, bytes: number) => ({ candidateCount, bytes }),
+      counts: { candidateLinks: ({ candidateCount }) => candidateCount },
+    }),
+  },
+  ledger: {
+    candidateLinks: {
+      learner: "active",
+      what: "which candidate is which over all trees",
+      unit: "unnamed candidates",
+      isOncePerJob: true,
+      isShownIfCounted: true,
+    },
+  },
+});

@@ -1,17 +1,90 @@
 /** Splits that a passive party wins: which candidate splits a node, and the outcome for its instances. */
-import type { ActiveSplitDecisions, PassiveSplit } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { call, type Digests, type EntryFacts, type Note } from "./call.ts";
+import type { ActiveSplitDecisions, CategorySet, PassiveSplit } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { call, type Digests, type EntryFacts, noBytes, type Note, numberBytes, observation } from "./call.ts";
 
 const splitEntries = {
   decision: { tag: 9, sender: "active", about: "node", words: "the decision at" },
   outcome: { tag: 10, sender: "passive", about: "node", words: "the outcome at" },
 } as const satisfies Record<string, EntryFacts>;
 
+type NodeOfTree = Pick<PassiveSplit, "tree" | "node">;
+
+type NamedSet = Pick<CategorySet, "group" | "missingLeft"> & { readonly categories: readonly number[] };
+
+/** As it travels, or before. */
+interface DecisionMessage {
+  readonly node: number;
+  readonly named:
+    | { readonly case: "candidate"; readonly value: number }
+    | { readonly case: "set"; readonly value: NamedSet }
+    | { readonly case: undefined };
+}
+
+/**
+ * Of how many instances an outcome is. Where outcomes are hidden: of how many it could be, and what the party that
+ * chooses instances has read; null at the other party, which does not know them.
+ */
+export type OutcomeFacts =
+  | { readonly instanceCount: number }
+  | {
+      readonly transfers: number;
+      readonly chosen: { readonly instanceCount: number; readonly leftMembers: Uint8Array } | null;
+    };
+
+const splitObservations = {
+  win: observation({
+    learner: "passive",
+    see: (tree: number, { node, named }: DecisionMessage) => {
+      /** The one that splits: a candidate or a set. */
+      const candidates = named.case === "candidate" ? [named.value] : [];
+      const sets = named.case === "set" ? [named.value] : [];
+      const numbers = sets.reduce((sum, { categories }) => sum + categories.length, candidates.length);
+      return { tree, node, candidates, sets, bytes: numbers * numberBytes };
+    },
+    counts: { wins: () => 1 },
+  }),
+  outcome: observation({
+    learner: "active",
+    see: ({ tree, node, leftMembers: sent }: NodeOfTree & Pick<PassiveSplit, "leftMembers">, facts: OutcomeFacts) => {
+      const bytes = sent.length;
+      if ("instanceCount" in facts)
+        return { tree, node, instanceCount: facts.instanceCount, leftMembers: sent, transfers: 0, bytes };
+      const { instanceCount, leftMembers } = facts.chosen ?? { instanceCount: 0, leftMembers: noBytes };
+      return { tree, node, instanceCount, leftMembers, transfers: facts.transfers, bytes };
+    },
+    counts: {
+      splitOutcomes: ({ transfers, instanceCount }) => (transfers > 0 ? 0 : instanceCount),
+      // One end does not know how many were chosen: both count from how many.
+      outcomeTransfers: ({ transfers }) => transfers,
+    },
+  }),
+  /** Which interaction groups the feature that splits is in, in a job that has groups. */
+  "split groups": observation({
+    learner: "active",
+    see: ({ tree, node }: NodeOfTree) => ({ tree, node, bytes: numberBytes }),
+    counts: { splitGroups: () => 1 },
+  }),
+};
+
 type SplitNote = Note<keyof typeof splitEntries>;
 
 export const splits = call<"splits">()({
   part: "tree",
   entries: splitEntries,
+  observes: splitObservations,
+  ledger: {
+    wins: { learner: "passive", what: "which of its candidates win, and where some tied", unit: "splits won" },
+    splitOutcomes: {
+      learner: "active",
+      what: "which side each person of the node falls on, or everybody of the job where members are hidden",
+      unit: "instances told a side",
+    },
+    splitGroups: {
+      learner: "active",
+      what: "for each split that it wins which of those that are open its feature is in",
+      unit: "splits",
+    },
+  },
   recorder({ digests }) {
     const notes: SplitNote[] = [];
     return {
@@ -23,7 +96,13 @@ export const splits = call<"splits">()({
 });
 
 /** Once per attempt of a job with hidden outcomes: keys for oblivious transfer, which reveal nothing. */
-export const outcomeKeys = call<"outcomeKeys">()({ part: "attempt" });
+export const outcomeKeys = call<"outcomeKeys">()({
+  part: "attempt",
+  observes: {
+    "outcome keys": observation({ learner: "passive", see: (scheme: Uint8Array) => ({ bytes: scheme.length }) }),
+    "outcome points": observation({ learner: "active", see: (scheme: Uint8Array) => ({ bytes: scheme.length }) }),
+  },
+});
 
 /** The same splits where outcomes are hidden. */
 export const hiddenSplits = call<"hiddenSplits">()({
@@ -31,6 +110,22 @@ export const hiddenSplits = call<"hiddenSplits">()({
   entries: {
     ...splitEntries,
     choices: { tag: 11, sender: "active", about: "node", words: "the hidden choices from" },
+  },
+  observes: {
+    ...splitObservations,
+    /** Which instances are in a node, readable by the active party only. */
+    choices: observation({
+      learner: "passive",
+      /** @param bytes of all messages of the node */
+      see: (tree: number, node: number, bytes: number) => ({ tree, node, bytes }),
+    }),
+  },
+  ledger: {
+    outcomeTransfers: {
+      learner: "active",
+      what: "for each split that a passive party wins, which side each person of the node falls on",
+      unit: "people of the job, where outcomes of the node's people only can be read",
+    },
   },
   recorder({ digests }) {
     const decisions: SplitNote[] = [];

@@ -1,11 +1,12 @@
 /**
- * The table of messages: every call of a job, and what it leaves in the chain of digests. A call of proto/ that is not
- * here, or one here that proto/ does not have, is a type error. What else has to know all calls, or all kinds of
- * entries, is derived from this table: the recorders at both ends, the order and the words of entries, and what an
- * auditor compares.
+ * The table of messages: every call of a job, what is seen in its messages and counted in the ledger, and what it
+ * leaves in the chain of digests. A call of proto/ that is not here, or one here that proto/ does not have, is a type
+ * error. What else has to know all calls, all kinds of entries or all kinds of observations is derived from this table:
+ * the recorders at both ends, the order and the words of entries, the ledger and the tally, and what an auditor
+ * compares.
  */
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { CallFacts, CallName, EntryFacts } from "./call.ts";
+import type { AnyObservation, CallFacts, CallName, EntryFacts } from "./call.ts";
 import { finishJob, finishTree } from "./finish.ts";
 import { gradients } from "./gradients.ts";
 import { histograms } from "./histograms.ts";
@@ -14,7 +15,9 @@ import { maskOpen, maskStep, predict, testRows } from "./predictions.ts";
 import { hints, join, setUp } from "./set-up.ts";
 import { hiddenSplits, outcomeKeys, splits } from "./splits.ts";
 
-export const messages = {
+type Observations = Readonly<Record<string, AnyObservation>>;
+
+const messages = {
   join,
   setUp,
   hints,
@@ -30,23 +33,37 @@ export const messages = {
   maskOpen,
   maskStep,
   finishJob,
-} satisfies { readonly [Name in CallName]: CallFacts<Name, string> };
+} satisfies { readonly [Name in CallName]: CallFacts<Name, string, Observations, string> };
 
-type KindOf<Facts> = Facts extends CallFacts<CallName, infer Kind> ? Kind : never;
+type Facts = (typeof messages)[CallName];
+type KeysOf<Part> = keyof NonNullable<Part> & string;
+type KindOf<Call> = Call extends { readonly entries?: infer Entries } ? KeysOf<Entries> : never;
+type FieldOf<Call> = Call extends { readonly ledger?: infer Fields } ? KeysOf<Fields> : never;
+type ObservedIn<Call> = Call extends { readonly observes?: infer Observed } ? NonNullable<Observed> : never;
+type ObservedKind<Observed> = Observed extends unknown ? KeysOf<Observed> : never;
 
 /** The kinds of entries of a tree. */
-export type EntryKind = { [Name in CallName]: KindOf<(typeof messages)[Name]> }[CallName];
+export type EntryKind = KindOf<Facts>;
 
-/** What is known of each kind. Splits and hidden splits share kinds. */
-export const entryFacts = Object.assign(
-  {},
-  ...Object.values(messages).map((facts: Pick<CallFacts<CallName, string>, "entries">) => facts.entries),
-) as Readonly<Record<EntryKind, EntryFacts>>;
+/** The kinds of observations, and what the table has of one. */
+export type ObservationKind = ObservedKind<ObservedIn<Facts>>;
+export type ObservationOf<Kind extends ObservationKind> =
+  ObservedIn<Facts> extends infer Observed ? (Observed extends Readonly<Record<Kind, infer One>> ? One : never) : never;
 
-/**
- * A call's entry in the table.
- * TypeScript cannot follow names that are read from a descriptor; the table has one entry for each of them.
- */
-export function factsOf({ localName }: DescMethod): CallFacts<CallName, EntryKind> {
-  return messages[localName as CallName] as unknown as CallFacts<CallName, EntryKind>;
+/** The fields of the ledger. */
+export type LedgerName = FieldOf<Facts>;
+
+/** Any call, as far as its own types do not matter. */
+export type AnyCallFacts = CallFacts<CallName, EntryKind, Observations, LedgerName>;
+
+/** TypeScript cannot follow names that are read from a list or a descriptor; the table has one entry for each call. */
+export const allCalls = Object.values(messages) as unknown as readonly AnyCallFacts[];
+
+export function factsOf({ localName }: DescMethod): AnyCallFacts {
+  return messages[localName as CallName] as unknown as AnyCallFacts;
 }
+
+/** What is known of each kind of entries. Splits and hidden splits share kinds. */
+export const entryFacts = Object.assign({}, ...allCalls.map(({ entries }) => entries)) as Readonly<
+  Record<EntryKind, EntryFacts>
+>;

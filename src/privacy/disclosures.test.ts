@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { ledgerEntries } from "./ledger.ts";
+import { ledgerEntries } from "../messages/ledger.ts";
 import {
   type Disclosure,
   disclosureEntries,

@@ -5,7 +5,8 @@
 import { formatCount } from "../base/text/format.ts";
 import { largestField, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "./events/training-events.ts";
-import { ledgerEntries, type LedgerName } from "../privacy/ledger.ts";
+import { ledgerEntries, ledgerNames } from "../messages/ledger.ts";
+import type { LedgerName } from "../messages/table.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OwnJobView } from "./own-view.ts";
 import { isUnderWay, type JobView, type PartyView } from "./job-view.ts";
@@ -198,18 +199,16 @@ export const notSent = [
     "docs/leakage.md in the repository says what to assume.",
 ].join(" ");
 
-/** What is told in another way where members are not hidden: "0" of it would read as "never". */
-const ofHidden: ReadonlySet<LedgerName> = new Set(["candidateLinks", "drawnTogether"]);
-
 /** Who has learnt what of whom so far, as far as this party took part in it. */
 export function ledgerLines(view: JobView): LedgerLine[] {
   const lines: LedgerLine[] = [];
   for (const [peer, ledger] of view.ledgers) {
     const [active, passive] = view.role === "active" ? [view.party, peer] : [peer, view.party];
-    for (const [name, { learner, what, unit }] of Object.entries(ledgerEntries)) {
-      if (ofHidden.has(name as LedgerName) && ledger[name as LedgerName] === 0) continue;
+    for (const name of ledgerNames) {
+      const { learner, what, unit, isShownIfCounted = false } = ledgerEntries[name];
+      if (isShownIfCounted && ledger[name] === 0) continue;
       const [who, about] = learner === "active" ? [active, passive] : [passive, active];
-      lines.push({ learner: who, about, what, unit, count: ledger[name as LedgerName] });
+      lines.push({ learner: who, about, what, unit, count: ledger[name] });
     }
   }
   return lines.sort(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleLayout } from "../../test/support/record-samples.ts";
 import type { PartyEvent } from "./events.ts";
-import { emptyLedger } from "../privacy/ledger.ts";
+import { emptyLedger } from "../messages/ledger.ts";
 import { addOwn, isOwnLine } from "./own-lines.ts";
 import { emptyOwn, treeTitle } from "./own-view.ts";
 import {

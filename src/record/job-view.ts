@@ -5,7 +5,7 @@
  * Runs in browsers too: nothing of Node is used here.
  */
 import { type MembershipFacts, membershipFacts } from "../base/membership.ts";
-import type { Ledger } from "../privacy/ledger.ts";
+import type { Ledger } from "../messages/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
 import type { CrewView } from "./crew-view.ts";

@@ -4,7 +4,7 @@
  * almost at once. Pieces of the same work that follow each other closely become one span. Somebody may be looking, and
  * whoever draws a snapshot needs the processor that the job needs: hence so few.
  */
-import type { Traffic } from "../privacy/tally.ts";
+import type { Traffic } from "../messages/tally.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
 import type { EventOf } from "./events.ts";
 import type { PhaseSpan } from "./events/training-events.ts";

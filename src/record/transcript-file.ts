@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import { JsonLinesFile, JsonLinesReader } from "../base/files/json-lines.ts";
 import { TandemError } from "../base/error.ts";
-import type { Observation } from "../privacy/observation.ts";
+import type { Observation } from "../messages/observation.ts";
 import { isTranscriptLine, transcriptFormat, type TranscriptLine } from "./transcript-lines.ts";
 
 export const transcriptFileName = "transcript.jsonl";

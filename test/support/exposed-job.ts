@@ -1,6 +1,6 @@
 /** Records of a finished job that was audited, at the passive and at the active party. Figures are as of a real one. */
 import { join } from "node:path";
-import { emptyLedger } from "../../src/privacy/ledger.ts";
+import { emptyLedger } from "../../src/messages/ledger.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
 import type { ColumnExposure, Exposure } from "../../src/record/exposure.ts";
 import { JobRecord } from "../../src/record/job-record.ts";

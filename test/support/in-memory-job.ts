@@ -31,7 +31,7 @@ import { agreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts"
 import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
-import type { Tally } from "../../src/privacy/tally.ts";
+import type { Tally } from "../../src/messages/tally.ts";
 import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import type { ActiveScheme, OperationCounts, PassiveScheme, Scheme } from "../../src/scheme/scheme.ts";

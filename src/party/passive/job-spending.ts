@@ -1,6 +1,6 @@
 /** What a job takes of this party's budget for its partner: told round by round and tree by tree, as it happens. */
 import { factsOfJob } from "../../base/membership.ts";
-import type { Observation } from "../../privacy/observation.ts";
+import type { Observation } from "../../messages/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
 import { type SpendingTerms, treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
 import { drawsColumns, outputsPerTree } from "../../protocol/hidden/terms.ts";

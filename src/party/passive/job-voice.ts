@@ -5,7 +5,7 @@ import { presetOf } from "../../base/parameters/parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { disclosuresOf } from "../../privacy/disclosures.ts";
-import type { Ledger } from "../../privacy/ledger.ts";
+import type { Ledger } from "../../messages/ledger.ts";
 import { type AgreedParameters, defencesOf, treeCountOf } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit } from "../../record/events.ts";

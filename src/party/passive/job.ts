@@ -2,7 +2,7 @@
 import { PackedTexts } from "../../base/text/packed-texts.ts";
 import { TextIndex } from "../../base/text/text-index.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
-import type { Traffic } from "../../privacy/tally.ts";
+import type { Traffic } from "../../messages/tally.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import { recordedAnswers } from "../../protocol/passive/recorded-answers.ts";
 import { type PassiveJob, PassiveRole } from "../../protocol/passive/role.ts";

@@ -5,8 +5,8 @@
 import { assert } from "../../base/assert.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
+import type { Observation } from "../../messages/observation.ts";
 import { isSet, partition } from "../../wire/bitmap.ts";
-import type { Observation } from "../observation.ts";
 import type { SeenJob, SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
 
 /** A tree as the active party has it. */
@@ -68,10 +68,9 @@ function treeFrom(
     const outcome = of("outcome").find((each) => each.node === node);
     const named = of("win").find((each) => each.node === node);
     if (outcome === undefined || named === undefined) return null;
-    const sets = named.sets as WonSplit["sets"];
     return {
       candidates: named.candidates,
-      sets: sets.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
+      sets: named.sets.map(({ group, categories, missingLeft }) => ({ group, categories, missingLeft })),
       ...sidesOf(outcome, instances),
     };
   };

@@ -12,7 +12,6 @@
  */
 import type { Interactions } from "../../gbdt/split/interactions.ts";
 import type { GrowingNode, NodePair } from "../../gbdt/tree/grow.ts";
-import { openGroupsSeen } from "../../privacy/observation.ts";
 import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { TreeTask } from "./federated-tree.ts";
 import type { AskedNode } from "./membership.ts";
@@ -88,7 +87,7 @@ export class AskedNodes {
     groups: number | undefined,
     messages: AsyncIterable<ActiveNode>,
   ): AsyncGenerator<ActiveNode> {
-    if (groups !== undefined) tally.see(openGroupsSeen({ tree: this.#task.tree, node }));
+    if (groups !== undefined) tally.see("open groups", { tree: this.#task.tree, node });
     yield* messages;
   }
 }

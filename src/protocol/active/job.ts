@@ -11,7 +11,7 @@ import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
-import type { Observation } from "../../privacy/observation.ts";
+import type { Observation } from "../../messages/observation.ts";
 import type { ActiveScheme } from "../../scheme/scheme.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { AgreedStart } from "../job-parameters.ts";

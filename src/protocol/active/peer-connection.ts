@@ -3,7 +3,7 @@
  * party is gone, errors name the party, and what either end has seen of the other is tallied.
  */
 import { TandemError } from "../../base/error.ts";
-import { Tally, type Watch } from "../../privacy/tally.ts";
+import { Tally, type Watch } from "../../messages/tally.ts";
 import type { PassiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 

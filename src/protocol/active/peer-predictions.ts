@@ -1,6 +1,5 @@
 /** What one passive party answers about rows after training: outcomes of its splits, or masked scores. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { idsSeen, predictionSeen, scoresSeen } from "../../privacy/observation.ts";
 import type { MaskedPeer } from "../../scheme/masked/masked-scorer.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
 import type { ActivePredictSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -23,7 +22,7 @@ export class PeerPredictions {
     const { tally, peer, options } = this.#connection;
     async function* messages(): AsyncGenerator<{ ids: string[] }> {
       for (const ids of chunks) {
-        tally.see(idsSeen(ids));
+        tally.see("predicted ids", ids);
         yield { ids: [...ids] };
       }
     }
@@ -52,7 +51,7 @@ export class PeerPredictions {
       maskStep: async (request) => {
         const { batch = 0, rows } = request;
         const answer = await this.#connection.guard(peer.maskStep(request, options));
-        if (batch > 0 && rows === undefined) tally.see(scoresSeen(rowCount, answer.scheme));
+        if (batch > 0 && rows === undefined) tally.see("scores", rowCount, answer.scheme);
         return answer;
       },
     };
@@ -71,7 +70,7 @@ export class PeerPredictions {
       if (!splits.has(key) || outcomes.has(key))
         throw this.#connection.deviates("the outcome of a split that is not its own");
       checkBitmap(leftMembers, rowCount);
-      tally.see(predictionSeen(outcome, rowCount));
+      tally.see("prediction", outcome, rowCount);
       outcomes.set(key, leftMembers);
     });
     if (outcomes.size !== splits.size)

@@ -15,15 +15,8 @@ import { PeerConnection } from "./peer-connection.ts";
 import { PeerPredictions } from "./peer-predictions.ts";
 import type { SessionQuestion } from "./asked-nodes.ts";
 import { areGroupsPossible, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
-import {
-  candidatesSeen,
-  type Observation,
-  orderSeen,
-  splitGroupsSeen,
-  sumsSeen,
-  winSeen,
-} from "../../privacy/observation.ts";
-import type { Tally, Watch } from "../../privacy/tally.ts";
+import type { OutcomeFacts } from "../../messages/splits.ts";
+import type { Tally, Watch } from "../../messages/tally.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import {
   type ActiveHelloSchema,
@@ -43,8 +36,8 @@ export interface SplitOutcomes {
   ask(request: MessageInitShape<typeof ActiveSplitDecisionsSchema>): AsyncIterable<PassiveSplit>;
   /** How many bits an answer must have. */
   bitsOf(decision: Decision): number;
-  /** @returns who goes left, as a bitmap over the node's instances, and what was seen of the party by it */
-  read(split: PassiveSplit, decision: Decision): { readonly leftMembers: Uint8Array; readonly seen: Observation };
+  /** @returns who goes left, as a bitmap over the node's instances, and of how many instances the answer is */
+  read(split: PassiveSplit, decision: Decision): { readonly leftMembers: Uint8Array; readonly facts: OutcomeFacts };
 }
 
 export class PeerSession {
@@ -130,7 +123,7 @@ export class PeerSession {
     this.#nodeMinimum = ready.nodeMinimum;
     if ((ready.groups & ~this.#groupsOfJob) !== 0) throw this.deviates("interaction groups that the job does not have");
     this.#groups = ready.groups;
-    this.tally.see(candidatesSeen(candidateCount));
+    this.tally.see("candidates", candidateCount);
   }
 
   /** Fewer people than these may be in neither of two nodes that the party is asked about; it cannot count them. */
@@ -183,7 +176,7 @@ export class PeerSession {
       const summedMost = hasCounts ? answer.counts : collected.summedMost(answer);
       const asked = { peer: this.index, tree, node: answer.node };
       const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
-      this.tally.see(sumsSeen(answer, collected.add(answer, sums), isDrawn));
+      this.tally.see("sums", answer, collected.add(answer, sums), isDrawn);
     });
     this.edge(phase, tree, false);
     this.#level++;
@@ -196,7 +189,7 @@ export class PeerSession {
     const { peer, options } = this.connection;
     await this.connection.each(peer.order({ tree, nodes: [...entryCounts.keys()] }, options), (piece) => {
       collected.add(piece);
-      this.tally.see(orderSeen(piece));
+      this.tally.see("order", piece);
     });
     return collected.whole();
   }
@@ -214,7 +207,7 @@ export class PeerSession {
       named: namedMessage(one),
       constraints,
     }));
-    for (const decision of named) this.tally.see(winSeen(tree, decision));
+    for (const decision of named) this.tally.see("win", tree, decision);
     await this.connection.each(outcomes.ask({ tree, decisions: named }), (split) => {
       const decision = decisionOf.get(split.node);
       if (
@@ -227,9 +220,9 @@ export class PeerSession {
       if (!areGroupsPossible(decision, split.groups, this.#groups))
         throw this.deviates("a split of a feature that may not split this node: it is in no group that is open");
       checkBitmap(split.leftMembers, outcomes.bitsOf(decision));
-      const { leftMembers, seen } = outcomes.read(split, decision);
-      this.tally.see(seen);
-      if (this.#groupsOfJob !== 0) this.tally.see(splitGroupsSeen(split));
+      const { leftMembers, facts } = outcomes.read(split, decision);
+      this.tally.see("outcome", split, facts);
+      if (this.#groupsOfJob !== 0) this.tally.see("split groups", split);
       answers.set(split.node, { leftMembers, monotone: split.monotone, groups: split.groups });
     });
     if (answers.size !== decisions.length) throw this.deviates("fewer splits than were asked for");

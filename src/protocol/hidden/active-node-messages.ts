@@ -1,7 +1,6 @@
 /** A node's own gradients as they travel: chunk by chunk, each message saying whether another of the node follows. */
 import { create } from "@bufbuild/protobuf";
-import { sealedNodeSeen } from "../../privacy/observation.ts";
-import type { Tally } from "../../privacy/tally.ts";
+import type { Tally } from "../../messages/tally.ts";
 import type { GradientChunk, OperationCounts } from "../../scheme/scheme.ts";
 import { type ActiveNode, ActiveNodeSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
@@ -38,7 +37,7 @@ export async function* sealedMessages(
     before = null;
   }
   counts.gradientCiphertexts += ciphertexts;
-  tally.see(sealedNodeSeen(tree, node, ciphertexts, bytes));
+  tally.see("sealed node", tree, node, ciphertexts, bytes);
   await isSendable;
   if (before !== null) yield before;
 }

@@ -5,8 +5,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { choicesSeen, outcomeKeysSeen } from "../../privacy/observation.ts";
-import type { Tally } from "../../privacy/tally.ts";
+import type { Tally } from "../../messages/tally.ts";
 import { ActiveOutcomes } from "../../scheme/outcomes/active-outcomes.ts";
 import {
   ActiveHiddenSplitsSchema,
@@ -67,8 +66,8 @@ export class OutcomeTransfers {
 
   async #tell(message: Uint8Array, options: CallOptions): Promise<Uint8Array> {
     const { scheme: answer } = await this.#peer.outcomeKeys({ scheme: message }, options);
-    this.#tally.see(outcomeKeysSeen("passive", message));
-    this.#tally.see(outcomeKeysSeen("active", answer));
+    this.#tally.see("outcome keys", message);
+    this.#tally.see("outcome points", answer);
     return answer;
   }
 
@@ -88,7 +87,7 @@ export class OutcomeTransfers {
         yield create(ActiveHiddenSplitsSchema, { scheme });
         if (isSliceOver()) await nextSlice();
       }
-      this.#tally.see(choicesSeen(request.tree ?? 0, node, bytes));
+      this.#tally.see("choices", request.tree ?? 0, node, bytes);
     }
   }
 }

@@ -7,7 +7,6 @@
  */
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import { type GrowingNode, rootId } from "../../gbdt/tree/grow.ts";
-import { hintsSeen, outcomeSeen, transferredSeen } from "../../privacy/observation.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import type { HiddenActive } from "../../scheme/hidden-scheme.ts";
 import type { GradientChunk } from "../../scheme/scheme.ts";
@@ -78,7 +77,7 @@ export class HiddenMembership implements ActiveMembership {
       }
     }
     await connection.guard(this.#scheme.hints(index, candidateCount, pieces()));
-    tally.see(hintsSeen(candidateCount, bytes));
+    tally.see("hints", candidateCount, bytes);
   }
 }
 
@@ -175,9 +174,10 @@ class HiddenRound implements ActiveRound {
       read: (split, { instances }) => {
         const leftMembers = pickedBits(split.leftMembers, instances);
         const chosen = { instanceCount: instances.length, leftMembers };
-        const seen =
-          transfers === undefined ? outcomeSeen(split, instanceCount) : transferredSeen(split, instanceCount, chosen);
-        return { leftMembers, seen };
+        return {
+          leftMembers,
+          facts: transfers === undefined ? { instanceCount } : { transfers: instanceCount, chosen },
+        };
       },
     });
   }

@@ -9,7 +9,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { choicesSeen, outcomeKeysSeen, splitGroupsSeen, transferredSeen } from "../../privacy/observation.ts";
 import { PassiveOutcomes, pieceCount } from "../../scheme/outcomes/passive-outcomes.ts";
 import type {
   ActiveHiddenSplits,
@@ -33,8 +32,8 @@ export class OutcomeTransfers {
   async keys({ scheme }: ActiveOutcomeKeys): Promise<MessageInitShape<typeof PassiveOutcomeKeysSchema>> {
     this.#attempt.course.expect("growing");
     const answer = await this.#outcomes.keys(scheme);
-    this.#attempt.tally.see(outcomeKeysSeen("passive", scheme));
-    this.#attempt.tally.see(outcomeKeysSeen("active", answer));
+    this.#attempt.tally.see("outcome keys", scheme);
+    this.#attempt.tally.see("outcome points", answer);
     return { scheme: answer };
   }
 
@@ -60,9 +59,9 @@ export class OutcomeTransfers {
           if (isSliceOver()) await nextSlice();
         }
         const answer = { tree, node, leftMembers: masked.masked(), monotone, groups };
-        tally.see(choicesSeen(tree, node, bytes));
-        tally.see(transferredSeen(answer, instanceCount, null));
-        if (this.#attempt.isGrouped) tally.see(splitGroupsSeen(answer));
+        tally.see("choices", tree, node, bytes);
+        tally.see("outcome", answer, { transfers: instanceCount, chosen: null });
+        if (this.#attempt.isGrouped) tally.see("split groups", answer);
         yield answer;
       }
       if ((await pieces.next()).done !== true) throw new TandemError("PROTOCOL_STATE", "choices for no decision");

@@ -8,7 +8,6 @@ import { TandemError } from "../../base/error.ts";
 import { candidateIndex } from "../../gbdt/split/candidate.ts";
 import { everOffered } from "../../gbdt/split/ever-offered.ts";
 import { rootId } from "../../gbdt/tree/grow.ts";
-import { hintsSeen, openGroupsSeen, sealedNodeSeen } from "../../privacy/observation.ts";
 import { middleBins } from "../../scheme/candidates/candidate-plan.ts";
 import { TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import { HiddenNodes, type HiddenTreeJob } from "../../scheme/candidates/hidden-nodes.ts";
@@ -116,14 +115,14 @@ export class HiddenMembers implements PassiveMembership {
       throw new TandemError("PROTOCOL_STATE", "a fraction of columns in the middle of a round");
     const { current } = this.#treesSetUp;
     current.place(node, request.members);
-    if (isGrouped && node > 0) tally.see(openGroupsSeen(request));
+    if (isGrouped && node > 0) tally.see("open groups", request);
     this.#askOnce(tree, node);
     return this.#tracked(async () => {
       const task = current.task(node);
       const taken = ahead ?? (await this.#scheme.take(messages));
       const sums = taken.sums(task, tree % this.#attempt.job.agreed.treesPerRound);
       const answers = await histogramAnswers(tree, task, sums, this.#attempt.isMonotone);
-      tally.see(sealedNodeSeen(tree, node, taken.ciphertexts, messages.bytes));
+      tally.see("sealed node", tree, node, taken.ciphertexts, messages.bytes);
       return answers;
     });
   }
@@ -167,7 +166,7 @@ export class HiddenMembers implements PassiveMembership {
       bytes += scheme.length;
       yield { scheme };
     }
-    tally.see(hintsSeen(trees.candidateCount, bytes));
+    tally.see("hints", trees.candidateCount, bytes);
   }
 
   #beginsRound({ tree, node }: ActiveNode): boolean {

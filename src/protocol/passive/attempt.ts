@@ -1,7 +1,7 @@
 /** What the handlers of one attempt at a job share: where it is, what was answered, and the trees under way. */
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
-import { Tally } from "../../privacy/tally.ts";
+import { Tally } from "../../messages/tally.ts";
 import type { TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { firstTreeOf } from "../job-parameters.ts";
 import { AnsweredSplits, type OwnSplit } from "./answered-splits.ts";

@@ -4,7 +4,7 @@ import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { PhaseEdge } from "../phase.ts";
-import type { Watch } from "../../privacy/tally.ts";
+import type { Watch } from "../../messages/tally.ts";
 import type { PassiveScheme } from "../../scheme/scheme.ts";
 import type { OwnSplit, PassiveProgress } from "./answered-splits.ts";
 import type { RoundStore } from "./round-store.ts";

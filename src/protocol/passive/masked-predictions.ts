@@ -6,8 +6,7 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { scoresSeen } from "../../privacy/observation.ts";
-import type { Tally } from "../../privacy/tally.ts";
+import type { Tally } from "../../messages/tally.ts";
 import { MaskedSession, MaskedSessions, type RowOutcomes, stepOf } from "../../scheme/masked/masked-sessions.ts";
 import type {
   ActiveMaskOpen,
@@ -74,7 +73,7 @@ export class MaskedPredictions {
       }
       case "finish": {
         const [sums, rowCount] = await session.finish(batch, scheme);
-        this.#tally.see(scoresSeen(rowCount, sums));
+        this.#tally.see("scores", rowCount, sums);
         return { scheme: sums };
       }
     }

@@ -4,7 +4,6 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { predictionSeen } from "../../privacy/observation.ts";
 import type {
   ActiveMaskOpen,
   ActiveMaskStep,
@@ -42,7 +41,7 @@ export class PredictionAnswers {
     await job.admitScores?.(rowCount);
     for (const outcome of outcomes) {
       const message = outcomeMessage(outcome, rowCount);
-      tally.see(predictionSeen(message, rowCount));
+      tally.see("prediction", message, rowCount);
       yield message;
     }
   }

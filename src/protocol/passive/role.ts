@@ -40,8 +40,7 @@ import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { groupsOf } from "../../gbdt/split/interactions.ts";
 import { HiddenMembers } from "../hidden/passive.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
-import { candidatesSeen } from "../../privacy/observation.ts";
-import type { Tally } from "../../privacy/tally.ts";
+import type { Tally } from "../../messages/tally.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { SentMembers } from "../sent/passive.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -139,7 +138,7 @@ export class PassiveRole {
     const answer = { candidateCount, monotone: isMonotone, nodeMinimum, groups: groupsOf(this.#job.features) };
     this.#setUp = { message: setUp, answer };
     course.phase = "ready";
-    tally.see(candidatesSeen(candidateCount));
+    tally.see("candidates", candidateCount);
     return answer;
   }
 

@@ -2,7 +2,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
-import { outcomeSeen, splitGroupsSeen, winSeen } from "../../privacy/observation.ts";
 import type { ActiveSplitDecisions, PassiveSplitSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { DecidedSplit } from "./answered-splits.ts";
@@ -30,8 +29,8 @@ export class SplitDecisions {
     const { tally, isGrouped } = this.#attempt;
     for (const { split, members, leftMembers, monotone, groups } of await this.decide(request)) {
       const answer = { tree: split.tree, node: split.node, leftMembers, monotone, groups };
-      tally.see(outcomeSeen(answer, members.length));
-      if (isGrouped) tally.see(splitGroupsSeen(answer));
+      tally.see("outcome", answer, { instanceCount: members.length });
+      if (isGrouped) tally.see("split groups", answer);
       yield answer;
     }
   }
@@ -55,7 +54,7 @@ export class SplitDecisions {
       for (const { node, feature } of own) current.splits(node, feature);
       return decided;
     });
-    for (const decision of decisions) tally.see(winSeen(tree, decision));
+    for (const decision of decisions) tally.see("win", tree, decision);
     return answers;
   }
 }

@@ -4,7 +4,6 @@
  * else. With them training is over, so that no model on the way is ever asked.
  */
 import { TandemError } from "../../base/error.ts";
-import { idsSeen } from "../../privacy/observation.ts";
 import type { ActiveTestRows } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { idsDigest } from "../ids.ts";
 import type { Attempt } from "./attempt.ts";
@@ -36,7 +35,7 @@ export class TestRows {
       if (testRows !== null || course.phase === "finished") throw otherPeople();
       return { testRows: digest };
     });
-    tally.see(idsSeen(ids));
+    tally.see("predicted ids", ids);
     // Looked for only now: whoever names one id after the other would learn which of them are held.
     this.#rows = ids.map((id) => this.#find(id));
   }

@@ -1,6 +1,5 @@
 /** What a passive party answers about the tree under way: candidate sums of nodes, and their order. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { orderSeen, sumsSeen } from "../../privacy/observation.ts";
 import type {
   ActiveNode,
   ActiveOrder,
@@ -52,7 +51,7 @@ export class TreeAnswers {
         course.edge(work, true);
       }
       for (const answer of stored) {
-        tally.see(sumsSeen(answer, null, this.#membership.showsDrawnColumns));
+        tally.see("sums", answer, null, this.#membership.showsDrawnColumns);
         yield answer;
       }
     }
@@ -93,7 +92,7 @@ export class TreeAnswers {
     checkNodeList(nodes, job.agreed);
     for (const node of nodes) {
       for (const piece of candidateOrder(trees.current, tree, node)) {
-        tally.see(orderSeen({ tree, node, ranks: piece.ranks }));
+        tally.see("order", { tree, node, ranks: piece.ranks });
         yield piece;
       }
     }

@@ -7,7 +7,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
-import { gradientsSeen, membersSeen, outcomeSeen } from "../../privacy/observation.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import type { GradientChunk } from "../../scheme/scheme.ts";
@@ -114,7 +113,7 @@ class SentRound implements ActiveRound {
         const chunk = { tree, sequence, scheme, ...first };
         sequence++;
         counts.gradientCiphertexts += ciphertexts;
-        tally.see(gradientsSeen(chunk, ciphertexts));
+        tally.see("gradients", chunk, ciphertexts);
         yield chunk;
       }
     }
@@ -129,7 +128,7 @@ function nodeQuestion(tree: number, asked: AskedNode): NodeQuestion {
   const origin = originOf(asked);
   return {
     async *messages({ tally }, open): AsyncGenerator<ActiveNode> {
-      tally.see(membersSeen({ tree, node, scheme: new Uint8Array(0) }, origin, instances.length));
+      tally.see("members", { tree, node, scheme: new Uint8Array(0) }, origin, instances.length);
       const groups = open === undefined ? {} : { open };
       const members = origin === null ? { isRoot: true } : { ...origin, ...groups };
       yield create(ActiveNodeSchema, { tree, node, members });
@@ -157,10 +156,7 @@ function splits(session: PeerSession, tree: number, decisions: readonly Decision
   return session.splits(tree, decisions, {
     ask: (request) => peer.splits(request, options),
     bitsOf: ({ instances }) => instances.length,
-    read: (split, { instances }) => ({
-      leftMembers: split.leftMembers,
-      seen: outcomeSeen(split, instances.length),
-    }),
+    read: ({ leftMembers }, { instances }) => ({ leftMembers, facts: { instanceCount: instances.length } }),
   });
 }
 

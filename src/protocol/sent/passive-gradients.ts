@@ -4,7 +4,6 @@
  * the noise of a node is that of its parent less its sibling's, so three answers with three gradients would cancel it.
  */
 import { TandemError } from "../../base/error.ts";
-import { gradientsSeen } from "../../privacy/observation.ts";
 import type { SentPassive } from "../../scheme/sent-scheme.ts";
 import type { ActiveGradients } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { Attempt } from "../passive/attempt.ts";
@@ -119,7 +118,7 @@ export class RoundGradients {
   }
 
   async #takeChunk(chunk: ActiveGradients): Promise<void> {
-    this.#attempt.tally.see(gradientsSeen(chunk, await this.#scheme.gradients(chunk.scheme)));
+    this.#attempt.tally.see("gradients", chunk, await this.#scheme.gradients(chunk.scheme));
   }
 
   /** Validation rows are never summed: what they hold may have no bin, and their owner counts on it. */

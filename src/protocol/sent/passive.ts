@@ -2,7 +2,6 @@
 import { TandemError } from "../../base/error.ts";
 import { totalBinCount } from "../../gbdt/split/binning.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
-import { membersSeen, openGroupsSeen } from "../../privacy/observation.ts";
 import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { SentNodes } from "../../scheme/candidates/sent-nodes.ts";
 import type { SentPassive } from "../../scheme/sent-scheme.ts";
@@ -119,9 +118,9 @@ export class SentMembers implements PassiveMembership {
     const { tally, isGrouped } = this.#attempt;
     const { node, members: origin } = request;
     current.place(node, origin, (parted) => this.#rules.checkParting(parted));
-    if (isGrouped && node > 0) tally.see(openGroupsSeen(request));
+    if (isGrouped && node > 0) tally.see("open groups", request);
     const members = current.members(node);
-    tally.see(membersSeen(request, origin, members.length));
+    tally.see("members", request, origin, members.length);
     if (origin === undefined || origin.isRoot) return null;
     const open = isGrouped ? { open: origin.open } : {};
     return { parent: origin.parent, node, sibling: origin.sibling, members: membersDigest(members), ...open };

@@ -1,7 +1,7 @@
 /** What a job reveals, what a partner has had in all jobs, and what its owner should look at. */
 import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
-import { emptyLedger, type Ledger, type LedgerName } from "../../privacy/ledger.ts";
+import { emptyLedger, type Ledger, ledgerEntries, ledgerNames } from "../../messages/ledger.ts";
 import { type Spending, sumsWord } from "../../privacy/spending.ts";
 import { event } from "../event.ts";
 import { number, text } from "../fields.ts";
@@ -29,7 +29,7 @@ const budget = { peer: text, spent: spending, limits: budgetLimits, today: z.exa
 export type PartnerBudget = Immutable<z.infer<z.ZodMiniObject<typeof budget>>>;
 
 export const privacyEvents = {
-  /** By the names of privacy/ledger.ts, in this attempt; an earlier version may lack some of them. */
+  /** By the names of messages/ledger.ts, in this attempt; an earlier version may lack some of them. */
   ledger: event(
     { peer: text, ledger: z.record(text, number) },
     {
@@ -74,14 +74,11 @@ export const privacyEvents = {
   ),
 };
 
-/** What is the same in every attempt: a party's candidates, and that they are linked. */
-const oncePerJob: ReadonlySet<LedgerName> = new Set(["candidates", "candidateLinks"]);
-
 /** Each attempt counts from zero. */
 function addedLedgers(earlier: Ledger, present: Readonly<Record<string, number>>): Ledger {
   const sum = emptyLedger();
-  for (const name of Object.keys(sum) as LedgerName[])
-    sum[name] = (present[name] ?? 0) + (oncePerJob.has(name) ? 0 : earlier[name]);
+  for (const name of ledgerNames)
+    sum[name] = (present[name] ?? 0) + (ledgerEntries[name].isOncePerJob === true ? 0 : earlier[name]);
   return sum;
 }
 

@@ -17,7 +17,6 @@ import type {
   CategoryGroup as CategoryGroupMessage,
   CategorySet as CategorySetMessage,
   CategoryGroupSchema,
-  CategorySetSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export interface CategoryGroup {
@@ -78,11 +77,7 @@ export function categoryRows(
   return { rows, hasMissing, withheld };
 }
 
-export function setMessage({
-  group,
-  categories,
-  missingLeft,
-}: CategorySet): MessageInitShape<typeof CategorySetSchema> {
+export function setMessage({ group, categories, missingLeft }: CategorySet) {
   return { group, categories: [...categories], missingLeft };
 }
 

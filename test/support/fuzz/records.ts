@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { JobList } from "../../../src/dashboard/job-list.ts";
 import { auditJob } from "../../../src/simulate/audit/audit-job.ts";
-import { emptyLedger } from "../../../src/privacy/ledger.ts";
+import { emptyLedger } from "../../../src/messages/ledger.ts";
 import { eventsFileName, ownFileName } from "../../../src/record/job-record.ts";
 import { importance } from "../../../src/record/own-view.ts";
 import { readRecord } from "../../../src/record/stored-record.ts";
