@@ -36,7 +36,7 @@ const below = {
   gbdt: ["base"],
   data: ["base"],
   align: ["base", "crypto"],
-  privacy: ["base", "gbdt"],
+  privacy: ["base", "messages", "gbdt"],
   // Who is in a node and what is offered there: whatever the cipher.
   "scheme/candidates": ["base", "wire", "gbdt"],
   // Scores without outcomes: a cipher of its own, beside the scheme that trains.

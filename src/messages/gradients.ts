@@ -4,7 +4,7 @@ import { call, type Digests, noBytes, observation, ofAllPieces } from "./call.ts
 
 type GradientChunk = Pick<ActiveGradients, "tree" | "sequence" | "scheme" | "sampled">;
 
-export const gradients = call<"gradients">()({
+const gradients = call<"gradients">()({
   part: "tree",
   entries: {
     sample: { tag: 3, sender: "active", about: "tree", words: "the sample" },
@@ -59,3 +59,5 @@ export const gradients = call<"gradients">()({
 function sampleDigest(digests: Digests, { sampled, colsampleBytree: rate }: ActiveGradients): Uint8Array {
   return digests.bytes(sampled, rate === 0 ? noBytes : new Uint8Array(Float64Array.of(rate).buffer));
 }
+
+export const gradientCalls = { gradients };

@@ -30,7 +30,7 @@ interface AskedNode {
   readonly pieces: Uint8Array[];
 }
 
-export const histograms = call<"histograms">()({
+const histograms = call<"histograms">()({
   part: "tree",
   /**
    * An answer has two entries, because its ciphertexts are obfuscated anew each time: `answer` is everything else,
@@ -149,3 +149,5 @@ export const histograms = call<"histograms">()({
     };
   },
 });
+
+export const histogramCalls = { histograms };

@@ -4,7 +4,7 @@ import { call, type Note, numberBytes, observation } from "./call.ts";
 
 type OrderMessage = Pick<PassiveOrder, "tree" | "node"> & { readonly ranks: ArrayLike<number> };
 
-export const order = call<"order">()({
+const order = call<"order">()({
   part: "tree",
   entries: {
     order: { tag: 8, sender: "passive", about: "node", words: "the order of candidates at" },
@@ -43,3 +43,5 @@ export const order = call<"order">()({
     };
   },
 });
+
+export const orderCalls = { order };

@@ -2,7 +2,7 @@
 import type { PassivePrediction } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { call, observation } from "./call.ts";
 
-export const testRows = call<"testRows">()({
+const testRows = call<"testRows">()({
   part: "prediction",
   observes: {
     "predicted ids": observation({
@@ -19,7 +19,7 @@ export const testRows = call<"testRows">()({
   },
 });
 
-export const predict = call<"predict">()({
+const predict = call<"predict">()({
   part: "prediction",
   observes: {
     prediction: observation({
@@ -46,9 +46,9 @@ export const predict = call<"predict">()({
 type PredictionMessage = Pick<PassivePrediction, "tree" | "node" | "leftMembers">;
 
 /** Instead of `predict` in a job with masked scoring: the margins of rows, and no outcome. */
-export const maskOpen = call<"maskOpen">()({ part: "prediction" });
+const maskOpen = call<"maskOpen">()({ part: "prediction" });
 
-export const maskStep = call<"maskStep">()({
+const maskStep = call<"maskStep">()({
   part: "prediction",
   observes: {
     scores: observation({
@@ -66,3 +66,5 @@ export const maskStep = call<"maskStep">()({
 function textBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
+
+export const predictionCalls = { testRows, predict, maskOpen, maskStep };

@@ -2,7 +2,7 @@
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { call, noBytes, type Note, observation } from "./call.ts";
 
-export const join = call<"join">()({
+const join = call<"join">()({
   part: "attempt",
   entries: {
     terms: { tag: 0, sender: "active", about: "attempt", words: "the terms of the job" },
@@ -32,7 +32,7 @@ function termsOf(hello: ActiveHello): ActiveHello {
   };
 }
 
-export const setUp = call<"setUp">()({
+const setUp = call<"setUp">()({
   part: "attempt",
   entries: {
     "set-up": {
@@ -75,7 +75,7 @@ export const setUp = call<"setUp">()({
 });
 
 /** Where members are hidden: what links the answers of each candidate over all trees. */
-export const hints = call<"hints">()({
+const hints = call<"hints">()({
   part: "attempt",
   observes: {
     hints: observation({
@@ -95,3 +95,5 @@ export const hints = call<"hints">()({
     },
   },
 });
+
+export const setUpCalls = { join, setUp, hints };

@@ -68,7 +68,7 @@ const splitObservations = {
 
 type SplitNote = Note<keyof typeof splitEntries>;
 
-export const splits = call<"splits">()({
+const splits = call<"splits">()({
   part: "tree",
   entries: splitEntries,
   observes: splitObservations,
@@ -96,7 +96,7 @@ export const splits = call<"splits">()({
 });
 
 /** Once per attempt of a job with hidden outcomes: keys for oblivious transfer, which reveal nothing. */
-export const outcomeKeys = call<"outcomeKeys">()({
+const outcomeKeys = call<"outcomeKeys">()({
   part: "attempt",
   observes: {
     "outcome keys": observation({ learner: "passive", see: (scheme: Uint8Array) => ({ bytes: scheme.length }) }),
@@ -105,7 +105,7 @@ export const outcomeKeys = call<"outcomeKeys">()({
 });
 
 /** The same splits where outcomes are hidden. */
-export const hiddenSplits = call<"hiddenSplits">()({
+const hiddenSplits = call<"hiddenSplits">()({
   part: "tree",
   entries: {
     ...splitEntries,
@@ -160,3 +160,5 @@ function decisionNotes(digests: Digests, { tree, decisions }: ActiveSplitDecisio
 function outcomeNote(digests: Digests, split: PassiveSplit): SplitNote {
   return { kind: "outcome", tree: split.tree, node: split.node, digest: digests.message(split) };
 }
+
+export const splitCalls = { splits, outcomeKeys, hiddenSplits };

@@ -7,35 +7,28 @@
  */
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { AnyObservation, CallFacts, CallName, EntryFacts } from "./call.ts";
-import { finishJob, finishTree } from "./finish.ts";
-import { gradients } from "./gradients.ts";
-import { histograms } from "./histograms.ts";
-import { order } from "./order.ts";
-import { maskOpen, maskStep, predict, testRows } from "./predictions.ts";
-import { hints, join, setUp } from "./set-up.ts";
-import { hiddenSplits, outcomeKeys, splits } from "./splits.ts";
+import { finishCalls } from "./finish.ts";
+import { gradientCalls } from "./gradients.ts";
+import { histogramCalls } from "./histograms.ts";
+import { orderCalls } from "./order.ts";
+import { predictionCalls } from "./predictions.ts";
+import { setUpCalls } from "./set-up.ts";
+import { splitCalls } from "./splits.ts";
 
 type Observations = Readonly<Record<string, AnyObservation>>;
 
 const messages = {
-  join,
-  setUp,
-  hints,
-  gradients,
-  histograms,
-  order,
-  splits,
-  outcomeKeys,
-  hiddenSplits,
-  finishTree,
-  testRows,
-  predict,
-  maskOpen,
-  maskStep,
-  finishJob,
+  ...setUpCalls,
+  ...gradientCalls,
+  ...histogramCalls,
+  ...orderCalls,
+  ...splitCalls,
+  ...finishCalls,
+  ...predictionCalls,
 } satisfies { readonly [Name in CallName]: CallFacts<Name, string, Observations, string> };
 
-type Facts = (typeof messages)[CallName];
+type OfProto<Name extends CallName> = Name;
+type Facts = (typeof messages)[OfProto<keyof typeof messages>];
 type KeysOf<Part> = keyof NonNullable<Part> & string;
 type KindOf<Call> = Call extends { readonly entries?: infer Entries } ? KeysOf<Entries> : never;
 type FieldOf<Call> = Call extends { readonly ledger?: infer Fields } ? KeysOf<Fields> : never;

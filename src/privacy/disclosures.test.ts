@@ -11,6 +11,7 @@ import {
   type DisclosureName,
   disclosuresOf,
   type PassiveFacts,
+  withoutBounds,
 } from "./disclosures.ts";
 import { leakageOf, leakageText } from "./leakage.ts";
 import { revealsTags } from "../../test/support/reveals-tags.ts";
@@ -38,6 +39,14 @@ test("the table has every @reveals tag of the code and every entry of the ledger
     const covering = entries.filter((entry) => entry.learner === learner && entry.what.includes(what));
     expect(covering, `${learner}: ${what}`).not.toHaveLength(0);
   }
+});
+
+test("what is counted and has no bound is disclosed without one, where there are trees", () => {
+  const field = { learner: "active", what: "a checksum of a node's candidates", unit: "checksums" } as const;
+  const { checksums, wins } = withoutBounds({ checksums: field, wins: ledgerEntries.wins }, entries);
+  expect(wins).toBeUndefined();
+  expect(checksums?.extent(plain)).toEqual({ atMost: null, unit: "checksums" });
+  expect(checksums?.extent({ ...plain, trees: 0 })).toBeNull();
 });
 
 test("the table and the lists of docs/leakage.md have the same items, in the page's words", () => {

@@ -4,15 +4,39 @@
  * `@reveals` tags of the code, to the ledger and to the page; the ledger counts afterwards what this table bounds
  * before.
  */
+import type { LedgerFacts } from "../messages/call.ts";
+import { ledgerEntries } from "../messages/ledger.ts";
+import type { LedgerName } from "../messages/table.ts";
 import { activeDisclosures } from "./active-disclosures.ts";
 import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
 import { passiveDisclosures } from "./passive-disclosures.ts";
 
 export type { DisclosureEntry, DisclosureFacts, Extent, PassiveFacts, Sampling } from "./disclosure-entry.ts";
 
-export const disclosureEntries = { ...activeDisclosures, ...passiveDisclosures };
+const bounded = { ...activeDisclosures, ...passiveDisclosures };
 
-export type DisclosureName = keyof typeof disclosureEntries;
+export type DisclosureName = keyof typeof bounded | LedgerName;
+
+/** What is counted in the ledger is disclosed, also if no bound of it is known before the job. */
+export const disclosureEntries: Readonly<Partial<Record<DisclosureName, DisclosureEntry>>> = {
+  ...withoutBounds(ledgerEntries, Object.values<DisclosureEntry>(bounded)),
+  ...bounded,
+};
+
+export function withoutBounds<Name extends string>(
+  fields: Readonly<Record<Name, LedgerFacts>>,
+  entries: readonly DisclosureEntry[],
+): Readonly<Partial<Record<Name, DisclosureEntry>>> {
+  const others = Object.entries<LedgerFacts>(fields).filter(
+    ([, { learner, what }]) => !entries.some((entry) => entry.learner === learner && entry.what.includes(what)),
+  );
+  return Object.fromEntries(
+    others.map(([name, { learner, what, unit }]): [string, DisclosureEntry] => [
+      name,
+      { learner, what, extent: ({ trees }) => (trees === 0 ? null : { atMost: null, unit }) },
+    ]),
+  ) as Partial<Record<Name, DisclosureEntry>>;
+}
 
 export interface Disclosure extends Extent {
   readonly name: DisclosureName;

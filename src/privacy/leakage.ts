@@ -34,7 +34,7 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
     party: name,
     role,
     learns: reveals
-      .filter((one) => one.learner === name && disclosureEntries[one.name].learner === role)
+      .filter((one) => one.learner === name && disclosureEntries[one.name]?.learner === role)
       .map(({ learner: _party, ...rest }) => rest),
   });
   const unique = (names: readonly string[]): string[] => [...new Set(names)];
@@ -44,9 +44,9 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
       ...unique(facts.map(({ active }) => active)).map((name) => party(name, "active")),
       ...unique(facts.map(({ passive }) => passive)).map((name) => party(name, "passive")),
     ],
-    absent: (Object.keys(disclosureEntries) as DisclosureName[])
-      .filter((name) => pairs.every(({ absent }) => absent.includes(name)))
-      .map((name) => ({ name, what: disclosureEntries[name].what })),
+    absent: Object.entries(disclosureEntries)
+      .map(([name, { what }]) => ({ name: name as DisclosureName, what }))
+      .filter(({ name }) => pairs.every(({ absent }) => absent.includes(name))),
     gauges: facts.map(gaugeOf).filter((gauge) => gauge !== null),
     reference: "docs/leakage.md",
   };
