@@ -11,7 +11,7 @@ type NodeMessage = Pick<ActiveNode, "tree" | "node" | "scheme">;
 type NodeOrigin = Pick<NodeMembers, "parent" | "sibling" | "members">;
 
 /** As it travels, or before. */
-interface SumsMessage extends Pick<
+export interface SumsMessage extends Pick<
   PassiveHistograms,
   "tree" | "node" | "firstCandidate" | "lowerSides" | "withheld" | "scheme"
 > {

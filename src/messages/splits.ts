@@ -12,7 +12,7 @@ type NodeOfTree = Pick<PassiveSplit, "tree" | "node">;
 type NamedSet = Pick<CategorySet, "group" | "missingLeft"> & { readonly categories: readonly number[] };
 
 /** As it travels, or before. */
-interface DecisionMessage {
+export interface DecisionMessage {
   readonly node: number;
   readonly named:
     | { readonly case: "candidate"; readonly value: number }
