@@ -323,7 +323,7 @@ describe("a node that this party has split", () => {
           }),
         ),
       );
-    await expectError(() => split(0), "PROTOCOL_STATE", /nobody has asked what it offers/);
+    await expectError(() => split(0), "PROTOCOL_STATE", /its candidates were not asked for/);
     await driver.root(0);
     await driver.node(0, childOf(firsts(4)));
     await split(2);

@@ -3,6 +3,7 @@
  * one message that names every field, what was asked and what is allowed. By then the ids have been aligned.
  */
 import { TandemError } from "../base/error.ts";
+import { membershipFacts } from "../base/membership.ts";
 import { codecParameters, describeBounds, privacyParameters } from "../base/parameters/parameters.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
@@ -134,7 +135,8 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
 
 /** Minimums that nobody could keep below the root: a party that does not know who is in a node cannot count them. */
 function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): readonly string[] {
-  if (schemeNamed(agreed.scheme).membership === "sent" || policy.lattice_minimums === "root") return [];
+  if (membershipFacts[schemeNamed(agreed.scheme).membership].membersAreSent || policy.lattice_minimums === "root")
+    return [];
   const minimums = [
     ...(["min_instances_per_node", "min_instances_per_candidate", "min_instances_per_tree"] as const).filter(
       (name) => policy[name] > 1,

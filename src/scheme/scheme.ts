@@ -27,7 +27,7 @@ export interface SchemeOptions {
   /** Default: as many as the machine has cores. */
   readonly threads?: number | undefined;
   readonly speed: SpeedParameters;
-  /** Gradients' ciphertexts can be made again by whoever has the recipe; default: not. */
+  /** Gradients' ciphertexts can be made again from their recipe; default: not. */
   readonly repeatable?: boolean | undefined;
 }
 
@@ -80,7 +80,7 @@ interface SchemeBase {
   kernelName(): string;
   /** In a few words, for people: "a 2048-bit Paillier key". */
   describe(parameters: SchemeParameters): string;
-  /** What everybody who looks at the job must be told of it; null: nothing. */
+  /** Shown to all who look at the job; null: nothing. */
   warning(parameters: SchemeParameters): string | null;
   /** Why a passive party with these limits refuses, one phrase each; empty if it does not. */
   violations(parameters: SchemeParameters, limits: SchemeLimits): readonly string[];
@@ -90,7 +90,7 @@ interface SchemeBase {
   sizes(parameters: SchemeParameters, layout: GradientLayout, speed: SpeedParameters): SchemeSizes;
   /** The active party's secret, made anew. It may take seconds. */
   makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
-  /** The secret of a job that is taken up again. @throws TandemError for a text that is none */
+  /** The secret of a job that is taken up again. @throws TandemError KEY_FORMAT */
   readSecret(text: string): Promise<SchemeSecret>;
   /** The work on a part of a passive party's rows; left out: its passive half keeps all rows itself. */
   block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
@@ -139,7 +139,7 @@ export interface PassiveOptions extends Pick<SchemeOptions, "threads"> {
 /** A private key, or whatever else must outlive a crash of the active party. Only its scheme looks inside. */
 export interface SchemeSecret {
   readonly scheme: string;
-  /** For a file that nobody else can read. */
+  /** For a file that only its owner can read. */
   serialise(): string;
 }
 

@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/files/storage.ts";
-import type { ToldAnswer } from "../protocol/passive/round-store.ts";
+import type { StoredAnswer } from "../protocol/passive/round-store.ts";
 import { passiveKind } from "./passive-checkpoint.ts";
 import { appendSealed, readSealed, readSealedLines, writeSealed } from "./sealed-file.ts";
 import { bytesFrom, textOf } from "./stored-numbers.ts";
@@ -44,14 +44,14 @@ export class RoundFiles {
     this.#storage = storage;
   }
 
-  async readAnswers(round: number, part: number): Promise<readonly ToldAnswer[] | null> {
+  async readAnswers(round: number, part: number): Promise<readonly StoredAnswer[] | null> {
     const stored = await readSealedLines(this.#answers(round, part), answerKind, this.#storage);
     if (stored === null) return null;
     const own = stored.filter(({ beginning }) => beginning === this.#beginning);
     return own.map(({ tree, node, parting, messages }) => ({ tree, node, parting, messages: messages.map(bytesFrom) }));
   }
 
-  async addAnswers(round: number, part: number, answers: readonly ToldAnswer[]): Promise<void> {
+  async addAnswers(round: number, part: number, answers: readonly StoredAnswer[]): Promise<void> {
     await this.#makeFolder(round);
     const lines = answers.map(({ tree, node, parting, messages }) => ({
       beginning: this.#beginning,

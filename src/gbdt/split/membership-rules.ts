@@ -20,7 +20,7 @@ export interface MembershipRules {
     rows: () => Uint32Array,
   ): { readonly minimums: Minimums; readonly ever: readonly Uint8Array[] | null };
   /**
-   * @param serial tells this try at the round from any other
+   * @param serial distinguishes this try at the round from any other
    * @param derives sums of the larger sibling are derived from its parent's
    */
   noiseNames(tree: number, serial: () => number, derives: boolean): NoiseNames;

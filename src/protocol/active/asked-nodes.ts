@@ -5,7 +5,7 @@
  * pair of which one has fewer, nor about anything below them: who has a parent's sums and one child's has the other's.
  *
  * Where features interact in groups only, a party is asked about the nodes that some feature of its own may split, and
- * told which of its groups are open there.
+ * its request names those of its groups that are open there.
  *
  * @reveals passive: the names of all interaction groups, and at each node that it is asked about which of the
  *   interaction groups that it has features in are open

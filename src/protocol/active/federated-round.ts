@@ -68,10 +68,10 @@ export class FederatedRound {
   }
 
   /**
-   * While the passive parties end its last tree, and while it is stored, whoever comes next may compute.
+   * While the passive parties end its last tree, and while it is stored, the next round may be computed.
    * @param margins move on with every tree, or with dart when a layer ends; gradients are those of its beginning
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
-   * @param before settles when the round before this one is stored: nobody hears of this one earlier
+   * @param before settles when the round before this one is stored: no party hears of this one earlier
    * @returns when the round is grown; `ended` settles when it is stored
    */
   async grow(
@@ -126,7 +126,7 @@ export class FederatedRound {
       const parameters = growParametersOf(training);
       const found = await this.#growTree({ ...grid, tree, outputs, parameters, round: shared });
       await shared.opened;
-      const told = shared.finishTree(tree);
+      const finished = shared.finishTree(tree);
       const grown = this.#task.withOwnLeaves(found, outputs, dart === null ? margins : learnt, sample);
       if (dart === null) addLeafWeights(margins, outputCount, tree, grown.tree, grown.leaves);
       else dart.add(grown.tree, grown.leaves);
@@ -138,14 +138,14 @@ export class FederatedRound {
         if (isEnd) await dart?.endLayer(margins);
         const validation = isEnd ? await monitor.afterRound(margins, dart?.weights) : null;
         const ending = async (): Promise<RoundMetrics | null> => {
-          await told;
+          await finished;
           await keep({ trees, leaves });
           await finish(tree, grown, validation);
           return evaluated;
         };
         return { ended: ignoreUnhandled(ending()) };
       }
-      await told;
+      await finished;
       await finish(tree, grown, null);
     }
     return { ended: Promise.resolve(evaluated) };

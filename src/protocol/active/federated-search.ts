@@ -44,7 +44,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   /** Of nodes other than the root and smaller children: how many drawn values their noise is made of. */
   readonly #draws = new Map<number, number>();
   readonly #asked: AskedNodes;
-  /** Null with noise, and where nobody else takes part. */
+  /** Null with noise, and where no other party takes part. */
   readonly #sumsCheck: SumsCheck | null;
 
   constructor(task: TreeTask, gain: TreeGain) {
@@ -64,7 +64,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     }
     this.#asked.openRoot(root);
     const asked = this.#ask([{ node: root, pair: null }]);
-    asked.catch(() => {}); // whoever waits for it afterwards sees it
+    asked.catch(() => {}); // it is awaited below
     const own = await this.#own.root(root);
     const rows = (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates);
     sharedRoot?.push(...rows);

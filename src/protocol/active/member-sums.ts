@@ -1,6 +1,6 @@
 /**
  * The sums of the people whom a passive party sends left and right, beside those that it had answered for the candidate
- * that won. The active party knows every gradient: one pass over the node's people tells.
+ * that won. The active party knows every gradient: one pass over the node's people is enough.
  *
  * With noise either side may differ from its sum by `deviations` standard deviations of what was added: an honest party
  * exceeds that at a split with a probability below 2^-100, since a discrete Gaussian has tails no heavier than the

@@ -70,7 +70,7 @@ export class NodeAnswers {
     lowerSides?.set(lowerSidesFrom(answer.lowerSides, counts.length), first);
   }
 
-  /** Where counts are not told: how many a candidate of the piece can be over; nobody where it is withheld. */
+  /** Where counts are not sent: how many a candidate of the piece can be over; 0 where it is withheld. */
   summedMost({ node, firstCandidate, counts }: PassiveHistograms): number[] {
     const { withheld } = this.#tables.get(node) ?? noCandidates;
     const size = this.#sizes.get(node) ?? 0;

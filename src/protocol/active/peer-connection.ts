@@ -67,7 +67,7 @@ export class PeerConnection {
     );
   }
 
-  /** Ends the job; after a failure tells the party why, without waiting long. */
+  /** Ends the job; after a failure the party gets the reason, and is not waited for long. */
   async finish(failure: string, treeCount: number): Promise<void> {
     const finished = this.peer.finishJob(
       { failure, treeCount },

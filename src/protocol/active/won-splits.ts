@@ -1,7 +1,7 @@
 /**
  * The splits that one passive party has won on a level: which of its candidates that tie is named, and who goes left.
  *
- * One name per node is all that the party is told. Where several tie, it is asked for the order of the node's
+ * One name per node is all that the party gets. Where several tie, it is asked for the order of the node's
  * candidates first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from
  * tree to tree, which noise hides. There the first is named, and its owner takes the first in tie order of those that
  * have the same sums (scheme/candidates/same-sums.ts); others do not tie with it.
@@ -68,7 +68,7 @@ function askOrders(session: PeerSession, tree: number, inTie: readonly WonNode[]
   return session.orders(tree, new Map(inTie.map(({ node, rows }) => [node.id, entryCount(rows)])));
 }
 
-/** Where counts are not told there is somebody on a side that has a hessian. */
+/** Where counts are not sent, a side with a hessian is not empty. */
 function countsOf(
   { node, tied, rows }: WonNode,
   outputs: readonly number[],

@@ -36,7 +36,7 @@ export class OutcomeTransfers {
   }
 
   /**
-   * As `splits` of the peer answers where outcomes are told: bitmaps over everybody, in which nobody is set but people
+   * As `splits` of the peer answers where outcomes are sent: bitmaps over all instances, with no bit set but of people
    * of the node.
    * @param wanted the nodes of the request, in its order
    */

@@ -1,5 +1,5 @@
 /**
- * What a passive party's sums can be where it tells no counts, but adds no noise either: nothing below the sum of the
+ * What a passive party's sums can be where it sends no counts, but adds no noise either: nothing below the sum of the
  * node's negative gradients, nor above that of its positive ones. And categories add up to the node.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
@@ -23,7 +23,7 @@ export class UncountedSums {
   /** Of the node that was asked about last: every party has candidates there. */
   #last: { readonly sampled: Uint32Array; readonly ranges: readonly Range[] } | null = null;
 
-  /** @param outputs those that the tree learns: sums of others are not told */
+  /** @param outputs those that the tree learns: sums of others are not sent */
   constructor({ columns }: Pick<QuantisedGradients, "columns">, outputs: readonly number[]) {
     this.#columns = columns;
     this.#slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
@@ -58,7 +58,7 @@ function hasNegative(column: Float64Array): boolean {
   return false;
 }
 
-/** Without a branch that nobody can foresee. */
+/** Without a branch that cannot be predicted. */
 function sumOfSizes(column: Float64Array, sampled: Uint32Array): number {
   let sizes = 0;
   for (let i = 0; i < sampled.length; i++) sizes += Math.abs(column[sampled[i]]);

@@ -15,7 +15,7 @@ export interface Parting {
 }
 
 /** One node's candidate sums, as they were sent. */
-export interface ToldAnswer {
+export interface StoredAnswer {
   readonly tree: number;
   readonly node: number;
   /** Null for the root. */
@@ -26,9 +26,9 @@ export interface ToldAnswer {
 
 export interface RoundStore {
   /** The answers of a round, in the order in which they were added, part by part from 0 on; null: no such part. */
-  readAnswers(round: number, part: number): Promise<readonly ToldAnswer[] | null>;
+  readAnswers(round: number, part: number): Promise<readonly StoredAnswer[] | null>;
   /** Adds some to a part. Settles when they outlive this process. */
-  addAnswers(round: number, part: number, answers: readonly ToldAnswer[]): Promise<void>;
+  addAnswers(round: number, part: number, answers: readonly StoredAnswer[]): Promise<void>;
   /** Chunks of a round's gradients, from 0 on: what the scheme takes. */
   readGradients(round: number, index: number): Promise<Uint8Array | null>;
   writeGradients(round: number, index: number, message: Uint8Array): Promise<void>;

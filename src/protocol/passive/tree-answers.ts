@@ -36,7 +36,7 @@ export class TreeAnswers {
     });
     const ahead = (): ReturnType<typeof answers.next> => {
       const next = answers.next();
-      next.catch(() => {}); // whoever waits for it sees it
+      next.catch(() => {}); // it is awaited below
       return next;
     };
     const next = Array.from({ length: nodesAhead }, ahead);

@@ -1,8 +1,8 @@
 /**
  * What a passive party's sums can be at all. The active party knows every gradient and every node's total, so it need
- * not believe just any number: whoever sends others than its columns make should not be named a winner.
+ * not accept just any number: a party whose sums its columns cannot make should not be named a winner.
  *
- * Nothing of this is checked with noise: no count is told there, and categories do not add up.
+ * Nothing of this is checked with noise: no counts are sent there, and categories do not add up.
  */
 import { highLimb, type QuantisedGradients, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
 import { addRow } from "../../gbdt/split/histogram.ts";
@@ -72,7 +72,7 @@ export class BelievableSums {
     return null;
   }
 
-  /** Of nobody the sum is 0. */
+  /** Of no instance the sum is 0. */
   #isWithin(sum: number, count: number, least: number, most: number): boolean {
     const slack = this.#limbs === 1 ? 0 : limbedSlack * count * Math.max(Math.abs(least), Math.abs(most));
     return sum >= count * least - slack && sum <= count * most + slack;

@@ -13,7 +13,7 @@ import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { splitKey } from "../split-key.ts";
 import type { SumsAnswer } from "../passive/histogram-answer.ts";
-import type { Parting, RoundStore, ToldAnswer } from "../passive/round-store.ts";
+import type { Parting, RoundStore, StoredAnswer } from "../passive/round-store.ts";
 
 type Answer = readonly SumsAnswer[];
 
@@ -34,22 +34,22 @@ export class AnswerStore {
   #partBytes = 0;
   /** By tree and node: where the store has the answer. */
   readonly #places = new Map<string, Place>();
-  /** By tree and parent: how nodes were parted of which something was told. */
+  /** By tree and parent: how nodes were parted of which something was answered. */
   readonly #partings = new Map<number, Map<number, Parting>>();
-  /** Nodes whose sibling was told. */
+  /** Nodes whose sibling was answered. */
   readonly #siblings = new Set<string>();
   /** Answers that are being computed or stored. */
   readonly #underWay = new Map<string, Promise<Answer>>();
   /** Those of them that wait for the store: it takes all at once. */
-  readonly #waiting: ToldAnswer[] = [];
+  readonly #waiting: StoredAnswer[] = [];
   /** The part that was read last. */
-  #read: { readonly part: number; readonly answers: readonly ToldAnswer[] } | null = null;
+  #read: { readonly part: number; readonly answers: readonly StoredAnswer[] } | null = null;
 
   constructor(store: RoundStore | null) {
     this.#store = store;
   }
 
-  /** A round begins, for the first time or again: learns what was told of it before. */
+  /** A round begins, for the first time or again: learns what was answered about it before. */
   async begin(round: number): Promise<void> {
     this.#round = round;
     this.#next = { part: 0, index: 0 };
@@ -62,23 +62,23 @@ export class AnswerStore {
       const answers = await this.#store.readAnswers(round, part);
       if (answers === null) return;
       if (part > 0) this.#nextPart();
-      for (const told of answers) this.#remember(told);
+      for (const answer of answers) this.#remember(answer);
     }
   }
 
-  /** How nodes of a tree were parted, by parent, if something was told of their children in this attempt or before. */
+  /** How nodes of a tree were parted, by parent, if their children were answered in this attempt or before. */
   partings(tree: number): ReadonlyMap<number, Parting> {
     return this.#partings.get(tree) ?? new Map<number, Parting>();
   }
 
   /** Whether the candidates of a node are known there: it was asked for, or its sibling was. */
-  isTold(tree: number, node: number): boolean {
+  isAnswered(tree: number, node: number): boolean {
     const key = splitKey(tree, node);
     return this.#places.has(key) || this.#siblings.has(key);
   }
 
   /** The answer about a node whose people are known to be those of before. @param compute what it is the first time */
-  answer(question: Omit<ToldAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
+  answer(question: Omit<StoredAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
     const key = splitKey(question.tree, question.node);
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
@@ -96,7 +96,7 @@ export class AnswerStore {
     await Promise.allSettled(this.#underWay.values());
   }
 
-  async #tell(question: Omit<ToldAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
+  async #tell(question: Omit<StoredAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
     const answer = await compute();
     const encoded = (message: SumsAnswer): Uint8Array =>
       toBinary(PassiveHistogramsSchema, create(PassiveHistogramsSchema, message));
@@ -105,32 +105,32 @@ export class AnswerStore {
   }
 
   /** With whatever else waits. */
-  async #keep(told: ToldAnswer): Promise<void> {
-    this.#waiting.push(told);
+  async #keep(answer: StoredAnswer): Promise<void> {
+    this.#waiting.push(answer);
     await this.#writes.run(async () => {
-      if (!this.#waiting.includes(told)) return; // somebody before has stored it
+      if (!this.#waiting.includes(answer)) return; // stored with the one before
       const all = this.#waiting.splice(0);
       if (this.#partBytes > partBytesMax) this.#nextPart();
       try {
         await this.#store?.addAnswers(this.#round, this.#next.part, all);
       } catch (error) {
-        this.#waiting.unshift(...all.filter((other) => other !== told)); // they try for themselves
+        this.#waiting.unshift(...all.filter((other) => other !== answer)); // they try for themselves
         throw error;
       }
       for (const one of all) this.#remember(one);
     });
   }
 
-  async #again({ part, index }: Place, { tree, node }: Omit<ToldAnswer, "messages">): Promise<Answer> {
+  async #again({ part, index }: Place, { tree, node }: Omit<StoredAnswer, "messages">): Promise<Answer> {
     if (this.#read?.part !== part || this.#read.answers.length <= index)
       this.#read = { part, answers: (await this.#store?.readAnswers(this.#round, part)) ?? [] };
-    const told = this.#read.answers[index] as ToldAnswer | undefined;
-    if (told?.tree !== tree || told.node !== node)
-      throw new TandemError("CHECKPOINT", "what was told of this round is no longer stored");
-    return told.messages.map((message) => fromBinary(PassiveHistogramsSchema, message));
+    const stored = this.#read.answers[index] as StoredAnswer | undefined;
+    if (stored?.tree !== tree || stored.node !== node)
+      throw new TandemError("CHECKPOINT", "the answers of this round are no longer stored");
+    return stored.messages.map((message) => fromBinary(PassiveHistogramsSchema, message));
   }
 
-  #remember({ tree, node, parting, messages }: ToldAnswer): void {
+  #remember({ tree, node, parting, messages }: StoredAnswer): void {
     const { part, index } = this.#next;
     this.#places.set(splitKey(tree, node), this.#next);
     this.#next = { part, index: index + 1 };

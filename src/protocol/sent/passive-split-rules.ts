@@ -34,7 +34,7 @@ export class NodeSplitRules implements SplitRules {
     this.#split = new SplitCount(agreed);
   }
 
-  /** What was told of the tree before is known. */
+  /** What was answered about the tree before is known. */
   beginTree(tree: number): void {
     this.#tree = tree;
     this.#parted = new Set(this.#store.partings(tree).keys());
@@ -68,7 +68,7 @@ export class NodeSplitRules implements SplitRules {
       if (this.#parted.has(node))
         throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by a split of this party`);
       if (!this.#isOffered(node))
-        throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but nobody has asked what it offers`);
+        throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but its candidates were not asked for`);
     }
     for (const node of asked) this.#split.add(node);
   }
@@ -77,7 +77,7 @@ export class NodeSplitRules implements SplitRules {
     return answer;
   }
 
-  /** What was told of these nodes, or of their parent's children. */
+  /** What was answered about these nodes, or of their parent's children. */
   #before({ parent, node, sibling }: Parted): Parting[] {
     const partings = this.#store.partings(this.#tree);
     const above = partings.get(parent);
@@ -91,7 +91,7 @@ export class NodeSplitRules implements SplitRules {
     const tree = this.#tree;
     const isSameRoot = colsampleBytree * colsampleBylevel * colsampleBynode === 1 && maxThresholds === 0;
     const first = node === 0 && isSameRoot ? tree - (tree % treesPerRound) : tree;
-    for (let t = first; t <= tree; t++) if (this.#store.isTold(t, node)) return true;
+    for (let t = first; t <= tree; t++) if (this.#store.isAnswered(t, node)) return true;
     return false;
   }
 }

@@ -19,7 +19,7 @@ export interface HiddenTreeJob extends TreeJob {
   readonly sendsTreeShape: boolean;
   /** Per feature and candidate 1 if it is ever offered; null: all are. */
   readonly ever: readonly Uint8Array[] | null;
-  /** Tells the noise of this try at a round from that of any other. */
+  /** Distinguishes the noise of this try at a round from that of any other. */
   readonly serial: () => number;
 }
 
@@ -28,7 +28,7 @@ const noInstances = new Uint32Array(0);
 export class HiddenNodes extends TreeNodes {
   readonly #job: HiddenTreeJob;
 
-  /** @param used what the job's splits have used so far, where that is limited; whoever answers a split adds to it */
+  /** @param used what the job's splits have used so far, where that is limited; every answered split adds to it */
   constructor(job: HiddenTreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
     const { features, instances, noise, ever } = job;
     const root = { id: 0, members: instances };

@@ -19,7 +19,7 @@ import type { TreeSample } from "./tree-sample.ts";
 export class SentNodes extends TreeNodes {
   /**
    * @param round the trees of a round share their secret order, so that they can share what is known of the root
-   * @param used what the job's splits have used so far, where that is limited; whoever answers a split adds to it
+   * @param used what the job's splits have used so far, where that is limited; every split that is answered adds to it
    */
   constructor(job: TreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
     super(job, sample, offersOf(job, tree, round, sample, used));

@@ -135,15 +135,15 @@ export abstract class TreeNodes {
     this.#splitBy.set(node, feature);
   }
 
-  /** What may split the children of a node. @param told the groups that are open there, as bits */
-  protected below(parent: number, { interactions }: PlacedNode, told: number): Interactions | null {
+  /** What may split the children of a node. @param open the groups that are open there, as bits */
+  protected below(parent: number, { interactions }: PlacedNode, open: number): Interactions | null {
     if (this.#groups === null) {
-      if (told !== 0) throw new TandemError("PROTOCOL_STATE", "open groups in a job without groups");
+      if (open !== 0) throw new TandemError("PROTOCOL_STATE", "open groups in a job without groups");
       return null;
     }
     const feature = this.#splitBy.get(parent);
     const splitBy = feature === undefined ? null : { feature, groups: this.job.features[feature].groups ?? 0 };
-    return openBelow(interactions, told, this.#groups, splitBy);
+    return openBelow(interactions, open, this.#groups, splitBy);
   }
 
   protected checkNumbers(parent: number, node: number, sibling: number): void {
@@ -156,7 +156,7 @@ export abstract class TreeNodes {
     return this.placed(node).members;
   }
 
-  /** The candidates of a node, whoever is in it. */
+  /** The candidates of a node. */
   candidates(node: number): CandidateSet {
     return this.offers.candidates.at({ node, depth: this.placed(node).depth });
   }
