@@ -6,7 +6,7 @@ import { type Dashboard, startDashboard } from "../src/dashboard/server.ts";
 import { JobRecord } from "../src/record/job-record.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { figure, openView, picture } from "./support/dashboard-page.ts";
+import { openView, picture } from "./support/dashboard-page.ts";
 import { columnExposure, labelExposure, recordActive, recordPassive } from "./support/exposed-job.ts";
 
 const browserPath = findBrowser();
@@ -78,15 +78,18 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
     // By keyboard: the table behind the picture.
     await page.locator("summary", { hasText: "As a table" }).focus();
     await page.keyboard.press("Enter");
-    const row = page.getByRole("region", { name: "What is told of each column" }).locator("tr", { hasText: /^AGE/ });
+    const row = page
+      .getByRole("region", { name: "What is revealed of each column" })
+      .locator("tr", { hasText: /^AGE/ });
     await expect.poll(() => row.locator("td").allTextContents()).toContain("2,250 (10%)");
 
     expect(await page.locator(".gauge").getAttribute("aria-label")).toBe(
       "Exact sums per person, all jobs with bank: 0.031; little at 0.02, half at 0.05, all at 0.1; your limit 0.040",
     );
-    expect(await figure(page, "scored people, your limit 10,000")).toBe("7,500");
+    const spent = page.getByRole("region", { name: "What else the partner has had" });
+    expect(await spent.locator("tr", { hasText: "people scored" }).innerText()).toMatch(/7,500[^]*your limit 10,000/);
     await openView(page, "disclosure");
-    expect(await page.locator(".lead").innerText()).toContain("0.031 per person, give away some of it");
+    expect(await page.locator(".lead").innerText()).toContain("0.031 per person, reveal some of it");
     expectClean();
     await context.close();
   });
@@ -94,7 +97,9 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
   test("the active party: a curve between chance and the model; nothing of another's columns", async () => {
     const { page, context, expectClean } = await opened("bank", "audited");
     await page.getByRole("img", { name: /AUC of the best guess of your labels by retailer/ }).waitFor();
-    expect(await page.locator("main").innerText()).toContain("Of the riskiest tenth by the model it finds 61%.");
+    expect(await page.locator("main").innerText()).toContain(
+      "Of the riskiest tenth by the model it finds 61%; guessing finds 10%.",
+    );
     expect(await page.locator(".gauge").count()).toBe(0);
     for (const { name } of columnExposure.columns) expect(await page.content()).not.toContain(name);
     expectClean();
@@ -105,8 +110,10 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
     const { page, context, expectClean } = await opened("retailer", "unaudited");
     const main = page.locator("main");
     await expect.poll(() => main.innerText()).toContain("No audit of this job yet. Run tandem audit --job <folder>.");
-    expect(await main.innerText()).toContain("There were no exact sums.");
-    expect(await main.innerText()).toContain("privacy: guarded – noise 10, at least 1% of the people");
+    expect(await main.innerText()).toContain("No exact sums were sent.");
+    expect(await main.innerText()).toContain(
+      "(privacy: guarded): noise of deviation 10 in sums, at least 1% of the people",
+    );
     const record = new JobRecord(join(records, "retailer", "unaudited"));
     record.own({ kind: "exposure", exposures: [{ ...columnExposure, noise: { sigma: 10, bitsPerColumnMax: 0.02 } }] });
     record.close();

@@ -7,6 +7,7 @@ import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lockFolder } from "../src/base/files/process-lock.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
 import { type Company, foundCompany, makePeople, writeActiveConfig, writePassiveConfig } from "./support/companies.ts";
@@ -154,6 +155,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
     const firstTree = lines.findIndex((line) => line.includes('"type":"tree"')) + 1;
     const events = join(folder, "events.jsonl");
     writeFileSync(events, `${lines.slice(0, firstTree).join("\n")}\n`);
+    const release = await lockFolder(folder); // as the process of a job that goes on does
     const server = startTandem(["dashboard", join(root, "watched")]);
     try {
       const watched = await openDashboard(browser, await printedAddress(server));
@@ -184,6 +186,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
       await watched.context.close();
     } finally {
       server.process.kill("SIGTERM");
+      await release();
     }
   });
 });

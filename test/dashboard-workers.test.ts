@@ -2,12 +2,13 @@
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lockFolder, type Release } from "../src/base/files/process-lock.ts";
 import { type Dashboard, startDashboard } from "../src/dashboard/server.ts";
-import type { JobRecord } from "../src/record/job-record.ts";
+import { JobRecord } from "../src/record/job-record.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { beginCrewedJob, busyCrew } from "./support/crewed-job.ts";
-import { openView, picture } from "./support/dashboard-page.ts";
+import { openView, picture, stateShown } from "./support/dashboard-page.ts";
 import { labelExposure, recordActive } from "./support/exposed-job.ts";
 
 const browserPath = findBrowser();
@@ -22,8 +23,10 @@ describe.skipIf(browserPath === null)("the Workers card in a browser", () => {
   let browser: Browser;
   let dashboard: Dashboard;
   let record: JobRecord;
+  let release: Release;
   beforeAll(async () => {
     record = beginCrewedJob(join(records, "retailer", "spring"), "spring");
+    release = await lockFolder(join(records, "retailer"));
     recordActive(join(records, "bank"), "spring", { exposure: labelExposure });
     const viewers = ["retailer", "bank"].map((name) => ({ name, directory: join(records, name), job: "spring" }));
     dashboard = await startDashboard({ viewers, host: "127.0.0.1", port: 0 });
@@ -31,6 +34,7 @@ describe.skipIf(browserPath === null)("the Workers card in a browser", () => {
   });
   afterAll(async () => {
     record?.close();
+    await release?.();
     await browser?.close();
     await dashboard?.close();
   });
@@ -47,6 +51,22 @@ describe.skipIf(browserPath === null)("the Workers card in a browser", () => {
       expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       await picture(page, `workers${dark ? "-dark" : ""}${width === 390 ? "-390" : ""}`);
     }
+    expectClean();
+    await context.close();
+  });
+
+  test("a job whose process is gone is interrupted, on its page and in the list", async () => {
+    const killed = new JobRecord(join(records, "bank", "killed"), () => 1000);
+    const begun = { ownIdCount: 5, peerIdCount: 7, party: "bank", peer: "retailer", job: "killed" };
+    killed.event({ type: "aligning", ...begun });
+    killed.close();
+    const { page, context, expectClean } = await openDashboard(browser, dashboard.url);
+    await openView(page, "overview?viewer=bank&job=killed");
+    await stateShown(page, "interrupted");
+    await page.getByText("no process is working on it any more").waitFor();
+    expect(await page.locator(".state-aligning").count()).toBe(0);
+    await openView(page, "jobs?viewer=bank");
+    await page.locator("tr", { hasText: "killed" }).locator(".state-interrupted").waitFor();
     expectClean();
     await context.close();
   });

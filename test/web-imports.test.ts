@@ -16,7 +16,7 @@ const { importsOf } = (await import(pathToFileURL(join(root, "scripts", "check-l
 const allowed = [
   /^src\/record\/(event|events|events\/[a-z-]+|fields|fold-events|log-line|own-lines|exposure|redone-rounds)\.ts$/,
   /^src\/(base|record)\/membership\.ts$/,
-  /^src\/record\/((job|own|crew)-view|(job|defence|exposure|spending|contribution)-facts)\.ts$/,
+  /^src\/record\/((job|own|crew)-view|(job|defence|exposure|spending|contribution|ledger)-facts)\.ts$/,
   /^src\/base\/(assert|error|text\/format|gradients\/quantised-gradients)\.ts$/,
   /^src\/base\/parameters\/(privacy-parameters|parameter-spec)\.ts$/,
   /^src\/(privacy\/(spending|disclosure-text)|messages\/[a-z-]+|crew\/crew-summary)\.ts$/,

@@ -109,9 +109,22 @@ export interface LedgerFacts {
   readonly unit: string;
   /** The same in every attempt: it is set, not added up. */
   readonly isOncePerJob?: true;
-  /** It is disclosed in another way where it is not counted: a 0 would be misread as "never". */
-  readonly isShownIfCounted?: true;
+  readonly scale: LedgerScale;
 }
+
+/** What a count is compared with where people read it (record/ledger-facts.ts): "a of b" counts an a for every b. */
+export type LedgerScale =
+  | "candidates of nodes"
+  | "candidates of splits"
+  | "candidates"
+  | "features"
+  | "splits"
+  | "people of levels"
+  | "people of outcomes"
+  | "people of splits"
+  | "predicted people of splits"
+  | "predicted people"
+  | "ciphertexts";
 
 export interface CallFacts<
   Name extends CallName,

@@ -32,7 +32,12 @@ const gradients = call<"gradients">()({
     }),
   },
   ledger: {
-    encryptedGradients: { learner: "passive", what: "encrypted gradients only", unit: "ciphertexts" },
+    encryptedGradients: {
+      learner: "passive",
+      what: "encrypted gradients only",
+      unit: "ciphertexts",
+      scale: "ciphertexts",
+    },
   },
   recorder({ digests }) {
     let first: ActiveGradients | null = null;

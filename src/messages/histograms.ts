@@ -96,22 +96,25 @@ const histograms = call<"histograms">()({
       learner: "passive",
       what: "which instances are in each node that is split",
       unit: "instances of nodes",
+      scale: "people of levels",
     },
     openGroups: {
       learner: "passive",
       what: "which of the interaction groups that it has features in are open",
       unit: "nodes below a root",
+      scale: "splits",
     },
     candidateSums: {
       learner: "active",
       what: "the sums of g and h of one side, and its count where that is told",
       unit: "unnamed candidates",
+      scale: "candidates of nodes",
     },
     drawnTogether: {
       learner: "active",
       what: "which candidates are drawn together",
       unit: "unnamed candidates drawn for a node",
-      isShownIfCounted: true,
+      scale: "candidates of nodes",
     },
   },
   recorder({ digests, keepsPieces }) {

@@ -24,6 +24,7 @@ const order = call<"order">()({
       learner: "active",
       what: "the order in which the node's candidates stand in their owner's table",
       unit: "unnamed candidates in order",
+      scale: "candidates of splits",
     },
   },
   recorder({ digests }) {

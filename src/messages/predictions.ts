@@ -15,7 +15,12 @@ const testRows = call<"testRows">()({
     }),
   },
   ledger: {
-    predictedIds: { learner: "passive", what: "the ids that are to be predicted", unit: "ids" },
+    predictedIds: {
+      learner: "passive",
+      what: "the ids that are to be predicted",
+      unit: "ids",
+      scale: "predicted people",
+    },
   },
 });
 
@@ -39,6 +44,7 @@ const predict = call<"predict">()({
       learner: "active",
       what: "the outcome of each of the party's splits",
       unit: "outcomes",
+      scale: "predicted people of splits",
     },
   },
 });
@@ -59,7 +65,12 @@ const maskStep = call<"maskStep">()({
     }),
   },
   ledger: {
-    maskedScores: { learner: "active", what: "where scoring is masked, the score", unit: "scores" },
+    maskedScores: {
+      learner: "active",
+      what: "where scoring is masked, the score",
+      unit: "scores",
+      scale: "predicted people",
+    },
   },
 });
 

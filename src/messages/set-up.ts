@@ -58,6 +58,7 @@ const setUp = call<"setUp">()({
       what: "number of features and of split candidates",
       unit: "candidates in all",
       isOncePerJob: true,
+      scale: "features",
     },
   },
   recorder({ digests, keepsPieces }) {
@@ -91,7 +92,7 @@ const hints = call<"hints">()({
       what: "which candidate is which over all trees",
       unit: "unnamed candidates",
       isOncePerJob: true,
-      isShownIfCounted: true,
+      scale: "candidates",
     },
   },
 });

@@ -73,16 +73,23 @@ const splits = call<"splits">()({
   entries: splitEntries,
   observes: splitObservations,
   ledger: {
-    wins: { learner: "passive", what: "which of its candidates win, and where some tied", unit: "splits won" },
+    wins: {
+      learner: "passive",
+      what: "which of its candidates win, and where some tied",
+      unit: "splits won",
+      scale: "splits",
+    },
     splitOutcomes: {
       learner: "active",
       what: "which side each person of the node falls on, or everybody of the job where members are hidden",
       unit: "instances told a side",
+      scale: "people of outcomes",
     },
     splitGroups: {
       learner: "active",
       what: "for each split that it wins which of those that are open its feature is in",
       unit: "splits",
+      scale: "splits",
     },
   },
   recorder({ digests }) {
@@ -125,6 +132,7 @@ const hiddenSplits = call<"hiddenSplits">()({
       learner: "active",
       what: "for each split that a passive party wins, which side each person of the node falls on",
       unit: "people of the job, where outcomes of the node's people only can be read",
+      scale: "people of splits",
     },
   },
   recorder({ digests }) {

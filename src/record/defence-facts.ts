@@ -1,4 +1,4 @@
-/** What lowers what a job gives away: what the job ran with, and what else there is. Runs in browsers too. */
+/** Defences: those that a job ran with, and those that there are. Runs in browsers too. */
 import { formatBits, formatPercent } from "../base/text/format.ts";
 import { type Defences, presetOf } from "../base/parameters/privacy-parameters.ts";
 import type { DefenceEffect } from "./exposure.ts";
@@ -16,25 +16,26 @@ export function defencesOf({ parameters }: Pick<JobView, "parameters">): Defence
   };
 }
 
-/** Where a scheme tells who is in a node there is nothing to hide, and the record does not say it. */
+/** Where a scheme reveals who is in a node there is nothing to hide, and the record does not say it. */
 function mayHideOutcomes({ parameters }: Pick<JobView, "parameters">): boolean {
   return parameters["hidden_outcomes"] !== undefined;
 }
 
-/** The defences that a job ran with, in one line. A record from before there were any has none. */
-export function privacyLine(view: Pick<JobView, "parameters">): string {
+/** The defences that a job ran with. A record from before there were any has none. */
+export function defenceSentence(view: Pick<JobView, "parameters">): string {
   const defences = defencesOf(view);
   const preset = presetOf(defences);
-  if (preset === "exact") return "privacy: exact – nothing lowers it";
+  if (preset === "exact") return "The job ran without defences that would lower this (privacy: exact).";
   const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds } = defences;
   const words = [
-    noise > 0 && `noise ${noise}`,
-    share > 0 && `at least ${formatPercent(share)} of the people`,
+    noise > 0 && `noise of deviation ${noise} in sums`,
+    share > 0 && `at least ${formatPercent(share)} of the people on each side of a candidate`,
     thresholds > 0 && `${thresholds} threshold${thresholds === 1 ? "" : "s"} per feature`,
     defences.masked_scoring && "masked scoring",
     defences.hidden_outcomes && mayHideOutcomes(view) && "hidden outcomes",
   ];
-  return `privacy: ${preset ?? "own settings"} – ${words.filter((word) => word !== false).join(", ")}`;
+  const listed = words.filter((word) => word !== false).join(", ");
+  return `The job ran with defences (privacy: ${preset ?? "own settings"}): ${listed}.`;
 }
 
 export const settingHead = ["setting", "lowers", "in this job"] as const;
@@ -43,20 +44,26 @@ export const settingHead = ["setting", "lowers", "in this job"] as const;
 export function settingRows(view: Pick<JobView, "parameters" | "role">): string[][] {
   const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds, ...rest } = defencesOf(view);
   const rounds = Number(view.parameters["local_rounds"] ?? 0);
-  const whose = view.role === "active" ? " of the others' columns" : "";
+  const whose = view.role === "active" ? " of the other parties' columns" : "";
   const rows = [
     [
       "answer_noise with min_people_share",
-      `what sums tell${whose}`,
+      `what sums reveal${whose}`,
       noise === 0 && share === 0 ? "off" : `${noise} with ${formatPercent(share)}`,
     ],
-    ["max_thresholds", `what outcomes tell${whose}`, thresholds === 0 ? "off" : String(thresholds)],
-    ["masked_scoring", `what scoring tells${whose}`, rest.masked_scoring ? "on" : "off"],
+    ["max_thresholds", `what split outcomes reveal${whose}`, thresholds === 0 ? "off" : String(thresholds)],
+    ["masked_scoring", `what scoring reveals${whose}`, rest.masked_scoring ? "on" : "off"],
     ...(mayHideOutcomes(view)
-      ? [["hidden_outcomes", "what outcomes tell of people outside the node", rest.hidden_outcomes ? "on" : "off"]]
+      ? [
+          [
+            "hidden_outcomes",
+            "what split outcomes reveal of people outside the node",
+            rest.hidden_outcomes ? "on" : "off",
+          ],
+        ]
       : []),
   ];
-  const labels = ["local_rounds", "what trees tell of your labels, if your own columns carry them"];
+  const labels = ["local_rounds", "what trees reveal of your labels, if your own columns predict them"];
   return view.role === "active" ? [...rows, [...labels, rounds === 0 ? "off" : String(rounds)]] : rows;
 }
 
@@ -65,14 +72,24 @@ export function whatIfTitle(learner: string, others: boolean): string {
   return `What each setting would change, and cost${others ? `: ${learner}` : ""}`;
 }
 
-/** Which of the columns of a what-if say anything, and the table of those. */
-export function whatIfTable(effects: readonly DefenceEffect[]): { readonly head: string[]; readonly rows: string[][] } {
+/**
+ * The columns of a what-if that were measured.
+ *
+ * @param bits that the party's columns hold per person
+ */
+export function whatIfTable(
+  effects: readonly DefenceEffect[],
+  bits: number,
+): { readonly head: string[]; readonly rows: string[][] } {
   const metric = effects.find((effect) => effect.metric !== null)?.metric?.name ?? "";
   const columns: readonly (readonly [string, (effect: DefenceEffect) => string | null])[] = [
     [metric, (effect) => (effect.metric === null ? null : metricWords(effect.metric))],
-    ["bins proven", ({ certain }) => (certain === null ? null : formatPercent(certain))],
-    ["bits told by scoring", ({ scoringBits }) => (scoringBits === null ? null : formatBits(scoringBits))],
-    ["AUC of guessed labels", ({ labelAuc }) => labelAuc?.toFixed(3) ?? null],
+    ["values whose bin is certain", ({ certain }) => (certain === null ? null : formatPercent(certain))],
+    [
+      `bits revealed by scoring, of ${formatBits(bits)}`,
+      ({ scoringBits }) => (scoringBits === null ? null : formatBits(scoringBits)),
+    ],
+    ["AUC of guessed labels (0.500 is chance)", ({ labelAuc }) => labelAuc?.toFixed(3) ?? null],
   ];
   const shown = columns.filter(([, text]) => effects.some((effect) => text(effect) !== null));
   return {

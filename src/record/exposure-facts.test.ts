@@ -1,11 +1,12 @@
 import { membershipFacts } from "../base/membership.ts";
 import { expect, test } from "vitest";
 import { columnExposure, labelExposure } from "../../test/support/exposed-job.ts";
-import { privacyLine, settingRows, whatIfTable } from "./defence-facts.ts";
+import { defenceSentence, settingRows, whatIfTable } from "./defence-facts.ts";
 import {
   aucRange,
   columnRows,
   columnSentences,
+  exposureLead,
   exposureTotals,
   labelSentences,
   ownExposures,
@@ -43,15 +44,15 @@ test("the words over the bars: an estimate is not called proven, and noise bound
   const estimate = columnSentences(columnExposure).join(" ");
   expect(estimate).toMatch(/^An upper estimate: random gradients took the place of the true ones\./);
   expect(estimate).toContain("bank could compute 9.39 of the 15.0 bits that your columns hold per person (63%)");
-  expect(estimate).not.toMatch(/at least|are proven|noise/);
+  expect(estimate).not.toMatch(/lower bound|is certain|noise/);
   const noise = { sigma: 10, bitsPerColumnMax: 0.02 };
   const proven = columnSentences({ ...columnExposure, isEstimate: false, noise }).join(" ");
-  expect(proven).toMatch(/^Proven, not guessed: at least so much\./);
-  expect(proven).toContain("The sums had noise (10): they tell at most 0.02 bits per column.");
-  expect(proven).toContain("Of all cells of your binned table 59% are proven: 52% by outcomes of splits alone, 66%");
+  expect(proven).toMatch(/^A lower bound: this much is proven\./);
+  expect(proven).toContain("The sums had noise (10): they reveal at most 0.02 bits per column.");
+  expect(proven).toContain("For 59% of all values the bin is certain: 52% from split outcomes alone, 66% with scoring");
   const outcomesOnly = { ...columnExposure.columns[0], certain: { outcomes: 0.2, sums: 0.2, scoring: 0.2 } };
   expect(columnSentences({ ...columnExposure, columns: [outcomesOnly] })[2]).toMatch(
-    /20% could be proven, by outcomes of splits alone/,
+    /20% of all values the bin could be certain, from split outcomes alone/,
   );
   const none = columnSentences({ ...columnExposure, columns: [], people: 0, trees: 0 }).join(" ");
   expect(none).toContain("0.00 of the 0.00 bits that your columns hold per person; scoring adds nothing.");
@@ -61,20 +62,26 @@ test("the words over the bars: an estimate is not called proven, and noise bound
 test("where members were hidden, what was not tried does not read as safe", () => {
   const words = columnSentences({ ...columnExposure, isEstimate: false, hidesMembers: true }).join(" ");
   expect(words).toMatch(
-    /told a side of everybody\. What sums tell besides, 0\.027 of them per person, is not in these/,
+    /revealed a side of everyone\. What sums reveal besides, 0\.027 of them per person, is not in these/,
   );
   const view = passive({ membership: membershipFacts.hidden, role: "active", party: "bank" });
-  expect(assumption(view)).toMatch(/can compute which bin people are in.*and that it has the sides of everybody/);
+  expect(assumption(view)).toMatch(
+    /can compute for many people and columns .* knows on which side of each split everyone is/,
+  );
   expect(assumption(view)).not.toMatch(/key|rank people/);
   const budget = { peer: "bank", spent, limits: {} };
   expect(assumption(passive({ membership: membershipFacts.hidden, budget }))).toContain(
-    "outcomes of splits, which are of everybody,",
+    "split outcomes, which are of everyone,",
   );
 });
 
 test("the table of columns counts people", () => {
   const age = columnRows(columnExposure).find(([name]) => name === "AGE");
   expect(age?.slice(2)).toEqual(["4.72", "1.10", "1.60", "3.30", "225 (1%)", "2,250 (10%)", "5,175 (23%)"]);
+});
+
+test("a column of which nothing is revealed is not in the table", () => {
+  expect(columnRows(columnExposure).map(([name]) => name)).not.toContain("BRANCH");
 });
 
 test("of labels: the best guess beside the model", () => {
@@ -86,15 +93,35 @@ test("of labels: the best guess beside the model", () => {
   expect(aucRange({ ...labels, byTree: [{ tree: 1, auc: 0.31 }] })).toEqual([0.3, 1]);
 });
 
-test("the defences of a job stand in one line", () => {
-  expect(privacyLine({ parameters: {} })).toBe("privacy: exact – nothing lowers it");
-  expect(privacyLine({ parameters: guarded })).toBe(
-    "privacy: guarded – noise 10, at least 1% of the people, 3 thresholds per feature, masked scoring",
+test("three sentences for a risk officer: whose data, how much of it, which defences", () => {
+  expect(exposureLead(passive(), [columnExposure])).toEqual([
+    "This is what bank could work out about your columns from the messages of this job.",
+    "It comes to at most 81% of the information in your columns; for 66% of all values the bin, or range, can be " +
+      "computed.",
+    "The job ran without defences that would lower this (privacy: exact).",
+  ]);
+  const active = passive({ role: "active", party: "bank", peers: ["retailer"] });
+  expect(exposureLead(active, [labelExposure])[1]).toBe(
+    "At best retailer could rank people by their risk with an AUC of 0.750, where guessing has 0.500 and the model " +
+      "0.780.",
+  );
+  expect(exposureLead(active, [])[1]).toBe("The job has not been audited yet, so only what was sent is counted here.");
+  const hidden = exposureLead(active, [{ ...labelExposure, labels: null, hidesMembers: true }]);
+  expect(hidden[1]).toContain("nothing ranks people by their risk");
+});
+
+test("the defences of a job in one sentence", () => {
+  expect(defenceSentence({ parameters: {} })).toBe(
+    "The job ran without defences that would lower this (privacy: exact).",
+  );
+  expect(defenceSentence({ parameters: guarded })).toBe(
+    "The job ran with defences (privacy: guarded): noise of deviation 10 in sums, at least 1% of the people on each " +
+      "side of a candidate, 3 thresholds per feature, masked scoring.",
   );
   // The name of a preset that was changed afterwards would promise what is not there.
-  expect(privacyLine({ parameters: { ...guarded, privacy: "guarded", max_thresholds: 1, answer_noise: 0 } })).toBe(
-    "privacy: own settings – at least 1% of the people, 1 threshold per feature, masked scoring",
-  );
+  expect(
+    defenceSentence({ parameters: { ...guarded, privacy: "guarded", max_thresholds: 1, answer_noise: 0 } }),
+  ).toMatch(/^The job ran with defences \(privacy: own settings\): at least 1%.*, 1 threshold per feature, masked/);
 });
 
 test("settings say whether the job had them; what protects labels is the active party's", () => {
@@ -109,8 +136,8 @@ test("settings say whether the job had them; what protects labels is the active 
 });
 
 test("a what-if shows the columns that it has measured", () => {
-  const { head, rows } = whatIfTable(columnExposure.whatIf);
-  expect(head).toEqual(["with", "auc", "bins proven", "bits told by scoring"]);
+  const { head, rows } = whatIfTable(columnExposure.whatIf, 15.01);
+  expect(head).toEqual(["with", "auc", "values whose bin is certain", "bits revealed by scoring, of 15.0"]);
   expect(rows[0]).toEqual(["as it is", "0.7803", "37%", "18.9"]);
   expect(rows[2]).toEqual(["and max_thresholds 3", "0.7809 (+0.0006)", "21%", "13.3"]);
   expect(rows[3]).toEqual(["masked_scoring", "–", "–", "7.58"]);
@@ -126,19 +153,33 @@ test("the gauge: of all jobs with the partner, or else of the audited one", () =
   });
   expect(sumsSpent(passive(), [columnExposure])).toMatchObject({ sumsPerPerson: 0.027, limit: null });
   expect(sumsSpent(passive(), [labelExposure])).toBeNull();
-  expect(otherSpending(view)).toEqual([
-    { value: "0.200", label: "sums with noise per person" },
-    { value: "70", label: "outcomes of splits per person" },
-    { value: "7,500", label: "scored people, your limit 10,000" },
+  expect(otherSpending(view, 15)).toEqual([
+    {
+      what: "sums with noise, per person",
+      used: "0.200",
+      scale: "no limit; their noise hides single people",
+      part: null,
+    },
+    {
+      what: "outcomes of splits, per person",
+      used: "70",
+      scale: "no limit; at most one bit each; your columns hold 15.0 bits per person",
+      part: null,
+    },
+    { what: "people scored", used: "7,500", scale: "your limit 10,000", part: 0.75 },
   ]);
-  expect(sumsSentence(0.06)).toBe("Exact sums alone give away about half of your binned table.");
+  const little = { ...spent, noisySumsPerPerson: 0, scoredPeople: 0 };
+  const [only, ...none] = otherSpending(passive({ budget: { peer: "bank", spent: little, limits } }), null);
+  expect([only.what, none]).toEqual(["outcomes of splits, per person", []]);
+  expect(sumsSentence(0.06)).toBe("Exact sums alone reveal about half of your binned table.");
 });
 
 test("what was asked for on the day, with the limits; alarms are said once each", () => {
-  const today = { day: "2100-06-15", used: { ids: 12_000, jobs: 2, other: 1 }, limits: { ids: 100_000, jobs: 1000 } };
+  const used = { ids: 12_000, alignments: 0, jobs: 2, other: 1 };
+  const today = { day: "2100-06-15", used, limits: { ids: 100_000, jobs: 1000 } };
   expect(dailySpending(passive({ budget: { peer: "bank", spent, limits: {}, today } }))).toEqual([
-    { value: "12,000", label: "ids asked about on 2100-06-15, your limit 100,000" },
-    { value: "2", label: "jobs begun on 2100-06-15, your limit 1,000" },
+    { what: "ids asked about on 2100-06-15", used: "12,000", scale: "your limit 100,000", part: 0.12 },
+    { what: "jobs begun on 2100-06-15", used: "2", scale: "your limit 1,000", part: 0.002 },
   ]);
   expect(dailySpending(passive({ budget: { peer: "bank", spent, limits: {} } }))).toEqual([]);
   expect(dailySpending(passive())).toEqual([]);
@@ -149,15 +190,19 @@ test("what was asked for on the day, with the limits; alarms are said once each"
 
 test("what to assume follows from what the partner has had, and from the defences", () => {
   const budget = { peer: "bank", spent, limits: {} };
-  expect(assumption(passive())).toBe("Assume that bank gets your binned table.");
-  expect(assumption(passive({ budget }))).toMatch(/0\.060 per person, give away about half of it; .* and scoring add/);
+  expect(assumption(passive())).toBe(
+    "Assume that bank can compute your binned table from it: for each value the range that it is in.",
+  );
+  expect(assumption(passive({ budget }))).toMatch(/0\.060 per person, reveal about half of it, .* and scoring add/);
   const noisy = { ...budget, spent: { ...spent, sumsPerPerson: 0 } };
   expect(assumption(passive({ budget: noisy, parameters: guarded }))).toBe(
-    "Assume that bank gets what outcomes of splits tell of your binned table. There were no exact sums.",
+    "Assume that bank learns what split outcomes reveal of your binned table; it was sent no exact sums.",
   );
   const active = passive({ role: "active" });
-  expect(assumption(active)).toMatch(/can compute which bin people are in.* a passive party can rank people by their/);
+  expect(assumption(active)).toMatch(
+    /can compute for many people and columns.* each passive party can rank people by their/,
+  );
   expect(assumption({ ...active, parameters: guarded })).toMatch(
-    /what outcomes of splits tell.* a passive party can rank/,
+    /what split outcomes reveal.* each passive party can rank/,
   );
 });

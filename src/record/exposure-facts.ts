@@ -1,9 +1,9 @@
 /**
- * What an audit's findings come to, as figures and in words for somebody who weighs risks. The page and the report say
- * the same. Runs in browsers too.
+ * What an audit's findings come to, as figures and in words for a risk officer. Runs in browsers too.
  */
 import { recordedMembership } from "./membership.ts";
 import { finite, formatBits, formatCount, formatPercent, formatPerPerson } from "../base/text/format.ts";
+import { defenceSentence } from "./defence-facts.ts";
 import type { ColumnExposure, Exposure } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 import type { OwnJobView } from "./own-view.ts";
@@ -13,10 +13,10 @@ export const exposureKinds = ["outcomes", "sums", "scoring", "unknown"] as const
 export type ExposureKind = (typeof exposureKinds)[number];
 
 export const kindWords: Readonly<Record<ExposureKind, string>> = {
-  outcomes: "told by outcomes of splits",
-  sums: "and by sums",
-  scoring: "and by scoring",
-  unknown: "unknown",
+  outcomes: "revealed by split outcomes",
+  sums: "also by sums",
+  scoring: "also by scoring",
+  unknown: "not revealed",
 };
 
 /** What is about this party: another's columns are not its own to look at. */
@@ -51,7 +51,44 @@ export function exposureTotals(columns: readonly ColumnExposure[]): ExposureTota
   };
 }
 
-/** Over the bars: how sure it is, and what it comes to. */
+/** Three sentences above the findings: what this is, what it comes to, and which defences the job had. */
+export function exposureLead(view: JobView, exposures: readonly Exposure[]): readonly [string, string, string] {
+  const [first] = exposures;
+  const who = view.role === "active" ? "the passive parties" : (view.peers[0] ?? "the active party");
+  const whose = view.role === "active" ? "labels" : "columns";
+  return [
+    `This is what ${who} could work out about your ${whose} from the messages of this job.`,
+    first === undefined
+      ? "The job has not been audited yet, so only what was sent is counted here."
+      : summaryOf(exposures),
+    defenceSentence(view),
+  ];
+}
+
+/** Of several parties the one that could work out most. */
+function summaryOf(exposures: readonly Exposure[]): string {
+  const guesses = exposures.flatMap(({ learner, labels }) =>
+    labels === null ? [] : [{ learner, auc: bestAuc(labels), labels }],
+  );
+  const [best] = guesses.toSorted((a, b) => b.auc - a.auc);
+  if (best !== undefined)
+    return (
+      `At best ${best.learner} could rank people by their risk with an AUC of ${best.auc.toFixed(3)}, where guessing ` +
+      `has 0.500 and the model ${finite(best.labels.modelAuc).toFixed(3)}.`
+    );
+  const columns = exposures.flatMap((exposure) => exposure.columns);
+  if (columns.length === 0) return "It was not revealed who is in a node, so nothing ranks people by their risk.";
+  const { bits, toldBits, certain } = exposureTotals(columns);
+  const part = bits > 0 ? formatPercent(Math.max(toldBits.sums, toldBits.scoring) / bits) : "0%";
+  const values = formatPercent(Math.max(certain.sums, certain.scoring));
+  const bound = exposures.some(({ isEstimate }) => isEstimate) ? "at most" : "at least";
+  return (
+    `It comes to ${bound} ${part} of the information in your columns; ` +
+    `for ${values} of all values the bin, or range, can be computed.`
+  );
+}
+
+/** Above the bars: how sure it is, and what it comes to. */
 export function columnSentences({ columns, learner, noise, isEstimate, ...job }: Exposure): string[] {
   const { bits, toldBits, certain } = exposureTotals(columns);
   const from = `${job.trees} trees of depth ${job.depthMax} over ${formatCount(job.people)} people`;
@@ -61,30 +98,32 @@ export function columnSentences({ columns, learner, noise, isEstimate, ...job }:
   return [
     isEstimate
       ? "An upper estimate: random gradients took the place of the true ones."
-      : "Proven, not guessed: at least so much.",
+      : "A lower bound: this much is proven.",
     `From ${from}, ${learner} could compute ${formatBits(toldBits.sums)} of the ${formatBits(bits)} bits that your ` +
       `columns hold per person${share}` +
-      (tells ? `, and ${formatBits(toldBits.scoring)} of people who are scored as well.` : "; scoring adds nothing."),
-    cellSentence(certain, isEstimate ? "could be proven" : "are proven", tells),
+      (tells ? `, and ${formatBits(toldBits.scoring)} for people who are scored as well.` : "; scoring adds nothing."),
+    cellSentence(certain, isEstimate ? "could be certain" : "is certain", tells),
     ...(recordedMembership(job).membersAreSent ? [] : [hiddenSentence(job.sumsPerPerson)]),
-    ...(noise === null ? [] : [`The sums had noise (${noise.sigma}): they tell at most ${noiseMax} bits per column.`]),
+    ...(noise === null
+      ? []
+      : [`The sums had noise (${noise.sigma}): they reveal at most ${noiseMax} bits per column.`]),
   ];
 }
 
-/** Nothing of it may read as if sums told nothing. */
+/** What was not tried must not read as if sums revealed nothing. */
 function hiddenSentence(sumsPerPerson: number): string {
   return (
-    "Who was in a node was hidden from you, so every split that you won told a side of everybody. What sums tell " +
-    `besides, ${formatPerPerson(sumsPerPerson)} of them per person, is not in these figures: only whoever has the ` +
+    "Node membership was hidden from you, so every split that you won revealed a side of everyone. What sums reveal " +
+    `besides, ${formatPerPerson(sumsPerPerson)} of them per person, is not in these figures: only a party with the ` +
     "whole table can try that."
   );
 }
 
-function cellSentence(certain: ColumnExposure["certain"], proven: string, tells: boolean): string {
+function cellSentence(certain: ColumnExposure["certain"], isCertain: string, tells: boolean): string {
   const [outcomes, sums] = [certain.outcomes, certain.sums].map(formatPercent);
-  const apart = outcomes === sums ? ", by outcomes of splits alone" : `: ${outcomes} by outcomes of splits alone`;
+  const apart = outcomes === sums ? ", from split outcomes alone" : `: ${outcomes} from split outcomes alone`;
   const scored = tells ? `, ${formatPercent(certain.scoring)} with scoring` : "";
-  return `Of all cells of your binned table ${sums} ${proven}${apart}${scored}.`;
+  return `For ${sums} of all values the bin ${isCertain}${apart}${scored}.`;
 }
 
 /** What stays hidden, as docs/leakage.md has it. */
@@ -93,29 +132,35 @@ export const staysHidden = "Names, units, and where in a bin a value lies stay h
 export const columnHead = [
   "column",
   "bins",
-  "bits",
-  "told by outcomes",
+  "bits per person",
+  "bits revealed by split outcomes",
   "with sums",
   "with scoring",
-  "people proven by outcomes",
-  "proven with sums",
-  "proven with scoring",
+  "people whose bin is certain from split outcomes",
+  "with sums",
+  "with scoring",
 ] as const;
+
+/** Something of it is revealed. */
+export function isRevealed({ toldBits }: ColumnExposure): boolean {
+  return finite(toldBits.outcomes) > 0 || finite(toldBits.sums) > 0 || finite(toldBits.scoring) > 0;
+}
 
 export function columnRows({ columns, people }: Exposure): string[][] {
   const who = (share: number): string => `${formatCount(peopleOf(share, people))} (${formatPercent(share)})`;
-  return columns.map(({ name, bins, bits, toldBits, certain }) => [
-    name,
-    formatCount(bins),
-    formatBits(bits),
-    ...[toldBits.outcomes, toldBits.sums, toldBits.scoring].map(formatBits),
-    ...[certain.outcomes, certain.sums, certain.scoring].map(who),
-  ]);
+  return columns
+    .filter(isRevealed)
+    .map(({ name, bins, bits, toldBits, certain }) => [
+      name,
+      formatCount(bins),
+      formatBits(bits),
+      ...[toldBits.outcomes, toldBits.sums, toldBits.scoring].map(formatBits),
+      ...[certain.outcomes, certain.sums, certain.scoring].map(who),
+    ]);
 }
 
 /** At the end of a column's bar. */
 export function toldWords({ bits, toldBits }: ColumnExposure): string {
-  if (!(bits > 0)) return "nothing to tell";
   return `${formatBits(toldBits.sums)} of ${formatBits(bits)} bits`;
 }
 
@@ -123,7 +168,7 @@ export function toldWords({ bits, toldBits }: ColumnExposure): string {
 export function columnWords({ name, certain }: ColumnExposure, people: number): string {
   const who = (share: number): string => formatCount(peopleOf(share, people));
   return (
-    `${name}: the bin is proven for ${who(certain.outcomes)} of ${formatCount(people)} people by outcomes, ` +
+    `${name}: the bin is certain for ${who(certain.outcomes)} of ${formatCount(people)} people from split outcomes, ` +
     `for ${who(certain.sums)} with sums, for ${who(certain.scoring)} with scoring`
   );
 }
@@ -132,22 +177,26 @@ function peopleOf(share: number, people: number): number {
   return Math.round(finite(share) * people);
 }
 
-/** Of labels that nobody could guess at: who was in which node was told to nobody. */
+/** Of labels where node membership is revealed to no passive party. */
 export function hiddenLabelSentence(learner: string): string {
   return (
-    `${learner} was not told who is in a node, so it has nothing to rank your people by but its own columns, and ` +
+    `${learner} was not sent who is in a node, so it has nothing to rank your people by but its own columns, and ` +
     "which of its candidates win."
   );
 }
 
 export type LabelExposure = NonNullable<Exposure["labels"]>;
 
-export function labelSentences(learner: string, { byTree, modelAuc, riskiestTenth }: LabelExposure): string[] {
-  const best = Math.max(...byTree.map(({ auc }) => finite(auc)), 0);
+function bestAuc({ byTree }: LabelExposure): number {
+  return Math.max(...byTree.map(({ auc }) => finite(auc)), 0);
+}
+
+export function labelSentences(learner: string, labels: LabelExposure): string[] {
+  const { modelAuc, riskiestTenth } = labels;
   return [
     `How well ${learner} could rank your people by risk from who falls into which node, without knowing one label.`,
-    `At best an AUC of ${best.toFixed(3)}; the model has ${finite(modelAuc).toFixed(3)}, chance 0.500. ` +
-      `Of the riskiest tenth by the model it finds ${formatPercent(riskiestTenth)}.`,
+    `At best an AUC of ${bestAuc(labels).toFixed(3)}; the model has ${finite(modelAuc).toFixed(3)}, guessing 0.500. ` +
+      `Of the riskiest tenth by the model it finds ${formatPercent(riskiestTenth)}; guessing finds 10%.`,
   ];
 }
 

@@ -1,11 +1,10 @@
 /**
  * What follows from a job's view, as figures and in words: the time left, where the time went, what batching saved, how
- * much head-room the slots have, who learnt what. Runs in browsers too.
+ * much head-room the slots have. Runs in browsers too.
  */
 import { formatCount } from "../base/text/format.ts";
 import { largestField, slotBits } from "../codec/slot.ts";
 import type { LayoutSummary, PhaseSpan } from "./events/training-events.ts";
-import { ledgerEntries, ledgerNames } from "../messages/ledger.ts";
 import type { LedgerName } from "../messages/table.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OwnJobView } from "./own-view.ts";
@@ -69,8 +68,8 @@ export function resumedWords({ resumed }: JobView): string {
 
 /** What stands in place of slots and guard bits where members are hidden. */
 export const hiddenEncoding =
-  "g and h of every person are encrypted anew for every node, as whole numbers of either sign, and are zero for " +
-  "whoever is not in it. Nothing is batched or packed. A sum that people of its node cannot have stops the job.";
+  "g and h of every person are encrypted anew for every node, as whole numbers of either sign; for people outside " +
+  "the node they are zero. Nothing is batched or packed. A sum that the people of its node cannot have stops the job.";
 
 export interface BitField {
   readonly kind: "padding" | "slot";
@@ -181,39 +180,6 @@ function sumOfLedgers(view: JobView, name: LedgerName): number {
   let sum = 0;
   for (const ledger of view.ledgers.values()) sum += ledger[name];
   return sum;
-}
-
-export interface LedgerLine {
-  readonly learner: string;
-  readonly about: string;
-  readonly what: string;
-  readonly unit: string;
-  readonly count: number;
-}
-
-/** What stands above the list of disclosures. docs/leakage.md has the whole story. */
-export const notSent = [
-  "No row, threshold or feature name was sent.",
-  "No passive party was sent a label, a gradient or a score in the clear.",
-  "What can be computed from this list is more than what stands in it: " +
-    "docs/leakage.md in the repository says what to assume.",
-].join(" ");
-
-/** Who has learnt what of whom so far, as far as this party took part in it. */
-export function ledgerLines(view: JobView): LedgerLine[] {
-  const lines: LedgerLine[] = [];
-  for (const [peer, ledger] of view.ledgers) {
-    const [active, passive] = view.role === "active" ? [view.party, peer] : [peer, view.party];
-    for (const name of ledgerNames) {
-      const { learner, what, unit, isShownIfCounted = false } = ledgerEntries[name];
-      if (isShownIfCounted && ledger[name] === 0) continue;
-      const [who, about] = learner === "active" ? [active, passive] : [passive, active];
-      lines.push({ learner: who, about, what, unit, count: ledger[name] });
-    }
-  }
-  return lines.sort(
-    (a, b) => Number(b.learner === view.party) - Number(a.learner === view.party) || a.learner.localeCompare(b.learner),
-  );
 }
 
 /** The party and phase on which most of the time went: where to look first. */

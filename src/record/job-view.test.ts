@@ -11,13 +11,13 @@ import {
   featuresOf,
   gradientSavings,
   holdingOf,
-  ledgerLines,
   modelTrees,
   secondsLeft,
   fractionsOf,
   slotFacts,
   stoppingMarks,
 } from "./job-facts.ts";
+import { ledgerLines } from "./ledger-facts.ts";
 import { addEvent, jobView } from "./fold-events.ts";
 import { emptyJobView } from "./job-view.ts";
 

@@ -1,6 +1,6 @@
 /** What a partner has had over all jobs, in words, and what to assume of it. Runs in browsers too. */
 import { factsOfJob } from "../base/membership.ts";
-import { finite, formatCount, formatPerPerson } from "../base/text/format.ts";
+import { finite, formatBits, formatCount, formatPerPerson } from "../base/text/format.ts";
 import { sumsWord } from "../privacy/spending.ts";
 import { defencesOf } from "./defence-facts.ts";
 import type { Exposure } from "./exposure.ts";
@@ -28,30 +28,60 @@ export function sumsSpent({ budget }: JobView, exposures: readonly Exposure[]): 
 
 const partWords = { little: "little", some: "some", half: "about half", all: "nearly all" } as const;
 
-/** How much of a table exact sums give away. */
+/** How much of a table exact sums reveal. */
 export function sumsSentence(sumsPerPerson: number): string {
   const sums = finite(sumsPerPerson);
-  if (sums === 0) return "There were no exact sums.";
-  return `Exact sums alone give away ${partWords[sumsWord(sums)]} of your binned table.`;
+  if (sums === 0) return "No exact sums were sent.";
+  return `Exact sums alone reveal ${partWords[sumsWord(sums)]} of your binned table.`;
 }
 
-/** What else the partner has had, each with the policy's limit. */
-export function otherSpending({ budget }: JobView): { readonly value: string; readonly label: string }[] {
+/** Something that a partner has had: how much, and what that is to be compared with. */
+export interface Spent {
+  readonly what: string;
+  readonly used: string;
+  /** The policy's limit, or what would be a lot. */
+  readonly scale: string;
+  /** Of the limit, from 0 to 1; null: there is none. */
+  readonly part: number | null;
+}
+
+/**
+ * What the partner has had besides, in all jobs. What it has not had is left out.
+ *
+ * @param columnBits per person, of all columns, where an audit has counted them
+ */
+export function otherSpending({ budget, data }: JobView, columnBits: number | null): Spent[] {
   if (budget === null) return [];
   const { spent, limits } = budget;
-  const limitWords = (limit: number | undefined): string =>
-    limit === undefined ? "" : `, your limit ${formatCount(limit)}`;
+  const bits = columnBits === null ? "" : `; your columns hold ${formatBits(columnBits)} bits per person`;
+  const rows = data === null ? "" : `this job has ${formatCount(data.trainRows)} training rows`;
   return [
-    {
-      value: formatPerPerson(spent.noisySumsPerPerson),
-      label: `sums with noise per person${limitWords(limits.noisy_sums_per_person)}`,
-    },
-    {
-      value: formatPerPerson(spent.outcomesPerPerson),
-      label: `outcomes of splits per person${limitWords(limits.outcomes_per_person)}`,
-    },
-    { value: formatCount(spent.scoredPeople), label: `scored people${limitWords(limits.scored_people)}` },
-  ];
+    spentOf("sums with noise, per person", spent.noisySumsPerPerson, limits.noisy_sums_per_person, {
+      format: formatPerPerson,
+      scale: "their noise hides single people",
+    }),
+    spentOf("outcomes of splits, per person", spent.outcomesPerPerson, limits.outcomes_per_person, {
+      format: formatPerPerson,
+      scale: `at most one bit each${bits}`,
+    }),
+    spentOf("people scored", spent.scoredPeople, limits.scored_people, { format: formatCount, scale: rows }),
+  ].filter(({ used }) => used !== "0");
+}
+
+interface Shown {
+  readonly format: (value: number) => string;
+  /** Where there is no limit. */
+  readonly scale: string;
+}
+
+/** A policy that is meant to allow everything has limits of this size. */
+const noLimit = 1e12;
+
+function spentOf(what: string, value: number, limit: number | undefined, { format, scale }: Shown): Spent {
+  const used = format(value);
+  if (limit === undefined || limit >= noLimit)
+    return { what, used, scale: scale === "" ? "no limit" : `no limit; ${scale}`, part: null };
+  return { what, used, scale: `your limit ${format(limit)}`, part: Math.min(1, value / (limit || 1)) };
 }
 
 const dailyWords: Readonly<Record<string, string>> = {
@@ -62,13 +92,13 @@ const dailyWords: Readonly<Record<string, string>> = {
   histogram_requests: "nodes asked for",
 };
 
-/** What the partner had asked for on the day of the record's end, each with the policy's limit. */
-export function dailySpending({ budget }: JobView): { readonly value: string; readonly label: string }[] {
+/** What the partner had asked for on the day of the record's end. What it has not asked for is left out. */
+export function dailySpending({ budget }: JobView): Spent[] {
   const { day, used, limits } = budget?.today ?? { day: "", used: {}, limits: {} };
   return Object.entries(used).flatMap(([name, count]) => {
     const words = dailyWords[name];
-    if (words === undefined) return [];
-    return [{ value: formatCount(count), label: `${words} on ${day}, your limit ${formatCount(limits[name] ?? 0)}` }];
+    if (words === undefined || count === 0) return [];
+    return [spentOf(`${words} on ${day}`, count, limits[name] ?? 0, { format: formatCount, scale: "" })];
   });
 }
 
@@ -77,33 +107,38 @@ export function alarmSentences({ alarms }: JobView): string[] {
   return alarms.map(({ peer, words }) => `${peer}: ${words}.`);
 }
 
-function coversAll(view: JobView): boolean {
+/** Outcomes of a split that a passive party wins are of all people of the job. */
+export function coversAll(view: JobView): boolean {
   return factsOfJob(view.membership.name, defencesOf(view).hidden_outcomes).outcomesCover === "all instances";
 }
 
-/** What to assume of the list of disclosures, as docs/leakage.md says it in short. */
+/** What to assume of the list of disclosures, in one sentence; docs/leakage.md has the reasons. */
 export function assumption(view: JobView): string {
   if (view.role === "active") {
-    const told =
+    const computes =
       defencesOf(view).answer_noise > 0
-        ? "gets what outcomes of splits tell of the others' binned columns: the sums had noise. Assume"
-        : "can compute which bin people are in, for many people and columns, and";
-    const whose = coversAll(view) ? "everybody" : "the node's people";
-    if (!view.membership.membersAreSent)
-      return `Assume that the active party ${told} that it has the sides of ${whose} at each split.`;
+        ? "learns what split outcomes reveal of the other parties' values (the sums had noise)"
+        : "can compute for many people and columns of the other parties which bin, or range, a value is in";
+    if (!view.membership.membersAreSent) {
+      const whose = coversAll(view) ? "everyone is" : "the people of the node are";
+      return `Assume that the active party ${computes}, and that it knows on which side of each split ${whose}.`;
+    }
     return (
-      `Assume that whoever holds the key ${told} that a passive party can rank people by their risk about as well as ` +
-      "the model does."
+      `Assume that ${view.party === "" ? "the active party" : view.party}, which holds the key, ${computes}, and ` +
+      "that each passive party can rank people by their risk about as well as the model does."
     );
   }
   const [peer = "the active party"] = view.peers;
   const sums = view.budget?.spent.sumsPerPerson;
-  if (sums === undefined) return `Assume that ${peer} gets your binned table.`;
-  const outcomes = coversAll(view) ? "outcomes of splits, which are of everybody," : "outcomes of splits";
+  if (sums === undefined)
+    return `Assume that ${peer} can compute your binned table from it: for each value the range that it is in.`;
+  const outcomes = coversAll(view) ? "split outcomes, which are of everyone," : "split outcomes";
   const rest = defencesOf(view).masked_scoring ? outcomes : `${outcomes} and scoring`;
-  if (sums === 0) return `Assume that ${peer} gets what ${rest} tell of your binned table. ${sumsSentence(sums)}`;
+  if (sums === 0)
+    return `Assume that ${peer} learns what ${rest} reveal of your binned table; it was sent no exact sums.`;
   return (
-    `Assume that ${peer} gets your binned table. The exact sums of all jobs so far, ${formatPerPerson(sums)} per ` +
-    `person, give away ${partWords[sumsWord(sums)]} of it; ${rest} add to that.`
+    `Assume that ${peer} can compute your binned table from it, for each value the range that it is in: the exact ` +
+    `sums of all jobs so far, ${formatPerPerson(sums)} per person, reveal ${partWords[sumsWord(sums)]} of it, and ` +
+    `${rest} add to that.`
   );
 }

@@ -17,15 +17,15 @@ test("a passive party's report: a bar and a row per column, the gauge, what lowe
   recordPassive(root, "columns", { exposure: columnExposure });
   const report = await reportOf("columns");
   expect(report).toContain("<h2>Exposure</h2>");
-  expect(report).toContain("privacy: exact – nothing lowers it");
+  expect(report).toContain("The job ran without defences that would lower this (privacy: exact).");
   expect(report).toContain("What bank could compute of your columns");
-  expect(report).toContain("AGE: the bin is proven for 225 of 22,500 people by outcomes");
+  expect(report).toContain("AGE: the bin is certain for 225 of 22,500 people from split outcomes");
   expect(report).toContain('<th scope="row">LIMIT_BAL</th>');
   expect(report).toContain("Exact sums per person, all jobs with bank: 0.031");
   expect(report).toContain("your limit 0.040");
-  expect(report).toContain("scored people, your limit 10,000");
+  expect(report).toMatch(/people scored.*7,500.*your limit 10,000/);
   expect(report).toContain("0.7809 (+0.0006)");
-  expect(report).toContain("0.031 per person, give away some of it");
+  expect(report).toContain("0.031 per person, reveal some of it");
   expect(report).not.toMatch(/NaN|Infinity|undefined|\[object/);
 });
 
@@ -40,8 +40,8 @@ test("without an audit the report says how to make one, and still has the gauge"
   recordPassive(root, "unaudited", { exposure: null, isGuarded: true });
   const report = await reportOf("unaudited");
   expect(report).toContain("tandem audit --job &lt;folder>");
-  expect(report).toContain("There were no exact sums.");
-  expect(report).toContain("privacy: guarded – noise 10");
+  expect(report).toContain("No exact sums were sent.");
+  expect(report).toContain("(privacy: guarded): noise of deviation 10 in sums");
   expect(report).not.toContain("could compute of your columns");
 });
 

@@ -18,9 +18,11 @@ const news = computed(() => {
     ? `The job is finished${own.exposures.length > 0 ? " and audited" : ""}.`
     : state === "failed"
       ? "The job failed."
-      : treesDone > 0
-        ? `Tree ${treesDone} of ${treeCount} is finished.`
-        : "";
+      : state === "interrupted"
+        ? "The job was interrupted."
+        : treesDone > 0
+          ? `Tree ${treesDone} of ${treeCount} is finished.`
+          : "";
 });
 
 export function Announcer() {

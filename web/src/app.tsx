@@ -1,5 +1,7 @@
 /** The frame around all views: whose page it is, which job, where to go. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { isUnderWay } from "../../src/record/job-view.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
 import { Disclosure } from "../views/disclosure.tsx";
 import { Encoding } from "../views/encoding.tsx";
@@ -45,13 +47,7 @@ export function App() {
           <ReportLink />
           <ThemeChoice />
         </div>
-        <nav aria-label="Views">
-          {(Object.keys(views) as ViewName[]).map((name) => (
-            <a key={name} href={href(name)} aria-current={route.value.view === name ? "page" : undefined}>
-              {views[name]}
-            </a>
-          ))}
-        </nav>
+        <Tabs />
       </header>
       <Trouble />
       <Warning />
@@ -64,6 +60,26 @@ export function App() {
         see. It loads nothing from outside this machine.
       </footer>
     </>
+  );
+}
+
+function Tabs() {
+  const tabs = useRef<HTMLElement>(null);
+  const { view } = route.value;
+  useEffect(() => {
+    // On a narrow screen the tabs scroll: the one that is open is brought into view.
+    const current = tabs.current?.querySelector<HTMLElement>("[aria-current]");
+    if (tabs.current !== null && current)
+      tabs.current.scrollLeft = current.offsetLeft - (tabs.current.clientWidth - current.offsetWidth) / 2;
+  }, [view]);
+  return (
+    <nav aria-label="Views" ref={tabs}>
+      {(Object.keys(views) as ViewName[]).map((name) => (
+        <a key={name} href={href(name)} aria-current={view === name ? "page" : undefined}>
+          {views[name]}
+        </a>
+      ))}
+    </nav>
   );
 }
 
@@ -178,7 +194,7 @@ function JobChoice() {
 function ReportLink() {
   const job = openJob.value;
   const state = jobState.value;
-  if (job === null || (state !== "finished" && state !== "failed") || connection.value !== "open") return null;
+  if (job === null || isUnderWay(state) || connection.value !== "open") return null;
   return (
     <a
       class="button"
@@ -200,6 +216,13 @@ function Trouble() {
       <Banner>
         The connection to tandem is lost. You see what arrived last, and the page keeps trying. If the command has
         ended, look at its jobs with 'tandem dashboard'.
+      </Banner>
+    );
+  if (jobState.value === "interrupted")
+    return (
+      <Banner>
+        This job was interrupted: no process is working on it any more. Start the command again with the same config to
+        resume it.
       </Banner>
     );
   if (failure !== null) return <Banner>{`This job failed: ${failure.message} (${failure.code})`}</Banner>;

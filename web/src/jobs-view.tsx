@@ -32,6 +32,7 @@ export function JobsView() {
         ) : (
           <Table
             caption="Jobs"
+            stacks
             head={["job", "compare", "state", "started", "trees", "time", ...metricNames]}
             textColumns={4}
             rows={lines.map((line) => [

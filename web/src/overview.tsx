@@ -14,7 +14,7 @@ import {
   treesKept,
 } from "../../src/record/job-facts.ts";
 import { importance } from "../../src/record/own-view.ts";
-import type { JobView } from "../../src/record/job-view.ts";
+import { isUnderWay, type JobView } from "../../src/record/job-view.ts";
 import { Card, Figure, Nothing } from "../views/card.tsx";
 import { ImportanceTable } from "../views/importance.tsx";
 import { Parties } from "../views/party-picture.tsx";
@@ -160,7 +160,7 @@ function Status({ view }: { readonly view: JobView }) {
       <div class="status-head">
         <h1 class="title">{view.job}</h1>
         <span class={`chip state-${view.state}`}>{view.state}</span>
-        {view.waiting !== null && view.state !== "failed" && <span class="chip">waiting: {view.waiting}</span>}
+        {view.waiting !== null && isUnderWay(view.state) && <span class="chip">waiting: {view.waiting}</span>}
         {view.resumed > 0 && <span class="chip">{resumedWords(view)}</span>}
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />

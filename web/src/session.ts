@@ -7,7 +7,7 @@ import { addOwn, isOwnLine } from "../../src/record/own-lines.ts";
 import { emptyOwn } from "../../src/record/own-view.ts";
 import { isStampedEvent } from "../../src/record/events.ts";
 import { addEvent } from "../../src/record/fold-events.ts";
-import { emptyJobView, type JobView } from "../../src/record/job-view.ts";
+import { emptyJobView, isUnderWay, type JobView } from "../../src/record/job-view.ts";
 import { alarmSentences } from "../../src/record/spending-facts.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
 import { route } from "./route.ts";
@@ -39,8 +39,8 @@ interface StoredRecord {
 
 export const viewers = signal<Viewers>({ version: "", viewers: [] });
 export const jobs = signal<readonly JobLine[]>([]);
-/** A new object whenever something was added. */
-export const jobViews = signal<JobViews>({ view: emptyJobView(), own: emptyOwn() });
+/** What the record of the open job says. A new object whenever something was added. */
+const recorded = signal<JobViews>({ view: emptyJobView(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
 /**
  * Milliseconds since the epoch: when something is drawn anyway, and otherwise every three or four seconds while a job
@@ -56,6 +56,14 @@ export const openJob = computed(() => {
   return viewers.value.viewers.find(({ name }) => name === viewer.value)?.job ?? jobs.value[0]?.job ?? null;
 });
 
+/** The server knows that a job's process is gone; its record may not say so. */
+const isAbandoned = computed(() => jobs.value.find(({ job }) => job === openJob.value)?.state === "interrupted");
+
+export const jobViews = computed<JobViews>(() => {
+  const { view, own } = recorded.value;
+  return isAbandoned.value && isUnderWay(view.state) ? { view: { ...view, state: "interrupted" }, own } : { view, own };
+});
+
 /** What the frame around the views needs to know of the job; it is not drawn again for anything else. */
 export const jobState = computed(() => jobViews.value.view.state);
 export const jobFailure = computed(() => jobViews.value.view.failure);
@@ -64,8 +72,8 @@ export const jobWarning = computed(() => jobViews.value.view.warning);
 export const jobAlarms = computed(() => alarmSentences(jobViews.value.view).join("\n"));
 
 /**
- * Of the list of jobs: a party that waits for a job wants to see it begin; beside a job that goes on nobody looks at
- * the list.
+ * Of the list of jobs: a party that waits for a job wants to see it begin; while one is watched, the list matters
+ * little.
  */
 const listIntervalsMs = { waiting: 1000, looking: 3000, watching: 15_000 };
 const tickMs = 1000;
@@ -94,7 +102,7 @@ export async function begin(): Promise<void> {
 }
 
 function isOver(): boolean {
-  return jobState.peek() === "finished" || jobState.peek() === "failed";
+  return !isUnderWay(jobState.peek());
 }
 
 function tick(): void {
@@ -147,7 +155,7 @@ function follow(of: string, job: string | null): void {
   if (followed !== null && followed.of === of && followed.job === job) return;
   rest();
   const opened: JobViews = { view: emptyJobView(), own: emptyOwn() };
-  jobViews.value = opened;
+  recorded.value = opened;
   followed = of === "" || job === null ? null : { of, job, opened, position: "" };
   if (!document.hidden) listen();
 }
@@ -173,10 +181,10 @@ function listen(): void {
     for (const line of data.split("\n")) takeLine(opened, line);
     batch(() => {
       // New objects, although what is in them grew in place: components that got the same one would not be drawn again.
-      jobViews.value = { view: { ...opened.view }, own: { ...opened.own } };
+      recorded.value = { view: { ...opened.view }, own: { ...opened.own } };
       now.value = Date.now();
     });
-    // For whoever measures: the time of the last event that is about to be drawn.
+    // For measurements: the time of the last event that is about to be drawn.
     dispatchEvent(new CustomEvent("tandem-drawn", { detail: opened.view.lastAt }));
   });
 }

@@ -39,6 +39,11 @@ export function Figure({ value, label }: FigureProps) {
   );
 }
 
+/** A few sentences above a view: what it says, for readers who read nothing else. */
+export function Lead({ sentences }: { readonly sentences: readonly string[] }) {
+  return <p class="lead">{sentences.join(" ")}</p>;
+}
+
 export function Nothing({ children }: { readonly children: ComponentChildren }) {
   return <p class="nothing">{children}</p>;
 }
@@ -49,18 +54,20 @@ interface TableProps {
   readonly rows: readonly (readonly ComponentChildren[])[];
   /** Columns to the right of this one hold numbers. */
   readonly textColumns?: number;
+  /** On a telephone its cells stand below each other, each with the head of its column. */
+  readonly stacks?: boolean;
 }
 
 /** Scrolls sideways on a narrow screen, also by keyboard. */
-export function Table({ caption, head, rows, textColumns = 1 }: TableProps) {
+export function Table({ caption, head, rows, textColumns = 1, stacks = false }: TableProps) {
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+      <table class={stacks ? "stacks" : undefined}>
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
             {head.map((cell, i) => (
-              <th key={cell} scope="col" class={i < textColumns ? undefined : "number"}>
+              <th key={i} scope="col" class={i < textColumns ? undefined : "number"}>
                 {cell}
               </th>
             ))}
@@ -75,7 +82,7 @@ export function Table({ caption, head, rows, textColumns = 1 }: TableProps) {
                     {cell}
                   </th>
                 ) : (
-                  <td key={i} class={i < textColumns ? undefined : "number"}>
+                  <td key={i} class={i < textColumns ? undefined : "number"} data-head={stacks ? head[i] : undefined}>
                     {cell}
                   </td>
                 ),
@@ -88,10 +95,17 @@ export function Table({ caption, head, rows, textColumns = 1 }: TableProps) {
   );
 }
 
-/** A bar within a table's cell. @param part of the longest one, from 0 to 1 */
-export function CellBar({ part, colour }: { readonly part: number; readonly colour: string }) {
+interface CellBarProps {
+  /** Of the longest bar, or of a whole, from 0 to 1. */
+  readonly part: number;
+  readonly colour: string;
+  /** Shows the whole as well. */
+  readonly framed?: boolean;
+}
+
+export function CellBar({ part, colour, framed = false }: CellBarProps) {
   return (
-    <span class="cell-bar" aria-hidden="true" style={{ color: colour }}>
+    <span class={framed ? "cell-bar framed" : "cell-bar"} aria-hidden="true" style={{ color: colour }}>
       <span style={{ width: `${(part * 100).toFixed(2)}%` }} />
     </span>
   );

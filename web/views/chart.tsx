@@ -69,7 +69,7 @@ export function Chart({ label, x, series, xLabel, marks = [], ...props }: ChartP
               ) : (
                 <path class="bars" d={barsOf(x, line, barWidth, across, up)} />
               )}
-              {hasDots && dash !== "dotted" && <path class="dots" d={dotsOf(x, line, across, up)} />}
+              {hasDots && dash !== "dotted" && !isLevel(line) && <path class="dots" d={dotsOf(x, line, across, up)} />}
             </g>
           ))}
         </svg>
@@ -128,6 +128,11 @@ function barsOf(x: readonly number[], values: Series["values"], width: number, a
       return `M${left} ${bottom}V${fromTop(up, value)}H${right}V${bottom}z`;
     })
     .join("");
+}
+
+/** A line to compare with. */
+function isLevel(values: Series["values"]): boolean {
+  return values.length > 1 && values.every((value) => value === values[0]);
 }
 
 function isNumber(value: number | null): value is number {

@@ -1,53 +1,72 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
 import { formatCount } from "../../src/base/text/format.ts";
-import { type LedgerLine, ledgerLines, notSent } from "../../src/record/job-facts.ts";
-import { assumption } from "../../src/record/spending-facts.ts";
+import { disclosureLead, type LedgerLine, ledgerLines } from "../../src/record/ledger-facts.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
-import { Card, Nothing, Table } from "./card.tsx";
+import { Card, CellBar, Lead, Nothing, Table } from "./card.tsx";
 
 export function Disclosure({ view }: Pick<JobViews, "view">) {
   const lines = ledgerLines(view);
   const learners = [...new Set(lines.map(({ learner }) => learner))];
   return (
     <>
-      <p class="lead">
-        What {view.party === "" ? "this party" : view.party} and the others have learnt of each other so far, in the
-        words of docs/leakage.md. {notSent} {assumption(view)}
-      </p>
+      <Lead sentences={disclosureLead(view)} />
       {lines.length === 0 ? (
-        <Card title="What was learnt">
-          <Nothing>Nothing has been revealed yet. Counts appear here when the first tree begins.</Nothing>
+        <Card title="What was learned">
+          <Nothing>Nothing has been revealed. Counts appear here when the first tree begins.</Nothing>
         </Card>
       ) : (
         <div class="grid">
-          {learners.map((learner) => (
-            <Card key={learner} title={`What ${learner} has learnt`} wide={learner === view.party}>
-              <Learnt lines={lines.filter((line) => line.learner === learner)} learner={learner} />
-            </Card>
-          ))}
+          {learners.map((learner) => {
+            const its = lines.filter((line) => line.learner === learner);
+            const abouts = [...new Set(its.map(({ about }) => about))];
+            return (
+              <Card key={learner} title={`What ${learner} has learned`} wide={abouts.length > 1}>
+                <Learned learner={learner} abouts={abouts} lines={its} />
+              </Card>
+            );
+          })}
         </div>
       )}
     </>
   );
 }
 
-/** One column per party that it was learnt about. */
-function Learnt({ lines, learner }: { readonly lines: readonly LedgerLine[]; readonly learner: string }) {
-  const abouts = [...new Set(lines.map(({ about }) => about))];
+interface LearnedProps {
+  readonly learner: string;
+  readonly abouts: readonly string[];
+  readonly lines: readonly LedgerLine[];
+}
+
+/** One column per party that it was learned about. */
+function Learned({ learner, abouts, lines }: LearnedProps) {
   const whats = [...new Set(lines.map(({ what }) => what))];
   const find = (what: string, about: string): LedgerLine | undefined =>
     lines.find((line) => line.what === what && line.about === about);
   return (
     <Table
-      caption={`What ${learner} has learnt`}
-      head={["", ...abouts.map((about) => `from ${about}`)]}
+      caption={`What ${learner} has learned`}
+      stacks
+      head={["", ...abouts.map((about) => `about ${about}`)]}
       rows={whats.map((what) => [
         <>
           {what}
           <span class="unit">{lines.find((line) => line.what === what)?.unit}</span>
         </>,
-        ...abouts.map((about) => formatCount(Math.round(find(what, about)?.count ?? 0))),
+        ...abouts.map((about) => <Amount line={find(what, about)} />),
       ])}
     />
+  );
+}
+
+/** A count, and how much that is. */
+function Amount({ line }: { readonly line: LedgerLine | undefined }) {
+  if (line === undefined) return <>none</>;
+  const { count, scale } = line;
+  return (
+    <>
+      {formatCount(Math.round(count))}
+      {scale.part !== null && <CellBar part={scale.part} colour="var(--accent)" framed />}
+      <span class="unit">{scale.words}</span>
+    </>
   );
 }

@@ -60,7 +60,7 @@ export function Encoding({ view }: Pick<JobViews, "view">) {
           <p class="note">A passive party packs many sums into one ciphertext before it sends them back.</p>
         </Card>
         <Card title="No sum can overflow" wide>
-          <Table caption="Proof of no overflow" head={slotHead} rows={slotRows(layout)} />
+          <Table caption="Proof of no overflow" stacks head={slotHead} rows={slotRows(layout)} />
           <Proof lines={layout.proof} />
           <p class="note">
             This is proven before the first encryption. Every decryption checks it again: a sum whose guard bits are all

@@ -1,10 +1,11 @@
-/** A bar per column, in bits: what was told by outcomes, by sums and by scoring, and what is left. */
+/** A bar per column, in bits: what split outcomes, sums and scoring reveal, and what is left. */
 import type { Exposure } from "../../src/record/exposure.ts";
 import {
   columnHead,
   columnRows,
   columnWords,
   exposureKinds,
+  isRevealed,
   kindWords,
   staysHidden,
   toldWords,
@@ -13,7 +14,9 @@ import { Behind, Table } from "./card.tsx";
 import { barsMax, placeBars } from "./exposure-layout.ts";
 
 export function ExposureBars({ exposure }: { readonly exposure: Exposure }) {
-  const { columns, people } = exposure;
+  const { people } = exposure;
+  const columns = exposure.columns.filter(isRevealed);
+  const hidden = exposure.columns.length - columns.length;
   return (
     <>
       <div aria-hidden="true">
@@ -37,9 +40,12 @@ export function ExposureBars({ exposure }: { readonly exposure: Exposure }) {
         ))}
       </div>
       {columns.length > barsMax && <p class="note">{`The ${barsMax} most exposed of ${columns.length} columns.`}</p>}
-      <p class="note">{staysHidden}</p>
+      <p class="note">
+        {hidden > 0 && `Of ${hidden === 1 ? "one more column" : `${hidden} more columns`} nothing is revealed. `}
+        {staysHidden}
+      </p>
       <Behind
-        table={() => <Table caption="What is told of each column" head={columnHead} rows={columnRows(exposure)} />}
+        table={() => <Table caption="What is revealed of each column" head={columnHead} rows={columnRows(exposure)} />}
       />
     </>
   );

@@ -23,7 +23,7 @@ export interface ColumnBar {
 /** Bars that are drawn; the table has all. */
 export const barsMax = 40;
 
-/** The most exposed first. What is told never exceeds the column, and never shrinks on the way. */
+/** The most exposed first. What is revealed never exceeds the column, and never shrinks on the way. */
 export function placeBars(columns: readonly ColumnExposure[]): ColumnBar[] {
   const longest = Math.max(...columns.map(({ bits }) => finite(bits)), 0) || 1;
   return columns

@@ -1,11 +1,13 @@
 /** What the others could compute of this party's columns or labels, what they have had so far, and what lowers it. */
 import { recordedMembership } from "../../src/record/membership.ts";
 import { formatPerPerson } from "../../src/base/text/format.ts";
-import { privacyLine, settingHead, settingRows, whatIfTable, whatIfTitle } from "../../src/record/defence-facts.ts";
+import { settingHead, settingRows, whatIfTable, whatIfTitle } from "../../src/record/defence-facts.ts";
 import type { Exposure as Finding } from "../../src/record/exposure.ts";
 import {
   auditCommand,
   columnSentences,
+  exposureLead,
+  exposureTotals,
   hiddenLabelSentence,
   labelSentences,
   ownExposures,
@@ -19,7 +21,7 @@ import {
   sumsSentence,
   sumsSpent,
 } from "../../src/record/spending-facts.ts";
-import { Card, Figure, Nothing, Table } from "./card.tsx";
+import { Card, CellBar, Lead, Nothing, Table } from "./card.tsx";
 import { ExposureBars } from "./exposure-bars.tsx";
 import { LabelCurve } from "./label-curve.tsx";
 import { SumsGauge } from "./sums-gauge.tsx";
@@ -28,7 +30,7 @@ export function Exposure({ view, own }: JobViews) {
   const exposures = ownExposures(view, own);
   return (
     <>
-      <p class="lead">{privacyLine(view)}</p>
+      <Lead sentences={exposureLead(view, exposures)} />
       <Alarms view={view} />
       <div class="grid">
         {exposures.length === 0 ? (
@@ -109,15 +111,31 @@ function Sentences({ of: [first, ...others] }: { readonly of: readonly string[] 
 function Spent({ view, exposures }: { readonly view: JobView; readonly exposures: readonly Finding[] }) {
   const spent = sumsSpent(view, exposures);
   if (spent === null) return null;
+  const audited = exposures.find(({ columns }) => columns.length > 0);
+  const bits = audited === undefined ? null : exposureTotals(audited.columns).bits;
+  const others = [...otherSpending(view, bits), ...dailySpending(view)];
   return (
     <Card title={spent.title} aside={<span class="figure-value">{formatPerPerson(spent.sumsPerPerson)}</span>}>
-      <Sentences of={[sumsSentence(spent.sumsPerPerson), "Half of a table is gone at 0.05, all of it at 0.1."]} />
+      <Sentences
+        of={[sumsSentence(spent.sumsPerPerson), "At 0.05 half of a table can be computed, at 0.1 all of it."]}
+      />
       <SumsGauge spent={spent} />
-      <div class="figures">
-        {[...otherSpending(view), ...dailySpending(view)].map(({ value, label }) => (
-          <Figure key={label} value={value} label={label} />
-        ))}
-      </div>
+      {others.length > 0 && (
+        <Table
+          caption="What else the partner has had"
+          stacks
+          head={["what else it has had", "how much", "compared with"]}
+          textColumns={3}
+          rows={others.map(({ what, used, scale, part }) => [
+            what,
+            used,
+            <>
+              {scale}
+              {part !== null && <CellBar part={part} colour="var(--told-sums)" framed />}
+            </>,
+          ])}
+        />
+      )}
     </Card>
   );
 }
@@ -135,11 +153,11 @@ function WhatIf({ exposures }: { readonly exposures: readonly Finding[] }) {
   const tried = exposures.filter(({ whatIf }) => whatIf.length > 0);
   return (
     <>
-      {tried.map(({ learner, whatIf }) => {
+      {tried.map(({ learner, whatIf, columns }) => {
         const title = whatIfTitle(learner, tried.length > 1);
         return (
           <Card key={learner} title={title} wide>
-            <Table caption={title} {...whatIfTable(whatIf)} />
+            <Table caption={title} stacks {...whatIfTable(whatIf, exposureTotals(columns).bits)} />
           </Card>
         );
       })}

@@ -1,7 +1,7 @@
 /** This party's own workers: what each holds and is doing, and which of them the party waits for. */
 import { formatBytes, formatCount } from "../../src/base/text/format.ts";
 import { awaitedWords, type CrewView, engineBytes } from "../../src/record/crew-view.ts";
-import type { JobView } from "../../src/record/job-view.ts";
+import { isUnderWay, type JobView } from "../../src/record/job-view.ts";
 import { Card, Figure, Nothing, Table } from "./card.tsx";
 
 const doingWords = {
@@ -16,7 +16,7 @@ const doingWords = {
 /** On the page, with the names of machines. */
 export function Workers({ view, crew }: { readonly view: JobView; readonly crew: CrewView }) {
   const { summary } = crew;
-  const isOver = view.state === "finished" || view.state === "failed";
+  const isOver = !isUnderWay(view.state);
   const awaited = summary === null || isOver ? null : awaitedWords(summary);
   return (
     <Card title="Workers" wide aside={awaited === null ? null : <span class="hint">{awaited}</span>}>

@@ -1,0 +1,137 @@
+/**
+ * The ledger of disclosures for people: who learned what about whom, how often, and how much that is of what there
+ * could be. Runs in browsers too.
+ */
+import { formatCount, formatPerPerson } from "../base/text/format.ts";
+import type { LedgerScale } from "../messages/call.ts";
+import { type Ledger, ledgerEntries, ledgerNames } from "../messages/ledger.ts";
+import { featuresOf } from "./job-facts.ts";
+import { isUnderWay, type JobView } from "./job-view.ts";
+import { assumption, coversAll } from "./spending-facts.ts";
+
+/** How much a count is, in words, and as a part of the most that there could be; null where nothing bounds it. */
+export interface Scale {
+  readonly words: string;
+  readonly part: number | null;
+}
+
+export interface LedgerLine {
+  readonly learner: string;
+  readonly about: string;
+  readonly what: string;
+  readonly unit: string;
+  readonly count: number;
+  readonly scale: Scale;
+}
+
+/** Three sentences above the lists. docs/leakage.md has the whole story. */
+export function disclosureLead(view: JobView): readonly [string, string, string] {
+  return [
+    "No row, feature name or split threshold was sent to another party, and no passive party was sent a label, a " +
+      "gradient or a score that it can read.",
+    "Everything else that the parties have learned about each other " +
+      `${isUnderWay(view.state) ? "so far" : "in this job"} is counted below, in the words of docs/leakage.md.`,
+    assumption(view),
+  ];
+}
+
+/** What parties have learned so far, as far as this party took part in it. Entries that did not occur are left out. */
+export function ledgerLines(view: JobView): LedgerLine[] {
+  const lines: LedgerLine[] = [];
+  for (const [peer, ledger] of view.ledgers) {
+    const [active, passive] = view.role === "active" ? [view.party, peer] : [peer, view.party];
+    const bounds = boundsOf(view, passive, ledger);
+    for (const name of ledgerNames) {
+      const { learner, what, unit, scale: compared } = ledgerEntries[name];
+      const count = ledger[name];
+      if (count === 0) continue;
+      const [who, about] = learner === "active" ? [active, passive] : [passive, active];
+      const scale = scales[compared](count, bounds);
+      lines.push({ learner: who, about, what, unit, count, scale });
+    }
+  }
+  return lines.sort(
+    (a, b) => Number(b.learner === view.party) - Number(a.learner === view.party) || a.learner.localeCompare(b.learner),
+  );
+}
+
+/** What a job of this size can have at most. Null: not known, or nothing bounds it. */
+interface Bounds {
+  readonly people: number | null;
+  readonly predicted: number | null;
+  readonly trees: number;
+  /** Of all trees: splits, nodes whose sums are asked for, and levels, each of which has one split for a person. */
+  readonly splits: number | null;
+  readonly nodes: number | null;
+  readonly levels: number | null;
+  readonly candidates: number | null;
+  readonly features: number | null;
+  /** Outcomes of a split are of all people of the job. */
+  readonly coversAll: boolean;
+}
+
+function boundsOf(view: JobView, passive: string, ledger: Ledger): Bounds {
+  const { treesDone, treeCount, depthMax, membership, parties, state } = view;
+  const trees = Math.min(Math.max(treeCount, 1), treesDone + (state === "training" ? 1 : 0)) || 1;
+  const ofTrees = (perTree: number): number | null => (depthMax === 0 ? null : trees * perTree);
+  const party = parties.find(({ name }) => name === passive);
+  return {
+    people: view.data?.trainRows || null,
+    predicted: ledger.predictedIds || null,
+    trees,
+    splits: ofTrees(2 ** depthMax - 1),
+    // Of two siblings one is asked for: the other follows. Where members are hidden both may be.
+    nodes: ofTrees(membership.membersAreSent ? 2 ** (depthMax - 1) : 2 ** depthMax - 1),
+    levels: ofTrees(depthMax),
+    candidates: ledger.candidates || null,
+    features: party === undefined ? null : featuresOf(view, party),
+    coversAll: coversAll(view),
+  };
+}
+
+const scales: Readonly<Record<LedgerScale, (count: number, bounds: Bounds) => Scale>> = {
+  "candidates of nodes": (count, { candidates, nodes }) => partOf(ratio(count, candidates), nodes, "nodes"),
+  "candidates of splits": (count, { candidates, splits }) => partOf(ratio(count, candidates), splits, "splits"),
+  candidates: (count, { candidates }) => partOf(count, candidates, "candidates"),
+  features: (_, { features }) => ({
+    words: features === null ? "" : `of ${formatCount(features)} features`,
+    part: null,
+  }),
+  splits: (count, { splits }) => partOf(count, splits, "splits"),
+  "people of levels": (count, { people, levels }) => perEach(count, people, "person", levels),
+  "people of outcomes": (count, { people, levels, splits, coversAll }) =>
+    perEach(count, people, "person", coversAll ? splits : levels),
+  "people of splits": (count, { people, splits }) => perEach(count, people, "person", splits),
+  "predicted people of splits": (count, { predicted, splits }) => perEach(count, predicted, "predicted person", splits),
+  "predicted people": (count, { predicted }) => partOf(count, predicted, "predicted people"),
+  ciphertexts: (count, { people, trees }) => {
+    const each = ratio(count, people === null ? null : people * trees);
+    const many = each === null ? "" : `${eachText(each)} per person and tree; `;
+    return { words: `${many}unreadable without the secret key`, part: null };
+  },
+};
+
+function ratio(count: number, by: number | null): number | null {
+  return by === null ? null : count / by;
+}
+
+function eachText(value: number): string {
+  return Number.isInteger(value) ? formatCount(value) : formatPerPerson(value);
+}
+
+/** "96 of at most 96 nodes" */
+function partOf(count: number | null, most: number | null, noun: string): Scale {
+  if (count === null) return { words: "", part: null };
+  const many = formatCount(Math.round(count));
+  if (most === null) return { words: `${many} ${noun}`, part: null };
+  return { words: `${many} of at most ${formatCount(most)} ${noun}`, part: Math.min(1, count / most) };
+}
+
+/** "16.6 per person, of at most 48" */
+function perEach(count: number, each: number | null, noun: string, most: number | null): Scale {
+  const many = ratio(count, each);
+  if (many === null) return { words: "", part: null };
+  const words = `${eachText(many)} per ${noun}`;
+  if (most === null) return { words, part: null };
+  return { words: `${words}, of at most ${formatCount(most)}`, part: Math.min(1, many / most) };
+}
