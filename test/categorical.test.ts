@@ -310,30 +310,27 @@ test("simulate refuses text without enable_categorical, unknown columns, constra
     passives: [["b", "town", "district"]],
     testFraction: 0.25,
     missing: [],
-    codec: {},
-    keyBits: 256,
-    insecureKey: true,
     check: false,
     onEvent: () => {},
   };
   const on = { enable_categorical: true };
   await expectError(
-    () => prepareSimulation({ ...given, training: {} }),
+    () => prepareSimulation({ ...given, job: {} }),
     "CELL_UNPARSABLE",
     /people\.csv, line 2, column 'job'.*\(--enable-categorical\).*\(--missing\)$/,
   );
   await expectError(
-    () => prepareSimulation({ ...given, training: {}, categorical: ["district"] }),
+    () => prepareSimulation({ ...given, job: {}, categorical: ["district"] }),
     "USAGE",
     /^--categorical needs --enable-categorical$/,
   );
   await expectError(
-    () => prepareSimulation({ ...given, training: on, categorical: ["distrikt"] }),
+    () => prepareSimulation({ ...given, job: { training: on }, categorical: ["distrikt"] }),
     "COLUMN_UNKNOWN",
     /'distrikt'.*did you mean 'district'/,
   );
   await expectError(
-    () => prepareSimulation({ ...given, training: on, monotone: { job: 1 } }),
+    () => prepareSimulation({ ...given, job: { training: on }, monotone: { job: 1 } }),
     "USAGE",
     /'job'.*categories/,
   );

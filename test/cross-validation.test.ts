@@ -5,13 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  codecParameters,
-  type Defences,
-  privacyParameters,
-  resolveParameters,
-  speedParameters,
-} from "../src/base/parameters/parameters.ts";
+import { type Defences, resolveParameters } from "../src/base/parameters/parameters.ts";
 import { trainingParameters, type TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { TandemError } from "../src/base/error.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
@@ -56,14 +50,15 @@ import { binTable, noiseSecret, rowsOf, type TestTable } from "./support/in-memo
 import { randomTable } from "./support/tables.ts";
 import { configFor, people, TrainedWorlds } from "./support/trained-world.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
+import { testJob } from "./world/test-job.ts";
+import type { Job } from "../src/protocol/job.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-const codec = resolveParameters(codecParameters, {});
-const speed = resolveParameters(speedParameters, {});
+const { codec, speed } = testJob({});
 const foldsOf = (rows: number, count: number): Uint32Array[] =>
   Array.from({ length: count }, (_, fold) => foldRows(rows, count, fold, 7).test);
 const secretOf = (party: number): string => `secret ${party}`;
@@ -79,7 +74,11 @@ interface FoldJob {
   readonly scheme?: Scheme;
 }
 
-const defencesOf = ({ defences = {} }: FoldJob): Defences => resolveParameters(privacyParameters, { ...defences });
+const ownJob = ({ training, defences, scheme }: FoldJob): Job<never> => ({
+  ...testJob({ defences, scheme, key }, "cv"),
+  training,
+});
+const defencesOf = (job: FoldJob): Defences => ownJob(job).privacy;
 
 /** One attempt at it; the passive parties begin where the one before has left them. */
 async function attempt(
@@ -89,14 +88,14 @@ async function attempt(
   trees: Tree<ActiveRule>[],
   { treesMax = Infinity, splitsMax = Infinity } = {},
 ): Promise<void> {
-  const { table, training } = job;
+  const { table } = job;
   const kernel = selectKernel();
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const scheme =
     job.scheme === undefined
       ? new PaillierActive(kernel, key, 1, speed)
       : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed });
-  const agreed = agreedParameters("cv", turns.whole, codec, scheme, null, defencesOf(job));
+  const agreed = agreedParameters({ ...ownJob(job), training: turns.whole });
   const roles = job.binned.slice(1).map((features, i) => {
     const progress = stored[i];
     return new PassiveRole({
@@ -119,11 +118,7 @@ async function attempt(
   let splitsAsked = 0;
   const active = new ActiveRole({
     name: "active",
-    job: "cv",
-    training,
-    codec,
-    defences: defencesOf(job),
-    subtraction: true,
+    job: ownJob(job),
     features: job.binned[0],
     rows: rowsOf(table),
     folds: turns,
@@ -168,7 +163,7 @@ async function centralisedFolds(
   const perRound = treesPerLayer(training);
   const membership = job.scheme?.membership ?? "sent";
   const plaintextBits = job.scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
-  const noise = noiseIn(training, codec, defences);
+  const noise = noiseIn(ownJob(job));
   const shared = {
     people: table.labels.length,
     folds: folds.length,
@@ -389,7 +384,7 @@ describe("a search over parameters in one job finds what one in one place finds,
     await attempt(wide, turns, stored, trees);
 
     const inOnePlace = newTurns();
-    const noise = noiseIn(turns.whole, codec, defencesOf(job));
+    const noise = noiseIn({ ...ownJob(job), training: turns.whole });
     const membership = scheme?.membership ?? "sent";
     const bits = scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
     await growTrials(inOnePlace, {
@@ -489,7 +484,7 @@ test("between parties: one alignment, one job, folds as in one place; the policy
     .slice(25, 200)
     .map(({ id }) => id)
     .sort();
-  const { training } = world.config;
+  const { training } = world.config.job;
   const rows = Array.from(splitRows(common.length, 0.25, training.seed).train, (row) => common[row]);
   expect(result.instances).toBe(rows.length);
   const files = await Promise.all(

@@ -11,8 +11,9 @@ import { generateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import type { PartyExposure } from "../src/privacy/attack/audit-result.ts";
 import { exposureOf } from "../src/privacy/attack/exposure.ts";
 import { attackedJob } from "./support/attacked-job.ts";
-import { parametersOf, type TestTable, trainFederated } from "./support/in-memory-job.ts";
+import { type TestTable, trainFederated } from "./support/in-memory-job.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
+import { testJob } from "./world/test-job.ts";
 
 const people = 2000;
 const training = { num_round: 45, max_depth: 3, max_bin: 28, eta: 0.3 };
@@ -121,7 +122,7 @@ async function observed(defences: Partial<Defences>): Promise<{ exposure: PartyE
     },
   });
   const { recorder, features, people: whom, transcript, noise } = await attackedJob(small, made.training, [], defences);
-  const { training: all, codec } = parametersOf(made);
+  const { training: all, codec } = testJob(made);
   const task = new BoostingTask(all, new TrainingRows(small.labels));
   const quantise = quantiserFor(codec, key.publicKey.bits - 1, noise);
   const own = trees.map((tree, i): OwnTree => {

@@ -43,8 +43,8 @@ test(`${seeds} seeds: connections and processes are lost, and every job ends as 
     "some job goes on from an earlier model",
   ).toBe(true);
   for (const [scenario, { files }] of expected) {
-    const { num_round, early_stopping_rounds } = scenario.active.training;
-    const perRound = treesPerLayer(scenario.active.training);
+    const { num_round, early_stopping_rounds } = scenario.active.job.training;
+    const perRound = treesPerLayer(scenario.active.job.training);
     const kept =
       (JSON.parse(files.get("bank/share.json") ?? "") as { share: { trees: unknown[] } }).share.trees.length / perRound;
     // Where jobs may stop early, they do, and drop what came after the best round.

@@ -15,8 +15,9 @@ import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { expectError } from "./support/expect-error.ts";
-import { binTable, parametersOf, type TestJob, trainFederated } from "./support/in-memory-job.ts";
+import { binTable, type TestJob, trainFederated } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
+import { testJob } from "./world/test-job.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -95,7 +96,7 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
     seen: [{ active, passive }],
   } = await trainFederated(job({ training: changes, look }));
   expect(passive.ledger).toEqual(active.ledger);
-  const { training } = parametersOf({ training: changes });
+  const { training } = testJob({ training: changes });
   const { colsample_bytree: byTree, colsample_bylevel: byLevel, colsample_bynode: byNode } = training;
   const columnsAreSampled = Math.min(byTree, byLevel, byNode) < 1;
   const features = binTable(table, training)[1];

@@ -20,11 +20,7 @@ const options: SimulateOptions = {
   passives: [["visits", "basket"]],
   testFraction: 0.25,
   missing: [],
-  training: { num_round: 4, max_bin: 8 },
-  codec: {},
-  scheme: "lattice",
-  keyBits: 2048,
-  insecureKey: false,
+  job: { training: { num_round: 4, max_bin: 8 }, scheme: "lattice" },
   check: false,
   onEvent: () => {},
 };
@@ -70,7 +66,7 @@ test("the active party is told that nobody could rank its people by their nodes"
 test("an audit of a table says from one training what either scheme would tell", async () => {
   const audit = { seconds: 2, whatIf: false, onProgress: () => {} };
   const [ofPaillier, ofLattice] = await Promise.all(
-    ["paillier", "lattice"].map((scheme) => auditSimulation({ ...options, scheme }, audit)),
+    ["paillier", "lattice"].map((scheme) => auditSimulation({ ...options, job: { ...options.job, scheme } }, audit)),
   );
   expect(ofPaillier.schemes?.map(({ scheme, isOfJob }) => [scheme, isOfJob])).toEqual([
     ["paillier", true],

@@ -65,17 +65,18 @@ test("names are numbered in sorted order, and nobody says how many they are", as
 
   // More trees go on from it only for the same classes in the same order.
   const events: PartyEvent[] = [];
-  const next = { ...named.config, job: "summer", warm_start: { model: "spring" } };
+  const called = (name: string) => ({ ...named.config.job, name });
+  const next = { ...named.config, job: called("summer"), warm_start: { model: "spring" } };
   await runActive(next, (event) => events.push(event));
   expect(events.find(({ type }) => type === "job")).toMatchObject({
     parameters: { classes: names.join(", "), num_class: 3 },
   });
-  const moved = { ...next, job: "autumn", data: { ...next.data, classes: names.toReversed() } };
+  const moved = { ...next, job: called("autumn"), data: { ...next.data, classes: names.toReversed() } };
   await expectError(() => runActive(moved, () => {}), "USAGE", /warm start: .*other classes/);
   const { data } = named.config;
   const path = join(named.bank.folder, "wrong.csv");
   writeFileSync(path, readFileSync(String(data.path), "utf8").replace("never", "sometimes"));
-  const strange = { ...named.config, job: "winter", data: { ...data, path, classes: names } };
+  const strange = { ...named.config, job: called("winter"), data: { ...data, path, classes: names } };
   await expectError(() => runActive(strange, () => {}), "LABEL_INVALID", /wrong\.csv, line \d+, .*none of the classes/);
 });
 

@@ -10,8 +10,9 @@ import { treesPerRound } from "../src/protocol/job-parameters.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { trainBrokenOff } from "./support/broken-job.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
-import { parametersOf, type TestTable, trainInOnePlace } from "./support/in-memory-job.ts";
+import { type TestTable, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
+import { testJob } from "./world/test-job.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;
@@ -99,7 +100,7 @@ describe.each([undefined, lattice])("a job that is broken off twice", (scheme) =
   test.each<Case>(cases)(`%s (${scheme?.name ?? "paillier"})`, async (name, own, given) => {
     const training = { num_round: 3, max_depth: 2, ...given };
     const job = { table: own, training, kernel, key, ...(scheme === undefined ? {} : { scheme }) };
-    const perRound = treesPerRound(parametersOf(job).training);
+    const perRound = treesPerRound(testJob(job).training);
     // Trees that stand side by side are broken off between them, and in the middle of the next ones.
     const { model, treesAtBreaks } = await trainBrokenOff(job, [perRound, 2 * perRound]);
     expect(treesAtBreaks).toEqual([perRound, 2 * perRound]);

@@ -73,12 +73,12 @@ async function onePlace({ bank, shop, config }: World, input: string, column: Ro
   );
   const columns =
     column === null ? {} : { [column]: Float64Array.from(own("bank_1"), (v) => (Number.isNaN(v) ? Infinity : v)) };
-  const task = new BoostingTask(config.training, new TrainingRows(labels, { columns }), false);
+  const task = new BoostingTask(config.job.training, new TrainingRows(labels, { columns }), false);
   const leavesOf = (tree: number): Uint32Array =>
     Uint32Array.from(ids, (_, row) =>
       leafOf(model.trees[tree], (rule) => valueGoesLeft(rule, values[rule.owner][rule.feature][row])),
     );
-  return refreshTrees(model, task, config.training, leavesOf).trees.map((tree) =>
+  return refreshTrees(model, task, config.job.training, leavesOf).trees.map((tree) =>
     tree.map((node) => (node.kind === "leaf" ? node : { cover: node.cover, gain: node.gain })),
   );
 }
@@ -189,6 +189,7 @@ test("what is wrong with the rows is said before anybody is asked, by file and l
     "LABEL_INVALID",
     /wrong\.csv: the label_upper_bound of line 6 is below its label/,
   );
-  const odd = { ...world.config, training: { ...world.config.training, eval_metric: ["auc" as const] } };
+  const { job } = world.config;
+  const odd = { ...world.config, job: { ...job, training: { ...job.training, eval_metric: ["auc" as const] } } };
   await expectError(() => runRefresh(odd, optionsFor(wrong)), "USAGE", /eval_metric auc does not fit/);
 });

@@ -359,12 +359,12 @@ test("refreshed leaves are those of one place, the splits stay, and the refreshe
 
   const { model, columns } = await onePlace(world, ids);
   const labels = Float64Array.from(ids, (id) => (labelOf.get(id) === "defaulter" ? 1 : 0));
-  const task = new BoostingTask(world.config.training, new TrainingRows(labels));
+  const task = new BoostingTask(world.config.job.training, new TrainingRows(labels));
   const leavesOf = (tree: number): Uint32Array =>
     Uint32Array.from(ids, (_, row) =>
       leafOf(model.trees[tree], (rule) => valueGoesLeft(rule, columns[rule.owner][rule.feature][row])),
     );
-  const { trees } = refreshTrees(model, task, world.config.training, leavesOf);
+  const { trees } = refreshTrees(model, task, world.config.job.training, leavesOf);
   const [before, after] = await Promise.all(
     ["spring", "autumn"].map((job) => readActiveShare(join(bank.folder, "jobs", job, "share.json"))),
   );

@@ -92,17 +92,9 @@ async function federatedModel({ bank, companies }: World, job: string) {
 
 async function onePlaceModel(made: World, config: ActiveConfig) {
   const tables = await joinedTables(made);
-  const split = splitRows(tables[0].ids.length, config.data.test_fraction ?? 0, config.training.seed);
+  const split = splitRows(tables[0].ids.length, config.data.test_fraction ?? 0, config.job.training.seed);
   const train = tables.map((table) => selectRows(table, split.train));
-  return (
-    await trainInOnePlace({
-      train,
-      test: null,
-      training: config.training,
-      codec: config.codec,
-      keyBits: config.keyBits,
-    })
-  ).model;
+  return (await trainInOnePlace({ job: config.job, train, test: null })).model;
 }
 
 describe("align, then train", () => {

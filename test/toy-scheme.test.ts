@@ -63,7 +63,14 @@ describe("between roles", () => {
 describe("between parties", () => {
   const withToy = (scenario: Scenario): Scenario => ({
     ...scenario,
-    active: { ...scenario.active, scheme: "toy" },
+    active: {
+      ...scenario.active,
+      job: {
+        ...scenario.active.job,
+        scheme: "toy",
+        schemeParameters: toy.parameters({ keyBits: 0, insecureKey: true }),
+      },
+    },
     passives: scenario.passives.map((passive) => ({ ...passive, policy: { ...passive.policy, schemes: ["toy"] } })),
   });
   const treesOf = (share = ""): unknown => (JSON.parse(share) as { share: { trees: unknown } }).share.trees;

@@ -14,7 +14,6 @@ import { middleBins, mostFrequentBins } from "../src/scheme/candidates/candidate
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import {
   binTable,
-  parametersOf,
   rowsOf,
   samplingSecret,
   type TestJob,
@@ -23,6 +22,7 @@ import {
 } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
+import { testJob } from "./world/test-job.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;
@@ -78,7 +78,7 @@ test.each(jobs)("%s", async (_, made) => {
     },
   });
 
-  const { training, codec } = parametersOf(made);
+  const { training, codec } = testJob(made);
   const binned = binTable(table, training);
   const everybody = Uint32Array.from(table.labels, (__, i) => i);
   const isHidden = made.scheme?.membership === "hidden";

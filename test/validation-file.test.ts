@@ -186,10 +186,10 @@ test("simulate: rows in file order, equal to one place; refused where rows are t
     testFraction: 0.25,
     validationData: held,
     missing: [],
-    training: { num_round: 6, eta: 1, early_stopping_rounds: 1, subsample: 0.8 },
-    codec: {},
-    keyBits: 256,
-    insecureKey: true,
+    job: {
+      training: { num_round: 6, eta: 1, early_stopping_rounds: 1, subsample: 0.8 },
+      insecureKeyBits: 256,
+    },
     check: true,
     onEvent: () => {},
   };

@@ -224,13 +224,14 @@ test("simulate: an earlier job in the same folder, by the command, equal to one 
     passives: [["visits", "basket"]],
     testFraction: 0.25,
     missing: [],
-    codec: {},
-    keyBits: 256,
-    insecureKey: true,
     check: false,
     onEvent: () => {},
   };
-  await simulate({ ...common, training: { num_round: 2, subsample: 0.8 }, keep: { directory: records, job: "first" } });
+  await simulate({
+    ...common,
+    job: { training: { num_round: 2, subsample: 0.8 }, insecureKeyBits: 256 },
+    keep: { directory: records, job: "first" },
+  });
   const flags = [
     "--data",
     table,

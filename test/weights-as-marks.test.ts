@@ -29,7 +29,7 @@ async function readRight(defences: Partial<Defences>): Promise<{ shown: number; 
   const weights = new Float64Array(people);
   marked.forEach((person, k) => (weights[person] = 2 ** -k));
   const labels = Float64Array.from({ length: people }, () => random.below(2));
-  const table = { labels, weights, parties: [[column()], [column(), column()]] };
+  const table = { labels, columns: { weight: weights }, parties: [[column()], [column(), column()]] };
   const {
     features,
     people: instances,

@@ -7,7 +7,6 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
 import { trainingParameters, type TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { columnIndex, idColumn, labelColumn, numericColumn } from "../src/data/columns.ts";
@@ -27,6 +26,7 @@ import { xgboostText } from "../src/store/xgboost/text.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
+import { resolveJob } from "../src/party/resolve-job.ts";
 import { randomTable } from "./support/tables.ts";
 import { askXgboost, pythonWithXgboost, type Scored, xgboostMajor } from "./support/xgboost.ts";
 
@@ -34,16 +34,8 @@ const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.u
 const directory = scratchDirectory();
 
 async function train(tables: readonly PartyTable[], training: Partial<TrainingParameters>): Promise<Model> {
-  const parameters = resolveParameters(trainingParameters, { max_bin: 16, ...training });
-  return (
-    await trainInOnePlace({
-      train: tables,
-      test: null,
-      training: parameters,
-      codec: resolveParameters(codecParameters, {}),
-      keyBits: 256,
-    })
-  ).model;
+  const job = resolveJob({ training: { max_bin: 16, ...training }, insecureKeyBits: 256 });
+  return (await trainInOnePlace({ job, train: tables, test: null })).model;
 }
 
 const namesOf = (tables: readonly PartyTable[]): string[][] => tables.map(({ featureNames }) => featureNames);

@@ -27,12 +27,12 @@ export async function benchAblation(
 ): Promise<void> {
   for (const [name, speed] of Object.entries(ablationVariants)) {
     bench.onProgress(`ablation: ${name}, ${keyBits}-bit key`);
-    const job = benchJob(table, keyBits, bench.quick || speed["encryption"] === "textbook" ? 1 : 4);
+    const trees = bench.quick || speed["encryption"] === "textbook" ? 1 : 4;
     const all: number[] = [];
     const without: number[] = [];
     for (let repeat = 0; repeat < (bench.quick ? 1 : 2); repeat++) {
-      const full = await runFederation(job);
-      const less = await runFederation({ ...job, speed });
+      const full = await runFederation(benchJob(table, keyBits, trees));
+      const less = await runFederation(benchJob(table, keyBits, trees, { speed }));
       const difference = firstDifference(full.model, less.model);
       if (difference !== null) throw new TandemError("INTERNAL", `${name} changes the model: ${difference}`);
       all.push(secondsPerTree(full));

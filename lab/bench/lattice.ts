@@ -117,8 +117,7 @@ async function bytesPerInstance(seed: number): Promise<Figure> {
   const table = wholeNumbers(rows, [2, 2], seed);
   const parts: Record<string, { min: number; median: number }> = {};
   for (const levels of [3, 5, 6]) {
-    const job = latticeJob(table, trees);
-    const { active } = await runFederation({ ...job, training: { ...job.training, max_depth: levels } });
+    const { active } = await runFederation(latticeJob(table, trees, levels));
     const bytes = active.bytes.activeToPassive / rows / trees;
     parts[`depth ${levels}`] = { min: bytes, median: bytes };
   }
@@ -130,12 +129,9 @@ function treeSeconds({ active }: FederationResult): number {
   return (active.phasesMs.training - active.phasesMs.setUp) / 1000;
 }
 
-function latticeJob(table: Columns, trees: number): FederationJob {
-  return {
-    ...benchJob(table, 2048, trees),
-    scheme: "lattice",
-    training: { num_round: trees, max_depth: depth, max_bin: bins, eval_every: 0 },
-  };
+function latticeJob(table: Columns, trees: number, levels = depth): FederationJob {
+  const training = { num_round: trees, max_depth: levels, max_bin: bins, eval_every: 0 };
+  return benchJob(table, 2048, trees, { scheme: "lattice", keyBits: undefined, training });
 }
 
 function localJob({ active, passive, label }: Columns, trees: number) {

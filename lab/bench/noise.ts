@@ -2,7 +2,6 @@
  * What noise in answers costs: the CPU time of all parties per tree with it over that without, by turns. The trees are
  * not the same ones, but as many and as deep.
  */
-import { privacyParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
 import type { Figure } from "./arithmetic.ts";
 import { benchJob, type Columns, span, type TrainingBench } from "./training.ts";
 import { type FederationResult, runFederation } from "../../src/simulate/federation.ts";
@@ -16,12 +15,12 @@ export async function benchNoise(
   onFigure: (figure: Figure) => void,
 ): Promise<void> {
   bench.onProgress(`noise in answers, ${keyBits}-bit key`);
-  const job = benchJob(table, keyBits, bench.quick ? 1 : 4);
-  const privacy = resolveParameters(privacyParameters, { answer_noise: 10 });
+  const trees = bench.quick ? 1 : 4;
+  const privacy = { answer_noise: 10 };
   const [exact, noisy]: [number[], number[]] = [[], []];
   for (let repeat = 0; repeat < (bench.quick ? 1 : repeats); repeat++) {
-    exact.push(cpuPerTree(await runFederation(job)));
-    noisy.push(cpuPerTree(await runFederation({ ...job, privacy })));
+    exact.push(cpuPerTree(await runFederation(benchJob(table, keyBits, trees))));
+    noisy.push(cpuPerTree(await runFederation(benchJob(table, keyBits, trees, { privacy }))));
   }
   // Each pair has run side by side in time: whatever else the machine did, it did to both.
   const ratios = span(noisy.map((seconds, i) => seconds / exact[i]));

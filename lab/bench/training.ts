@@ -12,6 +12,8 @@ import {
   runFederation,
   type TextTable,
 } from "../../src/simulate/federation.ts";
+import { type GivenJob, resolveJob } from "../../src/party/resolve-job.ts";
+import { keyOf } from "../trials/trial.ts";
 
 export interface TrainingBench {
   /** Folder with the public data, or null: then generated data of the same shape is used. */
@@ -91,7 +93,7 @@ async function perInstance(table: Columns, bits: number, trees: number): Promise
 
 async function batching(table: Columns, bits: number, trees: number): Promise<Figure> {
   const perTree = async (codec: string): Promise<number> =>
-    secondsPerTree(await runFederation({ ...benchJob(table, bits, trees), codec: { codec } }));
+    secondsPerTree(await runFederation(benchJob(table, bits, trees, { codec: { codec } })));
   const batched: number[] = [];
   const unbatched: number[] = [];
   for (let repeat = 0; repeat < batchingRepeats; repeat++) {
@@ -136,7 +138,7 @@ export function span(values: readonly number[]): { min: number; median: number }
   return { min: sorted[0], median: sorted[Math.floor(sorted.length / 2)] };
 }
 
-export function benchJob(table: Columns, bits: number, trees: number): FederationJob {
+export function benchJob(table: Columns, bits: number, trees: number, given: GivenJob = {}): FederationJob {
   const [id] = table.active.names;
   const features = (names: readonly string[]): string[] => names.filter((name) => name !== id && name !== table.label);
   return {
@@ -151,11 +153,7 @@ export function benchJob(table: Columns, bits: number, trees: number): Federatio
     passives: [{ name: "passive", features: features(table.passive.names), train: table.passive, test: null }],
     id,
     missing: [],
-    training: { num_round: trees, max_depth: 3, max_bin: 32 },
-    codec: {},
-    speed: {},
-    keyBits: bits,
-    insecureKey: bits < 2048,
+    job: resolveJob({ training: { num_round: trees, max_depth: 3, max_bin: 32 }, ...keyOf(bits), ...given }),
     predictions: undefined,
     onEvent: () => {},
   };

@@ -3,7 +3,7 @@
  * much from the draw. Trained in one place, since the federated models are the same bit for bit.
  */
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
-import { type TrialSpec, trialCodec, trialTraining } from "../trials/trial.ts";
+import { type TrialSpec, trialJob } from "../trials/trial.ts";
 import { type CreditTable, cutCreditTable } from "../trials/credit-tables.ts";
 import { count, counted, decimals, signed } from "./figures-in-words.ts";
 import type { ResultTable } from "./outcome.ts";
@@ -28,9 +28,7 @@ export async function drawRowsOf(
       const { testMetrics } = await trainInOnePlace({
         train,
         test,
-        training: trialTraining(spec),
-        codec: trialCodec({ ...spec, codec }),
-        keyBits: spec.keyBits,
+        job: trialJob({ ...spec, codec }),
       });
       return { auc: testMetrics?.["auc"] ?? Number.NaN, ks: testMetrics?.["ks"] ?? Number.NaN };
     };

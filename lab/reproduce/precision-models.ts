@@ -1,7 +1,7 @@
 /** What coarse steps do to a whole model: the same job at several r, and on the finest grid. */
 import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
-import { type TrialSpec, trialTraining, fineGrid } from "../trials/trial.ts";
+import { type TrialSpec, trialJob, fineGrid } from "../trials/trial.ts";
 import type { CutTable } from "../trials/credit-tables.ts";
 import { count, decimals, scientific, signed } from "./figures-in-words.ts";
 import { plainColumns, type ResultTable } from "./outcome.ts";
@@ -27,7 +27,6 @@ export interface ModelRow {
 
 /** The whole model at several r, in one place: the federated one is the same. */
 export async function modelRows({ spec, rows, dataset }: ModelExperiment): Promise<ModelRow[]> {
-  const training = trialTraining(spec);
   const bits = [...new Set([16, ...informationBits.filter((r) => r <= dataset.r), dataset.r])];
   const codecs = bits.map((r) => ({
     r,
@@ -43,9 +42,7 @@ export async function modelRows({ spec, rows, dataset }: ModelExperiment): Promi
     const { testMetrics } = await trainInOnePlace({
       train: rows.train,
       test: rows.test,
-      training,
-      codec,
-      keyBits: spec.keyBits,
+      job: { ...trialJob(spec), codec },
     });
     return { auc: testMetrics?.["auc"] ?? Number.NaN, ks: testMetrics?.["ks"] ?? Number.NaN };
   };

@@ -3,7 +3,7 @@ import { SeededRandom } from "../../src/base/random.ts";
 import type { Slot } from "../../src/codec/slot.ts";
 import { binFeature } from "../../src/gbdt/split/binning.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
-import { trialCodec, trialTraining } from "../trials/trial.ts";
+import { trialJob } from "../trials/trial.ts";
 import { cutCreditTable, syntheticCreditTable } from "../trials/credit-tables.ts";
 import { paperDatasets } from "../trials/paper-datasets.ts";
 import { drawRowsOf, drawsTable, drawsWords } from "./precision-draws.ts";
@@ -93,13 +93,7 @@ describe("other draws of rows", () => {
     const { batched: spec } = pairOf(scales.smoke, { dataset: "default", trees: 2, keyBits: 256 });
     const [first, second] = await drawRowsOf(table, spec, 7, 2);
     const { train, test } = cutCreditTable(table, { train: spec.trainRows, test: spec.testRows }, 7);
-    const { testMetrics } = await trainInOnePlace({
-      train,
-      test,
-      training: trialTraining(spec),
-      codec: trialCodec(spec),
-      keyBits: 256,
-    });
+    const { testMetrics } = await trainInOnePlace({ job: trialJob(spec), train, test });
     expect(first.batched).toEqual({ auc: testMetrics?.["auc"], ks: testMetrics?.["ks"] });
     expect(second).not.toEqual({ ...first, seed: second.seed });
     expect(drawsTable([first], spec).rows[0]).toHaveLength(7);

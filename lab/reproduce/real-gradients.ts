@@ -6,7 +6,7 @@ import { rowsOfTable } from "../../src/party/tables/table-rows.ts";
 import { plaintextBitsMax } from "../../src/codec/packing.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
-import { type TrialSpec, trialCodec, trialTraining } from "../trials/trial.ts";
+import { type TrialSpec, trialCodec, trialJob, trialTraining } from "../trials/trial.ts";
 
 export interface GradientSnapshot {
   readonly tree: number;
@@ -26,7 +26,7 @@ export async function realGradients(spec: TrialSpec, train: readonly PartyTable[
   const snapshots: GradientSnapshot[] = [];
   const training = trialTraining(spec);
   const quantise = quantiserFor(trialCodec(spec), plaintextBitsMax(spec.keyBits));
-  const parties = train.map((table) => binTable(table, binningOf(training)));
+  const parties = train.map((table) => binTable(table, binningOf(trialJob(spec))));
   let round = 0; // of one tree each
   await trainCentralised({
     parties,

@@ -6,26 +6,17 @@ import { assert } from "../../src/base/assert.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
 import { BoostingTask } from "../../src/gbdt/boost/boosting-task.ts";
-import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import type { CostModel } from "../../src/scheme/cost-model.ts";
-import { chosenScheme, plaintextBitsOf } from "../../src/scheme/registry.ts";
+import { schemeNamed } from "../../src/scheme/registry.ts";
 import { estimateJob } from "../../src/simulate/estimate.ts";
 import { thisCommit } from "../bench/machine.ts";
-import {
-  type TrialOutcome,
-  trialCodec,
-  trialInOnePlace,
-  trialName,
-  type TrialSpec,
-  trialSpeed,
-  trialTraining,
-  runTrial,
-} from "./trial.ts";
+import { type TrialOutcome, trialJob, trialInOnePlace, trialName, type TrialSpec, runTrial } from "./trial.ts";
 import { type TrialContext, trialDigest, type TrialStore } from "./trial-store.ts";
 import { type CreditTable, type CutTable, cutCreditTable } from "./credit-tables.ts";
 import { MeasuredTrials } from "./measured-trials.ts";
 import type { DatasetName } from "./paper-datasets.ts";
 import { rowsOfTable } from "../../src/party/tables/table-rows.ts";
+import { layoutOfJob } from "../../src/party/job-grid.ts";
 
 /** How many repeats are to be made, how many are on disk, and how long it will take. */
 export interface TrialPlan {
@@ -129,7 +120,7 @@ async function findWork(groups: readonly (readonly TrialSpec[])[], runner: Trial
         }
         if (repeat >= spec.repeats || (counts.get(name) ?? 0) > repeat) continue;
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        const known = costs.get(spec.keyBits) ?? (await chosenScheme(spec).scheme.costModel(spec));
+        const known = costs.get(spec.keyBits) ?? (await schemeNamed(trialJob(spec).scheme).costModel(spec));
         costs.set(spec.keyBits, known);
         pending.push({ spec, digest, seconds: predictedSeconds(spec, cuts.rows(spec), known) });
       }
@@ -144,10 +135,10 @@ function contextOf(spec: TrialSpec, { tables, programDigest, seed }: TrialRunner
 
 /** The cost model's guess at the job, and its centralised twin's fraction of it. */
 function predictedSeconds(spec: TrialSpec, { train }: CutTable, costs: CostModel): number {
-  const training = trialTraining(spec);
-  const task = new BoostingTask(training, rowsOfTable(train[0]));
-  const layout = gradientLayout(trialCodec(spec), plaintextBitsOf(spec), task.gradients(task.startMargins()));
-  return estimateJob({ train, training, speed: trialSpeed(spec), layout }, costs).wallSeconds;
+  const job = trialJob(spec);
+  const task = new BoostingTask(job.training, rowsOfTable(train[0]));
+  const layout = layoutOfJob(job, task.gradients(task.startMargins()));
+  return estimateJob({ train, job, layout }, costs).wallSeconds;
 }
 
 /** Cut tables and centralised models, made once each. */

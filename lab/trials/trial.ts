@@ -24,6 +24,8 @@ import { type FederationParty, type FederationResult, runFederation } from "../.
 import { type CutTable, idName, labelName } from "./credit-tables.ts";
 import { paperAlpha, paperShift } from "../reproduce/paper.ts";
 import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
+import { type GivenJob, resolveJob } from "../../src/party/resolve-job.ts";
+import { type Job, secureKeyBits } from "../../src/protocol/job.ts";
 
 export interface TrialSpec {
   readonly dataset: DatasetName;
@@ -97,6 +99,20 @@ export function trialCodec({ codec, dataset }: Pick<TrialSpec, "codec" | "datase
   });
 }
 
+export function trialJob(spec: TrialSpec): Job {
+  return {
+    ...resolveJob(keyOf(spec.keyBits)),
+    training: trialTraining(spec),
+    codec: trialCodec(spec),
+    speed: trialSpeed(spec),
+  };
+}
+
+/** A key of this length, secure or not. */
+export function keyOf(bits: number): Pick<GivenJob, "keyBits" | "insecureKeyBits"> {
+  return bits < secureKeyBits ? { insecureKeyBits: bits } : { keyBits: bits };
+}
+
 /**
  * The grid of the unbatched side: rounding to steps of 2^-40 leaves the model as it is, so that the comparison of
  * accuracy means something.
@@ -131,11 +147,7 @@ export async function runTrial(
       passives: [party(1)],
       id: idName,
       missing: [],
-      training: trialTraining(spec),
-      codec: trialCodec(spec),
-      speed: trialSpeed(spec),
-      keyBits: spec.keyBits,
-      insecureKey: spec.keyBits < 2048,
+      job: trialJob(spec),
       predictions: undefined,
       onEvent,
     });
@@ -151,15 +163,7 @@ export async function runTrial(
 
 /** The trial's model without encryption. */
 export async function trialInOnePlace(spec: TrialSpec, { train }: CutTable): Promise<Model> {
-  return (
-    await trainInOnePlace({
-      train,
-      test: null,
-      training: trialTraining(spec),
-      codec: trialCodec(spec),
-      keyBits: spec.keyBits,
-    })
-  ).model;
+  return (await trainInOnePlace({ job: trialJob(spec), train, test: null })).model;
 }
 
 function measured({ active, passives, layout, model, wallSeconds }: FederationResult, commit: string): Repeat {

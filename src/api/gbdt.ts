@@ -2,18 +2,16 @@
  * Plain gradient boosting on a table in memory, without parties or encryption: the trees that parties with the same
  * columns would grow together, and XGBoost's parameters.
  */
-import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
 import { type RowColumns, rowColumnNames } from "../base/rows/row-columns.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingMonitor } from "../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { trainCentralised } from "../gbdt/boost/train.ts";
 import type { CustomObjective } from "../gbdt/objective/custom-objective.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { predictionsOf, predictMargins } from "../gbdt/tree/predict.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
-import { quantiserOfJob } from "../party/job-grid.ts";
+import { treeTerms } from "../party/job-grid.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
 import { treesPerLayer } from "../protocol/job-parameters.ts";
 import { untilAborted } from "./abort.ts";
@@ -22,6 +20,7 @@ import { Model } from "./model.ts";
 import type { TrainingParameters } from "./parameters.ts";
 import type { Metrics } from "./progress.ts";
 import type { Table } from "./table.ts";
+import { resolveJob } from "../party/resolve-job.ts";
 
 export type { CustomObjective } from "../gbdt/objective/custom-objective.ts";
 export type { Range } from "../base/gradients/real-gradients.ts";
@@ -74,9 +73,10 @@ export function train(table: Table, options: TrainOptions): Promise<TrainResult>
 }
 
 async function run(table: Table, options: TrainOptions): Promise<TrainResult> {
-  const given = resolveParameters(trainingParameters, options.parameters ?? {});
+  const given = resolveJob({ training: options.parameters });
   const own = ownTable(table, options);
-  const parameters = own.categories === undefined ? given : { ...given, enable_categorical: true };
+  const parameters = own.categories === undefined ? given.training : { ...given.training, enable_categorical: true };
+  const job = { ...given, training: parameters };
   const validation = options.validationRows === undefined ? null : Uint32Array.from(options.validationRows).sort();
   const { labels, rowColumns: columns } = own;
   const rows = new TrainingRows(labels, { columns, validation, custom: options.objective });
@@ -85,11 +85,10 @@ async function run(table: Table, options: TrainOptions): Promise<TrainResult> {
   const before = startModel?.trees.length ?? 0;
   const treeCount = before + parameters.num_round * treesPerLayer(parameters);
   const { trainMargins, ...grown } = await trainCentralised({
-    parties: [binTable(own, binningOf(parameters), rows.training)],
+    ...treeTerms(job),
+    parties: [binTable(own, binningOf(job), rows.training)],
     rows,
-    parameters,
     start: startModel === undefined ? null : { model: startModel, columns: [own.features], names: [names] },
-    quantise: quantiserOfJob({ training: parameters, codec: resolveParameters(codecParameters, {}), keyBits: 2048 }),
     onTree: (_, tree) => {
       options.signal?.throwIfAborted();
       options.onProgress?.({ treesDone: tree + 1, treeCount });

@@ -154,7 +154,7 @@ export function audit(table: string | Table, options: AuditOptions): Promise<Aud
 
 /** The options as the simulation takes them: the only place where the two meet. */
 function withJob<T>(table: string | Table, options: SplitOptions, use: (job: JobOptions) => Promise<T>): Promise<T> {
-  const { keyBits, insecureKeyBits, onProgress } = options;
+  const { training, privacy, scheme, keyBits, insecureKeyBits, interactions, onProgress } = options;
   const withFile = <R>(other: string | Table | undefined, then: (path: string | undefined) => Promise<R>): Promise<R> =>
     other === undefined ? then(undefined) : withTableFile(other, then);
   return withTableFile(table, (data) =>
@@ -176,15 +176,7 @@ function withJob<T>(table: string | Table, options: SplitOptions, use: (job: Job
           missing: options.missing ?? [],
           ...(options.categorical && { categorical: options.categorical }),
           ...(options.monotone && { monotone: options.monotone }),
-          ...(options.interactions && { interactions: options.interactions }),
-          training: options.training ?? {},
-          codec: {},
-          privacy: options.privacy ?? {},
-          scheme: options.scheme,
-          keyBits: insecureKeyBits ?? keyBits ?? simulateDefaults.keyBits,
-          insecureKey: insecureKeyBits !== undefined,
-          keyBitsGiven:
-            insecureKeyBits === undefined ? (keyBits === undefined ? null : "key_bits") : "insecure_key_bits",
+          job: { training, privacy, scheme, keyBits, insecureKeyBits, interactions },
           check: false,
           onEvent: (event) => {
             const progress = progressOf(event);

@@ -62,12 +62,12 @@ async function run(given: string | ActiveConfig, options: TrainOptions): Promise
   const inWorld = (world: ActiveWorld): Promise<void> =>
     runActive(config, emit, { ...abortableWorld(world, signal), objective });
   await besideTaskCrew(config, {}, emit, inWorld, signal);
-  const folder = join(config.output.directory, config.job);
+  const folder = join(config.output.directory, config.job.name);
   const { metrics } = resultIn(result);
   return {
-    job: config.job,
+    job: config.job.name,
     folder,
-    model: await FederatedModel.open(config, config.job),
+    model: await FederatedModel.open(config, config.job.name),
     metrics: modelMetricsOf(metrics),
     predictions:
       metrics.test === null

@@ -91,7 +91,8 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
     import("../party/active/cross-validation.ts"),
   ]);
   // A name of its own every time: it neither continues a job nor stands in the way of one.
-  const config = { ...(await readActiveConfig(path, () => "cv")), job: newJobName(new Date()).replace("job", "cv") };
+  const read = await readActiveConfig(path, () => "cv");
+  const config = { ...read, job: { ...read.job, name: newJobName(new Date()).replace("job", "cv") } };
   const facts = async () => {
     const [{ activeFacts }, { readActiveTables }] = await Promise.all([
       import("../party/active/disclosure-facts.ts"),
@@ -99,13 +100,13 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
     ]);
     return activeFacts(config, await readActiveTables(config), folds);
   };
-  if (!(await explainFirst(flags, `job ${config.job}, a cross-validation of ${folds} folds,`, facts))) return;
+  if (!(await explainFirst(flags, `job ${config.job.name}, a cross-validation of ${folds} folds,`, facts))) return;
   const progress = Progress.onStandardError(flags, config.name);
   const onRound = (round: number, { test }: { readonly test: Readonly<Record<string, Spread>> }): void => {
     const spreads = Object.entries(test).map(
       ([name, { mean, deviation }]) => `${name} ${formatMetric(mean)} (deviation ${formatMetric(deviation)})`,
     );
-    progress.line(`round ${round + 1}/${config.training.num_round}  held out ${spreads.join(", ")}`);
+    progress.line(`round ${round + 1}/${config.job.training.num_round}  held out ${spreads.join(", ")}`);
   };
   const tell = progress.handle.bind(progress);
   const result = await besideTaskCrew(config, flags, tell, (world) =>

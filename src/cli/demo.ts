@@ -71,7 +71,7 @@ export function demoCommand(): Command {
         keep,
         onEvent: (event) => progress.handle(event),
       }).finally(() => progress.close());
-      const summary = summarise(result.federation, await schemeFactsOf(result), result.difference === "");
+      const summary = summarise(result.federation, schemeFactsOf(result.job), result.difference === "");
       const text = options.json === true ? jsonOf(result, summary) : tablesOf(result, summary);
       process.stdout.write(`${text}\n`);
       if (keep !== undefined)

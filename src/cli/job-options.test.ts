@@ -10,7 +10,8 @@ function jobOf(...args: string[]) {
   return jobFrom(command.opts<JobFlags>());
 }
 
-const metricsOf = (...args: string[]) => resolveParameters(trainingParameters, jobOf(...args).training).eval_metric;
+const metricsOf = (...args: string[]) =>
+  resolveParameters(trainingParameters, jobOf(...args).job.training ?? {}).eval_metric;
 
 test("--eval-metric given several times: all of them, in their order, the last decides", () => {
   expect(metricsOf("--eval-metric", "auc", "--eval-metric", "logloss")).toEqual(["auc", "logloss"]);

@@ -3,15 +3,9 @@ import { namesTaking } from "../gbdt/objective/objectives.ts";
 import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { type RowColumnName, rowColumnNamed, rowColumnNames } from "../base/rows/row-columns.ts";
-import {
-  aliasesOf,
-  codecParameters,
-  describeBounds,
-  type ParameterSpec,
-  privacyParameters,
-  speedParameters,
-} from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { aliasesOf, describeBounds, type ParameterSpec } from "../base/parameters/parameters.ts";
+import { jobSectionNames, jobSections, mapSections, secureKeyBits } from "../protocol/job.ts";
+import type { GivenJob } from "../party/resolve-job.ts";
 import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { schemeOption } from "./scheme-options.ts";
 import { parseInteractions } from "../simulate/interactions.ts";
@@ -39,7 +33,6 @@ export interface JobFlags {
   readonly scheme?: string;
   readonly keyBits?: string;
   readonly insecureKeyBits?: string;
-  readonly textbookEncryption?: boolean;
   readonly [parameter: string]: unknown;
 }
 
@@ -82,13 +75,13 @@ export function addJobOptions(command: Command, isRequired = true): Command {
     .option("--categorical <columns>", "with --enable-categorical: columns of numbers that stand for categories")
     .optionsGroup("Encryption:")
     .addOption(schemeOption())
-    .option("--key-bits <bits>", `length of the Paillier key, 2048 to 4096 bits (default: ${simulateDefaults.keyBits})`)
+    .option("--key-bits <bits>", `length of the Paillier key, 2048 to 4096 bits (default: ${secureKeyBits})`)
     .option("--insecure-key-bits <bits>", "a shorter key, from 128, for experiments only");
-  addParameters(command.optionsGroup("Training:"), trainingParameters);
-  addParameters(command.optionsGroup("Privacy:"), privacyParameters);
-  addParameters(command.optionsGroup("Codec:"), codecParameters);
-  addParameters(command.optionsGroup("Speed:"), speedParameters);
-  return command.option("--textbook-encryption", "the same as --encryption textbook").optionsGroup("Options:");
+  for (const section of jobSectionNames) {
+    const title = `${section[0].toUpperCase()}${section.slice(1)}:`;
+    addParameters(command.optionsGroup(title), jobSections[section]);
+  }
+  return command.optionsGroup("Options:");
 }
 
 function addParameters(command: Command, table: Readonly<Record<string, ParameterSpec>>): void {
@@ -110,8 +103,6 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
   const testFraction = Number(flags.testFraction ?? simulateDefaults.testFraction);
   if (!(testFraction > 0 && testFraction < 1))
     throw new TandemError("USAGE", `--test-fraction must lie between 0 and 1; got '${flags.testFraction}'`);
-  const speed = given(flags, speedParameters);
-  if (flags.textbookEncryption === true) speed["encryption"] = "textbook";
   return {
     data: flags.data,
     id: flags.id,
@@ -130,14 +121,13 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     header: flags.header === false ? false : undefined,
     missing: flags.missing ?? [],
     monotone: constraints(flags.monotoneConstraints ?? ""),
-    interactions: parseInteractions(flags.interactionConstraints ?? ""),
     categorical: columnList(flags.categorical ?? ""),
-    training: given(flags, trainingParameters),
-    codec: given(flags, codecParameters),
-    speed,
-    privacy: given(flags, privacyParameters),
-    scheme: flags.scheme,
-    ...keySize(flags),
+    job: {
+      ...mapSections((section) => given(flags, jobSections[section])),
+      scheme: flags.scheme,
+      ...keySize(flags),
+      interactions: parseInteractions(flags.interactionConstraints ?? ""),
+    },
   };
 }
 
@@ -151,16 +141,9 @@ function validationFraction({ validationFraction: given, validationData }: JobFl
   throw new TandemError("USAGE", `--validation-fraction must lie between 0 and 1; got '${given}'`);
 }
 
-function keySize(flags: JobFlags): Pick<SimulateOptions, "keyBits" | "insecureKey" | "keyBitsGiven"> {
-  if (flags.keyBits !== undefined && flags.insecureKeyBits !== undefined) {
-    throw new TandemError("USAGE", "--key-bits and --insecure-key-bits exclude each other");
-  }
-  return {
-    keyBits: Number(flags.insecureKeyBits ?? flags.keyBits ?? simulateDefaults.keyBits),
-    insecureKey: flags.insecureKeyBits !== undefined,
-    keyBitsGiven:
-      flags.insecureKeyBits !== undefined ? "insecure_key_bits" : flags.keyBits !== undefined ? "key_bits" : null,
-  };
+function keySize({ keyBits, insecureKeyBits }: JobFlags): Pick<GivenJob, "keyBits" | "insecureKeyBits"> {
+  const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+  return { keyBits: number(keyBits), insecureKeyBits: number(insecureKeyBits) };
 }
 
 /** `num_round` is --num-round on the command line and numRound in commander's result. */

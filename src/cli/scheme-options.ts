@@ -16,8 +16,6 @@ export interface SchemeFacts {
   readonly keyBits?: number;
 }
 
-export async function schemeFactsOf(choice: SchemeChoice): Promise<SchemeFacts> {
-  const { chosenScheme } = await import("../scheme/registry.ts");
-  const { scheme, parameters } = chosenScheme(choice);
-  return { scheme: scheme.name, ...parameters };
+export function schemeFactsOf({ scheme, schemeParameters }: SchemeChoice): SchemeFacts {
+  return { scheme, ...schemeParameters };
 }

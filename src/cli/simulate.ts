@@ -79,7 +79,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
       onEvent: (event) => progress.handle(event),
     }).finally(() => progress.close());
     const identical = result.difference === null ? null : result.difference === "";
-    const summary = summarise(result, await schemeFactsOf(job), identical);
+    const summary = summarise(result, schemeFactsOf(result.job), identical);
     const { contribution } = result;
     process.stdout.write(
       flags.json === true

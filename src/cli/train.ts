@@ -40,9 +40,9 @@ async function runTrain(flags: TrainFlags): Promise<void> {
   const run = (emit: Emit): Promise<void> =>
     besideTaskCrew(config, flags, emit, (world) => runActive(config, emit, world));
   if (flags.supervised === true) return supervised(config.name, run);
-  if (!(await explainFirst(flags, `job ${config.job}`, () => jobDisclosures(config)))) return;
+  if (!(await explainFirst(flags, `job ${config.job.name}`, () => jobDisclosures(config)))) return;
   const progress = Progress.onStandardError(flags, config.name);
-  const viewer = { name: config.name, directory: config.output.directory, job: config.job };
+  const viewer = { name: config.name, directory: config.output.directory, job: config.job.name };
   await besideDashboard(flags, [viewer], progress, async () => {
     const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};
     const started = performance.now();
@@ -58,7 +58,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
     const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
     const outcome = trainOutcome(
       config,
-      await schemeFactsOf(config),
+      schemeFactsOf(config.job),
       seen.result,
       contribution,
       seen.commonCount ?? null,

@@ -116,17 +116,16 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
       `${other.long ?? other.flags} does not go with --config: the config says what is trained`,
     );
   // A name of its own every time: it neither continues a job nor stands in the way of one.
-  const config = {
-    ...(await readActiveConfig(path, () => "tune")),
-    job: newJobName(new Date()).replace("job", "tune"),
-  };
-  const search = await searchFrom(flags, config.training);
+  const read = await readActiveConfig(path, () => "tune");
+  const config = { ...read, job: { ...read.job, name: newJobName(new Date()).replace("job", "tune") } };
+  const { job } = config;
+  const search = await searchFrom(flags, job.training);
   const facts = async () => {
     const whole = wholeSearch(search);
     const training = { ...whole, num_round: whole.num_round / search.folds };
-    return activeFacts({ ...config, training }, await readActiveTables(config), search.folds);
+    return activeFacts({ ...config, job: { ...job, training } }, await readActiveTables(config), search.folds);
   };
-  const what = `job ${config.job}, a search of ${search.trials.length} trials of ${search.folds} folds,`;
+  const what = `job ${job.name}, a search of ${search.trials.length} trials of ${search.folds} folds,`;
   const progress = Progress.onStandardError(flags, config.name);
   const price = tunePrice(config, search);
   // Others pay it too: whoever wants few words hears it all the same.
@@ -138,7 +137,7 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
   const result = await besideTaskCrew(config, flags, handle, (world) =>
     runTuning(config, { ...search, onTurn }, handle, world),
   ).finally(() => progress.close());
-  const folder = join(config.output.directory, config.job);
+  const folder = join(config.output.directory, job.name);
   const where = `between ${[config.name, ...config.passives.map(({ name }) => name)].join(", ")} in one job`;
   await tell(flags, result, where, flags.report ?? join(folder, "tuning.html"), progress, price);
 }

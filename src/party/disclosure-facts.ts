@@ -1,7 +1,6 @@
 /** What each party knows of a job before it starts, as far as it decides what will be revealed. */
-import type { CodecParameters, Defences } from "../base/parameters/parameters.ts";
 import { trainingParameters, type TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
-import { chosenScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
+import { chooseScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import type { TrainingRows } from "../gbdt/rows/training-rows.ts";
@@ -18,13 +17,14 @@ import {
   firstTreeOf,
   treeCountOf,
 } from "../protocol/job-parameters.ts";
+import type { Job } from "../protocol/job.ts";
 import { groupNames } from "../protocol/interaction-groups.ts";
 import { factsOfJob } from "../base/membership.ts";
 import { sendsTreeShape } from "../protocol/hidden/terms.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { PassiveConfig } from "./config/config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
-import { codecOfJob, layoutOfJob } from "./job-grid.ts";
+import { layoutOfJob, withGrid } from "./job-grid.ts";
 import { binTable } from "./tables/party-data.ts";
 import { minimumsOf, schemeLimitsOf } from "./policy.ts";
 import { smallCategoriesOf } from "./tables/small-categories.ts";
@@ -42,29 +42,19 @@ export const unknownParty: PassiveFacts = {
 export type OwnFacts = Omit<DisclosureFacts, "active" | "passive" | "passiveParty" | "alignment">;
 
 export function jobFacts(
-  job: SchemeChoice & {
-    readonly training: TrainingParameters;
-    readonly codec: CodecParameters;
-    readonly privacy: Defences;
-    readonly hasStart: boolean;
-    /** As parties agree on them (protocol/interaction-groups.ts); left out: there are none. */
-    readonly interactionGroups?: string;
-  },
+  job: Job,
   rows: TrainingRows,
-  predictedRows: number,
+  { predictedRows, hasStart }: Pick<OwnFacts, "predictedRows" | "hasStart">,
 ): OwnFacts {
-  const { training, privacy, hasStart } = job;
+  const { training, privacy } = job;
   const heldOut = rows.validation?.length ?? 0;
   const task = new BoostingTask(training, rows);
   const gradients = task.gradients(task.startMargins());
-  const asked = { ...job, defences: privacy };
-  const codec = codecOfJob(asked, { rows: rows.trainedCount });
-  const layout = layoutOfJob({ ...asked, codec }, gradients);
-  const { scheme, parameters } = chosenScheme(job);
-  const choice = { name: scheme.name, parameters };
+  const granted = withGrid(job, rows.trainedCount);
+  const layout = layoutOfJob(granted, gradients);
   return {
     // Of a model that training goes on from, the trees are there already.
-    ...factsOfAgreed(agreedParameters("", training, codec, choice, null, privacy, job.interactionGroups)),
+    ...factsOfAgreed(agreedParameters({ ...granted, start: null })),
     hasStart,
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
     instances: rows.count,
@@ -88,9 +78,8 @@ function samplingOf({
   return subsample < 1 ? { method, fraction: subsample } : { method: "none" };
 }
 
-function keyWords(choice: SchemeChoice): string {
-  const { scheme, parameters } = chosenScheme(choice);
-  return scheme.describe(parameters);
+function keyWords({ scheme, schemeParameters }: SchemeChoice): string {
+  return schemeNamed(scheme).describe(schemeParameters);
 }
 
 /** The most that any job may reveal under a passive party's policy, whichever active party asks. */
@@ -100,7 +89,7 @@ export function policyFacts(
 ): readonly DisclosureFacts[] {
   const binsMax = trainingParameters.max_bin.max;
   const { keyBitsMin: keyBits } = schemeLimitsOf(policy);
-  const keys = policy.schemes.map((scheme) => keyWords({ scheme, keyBits }));
+  const keys = policy.schemes.map((scheme) => keyWords(chooseScheme(scheme, { keyBits, insecureKey: true })));
   const features = binTable(table, {
     maxBin: binsMax,
     enableCategorical: true,

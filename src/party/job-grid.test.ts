@@ -1,30 +1,22 @@
 import { expect, test } from "vitest";
-import { codecParameters, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import type { Job } from "../protocol/job.ts";
+import { type GivenJob, resolveJob } from "./resolve-job.ts";
 import { quantiserOfJob, codecOfJob, layoutOfJob } from "./job-grid.ts";
 
-const codec = resolveParameters(codecParameters, {});
-const job = (training: Record<string, unknown> = {}, privacy: Record<string, unknown> = {}) => ({
-  scheme: "lattice",
-  keyBits: 2048,
-  training: resolveParameters(trainingParameters, { num_round: 50, max_depth: 3, ...training }),
-  codec,
-  defences: resolveParameters(privacyParameters, privacy),
-});
-const bitsOf = (asked: ReturnType<typeof job>, rows: number): number => codecOfJob(asked, { rows }).resolution_bits;
+const job = (training: Record<string, unknown> = {}, more: GivenJob = {}): Job =>
+  resolveJob({ scheme: "lattice", training: { num_round: 50, max_depth: 3, ...training }, ...more });
+const bitsOf = (asked: Job, rows: number): number => codecOfJob(asked, rows).resolution_bits;
 
 test("Paillier takes the resolution that is asked for, whatever the job", () => {
-  const asked = resolveParameters(codecParameters, { resolution_bits: 40 });
-  const large = { rows: 1_000_000 };
-  expect(codecOfJob({ ...job({ num_round: 5000 }), scheme: "paillier", codec: asked }, large)).toBe(asked);
-  expect(codecOfJob({ ...job({ num_round: 5000 }), scheme: undefined, codec: asked }, large)).toBe(asked);
+  const asked = job({ num_round: 5000 }, { scheme: "paillier", codec: { resolution_bits: 40 } });
+  expect(codecOfJob(asked, 1_000_000)).toBe(asked.codec);
 });
 
 test("lattice takes what is asked for where it can, and at most 24", () => {
   expect(bitsOf(job(), 1000)).toBe(24);
-  const [coarse, fine] = [12, 40].map((bits) => resolveParameters(codecParameters, { resolution_bits: bits }));
-  expect(bitsOf({ ...job(), codec: coarse }, 1000)).toBe(12);
-  expect(bitsOf({ ...job(), codec: fine }, 1000)).toBe(24);
+  const [coarse, fine] = [12, 40].map((bits) => job({}, { codec: { resolution_bits: bits } }));
+  expect(bitsOf(coarse, 1000)).toBe(12);
+  expect(bitsOf(fine, 1000)).toBe(24);
 });
 
 test("the more rows and nodes, the coarser; set B takes over below 20", () => {
@@ -40,22 +32,21 @@ test("the more rows and nodes, the coarser; set B takes over below 20", () => {
 test("a job that has taken its resolution takes it again", () => {
   for (const instances of [18_300, 60_000, 4_000_000]) {
     const asked = job({ num_round: 100 });
-    const taken = codecOfJob(asked, { rows: instances });
-    expect(codecOfJob({ ...asked, codec: taken }, { rows: instances })).toEqual(taken);
+    const taken = codecOfJob(asked, instances);
+    expect(codecOfJob({ ...asked, codec: taken }, instances)).toEqual(taken);
   }
 });
 
 test("noise takes room: of each resolution its own", () => {
   const quiet = bitsOf(job({ num_round: 20 }), 18_300);
-  const loud = bitsOf(job({ num_round: 20 }, { answer_noise: 500 }), 18_300);
+  const loud = bitsOf(job({ num_round: 20 }, { privacy: { answer_noise: 500 } }), 18_300);
   expect(loud).toBeLessThan(quiet);
   expect(loud).toBeGreaterThanOrEqual(20);
 });
 
 test("a warm start counts the new rounds only; local rounds tell nothing", () => {
-  const start = { trees: Array.from({ length: 500 }, () => []) };
-  const rows = { rows: 18_300 };
-  expect(codecOfJob(job(), { ...rows, start })).toEqual(codecOfJob(job(), rows));
+  const start = { model: "", trees: Array.from({ length: 500 }, () => []) };
+  expect(codecOfJob({ ...job(), start }, 18_300)).toEqual(codecOfJob(job(), 18_300));
   expect(bitsOf(job({ local_rounds: 50 }), 1000)).toBe(24);
 });
 
@@ -68,7 +59,7 @@ test("where counts are not told, gradients are rounded to integers of either sig
     ],
   };
   expect(layoutOfJob(job(), gradients).hidesCounts).toBe(true);
-  expect(layoutOfJob({ ...job(), scheme: "paillier" }, gradients).hidesCounts).toBe(false);
+  expect(layoutOfJob(job({}, { scheme: "paillier" }), gradients).hidesCounts).toBe(false);
   const { columns } = quantiserOfJob(job())(gradients);
   expect(columns[0][0]).toBe(-(2 ** 23));
 });

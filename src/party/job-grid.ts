@@ -2,47 +2,28 @@
  * The grid of a job, as everybody computes it who knows the rows: the active party, and whoever trains the same job in
  * one place. What a scheme can do of the resolution that is asked for depends on the job's size.
  */
-import {
-  type CodecParameters,
-  codecParameters,
-  type Defences,
-  resolveParameters,
-} from "../base/parameters/parameters.ts";
-import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import type { CodecParameters } from "../base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import type { RealGradients } from "../base/gradients/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "../codec/gradient-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
+import type { CentralisedTraining } from "../gbdt/boost/train.ts";
+import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { nodesOfJob, outputsPerTree } from "../protocol/hidden/terms.ts";
-import { agreedParameters, type AgreedStart, noiseIn } from "../protocol/job-parameters.ts";
-import { chosenScheme, hidesCounts, plaintextBitsOf, type SchemeChoice } from "../scheme/registry.ts";
-
-export interface GridJob extends SchemeChoice {
-  readonly training: TrainingParameters;
-  readonly codec: CodecParameters;
-  /** None where left out. */
-  readonly defences?: Defences | undefined;
-}
-
-/** What besides the parameters decides about a job's grid. */
-export interface GridRows {
-  /** The rows that are trained on. */
-  readonly rows: number;
-  /** The model that training goes on from; null or left out: none. */
-  readonly start?: Pick<AgreedStart, "trees"> | null;
-}
+import type { Job } from "../protocol/job.ts";
+import { agreedParameters, noiseIn } from "../protocol/job-parameters.ts";
+import { hidesCounts, plaintextBitsOf, schemeNamed } from "../scheme/registry.ts";
+import { resolveJob } from "./resolve-job.ts";
 
 /**
  * The codec that is asked for, with the resolution that the job's scheme has for so many rows and trees.
  * @param job of a cross-validation: with the rounds of all folds
+ * @param rows those that are trained on
  * @throws TandemError LAYOUT_OVERFLOW where the scheme cannot train such a job
  */
-export function codecOfJob(job: GridJob, { rows, start = null }: GridRows): CodecParameters {
-  const { training, codec, defences } = job;
-  const { scheme, parameters } = chosenScheme(job);
-  const named = { name: scheme.name, parameters };
-  const agreed = agreedParameters("", training, codec, named, start && { model: "", trees: start.trees }, defences);
-  return scheme.codecFor(codec, {
+export function codecOfJob(job: Job, rows: number): CodecParameters {
+  const agreed = agreedParameters(job);
+  return schemeNamed(job.scheme).codecFor(job.codec, {
     rows,
     nodesMax: nodesOfJob(agreed),
     outputsPerTree: outputsPerTree(agreed),
@@ -52,21 +33,37 @@ export function codecOfJob(job: GridJob, { rows, start = null }: GridRows): Code
   });
 }
 
+/** The job with that codec. @throws as codecOfJob does */
+export function withGrid(job: Job, rows: number): Job {
+  return { ...job, codec: codecOfJob(job, rows) };
+}
+
 /** Nodes that may be asked for per output, all attempts together: what the resolution of some schemes depends on. */
 export function nodesPerOutput(training: TrainingParameters): number {
-  const codec = resolveParameters(codecParameters, {}); // decides nothing here
-  const agreed = agreedParameters("", training, codec, { name: "", parameters: {} });
+  const agreed = agreedParameters({ ...resolveJob({}), training }); // nothing else decides here
   return nodesOfJob(agreed) / agreed.treesPerRound;
 }
 
 /** The layout of gradients, where the codec is the job's already. */
-export function layoutOfJob(job: GridJob, gradients: RealGradients): GradientLayout {
-  const noise = noiseIn(job.training, job.codec, job.defences);
+export function layoutOfJob(job: Job, gradients: RealGradients): GradientLayout {
+  const noise = noiseIn(job);
   return gradientLayout(job.codec, plaintextBitsOf(job), gradients, noise, hidesCounts(job, noise));
 }
 
 /** The quantiser of a job, where the codec is the job's already. */
-export function quantiserOfJob(job: GridJob): (gradients: RealGradients) => QuantisedGradients {
-  const noise = noiseIn(job.training, job.codec, job.defences);
+export function quantiserOfJob(job: Job): (gradients: RealGradients) => QuantisedGradients {
+  const noise = noiseIn(job);
   return quantiserFor(job.codec, plaintextBitsOf(job), noise, hidesCounts(job, noise));
+}
+
+/** What of a job decides about its trees, where the codec is the job's already. */
+export function treeTerms(
+  job: Job,
+): Required<Pick<CentralisedTraining, "parameters" | "quantise" | "defences" | "membership">> {
+  return {
+    parameters: job.training,
+    quantise: quantiserOfJob(job),
+    defences: job.privacy,
+    membership: schemeNamed(job.scheme).membership,
+  };
 }

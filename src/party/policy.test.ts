@@ -2,12 +2,12 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { codecParameters, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
 import { type AgreedParameters, agreedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PolicyConfig } from "./config/config.ts";
 import { agreedByPolicy } from "./policy.ts";
+import { resolveJob } from "./resolve-job.ts";
 
 const policy: PolicyConfig = {
   max_trees: 100,
@@ -39,12 +39,7 @@ function ask(
   changes: Partial<AgreedParameters> = {},
   allowed = policy,
 ) {
-  const agreed = agreedParameters(
-    "spring",
-    resolveParameters(trainingParameters, {}),
-    resolveParameters(codecParameters, {}),
-    { name: scheme, parameters: schemeParameters },
-  );
+  const agreed = agreedParameters({ ...resolveJob({ name: "spring" }), scheme, schemeParameters });
   const parameters = { ...agreed, ...changes };
   return agreedByPolicy(create(ActiveHelloSchema, { parameters, instanceCount: 10 }), allowed, "shop");
 }
@@ -147,12 +142,7 @@ describe("refused", () => {
 });
 
 test("people who are held back for validation do not count: no sum is over them", async () => {
-  const parameters = agreedParameters(
-    "spring",
-    resolveParameters(trainingParameters, {}),
-    resolveParameters(codecParameters, {}),
-    { name: "paillier", parameters: { keyBits: 2048 } },
-  );
+  const parameters = agreedParameters(resolveJob({ name: "spring" }));
   const hello = (validation: number[]) =>
     create(ActiveHelloSchema, { parameters, instanceCount: 10, validationRows: Uint8Array.from(validation) });
   const five = { ...policy, min_instances: 5 };

@@ -1,20 +1,13 @@
 import { expect, test } from "vitest";
-import { codecParameters, presets, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { presets, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { presetHint, recordedDefences, weakerDefences } from "./privacy-policy.ts";
+import { resolveJob } from "./resolve-job.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 function agreedWith(brought: Fields) {
-  return agreedParameters(
-    "spring",
-    resolveParameters(trainingParameters, {}),
-    resolveParameters(codecParameters, {}),
-    { name: "paillier", parameters: {} },
-    null,
-    resolveParameters(privacyParameters, brought),
-  );
+  return agreedParameters({ ...resolveJob({}), privacy: resolveParameters(privacyParameters, brought) });
 }
 
 function weaker(brought: Fields, demanded: Fields) {

@@ -3,17 +3,12 @@
  * party.
  */
 import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
-import {
-  type CodecParameters,
-  type Defences,
-  privacyParameters,
-  resolveParameters,
-} from "../base/parameters/parameters.ts";
+import type { Defences } from "../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { roundsOf } from "../gbdt/boost/layers.ts";
 import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
-import type { SchemeParameters } from "../scheme/scheme.ts";
+import type { Job, SectionValues } from "./job.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
 
 export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown">;
@@ -75,32 +70,18 @@ export function fitsStoredTrees(agreed: Beginning, active: number, passive: numb
   );
 }
 
-/** A model that training goes on from, as far as passive parties hear of it. */
-export interface AgreedStart {
-  /** Its id. */
-  readonly model: string;
-  readonly trees: readonly unknown[];
-}
-
-export function agreedParameters(
-  job: string,
-  training: TrainingParameters,
-  codec: CodecParameters,
-  scheme: { readonly name: string; readonly parameters: SchemeParameters },
-  start: AgreedStart | null = null,
-  defences: Defences = resolveParameters(privacyParameters, {}),
-  interactionGroups = "",
-): AgreedParameters {
+export function agreedParameters(job: Omit<Job, "speed">): AgreedParameters {
+  const { training, codec, privacy, start } = job;
   const startTrees = start?.trees.length ?? 0;
   const numRound = startTrees / treesPerRound(training) + roundsOf(training.num_round, training);
   return {
-    job,
+    job: job.name,
     numRound,
     maxDepth: training.max_depth,
     maxLeaves: training.max_leaves,
     maxBin: training.max_bin,
-    scheme: scheme.name,
-    schemeParameters: { ...scheme.parameters },
+    scheme: job.scheme,
+    schemeParameters: { ...job.schemeParameters },
     codec: codec.codec,
     seed: training.seed,
     colsampleBytree: training.colsample_bytree,
@@ -112,29 +93,29 @@ export function agreedParameters(
     startTrees,
     enableCategorical: training.enable_categorical,
     maxCatToOnehot: oneHotBelow(training),
-    answerNoise: defences.answer_noise,
-    minPeopleShare: defences.min_people_share,
-    maxThresholds: defences.max_thresholds,
-    maskedScoring: defences.masked_scoring,
-    hiddenOutcomes: defences.hidden_outcomes,
+    answerNoise: privacy.answer_noise,
+    minPeopleShare: privacy.min_people_share,
+    maxThresholds: privacy.max_thresholds,
+    maskedScoring: privacy.masked_scoring,
+    hiddenOutcomes: privacy.hidden_outcomes,
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
     outputs: outputCountOf(training),
     padding: codec.padding,
     slotBits: codec.layout === "auto" ? 0 : codec.r,
-    interactionGroups,
+    interactionGroups: job.interactionGroups,
   };
 }
 
-/** The noise of a job, by its parameters. @throws TandemError USAGE if they do not go together */
-export function noiseIn(
-  { max_depth: maxDepth, max_leaves: maxLeaves }: Pick<TrainingParameters, "max_depth" | "max_leaves">,
-  { layout, resolution_bits: resolutionBits }: CodecParameters,
-  defences: Pick<Defences, "answer_noise"> | undefined,
-): NoiseScale | null {
+/** The noise of a job. @throws TandemError USAGE if its parameters do not go together */
+export function noiseIn({
+  training,
+  codec,
+  privacy,
+}: Pick<SectionValues, "training" | "codec" | "privacy">): NoiseScale | null {
   return noiseScaleOf({
-    answerNoise: defences?.answer_noise ?? 0,
-    resolutionBits: layout === "auto" ? resolutionBits : 0,
-    maxDepth,
-    maxLeaves,
+    answerNoise: privacy.answer_noise,
+    resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
+    maxDepth: training.max_depth,
+    maxLeaves: training.max_leaves,
   });
 }

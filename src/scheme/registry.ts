@@ -39,34 +39,31 @@ export function schemeNamed(name: string): Scheme {
 
 /** What a job says of its scheme, whoever trains it: also without any encryption, on the same grid. */
 export interface SchemeChoice {
-  /** Default: paillier. */
-  readonly scheme?: string | undefined;
-  readonly keyBits: number;
+  readonly scheme: string;
+  readonly schemeParameters: SchemeParameters;
 }
 
-export function chosenScheme({ scheme = defaultScheme, keyBits }: SchemeChoice): {
-  readonly scheme: Scheme;
-  readonly parameters: SchemeParameters;
-} {
-  const found = schemeNamed(scheme);
-  // How short a key may be was decided before.
-  return { scheme: found, parameters: found.parameters({ keyBits, insecureKey: true }) };
+/** @throws TandemError USAGE for an unknown scheme, KEY_TOO_SHORT for a key that needs the word insecure */
+export function chooseScheme(
+  name: string,
+  options: { readonly keyBits: number; readonly insecureKey: boolean },
+): SchemeChoice {
+  return { scheme: name, schemeParameters: schemeNamed(name).parameters(options) };
 }
 
 /** For the event that says what a job is: nothing, or a warning about its cipher. */
-export function warningOf(scheme: string, parameters: SchemeParameters): { readonly warning?: string } {
-  const warning = schemeNamed(scheme).warning(parameters);
+export function warningOf({ scheme, schemeParameters }: SchemeChoice): { readonly warning?: string } {
+  const warning = schemeNamed(scheme).warning(schemeParameters);
   return warning === null ? {} : { warning };
 }
 
 /** Bits that one plaintext of the job can hold: the layout of gradients follows from it. */
-export function plaintextBitsOf(choice: SchemeChoice): number {
-  const { scheme, parameters } = chosenScheme(choice);
-  return scheme.plaintextBitsMax(parameters);
+export function plaintextBitsOf({ scheme, schemeParameters }: SchemeChoice): number {
+  return schemeNamed(scheme).plaintextBitsMax(schemeParameters);
 }
 
 /** Counts are not sent, because of noise or because members are hidden. */
-export function hidesCounts({ scheme = defaultScheme }: Pick<SchemeChoice, "scheme">, noise: object | null): boolean {
+export function hidesCounts({ scheme }: Pick<SchemeChoice, "scheme">, noise: object | null): boolean {
   return noise !== null || !membershipFacts[schemeNamed(scheme).membership].countsAreSent;
 }
 

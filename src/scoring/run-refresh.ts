@@ -78,7 +78,7 @@ export async function runRefresh(
       `the model of job ${share.job} was trained with booster dart: each round has learnt beside trees that were ` +
         "dropped then, which nobody keeps. Its leaves cannot be refreshed",
     );
-  const training = parametersOf(config.training, share);
+  const training = parametersOf(config.job.training, share);
   if (objectiveFor(share.objective).leafQuantiles !== undefined)
     throw new TandemError("USAGE", `leaves of ${share.objective} are quantiles of residuals, which no sums refresh`);
   const shown = metricsFor(training); // refuses what does not fit

@@ -1,31 +1,26 @@
 /** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
 import { noColumns } from "../base/rows/row-columns.ts";
 import { drawnGroups } from "../data/drawn-groups.ts";
-import type { CodecParameters, Defences } from "../base/parameters/parameters.ts";
-import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { validationRows } from "../data/split.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import type { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
-import { codecOfJob } from "../party/job-grid.ts";
+import type { Job } from "../protocol/job.ts";
+import { withGrid } from "../party/job-grid.ts";
 import { joinTables } from "../party/tables/joined-tables.ts";
 import { rowsOfTable } from "../party/tables/table-rows.ts";
 import { type PlainResult, trainPlain } from "../party/active/plain-training.ts";
 import { treesPerLayer } from "../protocol/job-parameters.ts";
-import type { SchemeChoice } from "../scheme/registry.ts";
 import { noiseSecretFrom } from "../party/noise-secret.ts";
 import { simulatedSecret } from "./federation.ts";
 
-export interface OnePlaceJob extends SchemeChoice {
+export interface OnePlaceJob {
+  /** With the codec as it was asked for. */
+  readonly job: Job;
   /** Index 0 is the active party; its labels count. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
-  readonly training: TrainingParameters;
-  /** As it was asked for. */
-  readonly codec: CodecParameters;
-  /** None where left out. */
-  readonly defences?: Defences;
   readonly validationFraction?: number | undefined;
   /** Rows that are evaluated after every round, per party; instead of a share of the training rows. */
   readonly validation?: readonly PartyTable[] | null;
@@ -45,28 +40,22 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
 }
 
 /** @param leftOut parties whose columns do not take part; the others draw their columns as before */
-function trainWithout(job: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
-  const { scheme, keyBits } = job;
-  const { tables, rows } = withValidation(job);
-  const codec = codecOfJob(job, { rows: rows.trainedCount, start: job.start ?? null });
+function trainWithout(given: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
+  const { tables, rows } = withValidation(given);
+  const job = withGrid(given.job, rows.trainedCount);
+  const { training } = job;
   const isWhole = leftOut.length === 0;
-  const start = isWhole ? (job.start ?? null) : null;
   // A model of everybody's says nothing of those that are left: they train all of its rounds themselves.
-  const before = isWhole ? 0 : (job.start?.trees.length ?? 0) / treesPerLayer(job.training);
-  const training = { ...job.training, num_round: job.training.num_round + before };
+  const before = isWhole ? 0 : (given.start?.trees.length ?? 0) / treesPerLayer(training);
   const takesPart = (_: unknown, party: number): boolean => !leftOut.includes(party);
   return trainPlain({
+    job: { ...job, training: { ...training, num_round: training.num_round + before } },
     train: tables.filter(takesPart),
-    test: job.test?.filter(takesPart) ?? null,
+    test: given.test?.filter(takesPart) ?? null,
     validationRows: rows.validation,
-    start,
-    training,
-    codec,
-    scheme,
-    keyBits,
-    samplingSecrets: job.train.map((_, party) => simulatedSecret(party)).filter(takesPart),
-    ...(job.defences && { defences: job.defences }),
-    noiseSecrets: job.train.map((_, party) => noiseSecretFrom(simulatedSecret(party))).filter(takesPart),
+    start: isWhole ? (given.start ?? null) : null,
+    samplingSecrets: given.train.map((_, party) => simulatedSecret(party)).filter(takesPart),
+    noiseSecrets: given.train.map((_, party) => noiseSecretFrom(simulatedSecret(party))).filter(takesPart),
   });
 }
 
@@ -101,8 +90,8 @@ export function withValidation({
   train,
   validation,
   validationFraction,
-  training,
-}: Pick<OnePlaceJob, "train" | "validation" | "validationFraction" | "training">): {
+  job: { training },
+}: Pick<OnePlaceJob, "job" | "train" | "validation" | "validationFraction">): {
   /** Per party. */
   readonly tables: readonly PartyTable[];
   readonly rows: TrainingRows;

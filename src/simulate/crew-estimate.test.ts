@@ -150,11 +150,7 @@ const options: SimulateOptions = {
   passives: [["b", "c"]],
   testFraction: 0.25,
   missing: [],
-  training: { num_round: 2, max_depth: 2 },
-  codec: {},
-  keyBits: 512,
-  insecureKey: true,
-  keyBitsGiven: "insecure_key_bits",
+  job: { training: { num_round: 2, max_depth: 2 }, insecureKeyBits: 512 },
   check: false,
   onEvent: () => {},
 };

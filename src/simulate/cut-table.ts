@@ -115,7 +115,7 @@ export function parseTables(
       categorical: reading.categorical.filter((name) => cut.features.includes(name)),
     }),
     monotone: constraintsOf(cut, options),
-    interactions: interactionsOf(options.interactions ?? {}, cut.features, i === 0),
+    interactions: interactionsOf(options.job.interactions ?? {}, cut.features, i === 0),
     labels: i === 0 ? labels : null,
     ...(i === 0 && classes !== null ? { classes } : {}),
     ...(i === 0 ? { rowColumns } : {}),

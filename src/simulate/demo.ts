@@ -2,8 +2,8 @@
  * The demo: a bank that knows who defaulted, a retailer and a telecom that know the same people from other sides. Three
  * processes train one model that none of them could train alone, and the result is set beside the two yardsticks.
  */
-import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import type { Job } from "../protocol/job.ts";
+import { resolveJob } from "../party/resolve-job.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { splitRows } from "../data/split.ts";
 import { type SyntheticParty, syntheticCredit } from "../data/synthetic-credit.ts";
@@ -11,7 +11,7 @@ import { firstDifference } from "../gbdt/tree/model-compare.ts";
 import type { PartyEvent } from "../record/events.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
 import { trainInOnePlace } from "./comparison.ts";
-import { type FederationJob, type FederationParty, type FederationResult, runFederation } from "./federation.ts";
+import { type FederationParty, type FederationResult, runFederation } from "./federation.ts";
 
 export interface DemoOptions {
   readonly rows: number;
@@ -20,14 +20,13 @@ export interface DemoOptions {
   /** Default: paillier. */
   readonly scheme?: string | undefined;
   /** Where to keep what each party recorded; nowhere by default. */
-  readonly keep?: FederationJob["keep"];
+  readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
 export interface DemoResult {
   readonly federation: FederationResult;
-  readonly scheme?: string | undefined;
-  readonly keyBits: number;
+  readonly job: Job;
   readonly trainRows: number;
   readonly testRows: number;
   readonly bankAlone: Metrics;
@@ -40,32 +39,25 @@ export interface DemoResult {
 /** The bank has the labels. */
 export const demoParties = ["bank", "retailer", "telecom"] as const;
 
-const demoKeyBits = 2048;
 const testFraction = 0.25;
 
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const training = resolveParameters(trainingParameters, {
-    num_round: options.trees,
-    max_depth: 4,
-    seed: options.seed,
+  const job = resolveJob({
+    name: options.keep?.job,
+    training: { num_round: options.trees, max_depth: 4, seed: options.seed },
+    scheme: options.scheme,
   });
-  const codec = resolveParameters(codecParameters, {});
   const credit = syntheticCredit({ rows: options.rows, seed: options.seed });
   const rows = splitRows(options.rows, testFraction, options.seed);
   const companies = demoParties.map((name) => credit[name]);
   const [bank, ...others] = demoParties.map((name) => partyOf(name, credit[name], rows));
 
   const federation = await runFederation({
+    job,
     active: { ...bank, label: "default", positive: undefined },
     passives: others,
     id: "id",
     missing: [],
-    training,
-    codec,
-    speed: {},
-    scheme: options.scheme,
-    keyBits: demoKeyBits,
-    insecureKey: false,
     predictions: undefined,
     keep: options.keep,
     onEvent: options.onEvent,
@@ -74,17 +66,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const tables = companies.map(({ table }) => table);
   const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] =>
     which.map((table) => selectRows(table, side));
-  const shared = { training, codec, scheme: options.scheme, keyBits: demoKeyBits };
-  const everything = await trainInOnePlace({ train: cut(tables, rows.train), test: cut(tables, rows.test), ...shared });
-  const alone = await trainInOnePlace({
-    train: cut([tables[0]], rows.train),
-    test: cut([tables[0]], rows.test),
-    ...shared,
-  });
+  const everything = await trainInOnePlace({ job, train: cut(tables, rows.train), test: cut(tables, rows.test) });
+  const [bankTable] = tables;
+  const alone = await trainInOnePlace({ job, train: cut([bankTable], rows.train), test: cut([bankTable], rows.test) });
   return {
     federation,
-    scheme: options.scheme,
-    keyBits: demoKeyBits,
+    job,
     trainRows: rows.train.length,
     testRows: rows.test.length,
     bankAlone: alone.testMetrics ?? {},

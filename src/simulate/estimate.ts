@@ -11,10 +11,12 @@ import { nodesPerOutput } from "../party/job-grid.ts";
 import { binningOf, type BinningParameters, binTable } from "../party/tables/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../scheme/cost-model.ts";
-import { chosenScheme, defaultScheme } from "../scheme/registry.ts";
+import { chooseScheme, schemeNamed } from "../scheme/registry.ts";
 import { type CrewEstimate, type CrewQuestion, estimateCrews } from "./crew-estimate.ts";
 import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
 import { recommendation, type Recommendation, type SchemeOutlook } from "./scheme-advice.ts";
+import type { GivenJob } from "../party/resolve-job.ts";
+import { secureKeyBits } from "../protocol/job.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface Estimate extends Prediction {
@@ -52,34 +54,36 @@ const schemesCompared = ["paillier", "lattice"] as const;
 
 export async function estimate(options: SimulateOptions, questions: EstimateQuestions = {}): Promise<Estimates> {
   const prepared = await prepareSimulation(options);
-  const { scheme = defaultScheme } = options;
+  const { scheme } = prepared.job;
   const names: readonly string[] = [...new Set([...schemesCompared, scheme])];
   const schemes: SchemeOutlook[] = [];
-  for (const name of names) schemes.push(await outlook(prepared, options, name, questions));
+  for (const name of names) schemes.push(await outlook(prepared, options.job, name, questions));
   const asked = schemes.find(({ scheme: name }) => name === scheme);
   if (asked?.estimate === undefined || asked.estimate === null)
     throw new TandemError("USAGE", asked?.refusal ?? `there is no scheme '${scheme}'`);
-  const job = { rows: questions.rows ?? rowsOf(prepared), peopleShare: prepared.privacy.min_people_share };
+  const job = { rows: questions.rows ?? rowsOf(prepared), peopleShare: prepared.job.privacy.min_people_share };
   return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
 }
 
 /** The job under one scheme, or why it cannot be trained so. */
 async function outlook(
   prepared: PreparedSimulation,
-  { keyBits }: Pick<SimulateOptions, "keyBits">,
+  { keyBits: secure, insecureKeyBits: insecure }: GivenJob,
   name: string,
   questions: EstimateQuestions,
 ): Promise<SchemeOutlook> {
-  const { scheme, parameters } = chosenScheme({ scheme: name, keyBits });
-  const facts = { scheme: name, key: scheme.describe(parameters), membership: scheme.membership };
-  const { codec, speed } = prepared;
+  const scheme = schemeNamed(name);
+  const keyBits = insecure ?? secure ?? secureKeyBits;
+  const choice = chooseScheme(name, { keyBits, insecureKey: insecure !== undefined });
+  const facts = { scheme: name, key: scheme.describe(choice.schemeParameters), membership: scheme.membership };
+  const { codec, speed } = prepared.job;
   const [conflict] = scheme.conflicts({ keyBitsGiven: null, codec, speed });
   if (conflict !== undefined)
     return { ...facts, estimate: null, refusal: `${conflict.field.at(-1)} ${conflict.advice}` };
   try {
-    const layout = prepared.layoutFor({ scheme: name, keyBits });
+    const layout = prepared.layoutFor(choice);
     const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }), questions);
-    const resolutionBits = prepared.resolutionFor({ scheme: name, keyBits }, questions.rows ?? rowsOf(prepared));
+    const resolutionBits = prepared.resolutionFor(choice, questions.rows ?? rowsOf(prepared));
     return { ...facts, estimate: { ...job, kernel: scheme.kernelName(), resolutionBits }, refusal: null };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
@@ -92,13 +96,14 @@ function rowsOf({ train }: Pick<PreparedSimulation, "train">): number {
 }
 
 /** A job whose tables have been read and whose layout has been proven. */
-export type EstimatedJob = Pick<PreparedSimulation, "train" | "training" | "speed" | "layout">;
+export type EstimatedJob = Pick<PreparedSimulation, "train" | "job" | "layout">;
 
 export function estimateJob(
-  { train, training, speed, layout }: EstimatedJob,
+  { train, job, layout }: EstimatedJob,
   costs: CostModel,
   questions: EstimateQuestions = {},
 ): Omit<Estimate, "kernel" | "resolutionBits"> {
+  const { training, speed } = job;
   const rows = questions.rows ?? train[0].ids.length;
   const times = rows / train[0].ids.length;
   const rounds = roundsOf(training.num_round, training);
@@ -111,7 +116,7 @@ export function estimateJob(
     outputsPerRound: layout.slots.length / 2,
     layout,
     speed,
-    passives: train.slice(1).map((table) => passiveShape(table, binningOf(training), speed.skip_bin, times)),
+    passives: train.slice(1).map((table) => passiveShape(table, binningOf(job), speed.skip_bin, times)),
   };
   const prediction = costs.predict(shape);
   const cores = availableParallelism();

@@ -6,11 +6,11 @@ import type { RowColumnChoice } from "../data/row-column.ts";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { ParameterValue, PrivacyParameters } from "../base/parameters/parameters.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { Model } from "../gbdt/tree/model.ts";
-import { chosenScheme, defaultScheme } from "../scheme/registry.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../party/config/config.ts";
+import { fieldsOfJob } from "../party/config/job-config.ts";
+import type { Job } from "../protocol/job.ts";
 import type { PartyEvent } from "../record/events.ts";
 import type { ActiveResult, PassiveResult } from "../record/events/job-events.ts";
 import type { LayoutSummary } from "../record/events/training-events.ts";
@@ -41,6 +41,7 @@ export interface FederationParty {
 }
 
 export interface FederationJob {
+  readonly job: Job;
   readonly active: FederationParty & {
     readonly label: string;
     readonly positive: string | undefined;
@@ -52,18 +53,9 @@ export interface FederationJob {
   /** Name of the id column in every table. */
   readonly id: string;
   readonly missing: readonly string[];
-  readonly training: Readonly<Record<string, ParameterValue>>;
-  readonly codec: Readonly<Record<string, number | string>>;
-  readonly speed: Readonly<Record<string, number | string | boolean>>;
-  /** None where left out. */
-  readonly privacy?: PrivacyParameters;
-  /** Default: paillier. */
-  readonly scheme?: string | undefined;
-  readonly keyBits: number;
-  readonly insecureKey: boolean;
   readonly predictions: string | undefined;
   /** Each party's output directory is a folder of its name in here, and stays; otherwise nothing does. */
-  readonly keep?: { readonly directory: string; readonly job: string } | undefined;
+  readonly keep?: { readonly directory: string } | undefined;
   /** Share of the training rows that is evaluated after every round instead of learnt from. */
   readonly validationFraction?: number | undefined;
   /** An earlier job in the same output directories, from whose model training goes on. */
@@ -82,7 +74,6 @@ export interface FederationResult {
 }
 
 const host = "127.0.0.1";
-const localJob = "local";
 const treesMax = trainingParameters.num_round.max;
 
 /**
@@ -164,7 +155,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
     policy: {
       max_trees: treesMax,
       max_depth: 0,
-      schemes: [schemeOf(job)],
+      schemes: [job.job.scheme],
       lattice_minimums: "root",
       insecure_min_key_bits: 128,
       min_instances: 1,
@@ -180,12 +171,11 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
 
 /** @param ports where the passive parties listen */
 function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonly number[]): ActiveConfigInput {
-  const { training, codec, speed } = job;
   const { name, label, positive, classes, rowColumns } = job.active;
   const { directory } = homes[0];
   return {
     name,
-    job: job.keep?.job ?? localJob,
+    ...fieldsOfJob(job.job),
     passives: job.passives.map((passive, i) => ({
       name: passive.name,
       host,
@@ -203,13 +193,7 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
     },
     ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
     align: false, // the rows were cut from one table
-    training,
-    codec,
-    speed,
-    ...(job.privacy && { privacy: configPrivacy(job.privacy) }),
     patience_seconds: 0, // nobody here starts a dead party again
-    scheme: schemeOf(job),
-    ...keyConfig(job),
     sampling_secret: simulatedSecret(0),
     // Scores of people are kept only where somebody asked for them.
     output: {
@@ -220,24 +204,13 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
   };
 }
 
-/** The length of the key, where the scheme has one. */
-function keyConfig(job: FederationJob): Pick<ActiveConfigInput, "key_bits" | "insecure_key_bits"> {
-  const { keyBits } = chosenScheme(job).parameters;
-  if (keyBits === undefined) return {};
-  return job.insecureKey ? { insecure_key_bits: keyBits } : { key_bits: keyBits };
-}
-
-function configPrivacy({ privacy: preset, ...defences }: PrivacyParameters): Record<string, ParameterValue> {
-  return { preset, ...defences };
-}
-
 async function collect(
   job: FederationJob,
   homes: readonly Home[],
   supervisor: Supervisor,
 ): Promise<Omit<FederationResult, "wallSeconds">> {
   const sharePath = (name: string, index: number): string =>
-    join(outputOf(job, name, homes[index].directory), job.keep?.job ?? localJob, "share.json");
+    join(outputOf(job, name, homes[index].directory), job.job.name, "share.json");
   const active = await readActiveShare(sharePath(job.active.name, 0));
   const passiveShares = await Promise.all(job.passives.map(({ name }, i) => readPassiveShare(sharePath(name, i + 1))));
   return {
@@ -301,8 +274,4 @@ async function writeConfig(directory: string, config: ActiveConfigInput | Passiv
   const path = join(directory, "config.json");
   await writeFile(path, JSON.stringify(config), { mode: 0o600 });
   return path;
-}
-
-function schemeOf({ scheme = defaultScheme }: FederationJob): string {
-  return scheme;
 }

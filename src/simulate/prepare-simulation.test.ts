@@ -27,11 +27,7 @@ function prepare(data: string, more: Partial<SimulateOptions> = {}) {
     passives: [["b"]],
     testFraction: 0.25,
     missing: [],
-    training: { num_round: 2 },
-    codec: {},
-    keyBits: 512,
-    insecureKey: true,
-    keyBitsGiven: "insecure_key_bits",
+    job: { training: { num_round: 2 }, insecureKeyBits: 512 },
     check: false,
     onEvent: (event) => event.type === "notice" && notices.push(event.words),
     ...more,
@@ -41,24 +37,24 @@ function prepare(data: string, more: Partial<SimulateOptions> = {}) {
 
 test("columns that are called as ours are do not collide with them", async () => {
   const path = await fileOf("own.csv", [",tandem_id,column_0,y", ...labelled((i) => String(i % 2))]);
-  const { job } = await prepare(path, { active: ["tandem_id"], passives: [["#0", "column_0"]] });
-  expect(job.id).toBe("tandem_id_");
-  expect(job.active.train.names).toEqual(["tandem_id_", "tandem_id", "tandem_label"]);
-  expect(job.passives[0].train.names).toEqual(["tandem_id_", "column_0_", "column_0"]);
+  const { federation } = await prepare(path, { active: ["tandem_id"], passives: [["#0", "column_0"]] });
+  expect(federation.id).toBe("tandem_id_");
+  expect(federation.active.train.names).toEqual(["tandem_id_", "tandem_id", "tandem_label"]);
+  expect(federation.passives[0].train.names).toEqual(["tandem_id_", "column_0_", "column_0"]);
 });
 
 test("labels that are names: the parties are told them in their order, and how many there are", async () => {
   const names = ["red", "green", "blue"];
   const path = await fileOf("colours.csv", ["id,a,b,y", ...labelled((i) => names[i % 3])]);
-  const given = { training: { num_round: 2, objective: "multi:softprob" } };
-  const { job, training, notices } = await prepare(path, given);
-  expect(training.num_class).toBe(3);
-  expect(job.active.classes).toEqual(["blue", "green", "red"]);
-  expect(new Set(job.active.train.columns.at(-1))).toEqual(new Set(names));
+  const given = { job: { training: { num_round: 2, objective: "multi:softprob" } } };
+  const { federation, job, notices } = await prepare(path, given);
+  expect(job.training.num_class).toBe(3);
+  expect(federation.active.classes).toEqual(["blue", "green", "red"]);
+  expect(new Set(federation.active.train.columns.at(-1))).toEqual(new Set(names));
   expect(notices).toEqual([expect.stringMatching(/3 classes, numbered from 0 on in sorted order/)]);
   expect(notices[0]).not.toMatch(/\b(blue|green|red)\b/);
   const ordered = await prepare(path, { ...given, classes: names });
-  expect(ordered.job.active.classes).toEqual(names);
+  expect(ordered.federation.active.classes).toEqual(names);
   expect(ordered.notices).toEqual([]);
 });
 
@@ -73,7 +69,7 @@ test("files to test on or validate with may have one class, training rows may no
     () =>
       prepare(path, {
         validationData: ones,
-        training: { num_round: 2, early_stopping_rounds: 1, eval_metric: "logloss,auc" },
+        job: { training: { num_round: 2, early_stopping_rounds: 1, eval_metric: "logloss,auc" } },
       }),
     "LABEL_INVALID",
     /auc does not exist/,
@@ -82,7 +78,7 @@ test("files to test on or validate with may have one class, training rows may no
   const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9];
   const messages = await Promise.all(
     seeds.map((seed) =>
-      prepare(rare, { training: { seed } }).then(
+      prepare(rare, { job: { training: { seed } } }).then(
         () => "",
         (error: Error) => error.message,
       ),
@@ -98,7 +94,7 @@ test("a wrong label of a later file is named by that file's line", async () => {
   await expectError(() => prepare(path, { testData: wrong }), "LABEL_INVALID", /wrong\.csv, line 7, column 'y'/);
   const counts = await fileOf("counts.csv", ["id,a,b,y", ...labelled((i) => (i === 2 ? "-1" : "1"))]);
   await expectError(
-    () => prepare(counts, { training: { objective: "count:poisson" } }),
+    () => prepare(counts, { job: { training: { objective: "count:poisson" } } }),
     "LABEL_INVALID",
     /counts\.csv, line 4, column 'y': the label is negative/,
   );

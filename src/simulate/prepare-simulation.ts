@@ -6,7 +6,8 @@ import { TandemError } from "../base/error.ts";
 import { namedColumns } from "../data/row-column.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { unusedParameters } from "../gbdt/parameters/unused-parameters.ts";
-import { codecOfJob, layoutOfJob } from "../party/job-grid.ts";
+import { codecOfJob, layoutOfJob, withGrid } from "../party/job-grid.ts";
+import type { Job } from "../protocol/job.ts";
 import type { SchemeChoice } from "../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { withClassCount } from "../gbdt/objective/outputs.ts";
@@ -19,17 +20,20 @@ import { constraintsOf, ownNames, textOf } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
 import { interactionsOf } from "./interactions.ts";
 import { keptModel } from "./kept-model.ts";
-import { checkOptions, type SimulateOptions, type SimulationParameters } from "./simulate-options.ts";
+import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
 import { allRows, readSimulationTables, type SimulationTables } from "./simulation-tables.ts";
 
 /** The user's table, checked and cut, and the job that runs on it. */
-export interface PreparedSimulation extends SimulationParameters {
-  readonly job: FederationJob;
+export interface PreparedSimulation {
+  /** With the codec as it was asked for. */
+  readonly job: Job;
+  readonly federation: FederationJob;
   /** Parsed training tables; index 0 is the active party. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[];
   /** Of a validation file; null: there is none. */
   readonly validation: readonly PartyTable[] | null;
+  readonly validationFraction: number | undefined;
   readonly layout: GradientLayout;
   /** The layout under another scheme. @throws TandemError where that cannot train such a job */
   readonly layoutFor: (choice: SchemeChoice) => GradientLayout;
@@ -45,48 +49,56 @@ export async function prepareSimulation(options: SimulateOptions): Promise<Prepa
   for (const words of unusedParameters(given.training)) options.onEvent({ type: "notice", party: "active", words });
   const tables = await readSimulationTables(options, given.training);
   const [{ classes }] = tables.whole.parties;
-  const parameters = { ...given, training: withClassCount(given.training, classes) };
-  const checked = await checkTraining(options, parameters, tables);
+  const start = await startOf(options, tables);
+  const job: Job = {
+    ...given,
+    training: withClassCount(given.training, classes),
+    start: start && { model: "", trees: start.trees },
+  };
+  const { validationFraction } = options;
+  const { train } = tables;
+  const validation = tables.validation?.parties ?? null;
   return {
-    ...parameters,
-    ...checked,
-    job: federationJob(options, parameters, tables),
-    train: tables.train,
+    job,
+    start,
+    ...checkTraining(options.data, { job, train, validation, validationFraction, start }),
+    federation: federationJob(options, job, tables),
+    train,
     test: tables.tested.parties.map((party) => selectRows(party, tables.rows.test)),
-    validation: tables.validation?.parties ?? null,
+    validation,
+    validationFraction,
   };
 }
 
+function startOf({ warmStart, keep }: SimulateOptions, { whole }: SimulationTables): Promise<Model | null> {
+  if (warmStart === undefined) return Promise.resolve(null);
+  return keptModel(
+    warmStart,
+    keep,
+    whole.cuts.map(({ name }) => name),
+    whole.parties,
+  );
+}
+
 /** @throws TandemError if these rows, metrics or sums do not go together, or an earlier model does not fit */
-async function checkTraining(
-  options: SimulateOptions,
-  { training, codec, privacy }: SimulationParameters,
-  { whole, train, validation: held }: SimulationTables,
-): Promise<Pick<PreparedSimulation, "start" | "layout" | "layoutFor" | "resolutionFor">> {
-  const { rows } = withValidation({
-    train,
-    validation: held?.parties ?? null,
-    validationFraction: options.validationFraction,
-    training,
-  });
-  const task = inFile(options.data, () => new BoostingTask(training, rows));
+function checkTraining(
+  path: string,
+  given: Required<Pick<PreparedSimulation, "job" | "train" | "validation" | "validationFraction" | "start">>,
+): Pick<PreparedSimulation, "layout" | "layoutFor" | "resolutionFor"> {
+  const { job, start } = given;
+  const { training } = job;
+  const { rows } = withValidation(given);
+  const task = inFile(path, () => new BoostingTask(training, rows));
   // Refuses early stopping without a validation set, and metrics that do not fit.
   void new BoostingMonitor(training, task);
-  const names = whole.cuts.map(({ name }) => name);
-  const start =
-    options.warmStart === undefined ? null : await keptModel(options.warmStart, options.keep, names, whole.parties);
   roundsBefore(start, task, training);
   // Refuses what could overflow.
   const gradients = task.gradients(task.startMargins());
-  const grid = { rows: rows.trainedCount, start };
-  const askedOf = ({ scheme, keyBits }: SchemeChoice) => ({ scheme, keyBits, training, codec, defences: privacy });
-  const layoutFor = (choice: SchemeChoice): GradientLayout => {
-    const asked = askedOf(choice);
-    return layoutOfJob({ ...asked, codec: codecOfJob(asked, grid) }, gradients);
-  };
+  const layoutFor = (choice: SchemeChoice): GradientLayout =>
+    layoutOfJob(withGrid({ ...job, ...choice }, rows.trainedCount), gradients);
   const resolutionFor = (choice: SchemeChoice, count: number): number =>
-    codecOfJob(askedOf(choice), { ...grid, rows: count - (rows.validation?.length ?? 0) }).resolution_bits;
-  return { start, layout: layoutFor(options), layoutFor, resolutionFor };
+    codecOfJob({ ...job, ...choice }, count - (rows.validation?.length ?? 0)).resolution_bits;
+  return { layout: layoutFor(job), layoutFor, resolutionFor };
 }
 
 /** What is wrong with all training rows together has no line, but a file. */
@@ -101,7 +113,7 @@ function inFile<T>(path: string, make: () => T): T {
 
 function federationJob(
   options: SimulateOptions,
-  parameters: SimulationParameters,
+  job: Job,
   { whole, tested, rows, validation }: SimulationTables,
 ): FederationJob {
   const own = ownNames(whole.table);
@@ -111,7 +123,7 @@ function federationJob(
       name: cut.name,
       features: cut.features,
       monotone: constraintsOf(cut, options),
-      interactions: interactionsOf(options.interactions ?? {}, cut.features, i === 0),
+      interactions: interactionsOf(options.job.interactions ?? {}, cut.features, i === 0),
       categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
       train: textOf(whole.table, cut, whole.parties[i], rows.train, own),
       test: textOf(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
@@ -121,7 +133,7 @@ function federationJob(
     };
   };
   return {
-    ...parameters,
+    job,
     active: {
       ...party(0),
       label: own.label,
@@ -134,9 +146,6 @@ function federationJob(
     passives: whole.cuts.slice(1).map((_, i) => party(i + 1)),
     id: own.id,
     missing: options.missing,
-    scheme: options.scheme,
-    keyBits: options.keyBits,
-    insecureKey: options.insecureKey,
     predictions: options.predictions,
     keep: options.keep,
     validationFraction: options.validationFraction,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
+import type { GivenJob } from "../party/resolve-job.ts";
 
 const options: SimulateOptions = {
   data: "",
@@ -9,27 +10,20 @@ const options: SimulateOptions = {
   passives: [["b"]],
   testFraction: 0.25,
   missing: [],
-  training: {},
-  codec: {},
-  scheme: "lattice",
-  keyBits: 2048,
-  insecureKey: false,
+  job: { scheme: "lattice" },
   check: false,
   onEvent: () => {},
 };
 
 test("the lattice scheme with defaults, and defaults that are written down", async () => {
   const speed = { packing: true, subtraction: true, joint_bins: true, skip_bin: true, encryption: "full" };
-  await expect(checkOptions({ ...options, codec: { layout: "auto", codec: "batched" }, speed })).resolves.toMatchObject(
-    {
-      codec: { resolution_bits: 24 },
-    },
-  );
+  const job = { scheme: "lattice", codec: { layout: "auto", codec: "batched" }, speed };
+  await expect(checkOptions({ ...options, job })).resolves.toMatchObject({ codec: { resolution_bits: 24 } });
 });
 
-test.each<[string, Partial<SimulateOptions>]>([
-  ["--key-bits", { keyBitsGiven: "key_bits" }],
-  ["--insecure-key-bits", { keyBitsGiven: "insecure_key_bits", insecureKey: true, keyBits: 512 }],
+test.each<[string, GivenJob]>([
+  ["--key-bits", { keyBits: 2048 }],
+  ["--insecure-key-bits", { insecureKeyBits: 512 }],
   ["--layout", { codec: { layout: "paper" } }],
   ["--codec", { codec: { codec: "unbatched" } }],
   ["--no-packing", { speed: { packing: false } }],
@@ -39,6 +33,6 @@ test.each<[string, Partial<SimulateOptions>]>([
   ["--encryption", { speed: { encryption: "short" } }],
 ])("%s is refused with lattice, and goes with Paillier", async (option, changes) => {
   const pattern = new RegExp(`^${option} does not go with the lattice scheme: .*Leave it out, or use scheme paillier$`);
-  await expectError(() => checkOptions({ ...options, ...changes }), "USAGE", pattern);
-  await checkOptions({ ...options, ...changes, scheme: "paillier" });
+  await expectError(() => checkOptions({ ...options, job: { ...options.job, ...changes } }), "USAGE", pattern);
+  await checkOptions({ ...options, job: { ...changes, scheme: "paillier" } });
 });

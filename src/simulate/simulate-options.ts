@@ -3,29 +3,16 @@ import type { RowColumnChoice } from "../data/row-column.ts";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TandemError } from "../base/error.ts";
-import {
-  type CodecParameters,
-  codecParameters,
-  type ParameterSpec,
-  privacyParameters,
-  type PrivacyParameters,
-  resolveParameters,
-  type SpeedParameters,
-  speedParameters,
-} from "../base/parameters/parameters.ts";
+import { type ParameterSpec, speedParameters } from "../base/parameters/parameters.ts";
 import { objectiveFor } from "../gbdt/objective/objectives.ts";
-import { type TrainingParameters, trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { xgboostFormOf } from "../gbdt/tree/xgboost-agreement.ts";
 import type { TableReading } from "../data/table-reading.ts";
-import { checkHiddenOutcomes } from "../party/privacy-policy.ts";
-import { chosenScheme } from "../scheme/registry.ts";
-import type { GivenOptions } from "../scheme/scheme.ts";
-import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
-import { noiseIn } from "../protocol/job-parameters.ts";
+import { type GivenJob, type Refuse, resolveJob } from "../party/resolve-job.ts";
+import type { Job } from "../protocol/job.ts";
 import type { PartyEvent } from "../record/events.ts";
-import type { FederationJob } from "./federation.ts";
 
 export interface SimulateOptions {
+  readonly job: GivenJob;
   readonly data: string;
   readonly id?: string | undefined;
   readonly label: string;
@@ -50,20 +37,8 @@ export interface SimulateOptions {
   readonly missing: readonly string[];
   /** By column: 1, -1 or 0. */
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
-  /** By group: columns that may split below each other. */
-  readonly interactions?: Readonly<Record<string, readonly string[]>>;
   /** Columns that are categorical, whatever their cells look like. */
   readonly categorical?: readonly string[];
-  readonly training: Readonly<Record<string, unknown>>;
-  readonly codec: Readonly<Record<string, number | string | boolean>>;
-  readonly speed?: Readonly<Record<string, number | string | boolean>>;
-  readonly privacy?: Readonly<Record<string, unknown>>;
-  /** Default: paillier. */
-  readonly scheme?: string | undefined;
-  readonly keyBits: number;
-  readonly insecureKey: boolean;
-  /** Null or left out: nobody has named a length, and the key has the default one. */
-  readonly keyBitsGiven?: GivenOptions["keyBitsGiven"];
   readonly predictions?: string | undefined;
   /** Where to write the model in XGBoost's JSON format. */
   readonly export?: string | undefined;
@@ -74,37 +49,22 @@ export interface SimulateOptions {
   /** Say what each party's columns add, by training without them, in one place. */
   readonly contribution?: boolean;
   /** Where to keep what each party recorded; nowhere by default. */
-  readonly keep?: FederationJob["keep"];
+  readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
-export interface SimulationParameters {
-  readonly training: TrainingParameters;
-  readonly codec: CodecParameters;
-  readonly speed: SpeedParameters;
-  readonly privacy: PrivacyParameters;
-}
-
-/** The parameters with their defaults. @throws TandemError for options that cannot work, whatever the table */
-export async function checkOptions(options: SimulateOptions): Promise<SimulationParameters> {
-  const training = resolveParameters(trainingParameters, options.training);
-  const codec = resolveParameters(codecParameters, options.codec);
-  const speed = resolveParameters(speedParameters, options.speed ?? {});
-  const privacy = resolveParameters(privacyParameters, options.privacy ?? {});
-  checkGrowth(training);
-  checkForest(training);
-  noiseIn(training, codec, privacy); // refuses noise that the layout has no room for
-  const { scheme } = chosenScheme(options);
-  const conflicts = scheme.conflicts({ keyBitsGiven: options.keyBitsGiven ?? null, codec, speed });
-  for (const { field, advice } of conflicts) throw new TandemError("USAGE", `${optionOf(field)} ${advice}`);
-  scheme.parameters(options); // refuses a key that is too short
-  checkHiddenOutcomes(privacy, scheme.name);
+/** The job with its defaults. @throws TandemError for options that cannot work, whatever the table */
+export async function checkOptions(options: SimulateOptions): Promise<Job> {
+  const job = resolveJob({ ...options.job, name: options.keep?.job ?? "local" }, refuseOption);
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
-  if (options.export !== undefined) xgboostFormOf(objectiveFor(training.objective)); // refuses what XGBoost has not
+  if (options.export !== undefined) xgboostFormOf(objectiveFor(job.training.objective)); // refuses what XGBoost has not
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
-  return { training, codec, speed, privacy };
+  return job;
 }
+
+const refuseOption: Refuse = (field, what, form) =>
+  new TandemError("USAGE", form === "sentence" ? what : `${optionOf(field)} ${what}`);
 
 /** ["codec", "layout"] of a config is --layout on the command line, and a switch that is on is turned off by --no-. */
 function optionOf(field: readonly string[]): string {

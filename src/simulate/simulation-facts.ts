@@ -8,20 +8,20 @@ import { withValidation } from "./comparison.ts";
 import type { PreparedSimulation } from "./prepare-simulation.ts";
 
 export function simulationFacts(prepared: PreparedSimulation): readonly DisclosureFacts[] {
-  const { job, training, codec, privacy } = prepared;
-  const { tables, rows } = withValidation({ ...prepared, validationFraction: job.validationFraction });
-  const own = jobFacts(
-    { training, codec, privacy, scheme: job.scheme, keyBits: job.keyBits, hasStart: prepared.start !== null },
-    rows,
-    job.active.test?.columns[0].length ?? 0,
-  );
+  const { job, federation } = prepared;
+  const { active, passives } = federation;
+  const { tables, rows } = withValidation(prepared);
+  const own = jobFacts(job, rows, {
+    predictedRows: active.test?.columns[0].length ?? 0,
+    hasStart: prepared.start !== null,
+  });
   const people = peopleOf(rows.count, rows.validation?.length ?? 0);
-  const minimums = minimumsOfJob(noMinimums, privacy, people);
-  return job.passives.map(({ name }, i) => {
-    const features = binTable(tables[i + 1], binningOf(training), rows.training);
+  const minimums = minimumsOfJob(noMinimums, job.privacy, people);
+  return passives.map(({ name }, i) => {
+    const features = binTable(tables[i + 1], binningOf(job), rows.training);
     return {
       ...own,
-      active: job.active.name,
+      active: active.name,
       passive: name,
       alignment: null,
       passiveParty: partySide(features, { minimums, scoringIdsMax: "refused" }),

@@ -54,7 +54,7 @@ export async function readSimulationTables(
   const parties = parseTables(table, cuts, options, training, reading);
   const whole: CutTable = { table, cuts, parties };
   const featureNames = parties.flatMap((party) => party.featureNames);
-  checkGroupedFeatures(table.path, options.interactions ?? {}, featureNames);
+  checkGroupedFeatures(table.path, options.job.interactions ?? {}, featureNames);
   checkConstraints(table.path, options.monotone ?? {}, {
     featureNames,
     categories: categoriesOf(parties),

@@ -7,12 +7,10 @@ import { tuneOutcome } from "../gbdt/tune/outcome.ts";
 import { TrialTurns } from "../gbdt/tune/trial-turns.ts";
 import { growTrials } from "../gbdt/tune/tune-in-one-place.ts";
 import { type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
-import { groupsOfTables } from "../party/interaction-groups.ts";
-import { codecOfJob, quantiserOfJob } from "../party/job-grid.ts";
+import { treeTerms, withGrid } from "../party/job-grid.ts";
 import { noiseSecretFrom } from "../party/noise-secret.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
 import { trainableRows } from "../party/tables/table-rows.ts";
-import { chosenScheme } from "../scheme/registry.ts";
 import { simulatedSecret } from "./federation.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
 import { readSimulationTables } from "./simulation-tables.ts";
@@ -23,32 +21,23 @@ export async function tuneInOnePlace(
   searchOf: (training: TrainingParameters) => Search | Promise<Search>,
   onTurn: (turns: TrialTurns) => void,
 ): Promise<Omit<TuningResult, "job">> {
-  const { training: given, codec: asked, privacy } = await checkOptions(options);
-  const { parties: tables } = (await readSimulationTables(options, given)).whole;
-  const training = withClassCount(given, tables[0].classes);
+  const given = await checkOptions(options);
+  const { parties: tables } = (await readSimulationTables(options, given.training)).whole;
+  const training = withClassCount(given.training, tables[0].classes);
   const search = await searchOf(training);
   const { trials, space, schedule, folds: count } = search;
   const rows = trainableRows(tables[0]);
   const folds = Array.from({ length: count }, (_, fold) =>
     drawnGroups(rows.columns, rows.count, (units) => foldRows(units, count, fold, training.seed).test),
   );
-  const job = {
-    scheme: options.scheme,
-    keyBits: options.keyBits,
-    training: wholeSearch(search),
-    codec: asked,
-    defences: privacy,
-  };
-  const codec = codecOfJob(job, { rows: rows.count });
-  const binning = binningOf(training, groupsOfTables(tables));
+  const job = withGrid({ ...given, training: wholeSearch(search) }, rows.count);
+  const binning = binningOf({ ...job, training });
   const turns = new TrialTurns(trials, schedule, rows, folds);
   await growTrials(turns, {
+    ...treeTerms(job),
     parties: tables.map((table) => binTable(table, binning)),
     rows,
-    quantise: quantiserOfJob({ ...job, codec }),
-    membership: chosenScheme(options).scheme.membership,
     samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
-    defences: privacy,
     noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
     folds,
     onTurn,

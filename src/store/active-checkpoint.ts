@@ -11,8 +11,7 @@ import { z } from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
-import type { ActiveModel, ActiveProgress } from "../protocol/active/role.ts";
+import type { ActiveProgress, ActiveStart } from "../protocol/active/role.ts";
 import { dartSchema, storedDart } from "./dart-checkpoint.ts";
 import {
   bestFrom,
@@ -24,7 +23,7 @@ import {
   withRounds,
 } from "./round-lines.ts";
 import { readSealedAndLines, type SealedKind, writeSealedPieces } from "./sealed-file.ts";
-import { treeSchema } from "./share-files.ts";
+import { modelTermsSchema, treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
 import { bytesFrom, doublesFrom, rowsFrom, textOf, textPieces } from "./stored-numbers.ts";
 
@@ -43,26 +42,10 @@ export interface ActiveCheckpoint {
   readonly resolutionBits?: number | undefined;
   /** Rows common to all parties; null where nothing was aligned. */
   readonly aligned: Uint32Array | null;
-  /** The model that training goes on from; null: none. */
-  readonly start: StartCheckpoint | null;
+  /** The model that training goes on from, which may be gone when the job is continued; null: none. */
+  readonly start: ActiveStart | null;
   /** Null before the first round has ended. */
   readonly progress: ActiveProgress | null;
-}
-
-/** A model that training goes on from: it may be gone when the job is taken up again. */
-export interface StartCheckpoint extends Pick<
-  ActiveModel,
-  | "objective"
-  | "baseMargin"
-  | "outputCount"
-  | "parallelTrees"
-  | "quantiles"
-  | "takesBaseMargin"
-  | "treeWeights"
-  | "trees"
-> {
-  /** Its id. */
-  readonly model: string;
 }
 
 const contents = z.strictObject({
@@ -77,13 +60,7 @@ const contents = z.strictObject({
   start: z
     .strictObject({
       model: z.string(),
-      objective: z.enum(trainingParameters.objective.choices),
-      baseMargin: z.number(),
-      outputCount: z.number().int().optional(),
-      parallelTrees: z.number().int().optional(),
-      quantiles: z.array(z.number()).optional(),
-      takesBaseMargin: z.literal(true).optional(),
-      treeWeights: z.array(z.number()).optional(),
+      ...modelTermsSchema,
       trees: z.number().int().positive(),
     })
     .nullable(),

@@ -3,7 +3,7 @@
  * export to which every party has consented.
  */
 import { TandemError } from "../base/error.ts";
-import type { Model } from "../gbdt/tree/model.ts";
+import { type Model, termsOf } from "../gbdt/tree/model.ts";
 import type { SplitRule, TreeNode } from "../gbdt/tree/tree.ts";
 import { type ActiveRule, isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive/role.ts";
@@ -26,13 +26,7 @@ export function mergeShares(active: ActiveShare, passives: readonly PassiveShare
     }),
   );
   return {
-    objective: active.objective,
-    baseMargin: active.baseMargin,
-    ...(active.outputCount === undefined ? {} : { outputCount: active.outputCount }),
-    ...(active.parallelTrees === undefined ? {} : { parallelTrees: active.parallelTrees }),
-    ...(active.takesBaseMargin === undefined ? {} : { takesBaseMargin: active.takesBaseMargin }),
-    ...(active.quantiles === undefined ? {} : { quantiles: active.quantiles }),
-    ...(active.treeWeights === undefined ? {} : { treeWeights: active.treeWeights }),
+    ...termsOf(active),
     ...(active.classes === undefined ? {} : { classes: active.classes }),
     trees,
   };

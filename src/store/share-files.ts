@@ -65,18 +65,21 @@ const origin = {
   model: z.string().regex(/^[0-9a-f]{64}$/, "a model id has 64 hex digits"),
   maskedScoring: z.literal(true).optional(),
 };
+export const modelTermsSchema = {
+  objective: z.enum(trainingParameters.objective.choices),
+  baseMargin: z.number(),
+  outputCount: index.min(2).optional(),
+  parallelTrees: index.min(2).optional(),
+  quantiles: z.array(z.number().gt(0).lt(1)).nonempty().optional(),
+  takesBaseMargin: z.literal(true).optional(),
+  treeWeights: z.array(z.number().nonnegative()).optional(),
+};
 const activeShare = z
   .strictObject({
     ...origin,
-    objective: z.enum(trainingParameters.objective.choices),
-    baseMargin: z.number(),
-    outputCount: index.min(2).optional(),
-    parallelTrees: index.min(2).optional(),
-    quantiles: z.array(z.number().gt(0).lt(1)).nonempty().optional(),
+    ...modelTermsSchema,
     classes: z.array(z.string()).optional(),
-    takesBaseMargin: z.literal(true).optional(),
     baseMarginColumn: z.string().optional(),
-    treeWeights: z.array(z.number().nonnegative()).optional(),
     passiveNames: z.array(z.string()),
     trees: z.array(treeSchema),
   })

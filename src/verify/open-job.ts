@@ -9,11 +9,11 @@ import { activeFacts } from "../party/active/job-facts.ts";
 import { jobTables, readActiveTables, withClassesOf } from "../party/active/tables.ts";
 import { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "../party/config/config.ts";
 import { ConfigFile } from "../party/config/config-file.ts";
-import { groupsOfTables } from "../party/interaction-groups.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
 import { DeskFiles } from "../party/passive/desk-files.ts";
 import { decidingRows, jobRows } from "../party/passive/job-rows.ts";
 import { passiveFacts } from "../party/passive/job-facts.ts";
+import type { Job } from "../protocol/job.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { schemeNamed } from "../scheme/registry.ts";
@@ -21,7 +21,7 @@ import { readPassiveJob } from "../store/passive-checkpoint.ts";
 import { bytesFrom, fromHex, rowsFrom, textOf } from "../store/stored-numbers.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { keptEvidence, keptTrees, requireFacts } from "./kept-evidence.ts";
-import { type Opening, storedFeature, storedRows } from "./opening.ts";
+import { type Opening, storedFeature, storedJob, storedRows } from "./opening.ts";
 
 /**
  * Either party's, by its config.
@@ -30,38 +30,43 @@ import { type Opening, storedFeature, storedRows } from "./opening.ts";
 export async function openJob(configPath: string, job: string): Promise<Opening> {
   const isActive = (await ConfigFile.read(configPath)).has("passives");
   if (!isActive) return openPassive(await readPassiveConfig(configPath), job);
-  return openActive({ ...(await readActiveConfig(configPath, () => job)), job });
+  const config = await readActiveConfig(configPath, () => job);
+  return openActive({ ...config, job: { ...config.job, name: job } });
 }
 
 /** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */
 export async function openActive(given: ActiveConfig): Promise<Opening> {
-  const folder = join(given.output.directory, given.job);
+  const folder = join(given.output.directory, given.job.name);
   const evidence = await keptEvidence(folder, "active");
   const { facts } = evidence.opened;
   const foldCount = Number(facts["folds"]);
   const tables = await readActiveTables(given);
-  const config = withClassesOf(given, tables);
-  const { training, speed, privacy, scheme, keyBits, passives, data } = config;
-  const codec = codecInJob(config, facts);
+  const { passives, data, name, job: asked } = withClassesOf(given, tables);
+  const job = withCodecOf(asked, facts);
   const aligned = evidence.aligned === null ? null : rowsFrom(evidence.aligned);
   const read = foldCount === 0 ? data : { ...data, validation_fraction: undefined };
-  const { train, rows } = jobTables(tables, aligned, { training, data: read });
-  const interactionGroups = groupsOfTables([train]);
-  const features = binTable(train, binningOf(training, interactionGroups), rows.training);
+  const { train, rows } = jobTables(tables, aligned, { job, data: read });
+  const features = binTable(train, binningOf(job), rows.training);
   const now = activeFacts({
-    config: { ...config, codec },
+    name,
+    passives,
+    job,
     idsDigest: idsDigest(train.ids),
     rows,
     features,
     // These are the record's own: nothing else knows them.
     samplingSecret: String(facts["sampling"]),
-    secret: await schemeNamed(scheme).readSecret(String(facts["key"])),
+    secret: await schemeNamed(job.scheme).readSecret(String(facts["key"])),
     startModel: String(facts["start"]),
     folds: foldCount,
   });
   requireFacts(folder, facts, now);
   const folds = Array.from({ length: foldCount }, (_, fold) =>
-    drawnGroups(rows.columns, rows.count, (units) => foldRows(units, foldCount, fold, data.seed ?? training.seed).test),
+    drawnGroups(
+      rows.columns,
+      rows.count,
+      (units) => foldRows(units, foldCount, fold, data.seed ?? job.training.seed).test,
+    ),
   );
   return {
     ...recordOf(evidence),
@@ -72,24 +77,17 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
       ...storedRows(rows),
       folds: folds.map(textOf),
       passives: passives.map(({ name }) => name),
-      parameters: {
-        training: { ...training },
-        codec: { ...codec },
-        speed: { ...speed },
-        privacy: { ...privacy },
-      },
-      scheme,
-      keyBits,
-      ...(interactionGroups === "" ? {} : { interactionGroups }),
+      ...storedJob(job),
     },
   };
 }
 
 /** Where a scheme could not do all of the resolution that was asked for, the record says what it did. */
-function codecInJob({ codec, scheme }: ActiveConfig, facts: Facts): ActiveConfig["codec"] {
+function withCodecOf(job: Job, facts: Facts): Job {
+  const { codec, scheme } = job;
   const done = Number(facts["codec.resolution_bits"]);
   const isCoarser = schemeNamed(scheme).membership === "hidden" && done < codec.resolution_bits;
-  return isCoarser ? { ...codec, resolution_bits: done } : codec;
+  return isCoarser ? { ...job, codec: { ...codec, resolution_bits: done } } : job;
 }
 
 /** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */

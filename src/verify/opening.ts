@@ -6,6 +6,9 @@
 import { z } from "zod";
 import { mapColumns, rowColumnNames } from "../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
+import { chooseScheme } from "../scheme/registry.ts";
+import { resolveSections } from "../party/resolve-job.ts";
+import { type Job, mapSections } from "../protocol/job.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { treeEvidenceSchema, introductionSchema, openedSchema } from "../store/evidence-files.ts";
 import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
@@ -59,7 +62,7 @@ const openingSchema = z.strictObject({
       validationRows: z.base64().nullable(),
       folds: z.array(z.base64()),
       passives: z.array(z.string()),
-      parameters: z.strictObject({ training: values, codec: values, speed: values, privacy: values }),
+      parameters: z.strictObject(mapSections(() => values)),
       scheme: z.string(),
       keyBits: index,
       interactionGroups: z.string().optional(),
@@ -123,6 +126,33 @@ export function featureFrom(stored: StoredFeature): BinnedFeature {
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Uint16Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+type StoredJob = Pick<NonNullable<Opening["active"]>, "parameters" | "scheme" | "keyBits" | "interactionGroups">;
+
+export function storedJob(job: Job): StoredJob {
+  const { interactionGroups } = job;
+  return {
+    parameters: mapSections((section) =>
+      Object.fromEntries(
+        Object.entries(job[section]).map(([name, value]) => [name, Array.isArray(value) ? [...value] : value]),
+      ),
+    ),
+    scheme: job.scheme,
+    keyBits: job.schemeParameters["keyBits"] ?? 0,
+    ...(interactionGroups === "" ? {} : { interactionGroups }),
+  };
+}
+
+/** @throws TandemError USAGE for values that no job can have */
+export function jobIn(name: string, { parameters, scheme, keyBits, interactionGroups = "" }: StoredJob): Job<never> {
+  return {
+    name,
+    ...resolveSections(parameters),
+    ...chooseScheme(scheme, { keyBits, insecureKey: true }),
+    interactionGroups,
+    start: null,
+  };
 }
 
 type StoredRows = Pick<NonNullable<Opening["active"]>, "labels" | "weights" | "columns" | "validationRows">;

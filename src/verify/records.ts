@@ -1,12 +1,5 @@
 /** Whether openings are what their parties committed to and signed, and whether they are about the same messages. */
 import { X509Certificate } from "node:crypto";
-import {
-  codecParameters,
-  privacyParameters,
-  resolveParameters,
-  speedParameters,
-} from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { activeFacts } from "../party/active/job-facts.ts";
 import { isSigned } from "../party/job-chain.ts";
 import { passiveFacts } from "../party/passive/job-facts.ts";
@@ -18,7 +11,7 @@ import { bytesFrom, fromHex, toHex } from "../store/stored-numbers.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import type { Finding } from "./findings.ts";
 import { firstChange } from "./kept-evidence.ts";
-import { featureFrom, type Opening, rowsIn } from "./opening.ts";
+import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 
 export async function checkRecord(opening: Opening): Promise<Finding[]> {
@@ -104,38 +97,23 @@ async function changedFact(opening: Opening): Promise<string | null> {
 }
 
 /** The facts once more, from the data beside them. */
-async function factsIn({ name, features: stored, active, opened: { facts } }: Opening): Promise<Facts> {
+async function factsIn({ name, job, features: stored, active, opened: { facts } }: Opening): Promise<Facts> {
   const features = stored.map(featureFrom);
   const idsDigest = fromHex(String(facts["ids"])); // ids are not opened: both parties have the same digest of them
   if (active === undefined) {
     const instanceCount = features[0]?.bins.length ?? Number(facts["people"]);
     return passiveFacts({ name, idsDigest, instanceCount, features, ...secretsIn(facts) });
   }
-  const { passives, scheme, keyBits } = active;
   return activeFacts({
-    config: {
-      name,
-      ...parametersIn(active),
-      scheme,
-      keyBits,
-      passives: passives.map((passive) => ({ name: passive, host: "", port: 1, fingerprint: "" })),
-    },
+    name,
+    passives: active.passives.map((passive) => ({ name: passive })),
+    job: jobIn(job, active),
     idsDigest,
     rows: rowsIn(active),
     features,
     samplingSecret: String(facts["sampling"]),
-    secret: await schemeNamed(scheme).readSecret(String(facts["key"])),
+    secret: await schemeNamed(active.scheme).readSecret(String(facts["key"])),
     startModel: String(facts["start"]),
     folds: active.folds.length,
   });
-}
-
-/** @throws TandemError USAGE for values that no job can have */
-export function parametersIn({ parameters }: NonNullable<Opening["active"]>) {
-  return {
-    training: resolveParameters(trainingParameters, parameters.training),
-    codec: resolveParameters(codecParameters, parameters.codec),
-    speed: resolveParameters(speedParameters, parameters.speed),
-    privacy: resolveParameters(privacyParameters, parameters.privacy),
-  };
 }

@@ -7,6 +7,7 @@ import { FoldTurns } from "../gbdt/boost/fold-turns.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { recordedPeer } from "../protocol/active/recorded-peer.ts";
 import { ActiveRole } from "../protocol/active/role.ts";
+import type { Job } from "../protocol/job.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { decodeEntries } from "../protocol/chain/entries.ts";
 import { PassiveRole } from "../protocol/passive/role.ts";
@@ -19,9 +20,8 @@ import { passiveService } from "../transport/passive-service.ts";
 import { PassiveTreeStoredSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import type { TreeVerdict } from "./findings.ts";
-import { featureFrom, type Opening, rowsIn } from "./opening.ts";
+import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
-import { parametersIn } from "./records.ts";
 import { ReplayedEvents } from "./replayed-events.ts";
 import { checkTree, type RoundCheck } from "./tree-check.ts";
 
@@ -65,10 +65,10 @@ export async function replayJob(
   }
 }
 
-async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
+async function replayOf({ job, active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
   const scheme = schemeNamed(active.scheme);
   const secret = await scheme.readSecret(String(facts["key"]));
-  return scheme.replay?.(secret, { speed: parametersIn(active).speed }) ?? null;
+  return scheme.replay?.(secret, { speed: jobIn(job, active).speed }) ?? null;
 }
 
 async function judged(job: Replay, kept: TreeEvidence, isChosen: boolean): Promise<TreeVerdict> {
@@ -85,6 +85,7 @@ class Replay {
   readonly #active: ActiveOpening;
   readonly #passives: readonly Opening[];
   readonly #replay: SchemeReplay;
+  readonly #job: Job<never>;
   readonly #events = new ReplayedEvents();
   #round: RoundCheck | null = null;
   #setUpLayout: GradientLayout | null = null;
@@ -93,10 +94,11 @@ class Replay {
     this.#active = active;
     this.#passives = passives;
     this.#replay = replay;
+    this.#job = jobIn(active.job, active.active);
   }
 
   toCheck(tree: TreeEvidence) {
-    const { speed } = parametersIn(this.#active.active);
+    const { speed } = this.#job;
     if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
     return {
       active: this.#active.name,
@@ -143,13 +145,13 @@ class Replay {
   }
 
   #role(treeFinished: (tree: number) => Promise<void>) {
-    const { name, job, features, active, opened, firstTree } = this.#active;
-    const { training, codec, speed, privacy } = parametersIn(active);
+    const { name, features, active, opened, firstTree } = this.#active;
+    const job = this.#job;
+    const { training } = job;
     const scheme = this.#replay.active;
     const rows = rowsIn(active);
     const folds = active.folds.length === 0 ? null : new FoldTurns(training, rows, active.folds.map(rowsFrom));
-    const whole = folds?.whole ?? training;
-    const agreed = agreedParameters(job, whole, codec, scheme, null, privacy, active.interactionGroups);
+    const agreed = agreedParameters({ ...job, training: folds?.whole ?? training });
     const idsDigest = fromHex(String(opened.facts["ids"]));
     const peers = this.#passives.map((passive) => {
       const own = new PassiveRole({
@@ -169,15 +171,9 @@ class Replay {
     const role = new ActiveRole({
       name,
       job,
-      training,
-      codec,
-      defences: privacy,
-      subtraction: speed.subtraction,
-      skipBin: speed.skip_bin,
       features: features.map(featureFrom),
       rows,
       ...(folds === null ? {} : { folds }),
-      interactionGroups: active.interactionGroups ?? "",
       samplingSecret: String(opened.facts["sampling"]),
       idsDigest,
       scheme,

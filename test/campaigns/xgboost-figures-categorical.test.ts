@@ -6,8 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
-import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
+import { resolveJob } from "../../src/party/resolve-job.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { CategoryBook } from "../../src/data/category-book.ts";
 import { columnIndex, labelColumn } from "../../src/data/columns.ts";
@@ -92,14 +91,7 @@ async function ours({ table, test: held, metric, given }: Case): Promise<Theirs 
   const { model, testMetrics } = await trainInOnePlace({
     train: [table],
     test: [held],
-    training: resolveParameters(trainingParameters, {
-      ...common,
-      ...given,
-      enable_categorical: true,
-      eval_metric: metric,
-    }),
-    codec: resolveParameters(codecParameters, {}),
-    keyBits: 2048,
+    job: resolveJob({ training: { ...common, ...given, enable_categorical: true, eval_metric: metric } }),
     validationFraction: stopsEarly(given) ? validationFraction : undefined,
   });
   const [root] = model.trees[0];

@@ -7,8 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
-import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
+import { resolveJob } from "../../src/party/resolve-job.ts";
 import { mapColumns, type RowColumnName } from "../../src/base/rows/row-columns.ts";
 import { columnIndex, numericColumn } from "../../src/data/columns.ts";
 import { readCsvTable } from "../../src/data/csv-table.ts";
@@ -192,19 +191,10 @@ describe.skipIf(!isAsked)("Give Me Some Credit", () => {
     const { version, figures } = JSON.parse(stdout) as { version: string; figures: Record<string, number>[] };
     const lines: string[] = [];
     for (const [i, { objective, columns = {}, given = {}, metrics }] of cases.entries()) {
-      const training = resolveParameters(trainingParameters, {
-        ...common,
-        objective,
-        ...given,
-        eval_metric: [...metrics],
-      });
       const { testMetrics } = await trainInOnePlace({
         train: [tables[i].train],
         test: [tables[i].test],
-        training,
-        codec: resolveParameters(codecParameters, {}),
-        keyBits: 2048,
-        validationFraction: undefined,
+        job: resolveJob({ training: { ...common, objective, ...given, eval_metric: [...metrics] } }),
       });
       for (const metric of metrics) {
         const [ours, theirs] = [testMetrics?.[metric] ?? NaN, figures[i][metric]];

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { columnIndex, numericColumn } from "../../src/data/columns.ts";
 import { type CsvTable, readCsvTable } from "../../src/data/csv-table.ts";
@@ -20,6 +20,7 @@ import { treesPerLayer } from "../../src/protocol/job-parameters.ts";
 import { foldsOf, refreshedMetrics, searched } from "../support/figure-jobs.ts";
 import { figuresPage } from "../support/figures-page.ts";
 import { figureCells, tableLine, writeSections } from "../support/xgboost-page.ts";
+import { resolveJob } from "../../src/party/resolve-job.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const file = join(folder, "giveme", "cs-training.csv.gz");
@@ -219,26 +220,24 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
     const { score, bestRound } = await searched(rows.train, training, foldsOf(rows.train, each.folds, seed));
     return { value: score.mean, rounds: bestRound };
   }
+  const interactions = Object.fromEntries((each.interactions ?? []).map((names, i) => [`g${i}`, names]));
   const dressed = (table: PartyTable): PartyTable => ({
     ...(each.weighted ? withWeights(table) : table),
     ...(each.monotone ? { monotone: each.monotone } : {}),
-    ...(each.interactions
-      ? { interactions: Object.fromEntries(each.interactions.map((names, i) => [`g${i}`, names])) }
-      : {}),
+    interactions,
   });
   const stops = "early_stopping_rounds" in each.given;
   const job = {
     train: [dressed(each.refreshed ? rows.fitting : rows.train)],
     test: [dressed(rows.test)],
-    training,
-    codec: resolveParameters(codecParameters, {}),
-    keyBits: 2048,
+    job: { ...resolveJob({ interactions }), training },
     validationFraction: stops ? validationFraction : undefined,
   };
   const start =
     each.before === undefined
       ? null
-      : (await trainInOnePlace({ ...job, training: { ...training, num_round: each.before } })).model;
+      : (await trainInOnePlace({ ...job, job: { ...job.job, training: { ...training, num_round: each.before } } }))
+          .model;
   const { model, testMetrics } = await trainInOnePlace({ ...job, start });
   const metrics = each.refreshed ? refreshedMetrics(model, training, rows.validation, rows.test) : testMetrics;
   return {

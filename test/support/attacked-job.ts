@@ -12,7 +12,8 @@ import type { Transcript } from "../../src/privacy/attack/transcript.ts";
 import { type Membership, membershipFacts } from "../../src/base/membership.ts";
 import { middleBins, mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../src/protocol/job-parameters.ts";
-import { binTable, noiseSecret, parametersOf, rowsOf, type TestTable } from "./in-memory-job.ts";
+import { binTable, noiseSecret, rowsOf, type TestTable } from "./in-memory-job.ts";
+import { testJob } from "../world/test-job.ts";
 
 export interface AttackedJob {
   readonly features: readonly BinnedFeature[];
@@ -32,8 +33,9 @@ export async function attackedJob(
   defended: Partial<Defences> = {},
   membership: Membership = "sent",
 ): Promise<AttackedJob> {
-  const { training, codec, defences } = parametersOf({ training: given, defences: defended });
-  const noise = noiseIn(training, codec, defences);
+  const job = testJob({ training: given, defences: defended });
+  const { training, codec, privacy: defences } = job;
+  const noise = noiseIn(job);
   const parties = binTable(table, training);
   const { labels } = table;
   const everybody = Uint32Array.from(labels, (_, i) => i);

@@ -1,5 +1,4 @@
 /** What Tandem makes of one table besides a plain training: refreshed leaves, and a search over parameters. */
-import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { PartyTable } from "../../src/data/dataset.ts";
 import { foldRows } from "../../src/data/split.ts";
@@ -13,9 +12,10 @@ import { TrialTurns } from "../../src/gbdt/tune/trial-turns.ts";
 import { growTrials } from "../../src/gbdt/tune/tune-in-one-place.ts";
 import { wholeSearch } from "../../src/party/active/tuning.ts";
 import { evaluate } from "../../src/party/evaluate.ts";
-import { quantiserOfJob } from "../../src/party/job-grid.ts";
+import { treeTerms } from "../../src/party/job-grid.ts";
 import { binningOf, binTable } from "../../src/party/tables/party-data.ts";
 import { rowsOfTable } from "../../src/party/tables/table-rows.ts";
+import { resolveJob } from "../../src/party/resolve-job.ts";
 
 /** @returns metrics on the test rows, of a model with leaves from new rows */
 export function refreshedMetrics(
@@ -46,16 +46,13 @@ export async function searched(
 ): Promise<TrialOutcome> {
   const schedule = scheduleOf("random", 1, training.num_round);
   const search = { trials: [training], schedule, folds: folds.length, space: {} };
+  const job = { ...resolveJob({}), training };
   const rows = rowsOfTable(table);
   const turns = new TrialTurns(search.trials, schedule, rows, folds);
   await growTrials(turns, {
-    parties: [binTable(table, binningOf(training))],
+    ...treeTerms({ ...job, training: wholeSearch(search) }),
+    parties: [binTable(table, binningOf(job))],
     rows,
-    quantise: quantiserOfJob({
-      training: wholeSearch(search),
-      codec: resolveParameters(codecParameters, {}),
-      keyBits: 2048,
-    }),
     folds,
   });
   return tuneOutcome(turns, search.trials, search.space, schedule, search.folds).trials[0];

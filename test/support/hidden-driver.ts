@@ -24,8 +24,9 @@ import {
   ActiveTreeFinishedSchema,
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
-import { binTable, parametersOf } from "./in-memory-job.ts";
+import { binTable } from "./in-memory-job.ts";
 import { collect } from "./streams.ts";
+import { testJob } from "../world/test-job.ts";
 
 export const rowCount = 10;
 const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
@@ -57,14 +58,8 @@ export class HiddenDriver {
     { training, defences, agreed, passive = {} }: HiddenOptions,
   ) {
     this.active = active;
-    const given = parametersOf({
-      training: { num_round: 2, max_depth: 3, ...training },
-      ...(defences && { defences }),
-    });
-    this.agreed = {
-      ...agreedParameters("test", given.training, given.codec, active, null, given.defences),
-      ...agreed,
-    };
+    const given = testJob({ training: { num_round: 2, max_depth: 3, ...training }, defences, scheme: lattice });
+    this.agreed = { ...agreedParameters(given), ...agreed };
     const values = [
       Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.25)),
       Float64Array.from(column, (_, i) => 0.25 - i / 100),

@@ -2,16 +2,8 @@
 import type { CustomObjective } from "../../src/gbdt/objective/custom-objective.ts";
 import type { RowColumns } from "../../src/base/rows/row-columns.ts";
 import { osRandom } from "../../src/base/random.ts";
-import {
-  codecParameters,
-  type CodecParameters,
-  type Defences,
-  privacyParameters,
-  resolveParameters,
-  speedParameters,
-  type SpeedParameters,
-} from "../../src/base/parameters/parameters.ts";
-import { trainingParameters, type TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
+import type { CodecParameters, Defences, SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
 import { binFeature, type BinnedFeature } from "../../src/gbdt/split/binning.ts";
@@ -39,6 +31,7 @@ import { mergeShares } from "../../src/store/merge-shares.ts";
 import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
+import { testJob } from "../world/test-job.ts";
 
 export interface TestTable {
   readonly labels: Float64Array;
@@ -108,24 +101,6 @@ export interface TestOutcome {
   readonly seen: readonly { readonly active: Pick<Tally, "ledger" | "traffic">; readonly passive: Tally }[];
 }
 
-export function parametersOf(job: Pick<TestJob, "training" | "codec" | "defences">): {
-  training: TrainingParameters;
-  codec: CodecParameters;
-  defences: Defences;
-} {
-  return {
-    training: resolveParameters(trainingParameters, {
-      num_round: 3,
-      max_depth: 3,
-      max_bin: 16,
-      min_child_weight: 0,
-      ...job.training,
-    }),
-    codec: resolveParameters(codecParameters, { ...job.codec }),
-    defences: resolveParameters(privacyParameters, { ...job.defences }),
-  };
-}
-
 export function rowsOf({ labels, columns, custom, validationRows }: TestTable): TrainingRows {
   return new TrainingRows(labels, { columns, custom, validation: validationRows });
 }
@@ -159,8 +134,8 @@ export function trainInOnePlace(
   },
   samplingSecrets = job.table.parties.map((_, party) => samplingSecret(party)),
 ): Promise<Model> {
-  const { training, codec, defences } = parametersOf(job);
-  const noise = noiseIn(training, codec, defences);
+  const { training, codec, privacy: defences } = testJob(job);
+  const noise = noiseIn(testJob(job));
   const quantise = quantiserFor(
     codec,
     job.scheme?.plaintextBitsMax({}) ?? job.key.publicKey.bits - 1,
@@ -200,25 +175,19 @@ export function samplingSecret(party: number): string {
 }
 
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
-  const { training, codec, defences } = parametersOf(job);
-  const speed = resolveParameters(speedParameters, { ...job.speed });
-  const { kernel, key, table } = job;
+  const { kernel, key, table, start } = job;
+  const own = {
+    ...testJob({ ...job, interactionGroups: groupsOfTable(table) }),
+    start: start?.activeShare ?? null,
+  };
+  const { training, speed } = own;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
   const binned = binTable(table, training);
   const scheme = job.scheme
     ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed })
     : (job.activeScheme?.(kernel, key, speed) ?? new PaillierActive(kernel, key, 1, speed));
-  const { start } = job;
-  const agreed = agreedParameters(
-    "test",
-    training,
-    codec,
-    scheme,
-    start?.activeShare ?? null,
-    defences,
-    groupsOfTable(table),
-  );
+  const agreed = agreedParameters(own);
 
   const roles = binned.slice(1).map((features, i) => {
     const passiveScheme = job.passiveScheme?.() ?? job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
@@ -259,27 +228,17 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   let grown = 0;
   const active = new ActiveRole({
     name: "active",
-    job: "test",
-    training,
-    codec,
-    defences,
-    subtraction: speed.subtraction,
-    skipBin: speed.skip_bin,
+    job: own,
     features: binned[0],
     rows: rowsOf(table),
     ...job.activeStored,
     samplingSecret: samplingSecret(0),
-    interactionGroups: groupsOfTable(table),
     idsDigest: digest,
     scheme,
-    start:
-      start === undefined
-        ? null
-        : {
-            ...start.activeShare,
-            columns: table.parties[0],
-            ...(table.categories === undefined ? {} : { categoryNames: table.categories[0] }),
-          },
+    columns: {
+      features: table.parties[0],
+      ...(table.categories === undefined ? {} : { categoryNames: table.categories[0] }),
+    },
     peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),
     observer: {
       joined() {},

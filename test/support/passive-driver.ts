@@ -23,9 +23,10 @@ import { type AgreedParameters, noiseIn } from "../../src/protocol/job-parameter
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { isSet } from "../../src/wire/bitmap.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
-import { parametersOf } from "./in-memory-job.ts";
+
 import { type JobOptions, prepareJob, type PreparedJob } from "./prepared-job.ts";
 import { collect, one } from "./streams.ts";
+import { testJob } from "../world/test-job.ts";
 
 /** Feature 1 is a copy of feature 0, so that every split ties; half of each is missing. */
 export const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);
@@ -88,7 +89,7 @@ export function drive(
   const job = prepareJob({ table, kernel: portableKernel, key, training, passive, defences });
   const [{ role }] = job.passives;
   const { scheme } = job;
-  const { codec, ...parameters } = parametersOf({ training, defences });
+  const own = testJob({ training, defences });
   const g = Float64Array.from(column, (_, i) => (i % 2 === 0 ? 0.5 : -0.5));
   const h = g.map(() => 0.25);
   const pairs = Array.from({ length: job.agreed.outputs });
@@ -99,12 +100,7 @@ export function drive(
       { min: 0, max: 0.25 },
     ]),
   };
-  const layout = gradientLayout(
-    codec,
-    scheme.plaintextBitsMax,
-    bounded,
-    noiseIn(parameters.training, codec, parameters.defences),
-  );
+  const layout = gradientLayout(own.codec, scheme.plaintextBitsMax, bounded, noiseIn(own));
   const hello = {
     protocolVersion,
     activeName: "bank",

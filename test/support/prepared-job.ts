@@ -16,7 +16,8 @@ import type { SentNodes } from "../../src/scheme/candidates/sent-nodes.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
-import { binTable, noiseSecret, parametersOf, rowsOf, type TestTable } from "./in-memory-job.ts";
+import { binTable, noiseSecret, rowsOf, type TestTable } from "./in-memory-job.ts";
+import { testJob } from "../world/test-job.ts";
 
 export interface JobOptions {
   readonly table: TestTable;
@@ -93,13 +94,13 @@ class WatchedPassive extends PaillierPassive {
 }
 
 export function prepareJob(options: JobOptions): PreparedJob {
-  const { training, codec, defences } = parametersOf(options);
+  const job = testJob(options);
   const { kernel, key, table, connect = connectInMemory } = options;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
-  const binned = binTable(table, training);
+  const binned = binTable(table, job.training);
   const scheme = new PaillierActive(kernel, key, 1);
-  const agreed = agreedParameters("test", training, codec, scheme, null, defences);
+  const agreed = agreedParameters(job);
   const observed: unknown[][] = [];
   const see =
     (party: string, event: string) =>
@@ -142,11 +143,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
   });
   const active = new ActiveRole({
     name: "bank",
-    job: "test",
-    training,
-    codec,
-    defences,
-    subtraction: true,
+    job,
     features: binned[0],
     rows: rowsOf(table),
     idsDigest: digest,

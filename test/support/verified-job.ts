@@ -4,15 +4,7 @@
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { join } from "node:path";
-import {
-  type CodecParameters,
-  type Defences,
-  resolveParameters,
-  codecParameters,
-  privacyParameters,
-  speedParameters,
-  type SpeedParameters,
-} from "../../src/base/parameters/parameters.ts";
+import { type Defences, type SpeedParameters } from "../../src/base/parameters/parameters.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { diskStorage } from "../../src/base/files/storage.ts";
 import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
@@ -36,12 +28,14 @@ import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
 import { keptEvidence, keptTrees } from "../../src/verify/kept-evidence.ts";
-import { type Opening, storedFeature, storedRows } from "../../src/verify/opening.ts";
+import { type Opening, storedFeature, storedJob, storedRows } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import { binTable, noiseSecret, parametersOf, rowsOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
+import { binTable, noiseSecret, rowsOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
 import { withoutOwnChecks } from "./unchecking-bank.ts";
 import type { RowColumns } from "../../src/base/rows/row-columns.ts";
 import { TrainingRows } from "../../src/gbdt/rows/training-rows.ts";
+import { testJob } from "../world/test-job.ts";
+import type { Job } from "../../src/protocol/job.ts";
 
 /** What somebody does instead of what was agreed on; between the role and its chain, so that both ends sign it. */
 export interface Cheat {
@@ -75,8 +69,8 @@ const job = "verified";
 
 export async function verifiedJob(root: string, options: VerifiedJob): Promise<Opening[]> {
   const { table, cheat = {} } = options;
-  const { training, codec, defences } = parametersOf(options);
-  const speed = resolveParameters(speedParameters, { ...options.speed });
+  const committed = testJob({ ...options, key: { publicKey: { bits: 256 } } }, job);
+  const { training, speed } = committed;
   const signers = await Promise.all(names.map(signerOf));
   const fingerprints = signers.map(({ certificate }) => certificateFingerprint(certificate.toString()));
   const secret = new PaillierSecret(await generateKey({ bits: 256, insecure: true }));
@@ -84,28 +78,20 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
   const scheme = cheat.activeScheme?.(real) ?? real;
   const binned = binTable(table, training);
   const digest = idsDigest(Array.from(table.labels, (_, i) => `id-${i}`));
-  const agreed = agreedParameters(job, { ...training, ...cheat.training }, codec, scheme, null, defences);
+  const agreed = agreedParameters({ ...committed, training: { ...training, ...cheat.training } });
   const jobId = new Uint8Array(16).fill(7);
   const firstTree = firstTreeOf(agreed);
   const passives = names.slice(1).map((name, i) => ({ name, fingerprint: fingerprints[i + 1] }));
   const folders = names.map((name) => join(root, name));
-  const config = {
-    name: "bank",
-    training,
-    codec,
-    speed,
-    privacy: { privacy: "exact" as const, ...defences },
-    scheme: paillier.name,
-    keyBits: 256,
-    passives: passives.map((passive) => ({ ...passive, host: "", port: 1 })),
-  };
   const rows = rowsOf(table);
   const evidence = await ActiveEvidence.open({
     name: "bank",
     job,
     jobId,
     facts: activeFacts({
-      config,
+      name: "bank",
+      passives,
+      job: committed,
       idsDigest: digest,
       rows,
       features: binned[0],
@@ -176,12 +162,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
   );
   const active = new ActiveRole({
     name: "bank",
-    job,
-    training: { ...training, ...cheat.training },
-    codec,
-    defences,
-    subtraction: speed.subtraction,
-    skipBin: speed.skip_bin,
+    job: { ...committed, training: { ...training, ...cheat.training } },
     features: binned[0],
     rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {
       ...rows,
@@ -219,7 +200,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         features: binned[i].map(storedFeature),
         trees: await keptTrees(folder, kept),
       };
-      return i > 0 ? opening : { ...opening, active: activePart(table, { ...config, codec, speed }) };
+      return i > 0 ? opening : { ...opening, active: activePart(table, committed) };
     }),
   );
 }
@@ -229,29 +210,6 @@ async function signerOf(name: string) {
   return { certificate: new X509Certificate(certificate), key: createPrivateKey(key) };
 }
 
-function activePart(
-  table: TestTable,
-  config: {
-    readonly training: TrainingParameters;
-    readonly codec: CodecParameters;
-    readonly speed: SpeedParameters;
-    readonly privacy: object;
-    readonly scheme: string;
-    readonly keyBits: number;
-  },
-): NonNullable<Opening["active"]> {
-  const { training, codec, speed, privacy, scheme, keyBits } = config;
-  return {
-    ...storedRows(rowsOf(table)),
-    folds: [],
-    passives: names.slice(1),
-    parameters: {
-      training: { ...training, eval_metric: [...training.eval_metric], quantile_alpha: [...training.quantile_alpha] },
-      codec: { ...resolveParameters(codecParameters, codec) },
-      speed: { ...speed },
-      privacy: { ...resolveParameters(privacyParameters, { ...privacy }) },
-    },
-    scheme,
-    keyBits,
-  };
+function activePart(table: TestTable, job: Job): NonNullable<Opening["active"]> {
+  return { ...storedRows(rowsOf(table)), folds: [], passives: names.slice(1), ...storedJob(job) };
 }

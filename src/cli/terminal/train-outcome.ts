@@ -33,7 +33,10 @@ export async function contributionIn(
   alone: ActiveResult["metrics"],
 ): Promise<Contribution> {
   const { readActiveShare } = await import("../../store/share-files.ts");
-  return { alone, parties: summariseActive(await readActiveShare(join(output.directory, job, "share.json"))).parties };
+  return {
+    alone,
+    parties: summariseActive(await readActiveShare(join(output.directory, job.name, "share.json"))).parties,
+  };
 }
 
 export function trainOutcome(
@@ -47,8 +50,8 @@ export function trainOutcome(
   const seconds = (ms: number): number => Math.round(ms) / 1000;
   const { keygen, handshake, encrypt, aggregate, decrypt, training } = result.phasesMs;
   return {
-    job: config.job,
-    output: `${config.output.directory}/${config.job}`,
+    job: config.job.name,
+    output: `${config.output.directory}/${config.job.name}`,
     trees: result.trees,
     ...scheme,
     commonCount,

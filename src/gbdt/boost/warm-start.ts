@@ -7,14 +7,11 @@ import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { roundsOf } from "./layers.ts";
-import type { Model } from "../tree/model.ts";
+import type { ModelTerms } from "../tree/model.ts";
 import type { Tree } from "../tree/tree.ts";
 
 /** What of a model both trainers need, whatever they know of its rules. */
-export interface StartModel<R> extends Pick<
-  Model,
-  "objective" | "baseMargin" | "outputCount" | "parallelTrees" | "quantiles" | "takesBaseMargin" | "treeWeights"
-> {
+export interface StartModel<R> extends ModelTerms {
   readonly trees: readonly Tree<R>[];
 }
 

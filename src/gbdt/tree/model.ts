@@ -2,7 +2,8 @@
 import type { ObjectiveName } from "../objective/objectives.ts";
 import type { SplitRule, Tree } from "./tree.ts";
 
-export interface Model {
+/** What a model says besides its trees: where margins begin, how they add up, and what they stand for. */
+export interface ModelTerms {
   readonly objective: ObjectiveName;
   /** The margin before the first tree. */
   readonly baseMargin: number;
@@ -14,9 +15,26 @@ export interface Model {
   readonly takesBaseMargin?: true | undefined;
   /** Of reg:quantileerror: what each output is; left out of others. */
   readonly quantiles?: readonly number[] | undefined;
-  /** What the outputs stand for, or of one output what 0 and 1 do; left out: classes have no names. */
-  readonly classes?: readonly string[] | undefined;
   /** Of booster dart: what each tree's leaves are multiplied with; left out: nothing is dart's, and all weigh 1. */
   readonly treeWeights?: readonly number[] | undefined;
+}
+
+export interface Model extends ModelTerms {
+  /** What the outputs stand for, or of one output what 0 and 1 do; left out: classes have no names. */
+  readonly classes?: readonly string[] | undefined;
   readonly trees: readonly Tree<SplitRule>[];
+}
+
+/** The terms alone, without those that are left out. */
+export function termsOf(model: ModelTerms): ModelTerms {
+  const { objective, baseMargin, outputCount, parallelTrees, takesBaseMargin, quantiles, treeWeights } = model;
+  return {
+    objective,
+    baseMargin,
+    ...(outputCount === undefined ? {} : { outputCount }),
+    ...(parallelTrees === undefined ? {} : { parallelTrees }),
+    ...(takesBaseMargin === undefined ? {} : { takesBaseMargin }),
+    ...(quantiles === undefined ? {} : { quantiles }),
+    ...(treeWeights === undefined ? {} : { treeWeights }),
+  };
 }

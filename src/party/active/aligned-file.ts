@@ -17,7 +17,7 @@ export async function alignAndWrite(
   const rows = rowsOf(tables);
   const aligned = await alignTables(
     rows.ids,
-    peers.map((peer) => peer.alignment(config.job, hasValidation)),
+    peers.map((peer) => peer.alignment(config.job.name, hasValidation)),
     config,
     emit,
   );

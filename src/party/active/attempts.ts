@@ -10,23 +10,16 @@ import { categoryNamesOf } from "../../data/dataset.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
-import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import { recordedPeer } from "../../protocol/active/recorded-peer.ts";
 import { ActiveRole, type PhaseTimesMs, type RoundMetrics } from "../../protocol/active/role.ts";
 import { idsDigestInTurns } from "../../protocol/ids.ts";
-import {
-  type AgreedParameters,
-  agreedParameters,
-  firstTreeOf,
-  treesPerLayer,
-  treesPerRound,
-} from "../../protocol/job-parameters.ts";
+import { agreedParameters, firstTreeOf, treesPerLayer } from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
-import { chosenScheme } from "../../scheme/registry.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
-import type { ActiveCheckpoint, StartCheckpoint } from "../../store/active-checkpoint.ts";
+import type { ActiveCheckpoint } from "../../store/active-checkpoint.ts";
 import { baseMarginMark, maskedMark, writeActiveShare } from "../../store/share-files.ts";
 import type { ActiveCheckpoints } from "./checkpoints.ts";
 import { layoutSummary, makeSecret, tellFailure, oneClassWords, writePredictions } from "./results.ts";
@@ -36,7 +29,6 @@ import { connectWatched } from "./watched-peers.ts";
 import { alignAndWrite } from "./aligned-file.ts";
 import { withCodecOfJob } from "./job-codec.ts";
 import type { ActiveConfig } from "../config/config.ts";
-import { groupsOfTables } from "../interaction-groups.ts";
 import { evaluate } from "../evaluate.ts";
 import { predictionsFrom } from "../../gbdt/objective/objectives.ts";
 import type { Emit } from "../../record/events.ts";
@@ -70,8 +62,6 @@ const notEvaluated: RoundMetrics = { train: {}, validation: null };
 export class JobAttempts {
   readonly #config: ActiveConfig;
   readonly #read: ReadTables;
-  /** The model that training goes on from; null: none. */
-  readonly #start: StartCheckpoint | null;
   readonly #checkpoints: ActiveCheckpoints;
   readonly #emit: Emit;
   readonly #notes: JobNotes;
@@ -96,7 +86,6 @@ export class JobAttempts {
   constructor(
     config: ActiveConfig,
     read: ReadTables,
-    start: StartCheckpoint | null,
     checkpoints: ActiveCheckpoints,
     emit: Emit,
     notes: JobNotes,
@@ -104,7 +93,6 @@ export class JobAttempts {
   ) {
     this.#config = config;
     this.#read = read;
-    this.#start = start;
     this.#checkpoints = checkpoints;
     this.#emit = emit;
     this.#notes = notes;
@@ -154,7 +142,7 @@ export class JobAttempts {
   }
 
   #openTranscript(begun: ActiveCheckpoint): TranscriptNotes {
-    return openTranscript(this.#agreed(begun), {
+    return openTranscript(agreedParameters(this.#ready.config.job), {
       party: this.#config.name,
       role: "active",
       people: this.#ready.tables.rows.count,
@@ -187,34 +175,29 @@ export class JobAttempts {
     const begun = await this.#checkpoints.begin({
       secret,
       samplingSecret: samplingSecretOf(this.#config),
-      resolutionBits: config.codec.resolution_bits,
+      resolutionBits: config.job.codec.resolution_bits,
       aligned: rows,
-      start: this.#start,
+      start: this.#config.job.start,
     });
     if (aligned !== null) patience.progressed();
     return begun;
   }
 
   async #prepare({ aligned, resolutionBits }: Pick<ActiveCheckpoint, "aligned" | "resolutionBits">): Promise<Prepared> {
-    const { training } = this.#config;
+    const { name, job } = this.#config;
+    const { training } = job;
     const read = jobTables(this.#read.tables, aligned, this.#config);
     const rows = read.rows.withObjective(this.#world.objective ?? null);
     const tables = { ...read, rows };
-    roundsBefore(this.#start, new BoostingTask(training, rows), training);
+    roundsBefore(job.start, new BoostingTask(training, rows), training);
     await nextSlice(); // of many rows each of these takes a second
-    const features = await binTableInTurns(
-      tables.train,
-      binningOf(training, groupsOfTables([tables.train])),
-      rows.training,
-    );
-    const grid = { rows: rows.trainedCount, start: this.#start };
-    const config = withCodecOfJob(this.#config, grid, this.#emit, resolutionBits);
+    const features = await binTableInTurns(tables.train, binningOf(job), rows.training);
+    const config = withCodecOfJob(this.#config, rows.trainedCount, this.#emit, resolutionBits);
     this.#prepared = { tables, features, digest: await idsDigestInTurns(tables.train.ids), config };
-    const { name, job } = this.#config;
     this.#emit({
       type: "data",
       party: name,
-      job,
+      job: job.name,
       data: {
         trainRows: rows.count,
         testRows: tables.test?.ids.length ?? 0,
@@ -224,10 +207,10 @@ export class JobAttempts {
     for (const words of oneClassWords(training, tables)) this.#emit({ type: "notice", party: name, words });
     const [sha256] = await tableDigestsInTurns(tables.train);
     this.#notes.own({ kind: "data", sha256 });
-    for (const [tree, nodes] of (this.#start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
+    for (const [tree, nodes] of (job.start?.trees ?? []).entries()) this.#notes.own({ kind: "tree", tree, nodes });
     // Bins are all that is learnt from: of many rows the rest would be most of this process's memory.
     this.#read.forget();
-    const needsValues = this.#start !== null || this.#config.compare_alone;
+    const needsValues = job.start !== null || this.#config.compare_alone;
     if (!needsValues)
       this.#prepared = { ...this.#prepared, tables: { ...tables, train: { ...tables.train, features: [] } } };
     return this.#prepared;
@@ -239,7 +222,7 @@ export class JobAttempts {
     patience: Patience,
   ): { readonly role: ActiveRole; readonly sampler: ProgressSampler } {
     const { tables, features, digest, config } = this.#ready;
-    const { name, job, training, codec, speed, privacy } = config;
+    const { name, job } = config;
     const emit = this.#emit;
     const sampler = new ProgressSampler({
       party: name,
@@ -250,26 +233,16 @@ export class JobAttempts {
     const role: ActiveRole = new ActiveRole({
       name,
       job,
-      training,
-      codec,
-      defences: privacy,
-      subtraction: speed.subtraction,
-      skipBin: speed.skip_bin,
       features,
       rows: tables.rows,
       validationFile: this.#config.data.validation_path !== undefined,
-      interactionGroups: groupsOfTables([tables.train]),
       samplingSecret: begun.samplingSecret,
       idsDigest: digest,
       sharedRows: tables.sharedRows,
       scheme: this.#schemeOf(begun.secret),
       peers,
       jobId: begun.jobId,
-      start: this.#start && {
-        ...this.#start,
-        columns: tables.train.features,
-        categoryNames: categoryNamesOf(tables.train),
-      },
+      columns: { features: tables.train.features, categoryNames: categoryNamesOf(tables.train) },
       ...(begun.progress === null ? {} : { progress: begun.progress }),
       store: async (progress, round) => {
         await this.#evidence?.store(this.#schemeOf(begun.secret).recipe ?? null);
@@ -283,7 +256,7 @@ export class JobAttempts {
           emit({
             type: "layout",
             party: name,
-            layout: layoutSummary(layout, config, this.#schemeOf(begun.secret).proof),
+            layout: layoutSummary(layout, job, this.#schemeOf(begun.secret).proof),
           }),
         treeBegan: () => this.#meter.start(),
         phase: sampler.edge,
@@ -315,18 +288,16 @@ export class JobAttempts {
 
   /** Of the trees of a layer all are, or none. */
   #isEvaluated(tree: number): boolean {
-    const { eval_every: every } = this.#config.training;
-    const round = Math.floor(tree / treesPerLayer(this.#config.training)) + 1;
+    const { training } = this.#config.job;
+    const { eval_every: every } = training;
+    const round = Math.floor(tree / treesPerLayer(training)) + 1;
     return tree + 1 === this.#treeCount || (every > 0 && round % every === 0);
   }
 
   /** The passive parties, whose messages are recorded. */
   async #recorded(begun: ActiveCheckpoint, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
-    const firstTree = firstTreeOf({
-      localRounds: roundsOf(this.#config.training.local_rounds, this.#config.training),
-      treesPerRound: treesPerRound(this.#config.training),
-      startTrees: this.#start?.trees.length ?? 0,
-    });
+    const { start } = this.#config.job;
+    const firstTree = firstTreeOf(agreedParameters(this.#config.job));
     const prepared = this.#ready;
     this.#evidence ??= await openActiveEvidence({
       config: prepared.config,
@@ -336,7 +307,7 @@ export class JobAttempts {
       folder: this.#checkpoints.folder,
       storage: this.#world.storage,
     });
-    const trees = (begun.progress ?? this.#start)?.trees.length ?? 0;
+    const trees = (begun.progress ?? start)?.trees.length ?? 0;
     const record = await this.#evidence.attempt(Math.max(trees, firstTree));
     return peers.map((peer) => recordedPeer(peer, record(peer.name)));
   }
@@ -347,39 +318,33 @@ export class JobAttempts {
   }
 
   #schemeOf(secret: SchemeSecret): ActiveScheme {
-    this.#scheme ??= chosenScheme(this.#config).scheme.active(secret, {
-      ...this.#config,
+    this.#scheme ??= schemeNamed(this.#config.job.scheme).active(secret, {
+      ...this.#config.job,
+      threads: this.#config.threads,
       repeatable: this.#config.output.verifiable,
       crew: this.#world.crew,
     });
     return this.#scheme;
   }
 
-  #agreed({ secret }: ActiveCheckpoint): AgreedParameters {
-    const { tables, config } = this.#ready;
-    const { job, training, codec, privacy } = config;
-    const groups = groupsOfTables([tables.train]);
-    return agreedParameters(job, training, codec, this.#schemeOf(secret), this.#start, privacy, groups);
-  }
-
-  #modelId(begun: ActiveCheckpoint): string {
-    const { tables, digest } = this.#ready;
-    return modelId(this.#agreed(begun), tables.rows.count, digest);
+  get #modelId(): string {
+    const { tables, digest, config } = this.#ready;
+    return modelId(agreedParameters(config.job), tables.rows.count, digest);
   }
 
   /** Trees of the whole model, if nothing stops it early. */
   get #treeCount(): number {
-    const { training } = this.#config;
-    return (this.#start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
+    const { training, start } = this.#config.job;
+    return (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
   }
 
   #sayResumed({ aligned }: ActiveCheckpoint): void {
     const { name, job } = this.#config;
-    const trees = (this.#checkpoints.checkpoint?.progress ?? this.#start)?.trees.length ?? 0;
+    const trees = (this.#checkpoints.checkpoint?.progress ?? job.start)?.trees.length ?? 0;
     this.#emit({
       type: "resumed",
       party: name,
-      job,
+      job: job.name,
       trees,
       treeCount: this.#treeCount,
       ...(aligned === null ? {} : { commonCount: aligned.length }),
@@ -387,7 +352,8 @@ export class JobAttempts {
   }
 
   async #trainAndFinish(role: ActiveRole, begun: ActiveCheckpoint): Promise<void> {
-    const { name, job, training, output } = this.#config;
+    const { name, job, output } = this.#config;
+    const { training } = job;
     const { tables, config } = this.#ready;
     const { storage, now } = this.#world;
     const trainingStarted = now();
@@ -421,9 +387,9 @@ export class JobAttempts {
       join(this.#checkpoints.folder, "share.json"),
       {
         name,
-        job,
-        model: this.#modelId(begun),
-        ...maskedMark(this.#config.privacy.masked_scoring),
+        job: job.name,
+        model: this.#modelId,
+        ...maskedMark(job.privacy.masked_scoring),
         ...baseMarginMark(this.#config.data.base_margin),
         ...model,
         ...(tables.train.classes ? { classes: tables.train.classes } : {}),
@@ -441,7 +407,7 @@ export class JobAttempts {
       party: name,
       result: {
         trees: model.trees.length,
-        startTrees: this.#start?.trees.length ?? 0,
+        startTrees: job.start?.trees.length ?? 0,
         metrics: {
           train: role.evaluated?.train ?? {},
           ...(role.evaluated?.validation ? { validation: role.evaluated.validation } : {}),
@@ -458,9 +424,13 @@ export class JobAttempts {
 
   /** From the beginning, also where the job went on from a model of everybody's. */
   #alone(config: ActiveConfig, tables: JobTables, samplingSecret: string): ReturnType<typeof trainAlone> {
-    const { training } = config;
+    const { training } = config.job;
     return trainAlone(
-      { ...config, training: { ...training, num_round: this.#treeCount / treesPerLayer(training) } },
+      {
+        ...config.job,
+        start: null,
+        training: { ...training, num_round: this.#treeCount / treesPerLayer(training) },
+      },
       tables,
       samplingSecret,
     );

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/files/storage.ts";
-import { chosenScheme, configNames, schemeNamed } from "../../scheme/registry.ts";
+import { configNames, schemeNamed } from "../../scheme/registry.ts";
 import { tableDigest } from "../../data/table-digest.ts";
+import { parameterFacts } from "../../protocol/chain/commitment.ts";
 import type { ActiveProgress, StoredRound } from "../../protocol/active/role.ts";
 import {
   type ActiveCheckpoint,
@@ -45,10 +46,10 @@ export class ActiveCheckpoints {
 
   /** @throws TandemError USAGE if the job has ended before; CHECKPOINT if it cannot be continued like this */
   static async open(config: ActiveConfig, tables: ActiveTables, storage: Storage): Promise<ActiveCheckpoints> {
-    const folder = join(config.output.directory, config.job);
+    const folder = join(config.output.directory, config.job.name);
     const identity = identityOf(config, tables);
     await storage.tidy(folder);
-    const checkpoint = await readActiveCheckpoint(folder, schemeNamed(config.scheme), storage);
+    const checkpoint = await readActiveCheckpoint(folder, schemeNamed(config.job.scheme), storage);
     if (checkpoint === null) await makeJobFolder(config, storage);
     const difference = checkpoint === null ? null : identityDifference(checkpoint.identity, identity);
     if (difference === null) return new ActiveCheckpoints(folder, identity, storage, checkpoint);
@@ -133,7 +134,7 @@ export async function makeJobFolder(
   { output, job }: Pick<ActiveConfig, "output" | "job">,
   storage: Storage,
 ): Promise<string> {
-  const folder = join(output.directory, job);
+  const folder = join(output.directory, job.name);
   const finished = (await storage.read(join(folder, "share.json"))) !== null;
   if (finished)
     throw new TandemError(
@@ -145,12 +146,7 @@ export async function makeJobFolder(
 }
 
 function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
-  const { name, passives, align, data, training, codec, speed, privacy, scheme, keyBits } = config;
-  const named = (group: string, values: object): [string, string | number | boolean][] =>
-    Object.entries(values).map(([field, value]) => [
-      `${group}.${field}`,
-      Array.isArray(value) ? value.join(", ") : (value as string | number | boolean),
-    ]);
+  const { name, passives, align, data, job } = config;
   return {
     name,
     passives: passives.map((passive) => passive.name).join(", "),
@@ -159,15 +155,10 @@ function identityOf(config: ActiveConfig, tables: ActiveTables): JobIdentity {
     "data.validation_fraction": data.validation_fraction ?? "none",
     "data.files": tables.map(({ field }) => field).join(", "),
     "data.seed": data.seed ?? "none",
-    scheme,
-    ...configNames(chosenScheme({ scheme, keyBits }).parameters),
+    scheme: job.scheme,
+    ...configNames(job.schemeParameters),
     warm_start: config.warm_start?.model ?? "none",
-    ...Object.fromEntries([
-      ...named("training", training),
-      ...named("codec", codec),
-      ...named("speed", speed),
-      ...named("privacy", privacy),
-    ]),
+    ...parameterFacts(job),
     [dataDigestField]: tableDigest(...tables.map(({ rows }) => rows.table)),
   };
 }

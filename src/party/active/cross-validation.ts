@@ -28,7 +28,7 @@ export async function runCrossValidation(
   emit: Emit,
   world: ActiveWorld = realWorld,
 ): Promise<CrossValidationResult> {
-  const folder = join(config.output.directory, config.job);
+  const folder = join(config.output.directory, config.job.name);
   const release = await world.lock(folder);
   try {
     let told = 0;
@@ -51,7 +51,7 @@ export async function runCrossValidation(
     );
     const path = join(folder, "cross-validation.json");
     await world.storage.makeFolder(folder);
-    const result = { job: config.job, path, ...turns.outcome(), instances };
+    const result = { job: config.job.name, path, ...turns.outcome(), instances };
     await world.storage.write(path, `${JSON.stringify(result)}\n`);
     return result;
   } finally {

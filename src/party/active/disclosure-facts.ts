@@ -1,6 +1,5 @@
 /** What the active party knows of a job before it starts, as far as it decides what will be revealed. */
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
-import { groupText } from "../../protocol/interaction-groups.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { jobFacts, type OwnFacts, unknownParty } from "../disclosure-facts.ts";
 import { type ActiveTables, jobTables, withClassesOf } from "./tables.ts";
@@ -17,14 +16,14 @@ export function activeFacts(
 ): readonly DisclosureFacts[] {
   const config = withClassesOf(given, tables);
   const { rows, test } = jobTables(tables, null, config);
-  const interactionGroups = groupText(Object.keys(config.data.interaction_constraints));
-  const job = { ...config, hasStart: config.warm_start !== undefined, interactionGroups };
+  const { job } = config;
+  const hasStart = config.warm_start !== undefined;
   const own =
     folds === null
-      ? jobFacts(job, rows, test?.ids.length ?? 0)
-      : foldFacts(jobFacts(job, rows.holdingOut(null), 0), folds);
+      ? jobFacts(job, rows, { predictedRows: test?.ids.length ?? 0, hasStart })
+      : foldFacts(jobFacts(job, rows.holdingOut(null), { predictedRows: 0, hasStart }), folds);
   const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
-  const passiveParty = config.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
+  const passiveParty = job.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
   const alignment = config.align ? { activeIds, passiveIds: null } : null;
   const ours = { ...own, active: config.name, alignment, passiveParty, tellsContributions: config.tell_contributions };
   return config.passives.map(({ name }) => ({ ...ours, passive: name }));

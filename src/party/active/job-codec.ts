@@ -1,29 +1,27 @@
 /** The resolution that a job of the active party takes: what its scheme can do of the one that is asked for. */
 import type { Emit } from "../../record/events.ts";
+import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { ActiveConfig } from "../config/config.ts";
-import { codecOfJob, type GridJob, type GridRows } from "../job-grid.ts";
-
-/** What decides about it besides the config. */
-export interface GridOfJob extends GridRows {
-  /** Of a cross-validation: with the rounds of all folds. Default: the config's. */
-  readonly training?: GridJob["training"];
-}
+import { codecOfJob } from "../job-grid.ts";
 
 /**
- * The config with the resolution of the job; where that is lower than asked, somebody is told.
+ * The config with the resolution of the job; where that is lower than asked, an event says so.
+ * @param rows those that are trained on
  * @param stored what the job has begun with
+ * @param training of models that grow by turns: with the rounds of all
  */
 export function withCodecOfJob(
   config: ActiveConfig,
-  grid: GridOfJob,
+  rows: number,
   emit: Emit,
-  stored: number | undefined = undefined,
+  stored?: number,
+  training: TrainingParameters = config.job.training,
 ): ActiveConfig {
-  const { codec: asked, privacy: defences, name: party, job } = config;
-  const own = { ...config, defences, training: grid.training ?? config.training };
-  const codec = stored === undefined ? codecOfJob(own, grid) : { ...asked, resolution_bits: stored };
+  const { name: party, job } = config;
+  const { codec: asked, scheme } = job;
+  const codec = stored === undefined ? codecOfJob({ ...job, training }, rows) : { ...asked, resolution_bits: stored };
   const { resolution_bits: resolutionBits } = codec;
   if (resolutionBits < asked.resolution_bits)
-    emit({ type: "resolution", party, job, resolutionBits, asked: asked.resolution_bits, scheme: config.scheme });
-  return { ...config, codec };
+    emit({ type: "resolution", party, job: job.name, resolutionBits, asked: asked.resolution_bits, scheme });
+  return { ...config, job: { ...job, codec } };
 }

@@ -2,16 +2,16 @@
 import { mapColumns } from "../../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
-import { type Facts, factsOf, featuresDigest, numbersDigest } from "../../protocol/chain/commitment.ts";
-import { chosenScheme, configNames } from "../../scheme/registry.ts";
+import { type Facts, featuresDigest, numbersDigest, parameterFacts } from "../../protocol/chain/commitment.ts";
+import { configNames } from "../../scheme/registry.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
-import type { ActiveConfig } from "../config/config.ts";
+import type { Job } from "../../protocol/job.ts";
 
 export interface CommittedJob {
-  readonly config: Pick<
-    ActiveConfig,
-    "name" | "training" | "codec" | "speed" | "privacy" | "scheme" | "keyBits" | "passives"
-  >;
+  /** The party's. */
+  readonly name: string;
+  readonly passives: readonly { readonly name: string }[];
+  readonly job: Job;
   readonly idsDigest: Uint8Array;
   readonly rows: TrainingRows;
   readonly features: readonly BinnedFeature[];
@@ -26,11 +26,10 @@ export interface CommittedJob {
 export function activeFacts(job: CommittedJob): Facts {
   const { labels, weights, columns, validation } = job.rows;
   const { weight: _, ...others } = columns;
-  const { name, training, codec, speed, privacy, scheme, keyBits, passives } = job.config;
   return {
     party: "active",
-    name,
-    passives: passives.map((passive) => passive.name).join(", "),
+    name: job.name,
+    passives: job.passives.map((passive) => passive.name).join(", "),
     ids: Buffer.from(job.idsDigest).toString("hex"),
     people: job.rows.count,
     labels: numbersDigest(labels),
@@ -42,11 +41,8 @@ export function activeFacts(job: CommittedJob): Facts {
     key: job.secret.serialise(),
     start: job.startModel,
     folds: job.folds,
-    scheme,
-    ...configNames(chosenScheme({ scheme, keyBits }).parameters),
-    ...factsOf("training", training),
-    ...factsOf("codec", codec),
-    ...factsOf("speed", speed),
-    ...factsOf("privacy", privacy),
+    scheme: job.job.scheme,
+    ...configNames(job.job.schemeParameters),
+    ...parameterFacts(job.job),
   };
 }

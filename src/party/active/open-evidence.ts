@@ -30,10 +30,12 @@ export async function openActiveEvidence(job: VerifiedJob): Promise<ActiveEviden
   const { jobId, samplingSecret, secret, aligned, start } = begun;
   return ActiveEvidence.open({
     name: config.name,
-    job: config.job,
+    job: config.job.name,
     jobId,
     facts: activeFacts({
-      config,
+      name: config.name,
+      passives: config.passives,
+      job: config.job,
       idsDigest: digest,
       rows: tables.rows,
       features,
@@ -47,7 +49,7 @@ export async function openActiveEvidence(job: VerifiedJob): Promise<ActiveEviden
     firstTree,
     aligned,
     isVerifiable: config.output.verifiable,
-    isReplayable: schemeNamed(config.scheme).replay !== undefined,
+    isReplayable: schemeNamed(config.job.scheme).replay !== undefined,
     folder,
     storage,
   });

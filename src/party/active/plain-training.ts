@@ -3,9 +3,7 @@
  * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
  * what a job was worth.
  */
-import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
-import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
-import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
+import { privacyParameters, resolveParameters } from "../../base/parameters/parameters.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
@@ -15,26 +13,23 @@ import { trainCentralised } from "../../gbdt/boost/train.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import type { JobTables } from "./tables.ts";
 import { evaluate } from "../evaluate.ts";
-import { groupsOfTables } from "../interaction-groups.ts";
-import { quantiserOfJob } from "../job-grid.ts";
+import type { Job } from "../../protocol/job.ts";
+import { treeTerms } from "../job-grid.ts";
 import type { ActiveResult } from "../../record/events/job-events.ts";
 import { binningOf, binTable } from "../tables/party-data.ts";
 import { rowsOfTable } from "../tables/table-rows.ts";
 
-export interface PlainTraining extends SchemeChoice {
-  /** Index 0 is the active party; its labels and weights count. */
+export interface PlainTraining {
+  /** With the codec that its scheme can do (job-grid.ts). */
+  readonly job: Job;
+  /** Index 0 is the active party; its labels and per-row columns count. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
   readonly validationRows: Uint32Array | null;
   /** The model that training goes on from; null or left out: none. */
   readonly start?: Model | null;
-  readonly training: TrainingParameters;
-  /** The job's own, with what its scheme can do of the resolution (job-grid.ts). */
-  readonly codec: CodecParameters;
   /** Per party what it draws its columns with. */
   readonly samplingSecrets: readonly string[];
-  /** None where left out. */
-  readonly defences?: Defences;
   /** Per party what its noise is made with. */
   readonly noiseSecrets?: readonly Uint8Array[];
 }
@@ -48,28 +43,23 @@ export interface PlainResult {
   readonly metrics: ActiveResult["metrics"];
 }
 
-export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
+export async function trainPlain(plain: PlainTraining): Promise<PlainResult> {
+  const { job, train } = plain;
   const { training } = job;
-  const rows = rowsOfTable(job.train[0], job.validationRows);
-  const binning = binningOf(training, groupsOfTables(job.train));
-  const parties = job.train.map((table) => binTable(table, binning, rows.training));
-  const quantise = quantiserOfJob(job);
-  const start = job.start
-    ? { model: job.start, columns: job.train.map(({ features }) => features), names: job.train.map(categoryNamesOf) }
+  const rows = rowsOfTable(train[0], plain.validationRows);
+  const start = plain.start
+    ? { model: plain.start, columns: train.map(({ features }) => features), names: train.map(categoryNamesOf) }
     : null;
   const { trainMargins: grown, ...model } = await trainCentralised({
+    ...treeTerms(job),
     start,
-    parties,
+    parties: train.map((table) => binTable(table, binningOf(job), rows.training)),
     rows,
-    parameters: training,
-    quantise,
-    membership: chosenScheme(job).scheme.membership,
-    samplingSecrets: job.samplingSecrets,
-    ...(job.defences && { defences: job.defences }),
-    ...(job.noiseSecrets && { noiseSecrets: job.noiseSecrets }),
+    samplingSecrets: plain.samplingSecrets,
+    ...(plain.noiseSecrets && { noiseSecrets: plain.noiseSecrets }),
   });
   // Early stopping drops the last rounds, and what is told is of the model that is kept.
-  const trainMargins = training.early_stopping_rounds === 0 ? grown : marginsIn(job.train, model, rows);
+  const trainMargins = training.early_stopping_rounds === 0 ? grown : marginsIn(train, model, rows);
   const monitor = new BoostingMonitor(training, new BoostingTask(training, rows));
   const validation = await monitor.onValidation(trainMargins);
   return {
@@ -77,31 +67,29 @@ export async function trainPlain(job: PlainTraining): Promise<PlainResult> {
     metrics: {
       train: await monitor.onTraining(trainMargins),
       ...(validation === null ? {} : { validation }),
-      test: testMetrics(job, model),
+      test: testMetrics(plain, model),
     },
   };
 }
 
 /** What the active party could have done without the others: its own columns, the job's rows, seed and parameters. */
 export async function trainAlone(
-  job: Pick<PlainTraining, "training" | "codec" | "scheme" | "keyBits">,
+  job: Job,
   { train, test, rows }: Pick<JobTables, "train" | "test" | "rows">,
   samplingSecret: string,
 ): Promise<PlainResult["metrics"]> {
   const { metrics } = await trainPlain({
+    // Defences are of what passive parties reveal.
+    job: { ...job, privacy: resolveParameters(privacyParameters, {}) },
     train: [train],
     test: test && [test],
     validationRows: rows.validation,
-    training: job.training,
-    codec: job.codec,
-    scheme: job.scheme,
-    keyBits: job.keyBits,
     samplingSecrets: [samplingSecret],
   });
   return metrics;
 }
 
-function testMetrics({ test, training }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
+function testMetrics({ test, job: { training } }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
   if (test === null) return null;
   const rows = rowsOfTable(test[0]);
   return evaluate(training, marginsIn(test, model, rows), rows);

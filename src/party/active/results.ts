@@ -6,11 +6,10 @@ import { membershipFlag } from "../../record/membership.ts";
 import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import { errorCodes, TandemError } from "../../base/error.ts";
 import { computedTexts } from "../../base/text/text-list.ts";
-import type { CodecParameters, SpeedParameters } from "../../base/parameters/parameters.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { overflowProof, type GradientLayout } from "../../codec/layout.ts";
-import { chosenScheme, type SchemeChoice } from "../../scheme/registry.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { predictionColumns } from "../../data/prediction-columns.ts";
 import { csvChunks } from "../../data/write-csv.ts";
@@ -21,6 +20,7 @@ import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import { labelsOf } from "../tables/table-rows.ts";
 import type { JobTables } from "./tables.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
+import type { Job } from "../../protocol/job.ts";
 import type { Emit } from "../../record/events.ts";
 import type { LayoutSummary } from "../../record/events/training-events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
@@ -77,10 +77,13 @@ export async function writePredictions(
 
 /** The secret of a new job, and a word about it. */
 export async function makeSecret(config: ActiveConfig, emit: Emit): Promise<SchemeSecret> {
-  const { scheme, parameters } = chosenScheme(config);
-  const secret = await scheme.makeSecret(config);
-  const key = scheme.describe(parameters);
-  const keyless = parameters["keyBits"] === undefined ? { keyless: true } : {};
+  const { job, threads } = config;
+  const scheme = schemeNamed(job.scheme);
+  const { keyBits } = job.schemeParameters;
+  // How short a key may be was decided when the job was resolved.
+  const secret = await scheme.makeSecret({ keyBits: keyBits ?? 0, insecureKey: true, threads, speed: job.speed });
+  const key = scheme.describe(job.schemeParameters);
+  const keyless = keyBits === undefined ? { keyless: true } : {};
   emit({ type: "key", party: config.name, process: process.pid, key, ...keyless, kernel: scheme.kernelName() });
   return secret;
 }
@@ -88,11 +91,15 @@ export async function makeSecret(config: ActiveConfig, emit: Emit): Promise<Sche
 /** @param proof the scheme's, where the layout alone does not decide */
 export function layoutSummary(
   layout: GradientLayout,
-  job: SchemeChoice & { readonly codec: CodecParameters; readonly speed: SpeedParameters },
+  job: Job,
   proof: readonly string[] = overflowProof(layout),
 ): LayoutSummary {
-  const { scheme, parameters } = chosenScheme(job);
-  const { ciphertextBytes, sumsPerCiphertext, plaintextBitsMax } = scheme.sizes(parameters, layout, job.speed);
+  const scheme = schemeNamed(job.scheme);
+  const { ciphertextBytes, sumsPerCiphertext, plaintextBitsMax } = scheme.sizes(
+    job.schemeParameters,
+    layout,
+    job.speed,
+  );
   return {
     scheme: scheme.name,
     kind: job.codec.layout,

@@ -4,7 +4,7 @@
  * continues from what is stored. The process may end at any moment as well: the same command continues the job.
  */
 import { membershipFlag } from "../../record/membership.ts";
-import { chosenScheme, configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
+import { configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -12,7 +12,6 @@ import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
 import { JobAttempts } from "./attempts.ts";
 import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
 import { type AlignedRows, readActiveTables, ReadTables, withClassesOf } from "./tables.ts";
@@ -27,19 +26,20 @@ import type { JobNotes } from "../../record/job-record.ts";
 import { readStart } from "../model/start-model.ts";
 
 export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
-  const release = await world.lock(join(given.output.directory, given.job));
+  const release = await world.lock(join(given.output.directory, given.job.name));
   try {
-    const notices = [...unusedParameters(given.training), ...objectiveNotices(given, world)];
+    const notices = [...unusedParameters(given.job.training), ...objectiveNotices(given, world)];
     const read = new ReadTables(await readActiveTables(given, (words) => notices.push(words)));
-    const config = withClassesOf(given, read.tables);
-    const checkpoints = await ActiveCheckpoints.open(config, read.tables, world.storage);
+    const classed = withClassesOf(given, read.tables);
+    const checkpoints = await ActiveCheckpoints.open(classed, read.tables, world.storage);
     const start =
       checkpoints.checkpoint === null
-        ? await readStart(config, read.tables[0].rows.table)
+        ? await readStart(classed, read.tables[0].rows.table)
         : checkpoints.checkpoint.start;
-    await recorded(config, start, emit, world, checkpoints.folder, (tell, notes) => {
+    const config = { ...classed, job: { ...classed.job, start } };
+    await recorded(config, emit, world, checkpoints.folder, (tell, notes) => {
       for (const words of notices) tell({ type: "notice", party: config.name, words });
-      return runJob(config, read, start, checkpoints, tell, notes, world);
+      return runJob(config, read, checkpoints, tell, notes, world);
     });
   } finally {
     await release();
@@ -64,7 +64,6 @@ function objectiveNotices(
 /** Keeps the job's events beside its results, for people to look at. */
 async function recorded(
   config: ActiveConfig,
-  start: StartCheckpoint | null,
   emit: Emit,
   world: ActiveWorld,
   folder: string,
@@ -77,7 +76,7 @@ async function recorded(
   };
   world.onRecords?.(tell);
   try {
-    tell(jobEvent(config, start));
+    tell(jobEvent(config));
     await run(tell, notes);
   } catch (error) {
     notes.event({
@@ -94,16 +93,13 @@ async function recorded(
   }
 }
 
-function jobEvent(
-  { name, job, passives, data, training, codec, speed, privacy, scheme, keyBits, align }: ActiveConfig,
-  start: StartCheckpoint | null,
-): EventOf<"job"> {
-  const { parameters } = chosenScheme({ scheme, keyBits });
+function jobEvent({ name, job, passives, data, align }: ActiveConfig): EventOf<"job"> {
+  const { training, codec, speed, privacy, scheme, start } = job;
   return {
     type: "job",
     party: name,
     role: "active",
-    job,
+    job: job.name,
     peers: passives.map((passive) => passive.name),
     treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training),
     ...(start === null ? {} : { startTrees: start.trees.length }),
@@ -114,12 +110,12 @@ function jobEvent(
       ...speed,
       ...recordedDefences(privacy, scheme),
       scheme,
-      ...configNames(parameters),
+      ...configNames(job.schemeParameters),
       align,
       ...(data.classes === undefined ? {} : { classes: data.classes.join(", ") }),
       ...(start === null ? {} : { warm_start: start.model }),
     },
-    ...warningOf(scheme, parameters),
+    ...warningOf(job),
     ...membershipFlag(schemeNamed(scheme).membership),
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
   };
@@ -128,13 +124,12 @@ function jobEvent(
 async function runJob(
   config: ActiveConfig,
   read: ReadTables,
-  start: StartCheckpoint | null,
   checkpoints: ActiveCheckpoints,
   emit: Emit,
   notes: JobNotes,
   world: ActiveWorld,
 ): Promise<void> {
-  const attempts = new JobAttempts(config, read, start, checkpoints, emit, notes, world);
+  const attempts = new JobAttempts(config, read, checkpoints, emit, notes, world);
   const patience = new Patience(
     {
       patienceMs: config.patience_seconds * 1000,
@@ -143,7 +138,7 @@ async function runJob(
       sleep: world.sleep,
       jitter: world.jitter,
       onWait: ({ code, message }, delayMs, leftMs) =>
-        emit({ type: "waiting", party: config.name, job: config.job, delayMs, leftMs, code, message }),
+        emit({ type: "waiting", party: config.name, job: config.job.name, delayMs, leftMs, code, message }),
     },
     checkpoints.checkpoint !== null,
   );

@@ -11,6 +11,7 @@ import { isSet } from "../../wire/bitmap.ts";
 import { type ActiveTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { TablePart } from "../tables/joined-tables.ts";
+import { resolveJob } from "../resolve-job.ts";
 
 function part(field: TablePart["field"], ids: readonly string[]): TablePart {
   const values = Float32Array.from(ids, (id) => Number(id.slice(1)));
@@ -28,7 +29,7 @@ function part(field: TablePart["field"], ids: readonly string[]): TablePart {
   };
 }
 
-const config = (data: Partial<ActiveConfig["data"]>): Pick<ActiveConfig, "data" | "training"> => ({
+const config = (data: Partial<ActiveConfig["data"]>): Pick<ActiveConfig, "data" | "job"> => ({
   data: {
     id: "id",
     features: "all",
@@ -39,7 +40,7 @@ const config = (data: Partial<ActiveConfig["data"]>): Pick<ActiveConfig, "data" 
     duplicates: "refuse",
     ...data,
   } as ActiveConfig["data"],
-  training: resolveParameters(trainingParameters, {}),
+  job: { ...resolveJob({}), start: null },
 });
 const train = part(
   "path",
@@ -126,7 +127,7 @@ test("a ranking's groups have one weight each, those of test rows too, or nothin
         interaction_constraints: {},
       });
       const training = resolveParameters(trainingParameters, { objective: "rank:ndcg" });
-      return readActiveTables({ data, training } as ActiveConfig, () => {});
+      return readActiveTables({ data, job: { training } }, () => {});
     };
     const even = write("even.csv", 0.5);
     expect((await reading(even, write("test.csv", 0.5))).map(({ rows }) => rows.table.ids.length)).toEqual([2, 2]);

@@ -22,6 +22,7 @@ import { messageBytesMax } from "../../wire/version.ts";
 import { checkGroupWeights } from "../../gbdt/objective/group-weights.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import type { SharedRows } from "../../protocol/active/role.ts";
+import type { Job } from "../../protocol/job.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { joinParts, type JoinedTable, type TablePart } from "../tables/joined-tables.ts";
@@ -66,9 +67,12 @@ export interface AlignedRows {
   readonly pairwise: readonly PairwiseCounts[];
 }
 
+/** What of a config decides about its rows. */
+type JobData = Pick<ActiveConfig, "data"> & { readonly job: Pick<Job, "training"> };
+
 /** @throws TandemError naming file, line and column of what cannot be used */
 export async function readActiveTables(
-  { data, training }: Pick<ActiveConfig, "data" | "training">,
+  { data, job: { training } }: JobData,
   notice: Notice = () => {},
 ): Promise<ActiveTables> {
   const { label: column, positive, classes } = data;
@@ -120,7 +124,7 @@ export function withClassesOf(config: ActiveConfig, [{ rows }]: ActiveTables): A
   return {
     ...config,
     data: { ...config.data, classes: [...classes] },
-    training: withClassCount(config.training, classes),
+    job: { ...config.job, training: withClassCount(config.job.training, classes) },
   };
 }
 
@@ -141,7 +145,7 @@ export async function alignTables(
     type: "aligning",
     party: name,
     peer: peers.map((peer) => peer.name).join(", "),
-    job,
+    job: job.name,
     ownIdCount: ids.ids.length,
     peerIdCount: 0,
   });
@@ -153,7 +157,7 @@ export async function alignTables(
     onAlarm: (peer, words) => emit({ type: "alarm", party: name, peer, words }),
     ...(threads === undefined ? {} : { threads }),
   });
-  emit({ type: "aligned", party: name, job, commonCount: rows.length, pairwise });
+  emit({ type: "aligned", party: name, job: job.name, commonCount: rows.length, pairwise });
   if (rows.length === 0) {
     const shared = pairwise.map(({ peer, sharedCount }) => `${sharedCount} with ${peer}`).join(", ");
     throw new TandemError(
@@ -168,7 +172,7 @@ export async function alignTables(
 export function jobTables(
   tables: ActiveTables,
   aligned: Uint32Array | null,
-  { data, training }: Pick<ActiveConfig, "data" | "training">,
+  { data, job: { training } }: JobData,
 ): JobTables {
   // Without alignment the test file's people are looked up by id, and stand in nobody's order.
   const apart = aligned === null ? tables.find(({ field }) => field === "test_path") : undefined;

@@ -6,7 +6,7 @@ import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { type Search, wholeSearch } from "./tuning.ts";
 
-export function tunePrice({ training, passives, privacy }: ActiveConfig, search: Search) {
+export function tunePrice({ job: { training, privacy }, passives }: ActiveConfig, search: Search) {
   const whole = wholeSearch(search);
   const trees = whole.num_round * treesPerLayer(whole);
   return {

@@ -38,7 +38,7 @@ export async function runTuning(
   world: ActiveWorld = realWorld,
 ): Promise<TuningResult> {
   const { space, schedule, folds, onTurn } = search;
-  const folder = join(config.output.directory, config.job);
+  const folder = join(config.output.directory, config.job.name);
   const release = await world.lock(folder);
   try {
     let { trials } = search;
@@ -60,7 +60,7 @@ export async function runTuning(
       emit,
       world,
     );
-    return { job: config.job, instances, ...tuneOutcome(turns, trials, space, schedule, folds) };
+    return { job: config.job.name, instances, ...tuneOutcome(turns, trials, space, schedule, folds) };
   } finally {
     await release();
   }

@@ -13,13 +13,12 @@ import { osRandom } from "../../base/random.ts";
 import { drawnGroups } from "../../data/drawn-groups.ts";
 import { foldRows } from "../../data/split.ts";
 import type { Turns } from "../../gbdt/boost/fold-turns.ts";
-import { roundsOf } from "../../gbdt/boost/layers.ts";
 import { ActiveRole } from "../../protocol/active/role.ts";
 import { idsDigest } from "../../protocol/ids.ts";
-import { chosenScheme } from "../../scheme/registry.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
-import { firstTreeOf, treesPerRound } from "../../protocol/job-parameters.ts";
+import { agreedParameters, firstTreeOf } from "../../protocol/job-parameters.ts";
 import { recordedPeer } from "../../protocol/active/recorded-peer.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveEvidence } from "./job-evidence.ts";
@@ -30,7 +29,6 @@ import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { binningOf, binTable } from "../tables/party-data.ts";
-import { groupsOfTables } from "../interaction-groups.ts";
 import { withCodecOfJob } from "./job-codec.ts";
 import { Patience } from "./patience.ts";
 import { connectWatched } from "./watched-peers.ts";
@@ -100,7 +98,12 @@ class TurnAttempts<T extends Turns> {
     this.#tables = tables;
     this.#secret = secret;
     const repeatable = config.output.verifiable;
-    this.#scheme = chosenScheme(config).scheme.active(secret, { ...config, repeatable, crew: world.crew });
+    this.#scheme = schemeNamed(config.job.scheme).active(secret, {
+      ...config.job,
+      threads: config.threads,
+      repeatable,
+      crew: world.crew,
+    });
     this.#emit = emit;
     this.#world = world;
   }
@@ -111,16 +114,16 @@ class TurnAttempts<T extends Turns> {
     emit: Emit,
     world: ActiveWorld,
   ): Promise<TurnAttempts<T>> {
-    const { noun } = jobOf(config.training);
+    const { noun } = jobOf(config.job.training);
     if (config.data.validation_path !== undefined)
       throw new TandemError("USAGE", `${noun} holds each fold back in turn; leave data.validation_path out`);
     if (config.warm_start !== undefined)
       throw new TandemError("USAGE", `${noun} begins every model anew; leave warm_start out`);
     const notice = (words: string): void => emit({ type: "notice", party: config.name, words });
-    unusedParameters(config.training).forEach(notice);
+    unusedParameters(config.job.training).forEach(notice);
     const tables = await readActiveTables(config, notice);
     const classed = withClassesOf(config, tables);
-    const job = jobOf(classed.training);
+    const job = jobOf(classed.job.training);
     return new TurnAttempts(classed, job, tables, await makeSecret(config, emit), emit, world);
   }
 
@@ -136,7 +139,7 @@ class TurnAttempts<T extends Turns> {
         jitter,
         advice: `${this.#job.noun} begins anew with the same command`,
         onWait: ({ code, message }, delayMs, leftMs) =>
-          this.#emit({ type: "waiting", party: name, job, delayMs, leftMs, code, message }),
+          this.#emit({ type: "waiting", party: name, job: job.name, delayMs, leftMs, code, message }),
       },
       false,
     );
@@ -181,16 +184,14 @@ class TurnAttempts<T extends Turns> {
   async #recorded(prepared: PreparedTurns<T>, peers: readonly ConnectedPeer[]): Promise<readonly PassivePeer[]> {
     const { output, job } = this.#config;
     const { folds, rows, features, jobId, samplingSecret, aligned } = prepared;
-    const training = folds.whole;
-    const localRounds = roundsOf(training.local_rounds, training);
-    const firstTree = firstTreeOf({ localRounds, treesPerRound: treesPerRound(training), startTrees: 0 });
+    const firstTree = firstTreeOf(agreedParameters({ ...prepared.job, training: folds.whole }));
     this.#evidence ??= await openActiveEvidence({
       config: prepared.config,
       prepared: { tables: { rows }, features, digest: prepared.idsDigest },
       begun: { jobId, samplingSecret, secret: this.#secret, aligned, start: null },
       firstTree,
       folds: this.#job.folds,
-      folder: join(output.directory, job),
+      folder: join(output.directory, job.name),
       storage: this.#world.storage,
     });
     const record = await this.#evidence.attempt(Math.max(folds.treesDone, firstTree));
@@ -199,7 +200,8 @@ class TurnAttempts<T extends Turns> {
 
   /** Test rows stay out of it altogether; a validation set is what each fold is to its model. */
   async #prepare(peers: readonly ConnectedPeer[], patience: Patience): Promise<PreparedTurns<T>> {
-    const { name, job, training, speed, privacy, data, align } = this.#config;
+    const { name, job, data, align } = this.#config;
+    const { training } = job;
     const emit: Emit = (event) => {
       if (event.type === "alignment-progress") patience.answered();
       this.#emit(event);
@@ -207,14 +209,14 @@ class TurnAttempts<T extends Turns> {
     const aligned = align
       ? await alignTables(
           rowsOf(this.#tables).ids,
-          peers.map((peer) => peer.alignment(job, false)),
+          peers.map((peer) => peer.alignment(job.name, false)),
           this.#config,
           emit,
         )
       : null;
     if (aligned !== null) patience.progressed();
     const { train, rows, sharedRows } = jobTables(this.#tables, aligned?.rows ?? null, {
-      training,
+      job,
       data: { ...data, validation_fraction: undefined },
     });
     const folds = Array.from({ length: this.#job.folds }, (_, fold) =>
@@ -226,20 +228,13 @@ class TurnAttempts<T extends Turns> {
     );
     const absent = foldWords(training, rows, folds);
     if (absent !== null) emit({ type: "notice", party: name, words: absent });
-    const grid = { rows: rows.count, training: this.#job.whole };
-    const config = withCodecOfJob(this.#config, grid, emit);
+    const config = withCodecOfJob(this.#config, rows.count, emit, undefined, this.#job.whole);
     return {
       config,
       aligned: aligned?.rows ?? null,
       name,
-      job,
-      training: this.#job.training,
-      codec: config.codec,
-      defences: privacy,
-      subtraction: speed.subtraction,
-      skipBin: speed.skip_bin,
-      interactionGroups: groupsOfTables([train]),
-      features: binTable(train, binningOf(training, groupsOfTables([train]))),
+      job: { ...config.job, training: this.#job.training },
+      features: binTable(train, binningOf(job)),
       rows,
       folds: this.#job.turns(rows, folds),
       samplingSecret: samplingSecretOf(this.#config),
@@ -259,7 +254,7 @@ class TurnAttempts<T extends Turns> {
     return {
       joined: (peer, featureCount) => this.#emit({ type: "joined", party: name, peer, featureCount }),
       layoutProven: (layout) =>
-        this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, config, this.#scheme.proof) }),
+        this.#emit({ type: "layout", party: name, layout: layoutSummary(layout, config.job, this.#scheme.proof) }),
       treeBegan: () => {},
       alarm: (peer, tree, _node, what) =>
         this.#emit({ type: "alarm", party: name, peer, words: `in tree ${tree + 1}: ${what}` }),

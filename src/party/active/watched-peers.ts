@@ -25,7 +25,14 @@ export async function connectWatched(
         now: world.now,
         alarm: world.alarm,
         onSlow: (waitedMs, isWorking) =>
-          emit({ type: "unanswered", party: name, job, peer: party, waitedMs: Math.round(waitedMs), isWorking }),
+          emit({
+            type: "unanswered",
+            party: name,
+            job: job.name,
+            peer: party,
+            waitedMs: Math.round(waitedMs),
+            isWorking,
+          }),
         onGivenUp,
       }),
   );

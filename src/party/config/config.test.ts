@@ -1,10 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { scratchDirectory } from "../../../test/support/command.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { areOff } from "../../gbdt/split/offered-candidates.ts";
 import { readActiveConfig, readPassiveConfig } from "./config.ts";
+import { fieldsOfJob } from "./job-config.ts";
 import { minimumsOf } from "../policy.ts";
 
 const folder = scratchDirectory();
@@ -119,13 +121,21 @@ describe("a config", () => {
   test("of an active party: hyper-parameters are complete, and a job has a name", async () => {
     const config = await read.active(file(active));
     expect(config).toMatchObject({
-      job: "made-up",
       align: true,
-      keyBits: 2048,
-      insecureKey: false,
-      training: { num_round: 10, max_depth: 3, eta: 0.3 },
+      job: {
+        name: "made-up",
+        scheme: "paillier",
+        schemeParameters: { keyBits: 2048 },
+        training: { num_round: 10, max_depth: 3, eta: 0.3 },
+      },
     });
     expect(config.output.directory).toBe(join(folder, "jobs"));
+  });
+
+  test("of an active party: a job that is written down again is the same job", async () => {
+    const { job } = await read.active(file(active));
+    const written = { ...(parse(active) as object), ...fieldsOfJob(job) };
+    expect((await read.active(file(JSON.stringify(written)))).job).toEqual(job);
   });
 
   test("may be JSON", async () => {
@@ -139,9 +149,7 @@ describe("a config", () => {
       job: "j",
     };
     expect(await read.active(file(JSON.stringify(json)))).toMatchObject({
-      job: "j",
-      keyBits: 512,
-      insecureKey: true,
+      job: { name: "j", schemeParameters: { keyBits: 512 } },
       data: { command: ["psql", "--csv"] },
     });
   });

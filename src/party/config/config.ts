@@ -4,36 +4,23 @@
  */
 import { jobSyntax } from "../../base/job-name.ts";
 import { logLevels } from "../../record/log-line.ts";
-import { defaultScheme, isScheme, schemeNames, schemeNamed } from "../../scheme/registry.ts";
+import { defaultScheme } from "../../scheme/registry.ts";
 import { z } from "zod";
 import { normalisationNames } from "../../align/normalise.ts";
-import {
-  codecParameters,
-  type CodecParameters,
-  presets,
-  privacyParameters,
-  type PrivacyParameters,
-  resolveParameters,
-  speedParameters,
-  type SpeedParameters,
-} from "../../base/parameters/parameters.ts";
-import { trainingParameters, type TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
-import { TandemError } from "../../base/error.ts";
-import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
-import { checkForest, checkGrowth } from "../../gbdt/boost/train.ts";
+import { codecParameters, type PrivacyParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { groupCountMax } from "../../gbdt/split/interactions.ts";
 import { groupSyntax } from "../../protocol/interaction-groups.ts";
-import { noiseIn } from "../../protocol/job-parameters.ts";
+import type { ActiveStart } from "../../protocol/active/role.ts";
+import { type Job, secureKeyBits } from "../../protocol/job.ts";
 import { tableFormats } from "../../data/table-reading.ts";
 import { forEachColumn } from "../../base/rows/row-columns.ts";
 import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
-import { checkHiddenOutcomes } from "../privacy-policy.ts";
+import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
 import { checkPostgres, postgresFields, postgresFrom, refusePasswords, sqlQuery } from "./query-config.ts";
 
-/** Shorter keys than this need an option with the word insecure in it. */
-const secureKeyBits = 2048;
 const usualPatienceSeconds = 600;
 /** Nobody has answered yet: the address may be wrong. */
 const usualFirstContactSeconds = 30;
@@ -92,13 +79,6 @@ const dataFields = {
 /** Per-row columns of the active party, by name or position. */
 const rowColumnFields = forEachColumn(() => text.optional());
 
-const schemeName = text.refine(isScheme, { error: () => `must be one of ${schemeNames().join(", ")}` });
-
-/** A preset by its name, or fields of their own: `preset`, and what differs from it. */
-const privacy = z
-  .union([oneOf(presets), z.record(z.string(), z.unknown())], `must be one of ${presets.join(", ")}, or have fields`)
-  .default("exact");
-
 const policy = object({
   max_trees: wholeNumber(1, 100_000).default(1000),
   /** 0: no limit. */
@@ -122,7 +102,7 @@ const policy = object({
   warm_start: z.boolean("must be true or false").default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
   /** What a job must bring at least. */
-  privacy,
+  privacy: privacyField,
   /** Values of a person that a model may predict at once: its classes. */
   max_outputs: wholeNumber(1, trainingParameters.num_class.max).default(100),
   /** Of the people who take part, those that are not held back for validation. */
@@ -152,7 +132,6 @@ const transcript = z.boolean("must be true or false").default(false);
 /** Keep what proves afterwards that this party has followed the protocol: keys and secrets of the job among it. */
 const verifiable = z.boolean("must be true or false").default(true);
 const log = object({ level: oneOf(logLevels).default("info") }).prefault({});
-const parameters = z.record(z.string(), z.unknown()).default({});
 const threads = wholeNumber(1, 256).optional();
 /** What columns are drawn with, besides the job's seed; derived from the TLS key where it is left out. */
 const samplingSecret = text.optional();
@@ -185,7 +164,6 @@ export const passiveConfig = object({
 
 export const activeConfig = object({
   name: text,
-  job: text.optional(),
   passives: listOf(object({ name: text, host: text, port, fingerprint })).min(
     1,
     "must name at least one passive party",
@@ -207,13 +185,7 @@ export const activeConfig = object({
   max_passive_ids: wholeNumber(1, 67_108_864).default(10_000_000),
   /** A model that training goes on from: a finished job, the id of its model, or a folder with a share in it. */
   warm_start: object({ model: text }).optional(),
-  training: parameters,
-  codec: parameters,
-  speed: parameters,
-  privacy,
-  scheme: schemeName.default(defaultScheme),
-  key_bits: wholeNumber(secureKeyBits, 4096).optional(),
-  insecure_key_bits: z.int("must be a whole number").optional(), // making the key says what sizes there are
+  ...jobFields,
   output: object({ directory: text, predictions: text.optional(), transcript, verifiable }),
   /** Train the own columns alone as well, afterwards, and say what the others' have added. */
   compare_alone: z.boolean("must be true or false").default(false),
@@ -238,23 +210,14 @@ export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "cre
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
 };
-/** Hyper-parameters are checked and complete; the key's size is one number. */
-export type ActiveConfig = Omit<
-  z.output<typeof activeConfig>,
-  "training" | "codec" | "speed" | "privacy" | "key_bits" | "insecure_key_bits" | "job" | "patience_seconds" | "crew"
-> & {
+/** Its parameters, scheme and key are one job, checked and complete. */
+export type ActiveConfig = Omit<z.output<typeof activeConfig>, keyof typeof jobFields | "patience_seconds" | "crew"> & {
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
   readonly patience_seconds: number;
   /** The patience that was written down, or a shorter one for parties that nobody has reached yet. */
   readonly firstContactSeconds: number;
-  readonly job: string;
-  readonly training: TrainingParameters;
-  readonly codec: CodecParameters;
-  readonly speed: SpeedParameters;
-  readonly privacy: PrivacyParameters;
-  readonly keyBits: number;
-  readonly insecureKey: boolean;
+  readonly job: Job<ActiveStart>;
 };
 export type DataConfig = PassiveConfig["data"];
 
@@ -290,8 +253,8 @@ export async function readActiveConfig(
   const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
   refusePasswords(file);
   const from = (path: string): string => file.resolve(path);
-  const { key_bits: secure, insecure_key_bits: insecure, job: named, ...config } = file.parse(activeConfig);
-  const job = named ?? newJobName(from(config.output.directory));
+  const parsed = file.parse(activeConfig);
+  const config = withoutJob(parsed);
   checkSource(file, config.data);
   if (config.data.test_path !== undefined && config.data.test_fraction !== undefined)
     throw file.error(["data", "test_fraction"], "fields 'data.test_path' and 'data.test_fraction' exclude each other");
@@ -299,13 +262,6 @@ export async function readActiveConfig(
     throw file.error(
       ["data", "validation_fraction"],
       "fields 'data.validation_path' and 'data.validation_fraction' exclude each other",
-    );
-  if (secure !== undefined && insecure !== undefined)
-    throw file.error(["insecure_key_bits"], "fields 'key_bits' and 'insecure_key_bits' exclude each other");
-  if (!jobSyntax.test(job))
-    throw file.error(
-      ["job"],
-      "field 'job': must be up to 64 letters, digits, dots, dashes and underscores, with a letter or digit in front",
     );
   const repeated = config.passives.findIndex(
     ({ name }, i) => config.passives.findIndex((other) => other.name === name) < i,
@@ -316,29 +272,14 @@ export async function readActiveConfig(
       `field 'passives[${repeated + 1}].name': two passive parties have the same name`,
     );
   const { directory, predictions } = config.output;
-  const training = trainingFrom(file, config.training);
-  const codec = file.parameters("codec", codecParameters, config.codec);
-  const defences = privacyFrom(file, ["privacy"], config.privacy);
-  inField(file, ["privacy"], () => noiseIn(training, codec, defences));
-  const speed = file.parameters("speed", speedParameters, config.speed);
-  const keyBitsGiven = insecure !== undefined ? "insecure_key_bits" : secure !== undefined ? "key_bits" : null;
-  const [conflict] = schemeNamed(config.scheme).conflicts({ keyBitsGiven, codec, speed });
-  if (conflict !== undefined)
-    throw file.error(conflict.field, `field '${conflict.field.join(".")}' ${conflict.advice}`);
-  inField(file, ["privacy"], () => checkHiddenOutcomes(defences, config.scheme));
-  const noTasks = config.crew === undefined ? null : noTasksWords(config.scheme);
+  const job = jobFrom(file, parsed, config.data.interaction_constraints, () => newJobName(from(directory)));
+  const noTasks = config.crew === undefined ? null : noTasksWords(job.scheme);
   if (noTasks !== null) throw file.error(["crew"], `field 'crew': ${noTasks}; leave it out`);
   return {
     ...config,
-    job,
+    job: { ...job, start: null },
     patience_seconds: config.patience_seconds ?? usualPatienceSeconds,
     firstContactSeconds: config.patience_seconds ?? usualFirstContactSeconds,
-    keyBits: insecure ?? secure ?? secureKeyBits,
-    insecureKey: insecure !== undefined,
-    training,
-    codec,
-    speed,
-    privacy: defences,
     tls: tlsFrom(config.tls, from),
     crew: config.crew && crewFrom(file, config.crew, config.name, from),
     warm_start: config.warm_start && {
@@ -351,40 +292,6 @@ export async function readActiveConfig(
       predictions: predictions === undefined ? undefined : from(predictions),
     },
   };
-}
-
-function trainingFrom(file: ConfigFile, given: Readonly<Record<string, unknown>>): TrainingParameters {
-  const training = file.parameters("training", trainingParameters, given);
-  inField(file, ["training", "max_depth"], () => checkGrowth(training));
-  inField(file, ["training", "num_parallel_tree"], () => checkForest(training));
-  inField(file, ["training"], () => unusedParameters(training));
-  return training;
-}
-
-/** A mistake that only several fields together make, named by one of them. */
-function inField(file: ConfigFile, path: readonly string[], check: () => unknown): void {
-  try {
-    check();
-  } catch (error) {
-    throw error instanceof TandemError ? file.error(path, error.message) : error;
-  }
-}
-
-/** @throws TandemError FILE_FORMAT naming the field */
-function privacyFrom(file: ConfigFile, path: readonly string[], given: z.output<typeof privacy>): PrivacyParameters {
-  if (typeof given === "string") return resolveParameters(privacyParameters, { privacy: given });
-  const { preset = "exact", ...others } = given;
-  if ("privacy" in others) throw file.error([...path, "privacy"], `the preset is named by 'preset'`);
-  try {
-    return resolveParameters(privacyParameters, { privacy: preset, ...others });
-  } catch (error) {
-    if (!(error instanceof TandemError)) throw error;
-    // In a config the preset has a field of its own.
-    throw file.error(
-      path,
-      `field '${path.join(".")}': ${error.message.replaceAll(/'privacy'|parameter privacy/g, "'preset'")}`,
-    );
-  }
 }
 
 function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): PassiveConfig["tls"] {

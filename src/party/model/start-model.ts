@@ -4,10 +4,11 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { termsOf } from "../../gbdt/tree/model.ts";
 import { checkKind, type SplitTest } from "../../gbdt/split/split-test.ts";
 import { type ActiveRule, isOwnRule } from "../../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
-import type { StartCheckpoint } from "../../store/active-checkpoint.ts";
+import type { ActiveStart } from "../../protocol/active/role.ts";
 import type { ActiveShare } from "../../store/share-files.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { findActiveShare } from "./find-share.ts";
@@ -23,7 +24,7 @@ type Columns = Pick<PartyTable, "featureNames" | "features" | "categories" | "cl
 export async function readStart(
   { warm_start: wanted, passives, output }: Pick<ActiveConfig, "warm_start" | "passives" | "output">,
   table: Columns,
-): Promise<StartCheckpoint | null> {
+): Promise<ActiveStart | null> {
   if (wanted === undefined) return null;
   return startFrom(
     await findActiveShare(wanted.model, { output }),
@@ -32,24 +33,8 @@ export async function readStart(
   );
 }
 
-export function startFrom(
-  {
-    model,
-    job,
-    objective,
-    baseMargin,
-    outputCount,
-    parallelTrees,
-    quantiles,
-    takesBaseMargin,
-    treeWeights,
-    classes,
-    passiveNames,
-    trees,
-  }: ActiveShare,
-  parties: readonly string[],
-  table: Columns,
-): StartCheckpoint {
+export function startFrom(share: ActiveShare, parties: readonly string[], table: Columns): ActiveStart {
+  const { model, job, classes, passiveNames, trees } = share;
   const [gone] = passiveNames.filter((name) => !parties.includes(name));
   if (gone !== undefined)
     throw new TandemError(
@@ -74,13 +59,7 @@ export function startFrom(
       : { ...rule, owner: parties.indexOf(passiveNames[rule.owner - 1]) + 1 };
   return {
     model,
-    objective,
-    baseMargin,
-    ...(outputCount === undefined ? {} : { outputCount }),
-    ...(parallelTrees === undefined ? {} : { parallelTrees }),
-    ...(quantiles === undefined ? {} : { quantiles }),
-    ...(takesBaseMargin === undefined ? {} : { takesBaseMargin }),
-    ...(treeWeights === undefined ? {} : { treeWeights }),
+    ...termsOf(share),
     trees: trees.map((tree) =>
       tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) })),
     ),

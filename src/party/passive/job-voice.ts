@@ -127,7 +127,7 @@ export class JobVoice {
         ...(startModel === "" ? {} : { warm_start: startModel }),
         ...agreedDefences(agreed),
       },
-      ...warningOf(agreed.scheme, agreed.schemeParameters),
+      ...warningOf(agreed),
       ...membershipFlag(schemeNamed(agreed.scheme).membership),
       disclosures: disclosuresOf(facts).reveals,
       versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },

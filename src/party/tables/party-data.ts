@@ -3,7 +3,6 @@ import type { DistinctIds } from "../../align/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
-import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { categoryNamesOf, type PartyTable, selectColumns } from "../../data/dataset.ts";
 import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
@@ -13,6 +12,7 @@ import { binFeature, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../../gbdt/split/category-binning.ts";
 import type { DataConfig } from "../config/config.ts";
 import { groupBits } from "../../protocol/interaction-groups.ts";
+import type { Job } from "../../protocol/job.ts";
 import { checkGroupedFeatures } from "../interaction-groups.ts";
 import { checkedLabels, type LabelSpec } from "./party-labels.ts";
 import { PartyTableSink } from "./party-table-sink.ts";
@@ -107,8 +107,10 @@ export interface BinningParameters {
   readonly interactionGroups?: string;
 }
 
-/** @param interactionGroups of the job (protocol/interaction-groups.ts) */
-export function binningOf(training: TrainingParameters, interactionGroups = ""): BinningParameters {
+export function binningOf({
+  training,
+  interactionGroups,
+}: Pick<Job, "training" | "interactionGroups">): BinningParameters {
   return {
     interactionGroups,
     maxBin: training.max_bin,

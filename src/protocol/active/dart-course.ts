@@ -11,10 +11,10 @@ import type { PeerPredictions } from "./peer-predictions.ts";
 import { leavesAfter } from "./predictions.ts";
 
 /** @throws TandemError USAGE: where people end in all trees must be known, and kept; nobody hears of a job otherwise */
-export function checkDart({ training, start = null, rows, defences }: ActiveJob): void {
+export function checkDart({ job: { training, start, privacy }, rows }: ActiveJob): void {
   const trees = (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
   checkDartSize(training, rows.count, trees);
-  if (training.booster === "dart" && start !== null && defences?.masked_scoring === true)
+  if (training.booster === "dart" && start !== null && privacy.masked_scoring)
     throw new TandemError(
       "USAGE",
       "warm start: dart needs to know where people end in the model's trees, and with masked_scoring nobody tells",
@@ -23,16 +23,18 @@ export function checkDart({ training, start = null, rows, defences }: ActiveJob)
 
 /** @returns null unless the booster is dart */
 export async function federatedDart(
-  { training, start = null, progress, rows }: ActiveJob,
+  job: ActiveJob,
   task: BoostingTask,
   sessions: readonly PeerPredictions[],
 ): Promise<DartCourse | null> {
+  const { progress } = job;
+  const { training, start } = job.job;
   if (training.booster !== "dart") return null;
   if (progress !== undefined) {
     assert(progress.dart !== undefined, "dart goes on from what it has kept");
     return new DartCourse(training, task.outputCount, progress.dart);
   }
-  const leaves = start === null ? [] : await leavesAfter(sessions, start, rows.count);
+  const leaves = start === null ? [] : await leavesAfter(sessions, start, job);
   const beginning = dartBeginning(training, task, start, (tree) => leaves[tree]);
   return new DartCourse(training, task.outputCount, beginning);
 }

@@ -81,7 +81,8 @@ export class FederatedRound {
     keep: (round: StoredRound) => Promise<void>,
     before: Promise<unknown>,
   ): Promise<{ readonly ended: Promise<RoundMetrics | null> }> {
-    const { observer, training: agreed } = this.#job;
+    const { observer } = this.#job;
+    const { training: agreed, privacy } = this.#job.job;
     this.#growing = firstTree;
     const learnt = dart === null ? layerMargins : await dart.learnt(layerOf(round, training), margins);
     const { sample, ...real } = sampleRows(training, round, this.#task.gradients(learnt), this.#task.rows.training);
@@ -100,7 +101,7 @@ export class FederatedRound {
       sample,
       outputs: this.#task.treeOutputs[0],
       columnRate: training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree,
-      offersSameRoot: takesAll && (this.#job.defences?.max_thresholds ?? 0) === 0,
+      offersSameRoot: takesAll && privacy.max_thresholds === 0,
       moreFollow: !isLast,
       before: before.then(() => observer.treeBegan(firstTree)),
       encrypting: this.#encrypting,
@@ -154,12 +155,13 @@ export class FederatedRound {
   async #growTree(
     own: Pick<TreeTask, "tree" | "outputs" | "parameters" | "sampler" | "gradients" | "sample" | "layout" | "round">,
   ): Promise<GrownTree<ActiveRule>> {
-    const { features, training, subtraction, observer, interactionGroups = "" } = this.#job;
+    const { features, observer } = this.#job;
+    const { training, speed, interactionGroups } = this.#job.job;
     const alarmed = new Set<string>();
     return growFederatedTree({
       ...own,
       features,
-      subtraction,
+      subtraction: speed.subtraction,
       sessions: this.#sessions,
       membership: own.round.beginTree(own.tree, own.outputs),
       isConstrained: this.#isConstrained,
@@ -177,10 +179,10 @@ export class FederatedRound {
 }
 
 export function layoutFor(
-  { codec, training, defences, scheme }: Pick<ActiveJob, "codec" | "training" | "defences" | "scheme">,
+  { job, scheme }: Pick<ActiveJob, "job" | "scheme">,
   gradients: RealGradients,
 ): GradientLayout {
-  const noise = noiseIn(training, codec, defences);
+  const noise = noiseIn(job);
   const hidesCounts = noise !== null || !membershipFacts[scheme.membership].countsAreSent;
-  return gradientLayout(codec, scheme.plaintextBitsMax, gradients, noise, hidesCounts);
+  return gradientLayout(job.codec, scheme.plaintextBitsMax, gradients, noise, hidesCounts);
 }

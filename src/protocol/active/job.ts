@@ -1,6 +1,4 @@
 /** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
-import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
-import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { TextList } from "../../base/text/text-list.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
@@ -10,31 +8,28 @@ import type { StartModel } from "../../gbdt/boost/warm-start.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
+import type { ModelTerms } from "../../gbdt/tree/model.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Observation } from "../../messages/observation.ts";
 import type { ActiveScheme } from "../../scheme/scheme.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
-import type { AgreedStart } from "../job-parameters.ts";
+import type { AgreedStart, Job } from "../job.ts";
 import type { PhaseEdge } from "../phase.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 
 export interface ActiveJob {
+  /** The party's own. */
   readonly name: string;
-  readonly job: string;
-  readonly training: TrainingParameters;
-  readonly codec: CodecParameters;
-  /** None where left out. */
-  readonly defences?: Defences;
-  readonly subtraction: boolean;
-  /** Each passive party leaves out the most frequent bin of each of its features; true where left out. */
-  readonly skipBin?: boolean;
+  readonly job: Job<ActiveStart>;
   readonly features: readonly BinnedFeature[];
   readonly rows: TrainingRows;
+  /** Its columns of these rows, where there is a start model. */
+  readonly columns?: OwnColumns;
   /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
   readonly folds?: Turns;
   /** The validation rows are from files of their own, which all parties have. */
   readonly validationFile?: boolean;
-  /** What it draws its columns with, where they are sampled. */
+  /** What it draws features with, where they are sampled. */
   readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
   /**
@@ -44,10 +39,6 @@ export interface ActiveJob {
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
   readonly observer: ActiveObserver;
-  /** Names of the groups that features interact in (protocol/interaction-groups.ts); empty or left out: none. */
-  readonly interactionGroups?: string;
-  /** The model that training goes on from; null or left out: none. */
-  readonly start?: ActiveStart | null;
   /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
   readonly progress?: ActiveProgress;
   /** Makes progress outlive this process; settles when it does. @param round what its last round was */
@@ -71,9 +62,12 @@ export interface SharedRows {
  */
 export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
   readonly trees: readonly Tree<ActiveRule>[];
-  /** The active party's own columns of the job's instances. */
-  readonly columns: readonly Float32Array[];
-  /** What their codes stand for, of columns of categories. */
+}
+
+/** The active party's own columns, which its rules ask about. */
+export interface OwnColumns {
+  readonly features: readonly Float32Array[];
+  /** Per column what its codes stand for; left out where no column has categories. */
   readonly categoryNames?: readonly CategoryNames[];
 }
 
@@ -126,15 +120,7 @@ export interface RoundMetrics {
 }
 
 /** The active party's share: the shape of all trees, its own rules, the leaf weights. */
-export interface ActiveModel {
-  readonly objective: TrainingParameters["objective"];
-  readonly baseMargin: number;
-  /** As in Model; left out: one. */
-  readonly outputCount?: number | undefined;
-  readonly parallelTrees?: number | undefined;
-  readonly quantiles?: readonly number[] | undefined;
-  readonly takesBaseMargin?: true | undefined;
-  readonly treeWeights?: readonly number[] | undefined;
+export interface ActiveModel extends ModelTerms {
   /** Names of the passive parties: rule.owner - 1 is the index here. */
   readonly passiveNames: readonly string[];
   readonly trees: readonly Tree<ActiveRule>[];
@@ -149,12 +135,9 @@ export interface PhaseTimesMs {
   decrypt: number;
 }
 
-/** Rows that are to be predicted: the active party's own columns of them. */
-export interface PredictionRows {
+/** Rows to predict. */
+export interface PredictionRows extends OwnColumns {
   readonly ids: TextList;
-  readonly features: readonly Float32Array[];
-  /** Per column what its codes stand for; left out where no column has categories. */
-  readonly categoryNames?: readonly CategoryNames[];
   /** Where each row starts, of a model that was trained with such. */
   readonly baseMargins?: Float64Array | undefined;
 }

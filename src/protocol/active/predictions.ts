@@ -12,9 +12,12 @@ import { splitKey } from "../split-key.ts";
 import { addMargins, ownOutcomes } from "./federated-margins.ts";
 import { type ActiveRule, isOwnRule } from "./federated-tree.ts";
 import { maskedMargins } from "./masked-margins.ts";
-import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
-import type { ActiveModel, ActiveStart, PredictionRows } from "./job.ts";
+import type { ActiveJob, ActiveModel, ActiveStart, OwnColumns, PredictionRows } from "./job.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
+
+/** The rows of a job that goes on from a model, and the active party's columns of them. */
+type StartedRows = Pick<ActiveJob, "rows" | "columns">;
+const noColumns: OwnColumns = { features: [] };
 
 /** Rows of one question: the outcomes of a split for all of them are one message. */
 const rowsPerBatch = 10_000;
@@ -64,16 +67,17 @@ export async function predictRows(
 /** Per tree of a start model the leaf that every instance ends in. Nobody is named: instances have their order. */
 export async function leavesAfter(
   sessions: readonly PeerPredictions[],
-  { trees, columns, categoryNames = [] }: ActiveStart,
-  instanceCount: number,
+  { trees }: ActiveStart,
+  { rows, columns: { features, categoryNames = [] } = noColumns }: StartedRows,
 ): Promise<Uint32Array[]> {
+  const { count: instanceCount } = rows;
   const outcomes = await Promise.all(
     sessions.map((session, peer) => session.predictStart(instanceCount, remoteSplits(trees, peer + 1))),
   );
   const leaves: Uint32Array[] = [];
   for (const [index, tree] of trees.entries()) {
     const own = ownOutcomes([tree], {
-      ownValue: (rule, row) => columns[rule.feature][row],
+      ownValue: (rule, row) => features[rule.feature][row],
       ownNames: (rule) => categoryNames[rule.feature] ?? null,
     });
     leaves.push(
@@ -92,19 +96,19 @@ export async function leavesAfter(
 export async function marginsAfter(
   sessions: readonly PeerPredictions[],
   start: ActiveStart,
-  rows: TrainingRows,
+  { rows, columns: { features, categoryNames = [] } = noColumns }: StartedRows,
   isMasked: boolean,
 ): Promise<Float64Array> {
   const { count: instanceCount } = rows;
   const baseMargins = rows.columns.base_margin;
-  const { outputCount = 1, trees, columns, categoryNames = [] } = start;
+  const { outputCount = 1, trees } = start;
   if (isMasked)
     return maskedMargins(sessions, start, trees, {
       rowCount: instanceCount,
       ids: null,
       baseMargins,
       own: {
-        ownValue: (rule, row) => columns[rule.feature][row],
+        ownValue: (rule, row) => features[rule.feature][row],
         ownNames: (rule) => categoryNames[rule.feature] ?? null,
       },
     });
@@ -114,7 +118,7 @@ export async function marginsAfter(
   );
   for (let first = 0; first < instanceCount; first += instancesPerTurn) {
     addMargins(start, margins.subarray(first * outputCount, (first + instancesPerTurn) * outputCount), {
-      ownValue: (rule, i) => columns[rule.feature][first + i],
+      ownValue: (rule, i) => features[rule.feature][first + i],
       ownNames: (rule) => categoryNames[rule.feature] ?? null,
       remoteGoesLeft: (owner, tree, node, i) => goesLeft(outcomes[owner - 1], tree, node, first + i),
     });

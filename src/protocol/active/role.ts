@@ -37,6 +37,7 @@ export type {
   ActiveObserver,
   ActiveProgress,
   ActiveStart,
+  OwnColumns,
   PhaseTimesMs,
   PredictionRows,
   RoundMetrics,
@@ -93,24 +94,12 @@ export class ActiveRole {
 
   /** Agrees on version, parameters and ids with every party. */
   async join(): Promise<void> {
-    const {
-      name,
-      training,
-      folds,
-      codec,
-      rows,
-      idsDigest,
-      sharedRows,
-      observer,
-      start = null,
-      progress,
-      jobId,
-      now,
-    } = this.#job;
+    const { name, job, folds, rows, idsDigest, sharedRows, observer, progress, jobId, now } = this.#job;
+    const { training, start } = job;
     const started = now();
     checkGrowth(training);
     checkForest(training);
-    noiseIn(training, codec, this.#job.defences);
+    noiseIn(job);
     roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
     checkDart(this.#job);
     const hello = {
@@ -133,7 +122,8 @@ export class ActiveRole {
   }
 
   async train(): Promise<ActiveModel> {
-    const { training, start = null, progress, store } = this.#job;
+    const { progress, store } = this.#job;
+    const { training, start } = this.#job.job;
     checkSampling(training);
     checkConstraints(training, this.#job.features);
     const task = this.#newTask();
@@ -192,7 +182,8 @@ export class ActiveRole {
    * without being asked for.
    */
   async crossValidate(folds: Turns): Promise<void> {
-    const { training, features, observer } = this.#job;
+    const { features, observer } = this.#job;
+    const { training } = this.#job.job;
     checkSampling(training);
     checkConstraints(training, features);
     const task = folds.firstTask;
@@ -223,10 +214,9 @@ export class ActiveRole {
 
   /** Where boosting begins: after the trees of a model, or of none. */
   async #marginsBefore(task: BoostingTask): Promise<Float64Array> {
-    const { start = null } = this.#job;
-    return start === null
-      ? task.startMargins()
-      : marginsAfter(this.#predictions, start, this.#job.rows, this.#isMasked);
+    const { start } = this.#job.job;
+    if (start === null) return task.startMargins();
+    return marginsAfter(this.#predictions, start, this.#job, this.#isMasked);
   }
 
   get #predictions(): readonly PeerPredictions[] {
@@ -234,7 +224,7 @@ export class ActiveRole {
   }
 
   get #isMasked(): boolean {
-    return this.#job.defences?.masked_scoring ?? false;
+    return this.#job.job.privacy.masked_scoring;
   }
 
   /** @param failure empty after success, otherwise what the other parties are told */
@@ -243,23 +233,30 @@ export class ActiveRole {
   }
 
   get #agreed(): AgreedParameters {
-    const { job, training, folds, codec, scheme, start = null, defences, interactionGroups } = this.#job;
-    return agreedParameters(job, folds?.whole ?? training, codec, scheme, start, defences, interactionGroups);
+    const { job, folds } = this.#job;
+    return agreedParameters({ ...job, training: folds?.whole ?? job.training });
   }
 
   #newTask(): BoostingTask {
-    return new BoostingTask(this.#job.training, this.#job.rows);
+    return new BoostingTask(this.#job.job.training, this.#job.rows);
   }
 
   /** @param summed in any tree; null: all */
   async #setUp(summed: Uint32Array | null, layout: GradientLayout): Promise<void> {
-    const { jobId = new Uint8Array(0), rows, skipBin = true, now } = this.#job;
+    const { job, jobId = new Uint8Array(0), rows, now } = this.#job;
     const started = now();
-    const terms = { agreed: this.#agreed, jobId, layout, instanceCount: rows.count, rows: summed, skipBin };
+    const terms = {
+      agreed: this.#agreed,
+      jobId,
+      layout,
+      instanceCount: rows.count,
+      rows: summed,
+      skipBin: job.speed.skip_bin,
+    };
     await this.#membership.setUp(terms, this.#sessions);
     this.phases.setUp = now() - started;
     if (this.#sessions.some((session) => session.isMonotone))
-      checkOrderedLeaves(this.#job.training, "a passive party has monotone constraints: ");
+      checkOrderedLeaves(job.training, "a passive party has monotone constraints: ");
   }
 
   async #round(

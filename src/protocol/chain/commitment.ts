@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { jobSectionNames, type SectionValues } from "../job.ts";
 
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 
@@ -24,6 +25,11 @@ export function factsOf(group: string, values: object): Facts {
       Array.isArray(value) ? value.join(", ") : (value as string | number | boolean),
     ]),
   );
+}
+
+/** All parameters of a job. */
+export function parameterFacts(job: SectionValues): Facts {
+  return Object.assign({}, ...jobSectionNames.map((section) => factsOf(section, job[section]))) as Facts;
 }
 
 export function numbersDigest(values: Float64Array | Uint32Array | null): string {

@@ -8,8 +8,8 @@ test("a short key is refused, unless it is asked for by a name that says so; the
   await expectError(() => paillier.parameters({ keyBits: 1024, insecureKey: false }), "KEY_TOO_SHORT");
   const short = paillier.parameters({ keyBits: 1024, insecureKey: true });
   expect(paillier.describe(short)).toBe("a 1024-bit Paillier key (which can be broken: for experiments only)");
-  expect(warningOf("paillier", short).warning).toMatch(/1024 bits and can be broken/);
+  expect(warningOf({ scheme: "paillier", schemeParameters: short }).warning).toMatch(/1024 bits and can be broken/);
   const long = paillier.parameters({ keyBits: 2048, insecureKey: false });
   expect(paillier.describe(long)).toBe("a 2048-bit Paillier key");
-  expect(warningOf("paillier", long)).toEqual({});
+  expect(warningOf({ scheme: "paillier", schemeParameters: long })).toEqual({});
 });

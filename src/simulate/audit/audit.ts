@@ -12,7 +12,6 @@ import type {
 } from "../../privacy/attack/audit-result.ts";
 import { guessLabels } from "../../privacy/attack/cells.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
-import { chosenScheme } from "../../scheme/registry.ts";
 import { prepareSimulation } from "../prepare-simulation.ts";
 import type { SimulateOptions } from "../simulate-options.ts";
 import { AttackBudget, type AttackTime } from "./attack-budget.ts";
@@ -34,27 +33,15 @@ export interface AuditOptions extends AttackTime {
 /** @throws TandemError as simulate */
 export async function auditSimulation(options: SimulateOptions, audit: AuditOptions): Promise<AuditResult> {
   const prepared = await prepareSimulation(options);
-  const { train, test, validation, training, codec, speed, privacy, job } = prepared;
-  const asItIs: AuditedJob = {
-    names: [job.active, ...job.passives].map(({ name }) => name),
-    train,
-    test,
-    validation,
-    validationFraction: options.validationFraction,
-    training,
-    codec,
-    scheme: options.scheme,
-    keyBits: options.keyBits,
-    skipBin: speed.skip_bin,
-    defences: privacy,
-  };
+  const { active, passives } = prepared.federation;
+  const asItIs: AuditedJob = { ...prepared, names: [active, ...passives].map(({ name }) => name) };
   const others = audit.whatIf
     ? defences.flatMap(({ name, change }) => {
         const changed = change(asItIs);
         return changed === null ? [] : [{ name, job: changed }];
       })
     : [];
-  const alsoAs = comparedSchemes.filter((name) => name !== chosenScheme(asItIs).scheme.name);
+  const alsoAs = comparedSchemes.filter((name) => name !== asItIs.job.scheme);
   const trainings = others.filter(({ job: changed }) => !isSameTraining(asItIs, changed)).length;
   const budget = new AttackBudget(audit, 1 + alsoAs.length + trainings);
   const first = await attacked("as it is", asItIs, budget, alsoAs);
@@ -75,9 +62,9 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
  * Masked scoring changes nothing about training: what that tells is known already. Hidden outcomes are those of people
  * of whom nothing is asked here.
  */
-function isSameTraining(a: AuditedJob, b: AuditedJob): boolean {
-  const { masked_scoring: _a, hidden_outcomes: _hiddenA, ...defencesA } = a.defences;
-  const { masked_scoring: masked, hidden_outcomes: _hiddenB, ...defencesB } = b.defences;
+function isSameTraining({ job: a }: AuditedJob, { job: b }: AuditedJob): boolean {
+  const { masked_scoring: _a, hidden_outcomes: _hiddenA, ...defencesA } = a.privacy;
+  const { masked_scoring: masked, hidden_outcomes: _hiddenB, ...defencesB } = b.privacy;
   return masked && a.training === b.training && JSON.stringify(defencesA) === JSON.stringify(defencesB);
 }
 
@@ -114,7 +101,7 @@ async function attacked(
     parties,
     labels,
     outcomeBits: mean(parties.map(({ bits, left }) => bits - left.outcomes)) ?? 0,
-    schemes: found.map((each, at) => schemeRow(each, at === 0, job.defences.answer_noise > 0)),
+    schemes: found.map((each, at) => schemeRow(each, at === 0, job.job.privacy.answer_noise > 0)),
     row: {
       name,
       testAuc: trained.testAuc,

@@ -5,7 +5,7 @@ import type { AuditedJob } from "./recorded-training.ts";
 export interface Defence {
   readonly name: string;
   /** The job with it; null: the job has it already, or it does not apply. */
-  change(job: AuditedJob): AuditedJob | null;
+  change(audited: AuditedJob): AuditedJob | null;
 }
 
 const guarded = resolveParameters(privacyParameters, { privacy: "guarded" });
@@ -19,11 +19,16 @@ export const defences: readonly Defence[] = [
   ...presets
     .filter((preset) => preset !== "exact")
     .map((preset) => one(`privacy ${preset}`, withoutName(resolveParameters(privacyParameters, { privacy: preset })))),
-  { name: "num_round 20", change: (job) => withTraining(job, "num_round", 20, job.training.num_round > 20) },
+  {
+    name: "num_round 20",
+    change: (audited) => withTraining(audited, "num_round", 20, audited.job.training.num_round > 20),
+  },
   {
     name: "local_rounds 10",
-    change: (job) =>
-      withTraining(job, "local_rounds", 10, job.training.local_rounds < 10 && job.training.num_round > 10),
+    change: (audited) => {
+      const { training } = audited.job;
+      return withTraining(audited, "local_rounds", 10, training.local_rounds < 10 && training.num_round > 10);
+    },
   },
 ];
 
@@ -32,19 +37,23 @@ function withoutName({ privacy: _name, ...values }: typeof guarded): Defences {
 }
 
 function one(name: string, values: Partial<Defences>): Defence {
-  const isThere = (job: AuditedJob): boolean =>
-    Object.entries(values).every(([key, value]) => job.defences[key as keyof Defences] === value);
+  const isThere = ({ job: { privacy } }: AuditedJob): boolean =>
+    Object.entries(values).every(([key, value]) => privacy[key as keyof Defences] === value);
   return {
     name,
-    change: (job) => (isThere(job) ? null : { ...job, defences: { ...job.defences, ...values } }),
+    change: (audited) => {
+      const { job } = audited;
+      return isThere(audited) ? null : { ...audited, job: { ...job, privacy: { ...job.privacy, ...values } } };
+    },
   };
 }
 
 function withTraining(
-  job: AuditedJob,
+  audited: AuditedJob,
   parameter: "num_round" | "local_rounds",
   value: number,
   applies: boolean,
 ): AuditedJob | null {
-  return applies ? { ...job, training: { ...job.training, [parameter]: value } } : null;
+  const { job } = audited;
+  return applies ? { ...audited, job: { ...job, training: { ...job.training, [parameter]: value } } } : null;
 }

@@ -1,6 +1,4 @@
 /** A simulated job, trained in one place, with a recorder at every passive party. */
-import type { CodecParameters, Defences } from "../../base/parameters/parameters.ts";
-import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { osRandom } from "../../base/random.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
@@ -10,8 +8,7 @@ import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/auc-metrics.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
-import { groupsOfTables } from "../../party/interaction-groups.ts";
-import { codecOfJob, quantiserOfJob } from "../../party/job-grid.ts";
+import { treeTerms, withGrid } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import { rowsOfTable } from "../../party/tables/table-rows.ts";
@@ -19,24 +16,22 @@ import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { factsOfJob, type MembershipFacts } from "../../base/membership.ts";
 import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import type { Job } from "../../protocol/job.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
-import { chosenScheme, type SchemeChoice, schemeNamed } from "../../scheme/registry.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import { withValidation } from "../comparison.ts";
 import { simulatedSecret } from "../federation.ts";
 
 /** What a defence may change. */
-export interface AuditedJob extends SchemeChoice {
+export interface AuditedJob {
+  /** With the codec as it was asked for. */
+  readonly job: Job;
   /** Of all parties, the active one first. */
   readonly names: readonly string[];
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[];
   readonly validation: readonly PartyTable[] | null;
   readonly validationFraction?: number | undefined;
-  readonly training: TrainingParameters;
-  readonly codec: CodecParameters;
-  /** Passive parties leave out the most frequent bin of each feature. */
-  readonly skipBin: boolean;
-  readonly defences: Defences;
 }
 
 /** What one scheme would have told of each passive party. */
@@ -56,16 +51,16 @@ export interface RecordedTraining {
 }
 
 /** @param others names of schemes to record beside the job's own: members, orders and sides are told otherwise there */
-export async function trainRecorded(job: AuditedJob, others: readonly string[] = []): Promise<RecordedTraining> {
-  const { training, names, defences } = job;
-  const { scheme } = chosenScheme(job);
-  const { tables, rows } = withValidation(job);
-  const codec = codecOfJob(job, { rows: rows.trainedCount });
-  const noise = noiseIn(training, codec, defences);
-  const features = tables.map((table) => binTable(table, binningOf(training, groupsOfTables(tables)), rows.training));
+export async function trainRecorded(audited: AuditedJob, others: readonly string[] = []): Promise<RecordedTraining> {
+  const { names } = audited;
+  const { tables, rows } = withValidation(audited);
+  const job = withGrid(audited.job, rows.trainedCount);
+  const { training, privacy: defences, speed } = job;
+  const noise = noiseIn(job);
+  const features = tables.map((table) => binTable(table, binningOf(job), rows.training));
   const everybody = rowNumbers(rows.count);
   const summed = rows.training ?? everybody;
-  const recorded = [scheme, ...others.map(schemeNamed)].map(({ name, membership: protocol }) => {
+  const recorded = [job.scheme, ...others].map(schemeNamed).map(({ name, membership: protocol }) => {
     const membership = factsOfJob(protocol, defences.hidden_outcomes);
     const recorders = features.slice(1).map(
       (own, i) =>
@@ -73,7 +68,9 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
           owner: i + 1,
           features: own,
           permutationSecret: osRandom.fill(new Uint8Array(32)),
-          skippedBins: membership.membersAreSent ? skippedBinsOf(job, own, everybody) : middleBins(own, summed),
+          skippedBins: membership.membersAreSent
+            ? skippedBinsOf(speed.skip_bin, own, everybody)
+            : middleBins(own, summed),
           sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
           membership,
         }),
@@ -81,13 +78,10 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     return { scheme: name, membership, recorders };
   });
   const { trainMargins, ...model } = await trainCentralised({
+    ...treeTerms(job),
     parties: features,
     rows,
-    parameters: training,
-    quantise: quantiserOfJob({ ...job, codec }),
-    membership: scheme.membership,
     samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
-    defences,
     noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
     watch: (tree) => {
       const watches = recorded.flatMap(({ recorders }) => recorders.map((recorder) => recorder.watch(tree)));
@@ -99,12 +93,12 @@ export async function trainRecorded(job: AuditedJob, others: readonly string[] =
     },
   });
   const isBinary = objectiveFor(training.objective).kind === "binary";
-  const test = rowsOfTable(job.test[0]);
+  const test = rowsOfTable(audited.test[0]);
   const testMargins = predictMargins(
     model,
-    job.test.map(({ features: columns }) => columns),
+    audited.test.map(({ features: columns }) => columns),
     test.count,
-    job.test.map(categoryNamesOf),
+    audited.test.map(categoryNamesOf),
     test.columns.base_margin,
   );
   return {
@@ -137,6 +131,6 @@ function nonEmpty(schemes: readonly ToldByScheme[]): readonly [ToldByScheme, ...
 }
 
 /** The bin of each feature that is in no sum; -1: none. */
-function skippedBinsOf({ skipBin }: AuditedJob, features: readonly BinnedFeature[], people: Uint32Array): Int32Array {
+function skippedBinsOf(skipBin: boolean, features: readonly BinnedFeature[], people: Uint32Array): Int32Array {
   return skipBin ? mostFrequentBins(features, people) : new Int32Array(features.length).fill(-1);
 }

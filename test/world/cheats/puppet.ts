@@ -7,7 +7,7 @@ import type { GradientLayout } from "../../../src/codec/layout.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { idsDigest } from "../../../src/protocol/ids.ts";
 import { type AgreedParameters, agreedParameters } from "../../../src/protocol/job-parameters.ts";
-import { chosenScheme } from "../../../src/scheme/registry.ts";
+import { schemeNamed } from "../../../src/scheme/registry.ts";
 import type { SentActive } from "../../../src/scheme/sent-scheme.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import {
@@ -70,11 +70,13 @@ export class Puppet {
   static async of({ parties, port }: Target, job: string, scenario: Partial<Scenario> = {}): Promise<Puppet> {
     const config = await bankConfig(parties, port, job, { name: job, ...scenario });
     const identity = await readIdentity(config.tls);
-    const { scheme } = chosenScheme(config);
+    const { codec, speed, schemeParameters } = config.job;
+    const scheme = schemeNamed(config.job.scheme);
     if (scheme.membership !== "sent") throw new Error("the puppet sends members");
-    const half = scheme.active(await scheme.makeSecret(config), { ...config, crew: undefined });
-    const agreed = agreedParameters(job, config.training, config.codec, half, null, config.privacy);
-    const layout = gradientLayout(config.codec, half.plaintextBitsMax, {
+    const keyBits = schemeParameters["keyBits"] ?? 0;
+    const half = scheme.active(await scheme.makeSecret({ keyBits, insecureKey: true, speed }), { speed });
+    const agreed = agreedParameters({ ...config.job, name: job });
+    const layout = gradientLayout(codec, half.plaintextBitsMax, {
       values: gradientsOf(ids.length),
       bounds: [
         { min: -1, max: 1 },

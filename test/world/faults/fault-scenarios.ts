@@ -306,7 +306,7 @@ async function afterEarlierJob(scenario: Scenario, before: object): Promise<Scen
   const { active, passives } = scenario;
   const { files } = await simulateUndisturbed({
     ...scenario,
-    active: { ...active, training: { ...active.training, ...before } },
+    active: { ...active, job: { ...active.job, training: { ...active.job.training, ...before } } },
   });
   for (const { name, output } of [active, ...passives]) {
     const folder = join(output.directory, earlierJob);

@@ -71,7 +71,7 @@ export async function simulateFaults(
   { exposure }: Pick<SimulationResult, "exposure">,
 ): Promise<SimulationResult> {
   // Where answers are counted a job ends when too many rounds were redone: its worlds are calmer.
-  const calm = schemeNamed(scenario.active.scheme).membership === "hidden" ? 0.5 : 1;
+  const calm = schemeNamed(scenario.active.job.scheme).membership === "hidden" ? 0.5 : 1;
   const plan = new FaultPlan(seed, calm * shareScale(exposure));
   return new Simulation(scenario, plan, attemptsMax(exposure, plan.share)).run();
 }
@@ -109,7 +109,7 @@ class Simulation implements PassiveSurroundings {
     this.plan = plan;
     this.#attemptsMax = triesMax;
     const { crewRows = null, active } = scenario;
-    const hasTasks = crewRows !== null && schemeNamed(active.scheme).task !== undefined;
+    const hasTasks = crewRows !== null && schemeNamed(active.job.scheme).task !== undefined;
     this.#crew = hasTasks ? new SimulatedCrew(activeName, plan, this.#activeDisk, crewRows) : null;
     this.#passives = scenario.passives.map((config) => new SimulatedPassive(config, this, scenario.crewRows ?? null));
   }
@@ -250,7 +250,7 @@ class Simulation implements PassiveSurroundings {
       place: [name, attempt],
       activeName,
       calls,
-      membership: schemeNamed(this.#scenario.active.scheme).membership,
+      membership: schemeNamed(this.#scenario.active.job.scheme).membership,
       crashPassive: () => passive.calls === calls && passive.crash(this.#nowMs),
       crashActive,
       seen: (method, answer) => this.#seen(name, jobId, method, answer),
@@ -288,7 +288,7 @@ class Simulation implements PassiveSurroundings {
   check(): void {
     const ours = treesIn(this.#activeDisk.files.text(join(this.#activeFolder, "checkpoint.json")), "trees");
     if (ours === null) return;
-    const { training } = this.#scenario.active;
+    const { training } = this.#scenario.active.job;
     const agreed = {
       localRounds: roundsOf(training.local_rounds, training),
       treesPerRound: treesPerRound(training),

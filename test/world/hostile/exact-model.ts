@@ -6,7 +6,7 @@ import type { Model } from "../../../src/gbdt/tree/model.ts";
 import { trainPlain } from "../../../src/party/active/plain-training.ts";
 import { jobTables, readActiveTables, rowsOf } from "../../../src/party/active/tables.ts";
 import type { ActiveConfig } from "../../../src/party/config/config.ts";
-import { codecOfJob } from "../../../src/party/job-grid.ts";
+import { withGrid } from "../../../src/party/job-grid.ts";
 import { noiseSecretFrom } from "../../../src/party/noise-secret.ts";
 import { readPartyTable } from "../../../src/party/tables/party-data.ts";
 import { mergeShares } from "../../../src/store/merge-shares.ts";
@@ -19,7 +19,7 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
   const ids = [...rowsOf(tables).table.ids];
   const ascending = Uint32Array.from(ids, (_, row) => row).sort((a, b) => (ids[a] < ids[b] ? -1 : 1));
   const { train, rows: own } = jobTables(tables, config.align ? ascending : null, config);
-  const isCategorical = config.training.enable_categorical;
+  const isCategorical = config.job.training.enable_categorical;
   const theirs = await readPartyTable(
     { path: join(shop.folder, "data.csv") },
     {
@@ -37,12 +37,8 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
     train: [train, selectRows(theirs.table, rows)],
     test: null,
     validationRows: own.validation,
-    training: config.training,
-    codec: codecOfJob({ ...config, defences: config.privacy }, { rows: own.trainedCount }),
-    scheme: config.scheme,
-    keyBits: config.keyBits,
+    job: withGrid(config.job, own.trainedCount),
     samplingSecrets: [plantedSecrets[0], plantedSecrets[1]],
-    defences: config.privacy,
     noiseSecrets: [noiseSecretFrom(plantedSecrets[0]), noiseSecretFrom(plantedSecrets[2])],
   });
   return model;

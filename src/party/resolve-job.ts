@@ -1,0 +1,76 @@
+/**
+ * A job out of what was asked for: by a config, on the command line or in code. Parameters get their defaults, and what
+ * cannot work together is refused, whatever the data.
+ */
+import { TandemError } from "../base/error.ts";
+import { resolveParameters } from "../base/parameters/parameters.ts";
+import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
+import { unusedParameters } from "../gbdt/parameters/unused-parameters.ts";
+import { groupText } from "../protocol/interaction-groups.ts";
+import { type Job, jobSections, mapSections, secureKeyBits, type SectionValues } from "../protocol/job.ts";
+import { noiseIn } from "../protocol/job-parameters.ts";
+import { chooseScheme, defaultScheme, schemeNamed } from "../scheme/registry.ts";
+import { checkHiddenOutcomes } from "./privacy-policy.ts";
+
+/** What is left out has its default. */
+export interface GivenJob extends GivenSections {
+  readonly name?: string | undefined;
+  readonly scheme?: string | undefined;
+  readonly keyBits?: number | undefined;
+  readonly insecureKeyBits?: number | undefined;
+  /** Of interaction groups: features by group. */
+  readonly interactions?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+export type GivenSections = { readonly [section in keyof SectionValues]?: GivenValues | undefined };
+type GivenValues = Readonly<Record<string, unknown>>;
+
+/**
+ * Makes the error for a field of the config, or for the option that stands for it.
+ * @param what a whole sentence, or what follows the field's name
+ */
+export type Refuse = (field: readonly string[], what: string, form: "sentence" | "after field") => TandemError;
+
+const asUsage: Refuse = (field, what, form) =>
+  new TandemError("USAGE", form === "sentence" ? what : `${field.join(".")} ${what}`);
+
+/** @throws what `refuse` makes */
+export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
+  const { name = "job", scheme = defaultScheme, interactions = {} } = given;
+  const sections = resolveSections(given, refuse);
+  const { training, codec, speed, privacy } = sections;
+  refusing(["training", "max_depth"], refuse, () => checkGrowth(training));
+  refusing(["training", "num_parallel_tree"], refuse, () => checkForest(training));
+  refusing(["training"], refuse, () => unusedParameters(training));
+  refusing(["privacy"], refuse, () => noiseIn(sections));
+  if (given.keyBits !== undefined && given.insecureKeyBits !== undefined)
+    throw refuse(["insecure_key_bits"], "and 'key_bits' exclude each other", "after field");
+  const keyBitsGiven =
+    given.insecureKeyBits !== undefined ? "insecure_key_bits" : given.keyBits !== undefined ? "key_bits" : null;
+  for (const { field, advice } of schemeNamed(scheme).conflicts({ keyBitsGiven, codec, speed }))
+    throw refuse(field, advice, "after field");
+  const keyBits = given.insecureKeyBits ?? given.keyBits ?? secureKeyBits;
+  const choice = chooseScheme(scheme, { keyBits, insecureKey: given.insecureKeyBits !== undefined });
+  refusing(["privacy"], refuse, () => checkHiddenOutcomes(privacy, scheme));
+  return { name, ...sections, ...choice, interactionGroups: groupText(Object.keys(interactions)), start: null };
+}
+
+/** Every section with its defaults. @throws what `refuse` makes, for the parameter that is wrong */
+export function resolveSections(given: GivenSections, refuse: Refuse = asUsage): SectionValues {
+  return mapSections((section) => {
+    const table = jobSections[section];
+    const values = given[section] ?? {};
+    for (const [name, value] of Object.entries(values))
+      refusing([section, name], refuse, () => resolveParameters(table, { [name]: value }));
+    return refusing([section], refuse, () => resolveParameters(table, values));
+  }) as SectionValues;
+}
+
+/** Names the field of a mistake. */
+function refusing<T>(field: readonly string[], refuse: Refuse, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw error instanceof TandemError ? refuse(field, error.message, "sentence") : error;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The parameters of a job. They are resolved once, from a config or from options, and passed on as one object: to both
+ * roles, to the centralised trainer, to simulations and to whoever verifies the job.
+ */
+import {
+  codecParameters,
+  type ParameterSpec,
+  privacyParameters,
+  speedParameters,
+} from "../base/parameters/parameters.ts";
+import type { ValuesOf } from "../base/parameters/parameter-spec.ts";
+import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import type { SchemeParameters } from "../scheme/scheme.ts";
+
+/** The tables of a job's parameters, by their section of a config. Options, records and evidence are made from them. */
+export const jobSections = {
+  training: trainingParameters,
+  privacy: privacyParameters,
+  codec: codecParameters,
+  speed: speedParameters,
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ParameterSpec>>>>;
+
+export type JobSection = keyof typeof jobSections;
+export const jobSectionNames = Object.keys(jobSections) as readonly JobSection[];
+
+/** Shorter keys than this need an option with the word insecure in it. */
+export const secureKeyBits = 2048;
+
+/** Every section's values, checked and complete. */
+export type SectionValues = { readonly [S in JobSection]: ValuesOf<(typeof jobSections)[S]> };
+
+/** A model that training goes on from, as far as passive parties know of it. */
+export interface AgreedStart {
+  /** Its id. */
+  readonly model: string;
+  readonly trees: readonly unknown[];
+}
+
+export interface Job<Start extends AgreedStart = AgreedStart> extends SectionValues {
+  readonly name: string;
+  readonly scheme: string;
+  /** The scheme's own, as the handshake compares them. */
+  readonly schemeParameters: SchemeParameters;
+  /** Names of the groups that features interact in (interaction-groups.ts); empty: none. */
+  readonly interactionGroups: string;
+  /** Null: none. */
+  readonly start: Start | null;
+}
+
+/** What `of` makes of each section. */
+export function mapSections<T>(of: (section: JobSection) => T): Record<JobSection, T> {
+  return Object.fromEntries(jobSectionNames.map((section) => [section, of(section)])) as Record<JobSection, T>;
+}
