@@ -42,7 +42,12 @@ test("the table has every @reveals tag of the code and every entry of the ledger
 });
 
 test("what is counted and has no bound is disclosed without one, where there are trees", () => {
-  const field = { learner: "active", what: "a checksum of a node's candidates", unit: "checksums" } as const;
+  const field = {
+    learner: "active",
+    what: "a checksum of a node's candidates",
+    unit: "checksums",
+    scale: "splits",
+  } as const;
   const { checksums, wins } = withoutBounds({ checksums: field, wins: ledgerEntries.wins }, entries);
   expect(wins).toBeUndefined();
   expect(checksums?.extent(plain)).toEqual({ atMost: null, unit: "checksums" });
