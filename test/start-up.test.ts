@@ -39,6 +39,12 @@ test("--version loads next to nothing", async () => {
   expect(loaded.length).toBeLessThan(7);
 });
 
+test("the help of a command loads no package but the one that prints it", async () => {
+  const loaded = await chunksOf(["simulate", "--help"]);
+  expect(loaded).toContain("simulate");
+  expect(loaded.filter((name) => /^(?:@|zod|yaml|pg)/.test(name))).toEqual([]);
+});
+
 test("a passive party listens without what only others need", async () => {
   await tandem("init", "passive", "--host", "127.0.0.1", "--port", "0", "--out", folder);
   const config = join(folder, "passive.yaml");

@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import type { Figure } from "../bench/arithmetic.ts";
 import type { BenchPart, BenchReport } from "../bench/bench.ts";
-import { Progress } from "../../src/cli/terminal/progress.ts";
+import { openProgress } from "../../src/cli/terminal/progress-options.ts";
 import { textTable } from "../../src/cli/terminal/text-table.ts";
 import { wholeNumber } from "../../src/cli/whole-number.ts";
 
@@ -46,7 +46,7 @@ export function benchCommand(): Command {
     .action(async (flags: BenchFlags) => {
       const repeats = wholeNumber("--repeats", flags.rounds ?? flags.repeats, 1, repeatsMax);
       const seed = wholeNumber("--seed", flags.seed, 0, seedMax);
-      const progress = Progress.onStandardError(flags);
+      const progress = await openProgress(flags);
       const { runBench } = await import("../bench/bench.ts");
       const report = await runBench({
         only: flags.only,

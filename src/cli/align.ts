@@ -1,7 +1,7 @@
 /** `tandem align`: the people that all parties have in common. */
 import type { Command } from "commander";
 import { activeConfig, companyCommand, type CompanyFlags } from "./company-process.ts";
-import { Progress } from "./terminal/progress.ts";
+import { openProgress } from "./terminal/progress-options.ts";
 import { textTable } from "./terminal/text-table.ts";
 
 interface AlignFlags extends CompanyFlags {
@@ -17,7 +17,7 @@ export function alignCommand(): Command {
 async function runAlign(flags: AlignFlags): Promise<void> {
   const { runAlignment } = await import("../party/active/run.ts");
   const config = await activeConfig(flags.config);
-  const progress = Progress.onStandardError({}, config.name);
+  const progress = await openProgress({}, config.name);
   const { path, aligned } = await runAlignment(config, flags.out, (event) => progress.handle(event));
   progress.close();
   const rows = aligned.pairwise.map(({ peer, idCount, sharedCount }) => [

@@ -4,7 +4,7 @@ import { TandemError } from "../base/error.ts";
 import { formatCount, formatSeconds } from "../base/text/format.ts";
 import type { AuditResult } from "../privacy/attack/audit-result.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { Progress } from "./terminal/progress.ts";
+import { openProgress } from "./terminal/progress-options.ts";
 import { auditText } from "./terminal/audit-text.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -57,7 +57,7 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Pr
     if (flags[name] === undefined)
       throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
   const { auditSimulation } = await import("../simulate/audit/audit.ts");
-  const progress = Progress.onStandardError({ quiet: flags.quiet === true || flags.json === true }, "active");
+  const progress = await openProgress({ quiet: flags.quiet === true || flags.json === true }, "active");
   return auditSimulation(
     { ...jobFrom(flags), check: false, onEvent: (event) => progress.handle(event) },
     { seconds, whatIf: flags.whatIf === true, onProgress },

@@ -8,7 +8,8 @@ import { besideTaskCrew } from "../api/beside-crew.ts";
 import { addCrewOption, type CrewFlags } from "./crew-option.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
+import type { Progress } from "./terminal/progress.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { textTable } from "./terminal/text-table.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -60,7 +61,7 @@ async function simulated(flags: CvFlags, folds: number): Promise<void> {
       "--explain-leakage and --dry-run need --config. For a simulation ask 'tandem simulate'",
     );
   const job = jobFrom(flags);
-  const progress = Progress.onStandardError(flags, "active");
+  const progress = await openProgress(flags, "active");
   const { crossValidate } = await import("../simulate/cross-validate.ts");
   const options = {
     ...job,
@@ -101,7 +102,7 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
     return activeFacts(config, await readActiveTables(config), folds);
   };
   if (!(await explainFirst(flags, `job ${config.job.name}, a cross-validation of ${folds} folds,`, facts))) return;
-  const progress = Progress.onStandardError(flags, config.name);
+  const progress = await openProgress(flags, config.name);
   const onRound = (round: number, { test }: { readonly test: Readonly<Record<string, Spread>> }): void => {
     const spreads = Object.entries(test).map(
       ([name, { mean, deviation }]) => `${name} ${formatMetric(mean)} (deviation ${formatMetric(deviation)})`,

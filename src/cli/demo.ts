@@ -12,7 +12,7 @@ import {
   recordsFolder,
   type RecordsFlags,
 } from "./dashboard.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
 import { writeReport } from "./report.ts";
 import { schemeFactsOf, schemeOption } from "./scheme-options.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -46,7 +46,7 @@ export function demoCommand(): Command {
     const rows = wholeNumber("--rows", options.rows ?? size.rows, 100, 1_000_000);
     const trees = wholeNumber("--num-round", options.numRound ?? size.trees, 1, 1000);
     const seed = wholeNumber("--seed", options.seed, 0, 4294967295);
-    const progress = Progress.onStandardError(options, demoParties[0]);
+    const progress = await openProgress(options, demoParties[0]);
     if (portable && options.rows === undefined) {
       progress.line(
         "No native kernel on this machine: the demo runs on the portable one, with fewer people and trees.",

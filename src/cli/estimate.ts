@@ -9,7 +9,7 @@ import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import type { PartyEvent } from "../record/events.ts";
 import { memoryBytes } from "./memory-size.ts";
 import { crewText } from "./terminal/crew-text.ts";
-import { Progress } from "./terminal/progress.ts";
+import { openProgress } from "./terminal/progress-options.ts";
 import { textTable } from "./terminal/text-table.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -40,7 +40,7 @@ export function estimateCommand(): Command {
     .action(async (flags: EstimateFlags) => {
       const questions = questionsOf(flags);
       const { estimate } = await import("../simulate/estimate.ts");
-      const progress = Progress.onStandardError(flags, "active");
+      const progress = await openProgress(flags, "active");
       const onEvent = (event: PartyEvent): void => progress.handle(event);
       const options = { ...jobFrom(flags), check: false, onEvent };
       const result = await estimate(options, questions).finally(() => progress.close());

@@ -5,7 +5,7 @@ import { allIterations, iterationRangeFrom } from "../gbdt/tree/iterations.ts";
 import type { PredictResult, UnknownRule } from "../scoring/run-predict.ts";
 import type { Wanted } from "../scoring/wanted.ts";
 import { contributionBars, type ContributionSummary, contributionWords } from "../record/contribution-facts.ts";
-import { Progress } from "./terminal/progress.ts";
+import { openProgress } from "./terminal/progress-options.ts";
 
 interface PredictFlags {
   readonly config: string;
@@ -49,7 +49,7 @@ export function predictCommand(): Command {
         import("../scoring/run-predict.ts"),
       ]);
       const config = await readActiveConfig(flags.config, () => "predict");
-      const progress = Progress.onStandardError(flags);
+      const progress = await openProgress(flags);
       const { model, input, output, unknown } = flags;
       const onProgress = (done: number, total: number): void =>
         progress.line(

@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import type { RefreshResult } from "../scoring/run-refresh.ts";
 import { addExamples } from "./terminal/help-text.ts";
-import { Progress } from "./terminal/progress.ts";
+import { openProgress } from "./terminal/progress-options.ts";
 import { textTable } from "./terminal/text-table.ts";
 
 interface RefreshFlags {
@@ -42,7 +42,7 @@ async function runRefreshCommand({ config: path, json, ...flags }: RefreshFlags)
     import("../scoring/run-refresh.ts"),
   ]);
   const config = await readActiveConfig(path, () => "refresh");
-  const progress = Progress.onStandardError(json === true ? { json } : {});
+  const progress = await openProgress(json === true ? { json } : {});
   const onProgress = (done: number, total: number): void =>
     progress.line(`${config.name}: asked about ${done.toLocaleString("en")} of ${total.toLocaleString("en")} people`);
   const result = await runRefresh(config, { ...flags, onProgress });

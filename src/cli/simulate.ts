@@ -17,7 +17,7 @@ import {
 } from "./dashboard.ts";
 import { addExamples } from "./terminal/help-text.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
 import { writeReport } from "./report.ts";
 import { schemeFactsOf } from "./scheme-options.ts";
 import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "./terminal/summary.ts";
@@ -54,7 +54,7 @@ export function simulateCommand(): Command {
 
 async function runSimulate(flags: SimulateFlags): Promise<void> {
   const job = jobFrom(flags);
-  const progress = Progress.onStandardError(flags, "active");
+  const progress = await openProgress(flags, "active");
   const { simulate } = await import("../simulate/simulate.ts");
   const facts = async (): Promise<readonly DisclosureFacts[]> => {
     const { prepareSimulation } = await import("../simulate/prepare-simulation.ts");

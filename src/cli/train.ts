@@ -13,7 +13,7 @@ import { activeConfig, companyCommand, type CompanyFlags, supervised } from "./c
 import { addDashboardOptions, besideDashboard, type DashboardFlags } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addExamples } from "./terminal/help-text.ts";
-import { addProgressOptions, Progress, type ProgressFlags } from "./terminal/progress.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
 import { writeReport } from "./report.ts";
 import { schemeFactsOf } from "./scheme-options.ts";
 import { contributionIn, readableOutcome, trainOutcome } from "./terminal/train-outcome.ts";
@@ -41,7 +41,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
     besideTaskCrew(config, flags, emit, (world) => runActive(config, emit, world));
   if (flags.supervised === true) return supervised(config.name, run);
   if (!(await explainFirst(flags, `job ${config.job.name}`, () => jobDisclosures(config)))) return;
-  const progress = Progress.onStandardError(flags, config.name);
+  const progress = await openProgress(flags, config.name);
   const viewer = { name: config.name, directory: config.output.directory, job: config.job.name };
   await besideDashboard(flags, [viewer], progress, async () => {
     const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};

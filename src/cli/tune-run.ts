@@ -22,7 +22,8 @@ import { besideTaskCrew } from "../api/beside-crew.ts";
 import { type JobFlags, jobFrom } from "./job-options.ts";
 import { explainFirst } from "./leakage.ts";
 import { confirm } from "./terminal/confirm.ts";
-import { Progress } from "./terminal/progress.ts";
+import type { Progress } from "./terminal/progress.ts";
+import { openProgress } from "./terminal/progress-options.ts";
 import { priceText, trialLines, type TunePrice, tuneText } from "./terminal/tune-text.ts";
 import type { TuneFlags } from "./tune.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -87,7 +88,7 @@ export async function onOneTable(flags: TuneFlags): Promise<void> {
       throw new TandemError("USAGE", "tune tests on its folds: leave test and validation rows out");
   if (flags.explainLeakage === true || flags.dryRun === true)
     throw new TandemError("USAGE", "--explain-leakage and --dry-run need --config: on one table nothing is revealed");
-  const progress = Progress.onStandardError(flags, "active");
+  const progress = await openProgress(flags, "active");
   const options = { ...jobFrom(flags as TuneFlags & JobFlags), check: false, onEvent: () => {} };
   let say: (turns: TrialTurns) => void = () => {};
   const searchOf = async (training: TrainingParameters): Promise<Search> => {
@@ -126,7 +127,7 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
     return activeFacts({ ...config, job: { ...job, training } }, await readActiveTables(config), search.folds);
   };
   const what = `job ${job.name}, a search of ${search.trials.length} trials of ${search.folds} folds,`;
-  const progress = Progress.onStandardError(flags, config.name);
+  const progress = await openProgress(flags, config.name);
   const price = tunePrice(config, search);
   // Others pay it too: whoever wants few words hears it all the same.
   process.stderr.write(`${priceText(price)}\n`);

@@ -4,7 +4,7 @@ import { addCrewOption, type CrewFlags } from "./crew-option.ts";
 import { addJobOptions, type JobFlags } from "./job-options.ts";
 import { addLeakageOptions, type LeakageFlags } from "./leakage.ts";
 import { addExamples } from "./terminal/help-text.ts";
-import { addProgressOptions, type ProgressFlags } from "./terminal/progress.ts";
+import { addProgressOptions, type ProgressFlags } from "./terminal/progress-options.ts";
 
 export interface TuneFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags, CrewFlags {
   readonly config?: string;

@@ -2,26 +2,11 @@
  * Progress of a job on standard error: a live picture on a terminal, plain lines elsewhere, one JSON event per line for
  * programs, or nothing.
  */
-import type { Command } from "commander";
 import { formatMetrics, formatSeconds } from "../../base/text/format.ts";
 import { type EventOf, type PartyEvent, usesOf } from "../../record/events.ts";
-import { LiveView, type Screen, standardErrorScreen } from "./live-view.ts";
+import { LiveView, type Screen } from "./live-view.ts";
 
 export type ProgressMode = "live" | "lines" | "json" | "quiet";
-
-export interface ProgressFlags {
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
-
-export function addProgressOptions(command: Command): Command {
-  return command
-    .option(
-      "--json",
-      "print the result as one line of JSON, and events as such lines on standard error (unless a terminal)",
-    )
-    .option("--quiet", "say nothing but the result");
-}
 
 export class Progress {
   readonly #mode: ProgressMode;
@@ -49,11 +34,6 @@ export class Progress {
     this.#write = screen.write;
     this.#activeName = activeName;
     this.#live = mode === "live" ? new LiveView(screen, activeName) : null;
-  }
-
-  static onStandardError({ json, quiet }: ProgressFlags, activeName = ""): Progress {
-    const mode = quiet === true ? "quiet" : process.stderr.isTTY === true ? "live" : json === true ? "json" : "lines";
-    return new Progress({ mode, activeName, screen: standardErrorScreen() });
   }
 
   line(text: string): void {
