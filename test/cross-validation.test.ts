@@ -126,7 +126,7 @@ async function attempt(
     idsDigest: idsDigest(ids),
     scheme,
     peers: roles.map((role, i) => {
-      const peer = connectInMemory(`passive-${i + 1}`, passiveService(role));
+      const peer = connectInMemory(`passive-${i + 1}`, passiveService(role.answers));
       return {
         ...peer,
         async *splits(...request: Parameters<PassivePeer["splits"]>) {

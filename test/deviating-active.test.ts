@@ -243,7 +243,7 @@ describe("what is stored of a round", () => {
         for (const [i, members] of nodes.entries())
           yield create(ActiveNodeSchema, { tree: 0, node: [0, 1, 3][i], members });
       }
-      return bytesOf(await collect(driver.role.histograms(requests())));
+      return bytesOf(await collect(driver.role.answers.histograms(requests())));
     };
     const before = await ask(await job.growing());
     const path = join(job.folder, "round", "0", "answers-0.jsonl");
@@ -316,7 +316,7 @@ describe("a node that this party has split", () => {
     const driver = await new Job().growing();
     const split = (node: number) =>
       collect(
-        driver.role.splits(
+        driver.role.answers.splits(
           create(ActiveSplitDecisionsSchema, {
             tree: 0,
             decisions: [{ node, named: { case: "candidate", value: 3 } }],
@@ -388,7 +388,7 @@ describe("a tree", () => {
       await held;
       yield create(ActiveNodeSchema, { tree: 0, node: 1, members: { parent: 0, sibling: 2, members: firsts(4) } });
     }
-    const answers = collect(driver.role.histograms(slowly()));
+    const answers = collect(driver.role.answers.histograms(slowly()));
     answers.catch(() => {});
     await isTaken;
     await driver.finishTree(0);
@@ -406,7 +406,7 @@ describe("masked predictions", () => {
     return driver;
   };
   const open = (driver: Driver, startModel: boolean) =>
-    driver.role.maskOpen(create(ActiveMaskOpenSchema, { startModel, literals: [0], lengths: [1], runs: [1] }));
+    driver.role.answers.maskOpen(create(ActiveMaskOpenSchema, { startModel, literals: [0], lengths: [1], runs: [1] }));
 
   test("of test rows need these to be named", async () => {
     const driver = await masked();
@@ -430,7 +430,7 @@ describe("masked predictions", () => {
 
 describe("predictions", () => {
   const ask = (driver: Driver, firstRow: number, rowCount: number) =>
-    collect(driver.role.predict(create(ActivePredictSchema, { firstRow, rowCount })));
+    collect(driver.role.answers.predict(create(ActivePredictSchema, { firstRow, rowCount })));
 
   async function trained(job: Job): ReturnType<Job["attempt"]> {
     const driver = await job.growing();
@@ -492,7 +492,7 @@ describe("predictions", () => {
   test("of a start model come before the first gradients of an attempt, and not later", async () => {
     const split = { tree: 0, node: 0, feature: 0, featureName: "p1f0", threshold: 2.5, defaultLeft: true };
     const driver = drive(key, { start: [{ split, values: column }] });
-    const start = () => collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true })));
+    const start = () => collect(driver.role.answers.predict(create(ActivePredictSchema, { startInstances: true })));
     driver.join();
     const told = await start();
     await driver.setUp();

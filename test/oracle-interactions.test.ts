@@ -7,7 +7,7 @@ import type { TrainingParameters } from "../src/gbdt/parameters/training-paramet
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import type { PassiveRole } from "../src/protocol/passive/role.ts";
+import type { PassiveAnswers } from "../src/protocol/passive/role.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -143,16 +143,11 @@ describe("federated equals centralised", () => {
 });
 
 /** The calls of a passive party, changed on their way. */
-function changed(change: Partial<Record<keyof PassiveRole, (call: (...given: never[]) => unknown) => unknown>>) {
-  return (role: PassiveRole): PassiveRole =>
-    new Proxy(role, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name, target);
-        const own = change[name as keyof PassiveRole];
-        const bound = typeof value === "function" ? (value.bind(target) as (...given: never[]) => unknown) : value;
-        return own !== undefined && typeof bound === "function" ? own(bound as (...given: never[]) => unknown) : bound;
-      },
-    });
+function changed(change: Partial<Record<keyof PassiveAnswers, (call: (...given: never[]) => unknown) => unknown>>) {
+  return (answers: PassiveAnswers): PassiveAnswers => {
+    const own = Object.entries(change).map(([name, make]) => [name, make(answers[name as keyof PassiveAnswers])]);
+    return { ...answers, ...(Object.fromEntries(own) as Partial<PassiveAnswers>) };
+  };
 }
 
 describe("deviations are refused", () => {

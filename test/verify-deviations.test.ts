@@ -145,7 +145,7 @@ const cheats: readonly Deviation[] = [
   {
     name: "shop gives another order of candidates that tie",
     job: { table: withShop(table, ([, column]) => [column, column]) },
-    cheat: { role: otherOrder },
+    cheat: { answers: otherOrder },
     party: "shop",
     what: /^the order of candidates at node 0: not/,
   },
@@ -174,7 +174,7 @@ test("sums that decide nothing are seen where ciphertexts are looked at", async 
 test.each<readonly [string, Cheat, RegExp]>([
   ["other members of a node that shop has split", { peer: anyMembers }, /^party shop: .* not the sides of node 0's/],
   ["sums of fewer people", { passiveScheme: forgetting }, /^party shop sent a sum that so many/],
-  ["an outcome that does not make the sums", { role: otherOutcome }, /^party shop sent a split whose people do not/],
+  ["an outcome that does not make the sums", { answers: otherOutcome }, /^party shop sent a split whose people do not/],
 ])("the job itself refuses %s", async (_, cheat, message) => {
   await expectError(() => opened({ table, training: { num_round: 1 }, cheat }), "PROTOCOL_STATE", message);
 });

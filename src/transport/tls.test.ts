@@ -266,7 +266,7 @@ describe("what is too large", () => {
 describe("errors across the wire", () => {
   async function errorOf(thrown: unknown): Promise<{ error: TandemError; service: PassiveService }> {
     const { service, hello, job } = lonely();
-    job.passives[0].role.finishTree = () => {
+    job.passives[0].role.answers.finishTree = () => {
       throw thrown;
     };
     const peer = closing((await served(service)).connect("telecom"));
@@ -321,7 +321,7 @@ describe("a connection that is cut", () => {
     const [{ role }] = job.passives;
     let called = (): void => {};
     const underWay = new Promise<void>((resolve) => (called = resolve));
-    role.gradients = () => (called(), new Promise(() => {}));
+    role.answers.gradients = () => (called(), new Promise(() => {}));
     const { peer, cut } = await cuttable(service);
     const stream = await joined(peer, hello);
     const calls = [stream.next(), peer.gradients(endless(), {})];
@@ -349,8 +349,8 @@ describe("a connection that is cut", () => {
       },
     });
     const { role } = job.passives[1];
-    const histograms = role.histograms.bind(role);
-    role.histograms = (nodes) => (cut(), histograms(nodes));
+    const histograms = role.answers.histograms;
+    role.answers.histograms = (nodes) => (cut(), histograms(nodes));
     await expectError(() => job.run(), "PARTY_LOST", /passive-2|telecom/);
     expect((await job.passives[0].service.ended).failure?.message).toMatch(
       /^the active party gave up: party (passive-2|telecom)/,
@@ -386,7 +386,7 @@ describe("a connection that is cut", () => {
 test("a party says that it is working while it works on a call, and not otherwise", async () => {
   const { service, hello, job } = lonely();
   let finish = (): void => {};
-  job.passives[0].role.finishTree = () => new Promise((resolve) => (finish = resolve));
+  job.passives[0].role.answers.finishTree = () => new Promise((resolve) => (finish = resolve));
   const server = await listenTls(
     service,
     parties.passive,
@@ -448,7 +448,7 @@ test("back-pressure: a party that stops reading stops the sender within the wind
   let consumed = 0;
   let proceed = (): void => {};
   const pause = new Promise<void>((resolve) => (proceed = resolve));
-  job.passives[0].role.gradients = async (chunks) => {
+  job.passives[0].role.answers.gradients = async (chunks) => {
     const iterator = chunks[Symbol.asyncIterator]();
     while ((await iterator.next()).done !== true) if (++consumed === 1) await pause;
   };

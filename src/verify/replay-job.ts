@@ -165,7 +165,7 @@ class Replay {
         lookUp: () => null,
         observer: { joined() {}, roundBegan() {}, treeFinished() {} },
       });
-      const peer = echoing(connectInMemory(passive.name, passiveService(own)));
+      const peer = echoing(connectInMemory(passive.name, passiveService(own.answers)));
       return recordedPeer(peer, this.#events.recordOf(passive.name, firstTree));
     });
     const role = new ActiveRole({

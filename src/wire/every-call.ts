@@ -42,6 +42,22 @@ export function callsTo<More>(target: object): AnyCall<More> {
   };
 }
 
+/**
+ * An object with all calls of a service, each of which is a method of the first of these objects that has it.
+ * @param missing called instead where none has it
+ */
+export function callsAmong<Calls extends object>(
+  service: DescService,
+  handlers: readonly object[],
+  missing: (name: string) => never,
+): Calls {
+  const calls = service.methods.map(({ localName: name }) => {
+    const handler = handlers.find((each) => name in each) as Readonly<Record<string, () => unknown>> | undefined;
+    return [name, handler === undefined ? () => missing(name) : handler[name].bind(handler)] as const;
+  });
+  return Object.fromEntries(calls) as Calls;
+}
+
 /** A stream whose reader is heard: it has taken the last message, and wants the next one. */
 export async function* noted<T>(items: Messages<T>, taken: () => void): AsyncGenerator<T> {
   for await (const item of items) {

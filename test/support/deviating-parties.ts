@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
-import type { PassiveRole } from "../../src/protocol/passive/role.ts";
+import type { PassiveAnswers } from "../../src/protocol/passive/role.ts";
 import type { SentActive, SentPassive } from "../../src/scheme/sent-scheme.ts";
 import { isSet } from "../../src/wire/bitmap.ts";
 import {
@@ -135,12 +135,13 @@ export function askingOrders(peer: PassivePeer): PassivePeer {
 }
 
 /** Shop prefers the last of its candidates that tie. */
-export function otherOrder(role: PassiveRole): PassiveRole {
-  return overridden(role, {
+export function otherOrder(answers: PassiveAnswers): PassiveAnswers {
+  return {
+    ...answers,
     async *order(request) {
-      for await (const piece of role.order(request)) yield { ...piece, ranks: reversed(piece.ranks ?? []) };
+      for await (const piece of answers.order(request)) yield { ...piece, ranks: reversed(piece.ranks ?? []) };
     },
-  });
+  };
 }
 
 function reversed(ranks: readonly number[]): number[] {
@@ -153,13 +154,14 @@ export const exchanged =
   (features: readonly BinnedFeature[]): readonly BinnedFeature[] =>
     features.map((feature, i) => (i === 1 ? { ...feature, bins: exchange(feature.bins, one, other) } : feature));
 
-export function otherOutcome(role: PassiveRole): PassiveRole {
-  return overridden(role, {
+export function otherOutcome(answers: PassiveAnswers): PassiveAnswers {
+  return {
+    ...answers,
     async *splits(request) {
-      for await (const split of role.splits(request))
+      for await (const split of answers.splits(request))
         yield { ...split, leftMembers: swapped(split.leftMembers ?? new Uint8Array(0)) };
     },
-  });
+  };
 }
 
 /** An object with some methods of its own; the others are the original's. */

@@ -135,7 +135,7 @@ export class HiddenDriver {
   }
 
   hints(): Promise<Uint8Array[]> {
-    return collect(this.role.hints()).then((all) => all.map(({ scheme }) => scheme ?? new Uint8Array(0)));
+    return collect(this.role.answers.hints()).then((all) => all.map(({ scheme }) => scheme ?? new Uint8Array(0)));
   }
 
   async takeHints(): Promise<void> {
@@ -168,7 +168,7 @@ export class HiddenDriver {
 
   /** @param isSendable what the last message waits for @returns the answer's pieces */
   ask(messages: readonly ActiveNode[], isSendable: Promise<unknown> = Promise.resolve()) {
-    return collect(this.role.histograms(all(messages, isSendable)));
+    return collect(this.role.answers.histograms(all(messages, isSendable)));
   }
 
   /** Asks about a node and opens the answer: sums of g and h by candidate. */
@@ -183,11 +183,11 @@ export class HiddenDriver {
 
   split(tree: number, node: number, candidate: number) {
     const decisions = [{ node, named: { case: "candidate" as const, value: candidate } }];
-    return collect(this.role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions })));
+    return collect(this.role.answers.splits(create(ActiveSplitDecisionsSchema, { tree, decisions })));
   }
 
   finishTree(tree: number): Promise<void> {
-    return this.role.finishTree(create(ActiveTreeFinishedSchema, { tree }));
+    return this.role.answers.finishTree(create(ActiveTreeFinishedSchema, { tree }));
   }
 
   close(): void {

@@ -24,7 +24,7 @@ import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import type { Tally } from "../../src/messages/tally.ts";
-import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
+import { type PassiveAnswers, type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import type { ActiveScheme, OperationCounts, PassiveScheme, Scheme } from "../../src/scheme/scheme.ts";
 import { mergeShares } from "../../src/store/merge-shares.ts";
@@ -80,7 +80,7 @@ export interface TestJob {
   /** The same of the active party. */
   readonly activeStored?: Pick<ActiveJob, "progress" | "store">;
   /** What stands between a passive party and the transport. */
-  readonly around?: (role: PassiveRole) => PassiveRole;
+  readonly around?: (answers: PassiveAnswers) => PassiveAnswers;
   /** Per passive party, what records its answers. */
   readonly recording?: () => Parameters<typeof passiveService>[2];
   /** In memory unless a test brings its own transport. */
@@ -220,7 +220,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     return {
       role,
       scheme: passiveScheme,
-      service: passiveService(job.around?.(role) ?? role, undefined, job.recording?.()),
+      service: passiveService(job.around?.(role.answers) ?? role.answers, undefined, job.recording?.()),
     };
   });
   const connect = job.connect ?? connectInMemory;

@@ -73,11 +73,11 @@ export interface Driver {
 }
 
 function asked(role: PassiveRole, request: ActiveNode) {
-  return collect(role.histograms(one(request)));
+  return collect(role.answers.histograms(one(request)));
 }
 
 function predicted(role: PassiveRole, rowCount: number) {
-  return collect(role.predict(create(ActivePredictSchema, { rowCount })));
+  return collect(role.answers.predict(create(ActivePredictSchema, { rowCount })));
 }
 
 export function drive(
@@ -115,7 +115,7 @@ export function drive(
     setUpMessage,
     setUp: async () => (await role.setUp(await setUpMessage())).candidateCount ?? 0,
     chunks,
-    gradients: (tree, other, sampled) => role.gradients(chunks(tree, other, sampled)),
+    gradients: (tree, other, sampled) => role.answers.gradients(chunks(tree, other, sampled)),
     root: (tree) => node(tree, { node: 0, origin: null }),
     node,
     sums: async (answer) => {
@@ -130,16 +130,16 @@ export function drive(
       if (node === 0) await driver.root(tree);
       const named = { case: "candidate" as const, value: candidate };
       const [answer] = await collect(
-        role.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, named }] })),
+        role.answers.splits(create(ActiveSplitDecisionsSchema, { tree, decisions: [{ node, named }] })),
       );
       return answer.leftMembers ?? new Uint8Array(0);
     },
     order: async (tree, node) => {
-      const pieces = await collect(role.order(create(ActiveOrderSchema, { tree, nodes: [node] })));
+      const pieces = await collect(role.answers.order(create(ActiveOrderSchema, { tree, nodes: [node] })));
       return pieces.flatMap(({ ranks }) => ranks ?? []);
     },
-    finishTree: (tree) => role.finishTree(create(ActiveTreeFinishedSchema, { tree })),
-    testRows: (ids) => role.testRows(one(create(ActiveTestRowsSchema, { ids: [...ids] }))),
+    finishTree: (tree) => role.answers.finishTree(create(ActiveTreeFinishedSchema, { tree })),
+    testRows: (ids) => role.answers.testRows(one(create(ActiveTestRowsSchema, { ids: [...ids] }))),
     predict: async (ids) => {
       await driver.testRows(ids);
       return predicted(role, ids.length);

@@ -137,7 +137,7 @@ export function prepareJob(options: JobOptions): PreparedJob {
       role,
       scheme: passiveScheme,
       nodes: () => passiveScheme.nodes(),
-      service: passiveService(role),
+      service: passiveService(role.answers),
       features,
     };
   });

@@ -19,7 +19,7 @@ import { ActiveRole } from "../../src/protocol/active/role.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { agreedParameters, firstTreeOf } from "../../src/protocol/job-parameters.ts";
 import { recordedAnswers } from "../../src/protocol/passive/recorded-answers.ts";
-import { PassiveRole } from "../../src/protocol/passive/role.ts";
+import { type PassiveAnswers, PassiveRole } from "../../src/protocol/passive/role.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import { paillier, PaillierSecret } from "../../src/scheme/paillier/paillier.ts";
 import type { SentActive, SentPassive } from "../../src/scheme/sent-scheme.ts";
@@ -50,7 +50,7 @@ export interface Cheat {
   /** The bank does not look whether sums and outcomes fit its gradients, since they do not. */
   readonly isUnchecking?: boolean;
   /** Shop answers in another way. */
-  readonly role?: (role: PassiveRole) => PassiveRole;
+  readonly answers?: (answers: PassiveAnswers) => PassiveAnswers;
   readonly passiveScheme?: (scheme: SentPassive) => SentPassive;
   /** Shop takes part with other columns than it has committed to. */
   readonly features?: (features: readonly BinnedFeature[]) => readonly BinnedFeature[];
@@ -152,7 +152,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         (work) => work(folder, diskStorage),
       );
       const service = passiveService(
-        (isCheat ? cheat.role?.(role) : undefined) ?? role,
+        (isCheat ? cheat.answers?.(role.answers) : undefined) ?? role.answers,
         { begin: () => record.begin(), finish: () => Promise.resolve() },
         recordedAnswers(record),
       );

@@ -54,7 +54,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
     },
   });
   const service = passiveService(
-    role,
+    role.answers,
     {
       begin: async () => {
         await checkpoints.begin();

@@ -389,7 +389,7 @@ describe("a party whose handler throws", () => {
   test("something unexpected: PARTY_LOST without what it was; the party itself reports it", async () => {
     const made = jobWith(() => ({}));
     const [, { role, service }] = made.passives;
-    role.splits = () => {
+    role.answers.splits = () => {
       throw new Error("row 42 is 1234.5");
     };
     const error = await expectFailure(made, "PARTY_LOST", /party passive-2 failed: an internal error/);
@@ -399,7 +399,7 @@ describe("a party whose handler throws", () => {
 
   test("a TandemError: code and message come through", async () => {
     const made = jobWith(() => ({}));
-    made.passives[1].role.finishTree = () => {
+    made.passives[1].role.answers.finishTree = () => {
       throw new TandemError("FILE_UNWRITABLE", "the disk is full");
     };
     await expectFailure(made, "FILE_UNWRITABLE", /^party passive-2: the disk is full$/);

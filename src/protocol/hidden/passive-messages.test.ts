@@ -195,7 +195,7 @@ describe("a set-up that is refused, and a good one after it", () => {
   test("a round has no gradients of its own, and no sample", async () => {
     const driver = await HiddenDriver.ready();
     const gradients = one(create(ActiveGradientsSchema, { tree: 0, scheme: Uint8Array.of(1) }));
-    await expectError(() => driver.role.gradients(gradients), "PROTOCOL_STATE", /has no call 'gradients'/);
+    await expectError(() => driver.role.answers.gradients(gradients), "PROTOCOL_STATE", /has no call 'gradients'/);
     expect((await driver.sums(0, 0)).length).toBeGreaterThan(0);
     driver.close();
   });

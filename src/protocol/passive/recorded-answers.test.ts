@@ -38,8 +38,8 @@ async function ready() {
   const answers = {
     join: (hello: ActiveHello) => driver.join({ protocolVersion: hello.protocolVersion }),
     setUp: (message: ActiveSetUp) => role.setUp(message),
-    gradients: (chunks: AsyncIterable<ActiveGradients>) => role.gradients(chunks),
-    finishTree: (finished: ActiveTreeFinished) => role.finishTree(finished),
+    gradients: (chunks: AsyncIterable<ActiveGradients>) => role.answers.gradients(chunks),
+    finishTree: (finished: ActiveTreeFinished) => role.answers.finishTree(finished),
   };
   const recorded = everyCall<PassivePeer, object>(PassiveParty, recordedAnswers<object>(record)(callsTo(answers)));
   for await (const _ of recorded.join(create(ActiveHelloSchema, { protocolVersion }), {}));

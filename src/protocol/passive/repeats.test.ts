@@ -96,8 +96,8 @@ describe("on one connection", () => {
       await held;
       yield* chunks.slice(1);
     }
-    const first = driver.role.gradients(slowly());
-    const second = driver.role.gradients(each(chunks));
+    const first = driver.role.answers.gradients(slowly());
+    const second = driver.role.answers.gradients(each(chunks));
     const order: string[] = [];
     void first.then(() => order.push("first"));
     void second.then(() => order.push("second"));
@@ -107,13 +107,13 @@ describe("on one connection", () => {
     release();
     await Promise.all([first, second]);
     await driver.splits(0, 0, 0);
-    await driver.role.gradients(each(chunks)); // later still
+    await driver.role.answers.gradients(each(chunks)); // later still
     await driver.splits(0, 0, 0);
     await driver.finishTree(0);
-    await driver.role.gradients(each(chunks));
+    await driver.role.answers.gradients(each(chunks));
     expect(driver.job.observed.filter(([, event]) => event === "roundBegan")).toEqual([["passive-1", "roundBegan", 0]]);
     await driver.gradients(1);
-    await expectError(() => driver.role.gradients(each(chunks)), "PROTOCOL_STATE", /is growing/);
+    await expectError(() => driver.role.answers.gradients(each(chunks)), "PROTOCOL_STATE", /is growing/);
     await driver.finishTree(1);
   });
 
@@ -126,8 +126,8 @@ describe("on one connection", () => {
       yield first;
       throw new Error("cut");
     }
-    await expect(driver.role.gradients(broken())).rejects.toThrow("cut");
-    await expectError(() => driver.role.gradients(each([])), "PROTOCOL_STATE", /without a single chunk/);
+    await expect(driver.role.answers.gradients(broken())).rejects.toThrow("cut");
+    await expectError(() => driver.role.answers.gradients(each([])), "PROTOCOL_STATE", /without a single chunk/);
     await driver.gradients(0);
     await driver.finishTree(0);
   });

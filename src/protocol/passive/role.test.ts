@@ -35,7 +35,7 @@ async function at(
   if (phase === "loading") {
     const chunks = driver.chunks(0)[Symbol.asyncIterator]();
     let first = true;
-    void driver.role.gradients({
+    void driver.role.answers.gradients({
       [Symbol.asyncIterator]: () => ({
         next: () => (first ? ((first = false), chunks.next()) : new Promise<never>(() => {})),
       }),
@@ -217,7 +217,7 @@ describe("gradients", () => {
     ["with another sequence number", chunkOf(0, 1)],
   ])("%s", async (_name, chunk) => {
     const driver = await at("ready");
-    await expectError(() => driver.role.gradients(one(chunk)), "PROTOCOL_STATE", /out of order/);
+    await expectError(() => driver.role.answers.gradients(one(chunk)), "PROTOCOL_STATE", /out of order/);
     await driver.gradients(0);
     await driver.finishTree(0);
   });
@@ -231,7 +231,7 @@ describe("gradients", () => {
         yield create(ActiveGradientsSchema, { tree: 0, sequence, scheme: half, sampled: bitmap });
     }
     const everybody = Uint8Array.of(255, 3);
-    const send = (...samples: Uint8Array[]) => driver.role.gradients(sampled(...samples));
+    const send = (...samples: Uint8Array[]) => driver.role.answers.gradients(sampled(...samples));
     await expectError(() => send(everybody, everybody), "PROTOCOL_STATE", /a second sample/);
     await expectError(() => send(Uint8Array.of(0, 0)), "PROTOCOL_STATE", /without instances/);
     await expectError(() => send(Uint8Array.of(255)), "PROTOCOL_STATE", /1 bytes; 2 /);
@@ -245,7 +245,7 @@ describe("gradients", () => {
     const [{ scheme }] = await collect(driver.chunks(0));
     for (const sampled of [new Uint8Array(0), Uint8Array.of(255, 3), Uint8Array.of(0, 2)])
       await expectError(
-        () => driver.role.gradients(one(create(ActiveGradientsSchema, { tree: 0, scheme, sampled }))),
+        () => driver.role.answers.gradients(one(create(ActiveGradientsSchema, { tree: 0, scheme, sampled }))),
         "PROTOCOL_STATE",
         /held back for validation/,
       );
@@ -317,10 +317,14 @@ describe("splits", () => {
     const long = Array.from({ length: 1000 }, (_, i) => i);
     for (const nodes of [[0, 0], long]) {
       const order = create(ActiveOrderSchema, { tree: 0, nodes });
-      await expectError(() => collect(driver.role.order(order)), "PROTOCOL_STATE", /more nodes than a tree has/);
+      await expectError(
+        () => collect(driver.role.answers.order(order)),
+        "PROTOCOL_STATE",
+        /more nodes than a tree has/,
+      );
       const decisions = nodes.map((node) => ({ node, named: { case: "candidate" as const, value: 0 } }));
       const splits = create(ActiveSplitDecisionsSchema, { tree: 0, decisions });
-      await expectError(() => collect(driver.role.splits(splits)), "PROTOCOL_STATE", /one of them twice/);
+      await expectError(() => collect(driver.role.answers.splits(splits)), "PROTOCOL_STATE", /one of them twice/);
     }
     expect(driver.role.ownSplits).toEqual([]);
   });

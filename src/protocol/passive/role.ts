@@ -1,6 +1,6 @@
 /**
- * The passive party's state machine for one attempt at a job: one handler per message of proto/, each of which checks
- * that the message is allowed now before it changes anything. A message that arrives twice gets the same answer, or is
+ * The passive party's state machine for one attempt at a job: one handler per call of proto/, each of which checks that
+ * a message is allowed now before it changes anything. A message that arrives twice gets the same answer, or is
  * refused without harm. The role knows no network; a transport calls it. It never sees a label, and of its own splits
  * it gives away only their outcome.
  *
@@ -14,28 +14,17 @@
  */
 import { equals, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
+import { callsAmong } from "../../wire/every-call.ts";
 import {
-  type ActiveGradients,
   type ActiveHello,
-  type ActiveHiddenSplits,
   ActiveHelloSchema,
   type ActiveJobFinished,
-  type ActiveNode,
-  type ActiveOrder,
-  type ActiveOutcomeKeys,
-  type ActivePredict,
   type ActiveSetUp,
   ActiveSetUpSchema,
-  type ActiveSplitDecisions,
-  type ActiveTestRows,
-  type ActiveTreeFinished,
   type PassiveHelloSchema,
-  type PassiveHintsSchema,
-  type PassiveOutcomeKeysSchema,
+  PassiveParty,
   type PassiveReadySchema,
-  type PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import type { ActiveMaskOpen, ActiveMaskStep } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { groupsOf } from "../../gbdt/split/interactions.ts";
 import { HiddenMembers } from "../hidden/passive.ts";
@@ -56,12 +45,20 @@ import { TreeAnswers } from "./tree-answers.ts";
 export type { OwnSplit } from "./answered-splits.ts";
 export type { PassiveJob, PassiveObserver } from "./job.ts";
 
+type MethodsOf<Handler> = { [Name in keyof Handler]: Handler[Name] };
+
+/** By the names of the calls. Those of the other training protocol are refused. */
+export type PassiveAnswers = Pick<PassiveRole, "join" | "setUp" | "finishJob"> &
+  MethodsOf<TreeAnswers> &
+  MethodsOf<PredictionAnswers> &
+  Required<ProtocolCalls>;
+
 export class PassiveRole {
   readonly #job: PassiveJob;
   readonly #attempt: Attempt;
   readonly #membership: PassiveMembership;
-  readonly #trees: TreeAnswers;
-  readonly #predictions: PredictionAnswers;
+  /** What answers each call of proto/. */
+  readonly answers: PassiveAnswers;
   #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
   #setUp: { readonly message: ActiveSetUp; readonly answer: MessageInitShape<typeof PassiveReadySchema> } | null = null;
   /** A set-up that comes twice waits for the first. */
@@ -75,8 +72,11 @@ export class PassiveRole {
     const { scheme } = job;
     this.#membership =
       scheme.membership === "sent" ? new SentMembers(this.#attempt, scheme) : new HiddenMembers(this.#attempt, scheme);
-    this.#trees = new TreeAnswers(this.#attempt, this.#membership);
-    this.#predictions = new PredictionAnswers(this.#attempt);
+    const trees = new TreeAnswers(this.#attempt, this.#membership);
+    const predictions = new PredictionAnswers(this.#attempt);
+    this.answers = callsAmong(PassiveParty, [this, trees, predictions, this.#membership.calls], (name) => {
+      throw new TandemError("PROTOCOL_STATE", `the protocol of this job has no call '${name}'`);
+    });
   }
 
   /** What either end has seen of the other in this attempt. */
@@ -140,62 +140,6 @@ export class PassiveRole {
     course.phase = "ready";
     tally.see("candidates", candidateCount);
     return answer;
-  }
-
-  async *hints(): AsyncGenerator<MessageInitShape<typeof PassiveHintsSchema>> {
-    yield* this.#call("hints")();
-  }
-
-  async gradients(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
-    await this.#call("gradients")(chunks);
-  }
-
-  histograms(nodes: AsyncIterable<ActiveNode>): ReturnType<TreeAnswers["histograms"]> {
-    return this.#trees.histograms(nodes);
-  }
-
-  order(request: ActiveOrder): ReturnType<TreeAnswers["order"]> {
-    return this.#trees.order(request);
-  }
-
-  async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
-    yield* this.#call("splits")(request);
-  }
-
-  async outcomeKeys(keys: ActiveOutcomeKeys): Promise<MessageInitShape<typeof PassiveOutcomeKeysSchema>> {
-    return this.#call("outcomeKeys")(keys);
-  }
-
-  async *hiddenSplits(
-    messages: AsyncIterable<ActiveHiddenSplits>,
-  ): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
-    yield* this.#call("hiddenSplits")(messages);
-  }
-
-  finishTree(finished: ActiveTreeFinished): Promise<void> {
-    return this.#trees.finishTree(finished);
-  }
-
-  testRows(chunks: AsyncIterable<ActiveTestRows>): Promise<void> {
-    return this.#predictions.testRows(chunks);
-  }
-
-  predict(request: ActivePredict): ReturnType<PredictionAnswers["predict"]> {
-    return this.#predictions.predict(request);
-  }
-
-  maskOpen(request: ActiveMaskOpen): ReturnType<PredictionAnswers["maskOpen"]> {
-    return this.#predictions.maskOpen(request);
-  }
-
-  maskStep(request: ActiveMaskStep): ReturnType<PredictionAnswers["maskStep"]> {
-    return this.#predictions.maskStep(request);
-  }
-
-  #call<Name extends keyof ProtocolCalls>(name: Name): NonNullable<ProtocolCalls[Name]> {
-    const call = this.#membership.calls[name];
-    if (call === undefined) throw new TandemError("PROTOCOL_STATE", `the protocol of this job has no call '${name}'`);
-    return call;
   }
 
   /**

@@ -151,7 +151,7 @@ test("every node that is asked for is admitted first, also one that is asked for
 
 test("a start model's splits are answered over all instances, without ids, where there is such a model", async () => {
   const ask = (driver: Driver, rowCount = 0): Promise<unknown> =>
-    collect(driver.role.predict(create(ActivePredictSchema, { startInstances: true, rowCount })));
+    collect(driver.role.answers.predict(create(ActivePredictSchema, { startInstances: true, rowCount })));
   const split = { tree: 0, node: 2, feature: 1, featureName: "p1f1", threshold: 2.5, defaultLeft: true };
   const admitted: number[] = [];
   const admitScores = async (people: number): Promise<void> => void admitted.push(people);

@@ -192,7 +192,7 @@ describe("a passive party with minimums refuses", () => {
       const shown = counts.findIndex((_, i) => !isSet(withheld, i));
       expect(Math.min(hidden, shown)).toBeGreaterThanOrEqual(0);
       const decide = (named: MessageInitShape<typeof ActiveSplitDecisionSchema>["named"] & object) =>
-        collect(role.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, named }] })));
+        collect(role.answers.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, named }] })));
       const withheldOne = { case: "candidate" as const, value: hidden };
       await expectError(() => decide(withheldOne), "PROTOCOL_STATE", /is withheld at node 0/);
       await expectError(() => decide({ case: undefined }), "PROTOCOL_STATE", /no candidate was named/);
@@ -204,7 +204,7 @@ describe("a passive party with minimums refuses", () => {
     held(async ({ passives: [{ role }] }) => {
       const ask = (node: number, sibling: number, isMember: (i: number) => boolean) => {
         const members = { parent: 0, sibling, members: bitmapFrom(80, isMember) };
-        return collect(role.histograms(one(create(ActiveNodeSchema, { tree: 0, node, members }))));
+        return collect(role.answers.histograms(one(create(ActiveNodeSchema, { tree: 0, node, members }))));
       };
       const [first] = await ask(1, 2, (i) => i < 30);
       const [second] = await ask(2, 1, (i) => i >= 30);
