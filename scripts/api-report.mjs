@@ -115,7 +115,7 @@ export function apiReport(subpath) {
   for (const [, place] of exported) visit(place);
   const isExported = new Set(exported.map(([, { name, file }]) => `${name} ${file}`));
   const of = (keys) => keys.map((key) => seen.get(key).text).join("\n\n");
-  const hidden = [...seen.keys()].filter((key) => !isExported.has(key)).toSorted();
+  const hidden = [...seen.keys()].filter((key) => !isExported.has(key)).toSorted((a, b) => (a < b ? -1 : 1));
   const name = subpath === "index" ? "@tandem-vfl/tandem" : `@tandem-vfl/tandem/${subpath}`;
   const parts = [
     `# API of \`${name}\``,

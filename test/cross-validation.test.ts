@@ -226,7 +226,10 @@ async function expectEqual(
   const owners = new Set(
     trees.flatMap((tree) => tree.flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []))),
   );
-  expect([...owners].sort(), "every party has splits, or little was tested").toEqual([0, 1, 2]);
+  expect(
+    [...owners].sort((a, b) => a - b),
+    "every party has splits, or little was tested",
+  ).toEqual([0, 1, 2]);
   for (const [fold, centralised] of (await centralisedFolds(job, outcome.rounds)).entries()) {
     const margins = turns.marginsOf(fold);
     expect(

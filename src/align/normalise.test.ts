@@ -84,7 +84,7 @@ describe("DistinctIds", () => {
     const raw = ["a", "b", "a ", "c", "b", "a"];
     const kept = (duplicates: "first" | "last"): [string, number][] => {
       const { ids, rows } = DistinctIds.from(raw, { duplicates });
-      return [...ids].map((id, i): [string, number] => [id, rows[i]]).toSorted();
+      return [...ids].map((id, i): [string, number] => [id, rows[i]]).toSorted(([a], [b]) => (a < b ? -1 : 1));
     };
     expect(kept("first")).toEqual([
       ["a", 0],

@@ -155,7 +155,7 @@ export function parameterOption(name: string, spec: ParameterSpec): Option {
     const help = `${spec.help} (${describeBounds(spec)}; separated by commas, or repeat it)`;
     return new Option(`--${flag} <value>`, help).argParser(collect);
   }
-  return new Option(`--${flag} <value>`, `${spec.help} (${describeBounds(spec)}; default: ${spec.default})`);
+  return new Option(`--${flag} <value>`, `${spec.help} (${describeBounds(spec)}; default: ${String(spec.default)})`);
 }
 
 function flagOf(name: string): string {

@@ -130,6 +130,6 @@ describe.skipIf(server === null)("a crew over nats-server", () => {
       scheme: lattice,
       look: { treeFinished: () => void (restarted ??= restart()) },
     });
-    await restarted;
+    await (restarted as Promise<void> | null);
   });
 });

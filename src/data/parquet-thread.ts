@@ -171,7 +171,7 @@ function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "1" : "0";
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "(no date)" : value.toISOString();
-  return typeof value === "object" ? "(not a number)" : String(value);
+  return typeof value === "number" || typeof value === "bigint" ? String(value) : "(not a number)";
 }
 
 const answers = new Answers();

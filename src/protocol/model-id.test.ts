@@ -84,7 +84,11 @@ test("everything that was agreed matters", () => {
     ...Object.entries(agreed)
       .filter(([field]) => field !== "schemeParameters")
       .map(([field, value]) =>
-        modelId({ ...agreed, [field]: typeof value === "number" ? value + 1 : `${String(value)}\n` }, 2, digest),
+        modelId(
+          { ...agreed, [field]: typeof value === "number" ? value + 1 : `${JSON.stringify(value)}\n` },
+          2,
+          digest,
+        ),
       ),
     modelId({ ...agreed, schemeParameters: { keyBits: 2049 } }, 2, digest),
     modelId(agreed, 3, digest),

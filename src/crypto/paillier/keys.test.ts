@@ -36,7 +36,7 @@ describe("keys", () => {
       inspect(wrapped, deep),
       inspect(key, { ...deep, customInspect: false, getters: false }),
       String(key),
-      `${key}`,
+      "".concat(key as unknown as string),
       JSON.stringify(Object.entries(key), (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
       inspect(structuredClone(key), deep),
     ].join("\n");

@@ -34,7 +34,7 @@ export async function findActiveShare(named: string, { output }: Pick<ActiveConf
 
 /** Looks through the finished jobs. A share that cannot be read is not the one. */
 async function shareOfModel(model: string, directory: string): Promise<ActiveShare | null> {
-  for (const job of (await readdir(directory).catch(() => [])).toSorted()) {
+  for (const job of (await readdir(directory).catch((): string[] => [])).toSorted()) {
     const share = await readActiveShare(join(directory, job, "share.json")).catch(() => null);
     if (share?.model === model) return share;
   }

@@ -116,7 +116,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       won[found.peer].push({ node, tied: found.tied, rows, draws: this.#draws.get(node.id) ?? 1 });
     }
     const answers = await Promise.all(
-      sessions.map((session, peer) =>
+      sessions.map(async (session, peer) =>
         won[peer].length === 0 ? new Map<number, SplitAnswer>() : splitsOf(session, this.#task, won[peer]),
       ),
     );

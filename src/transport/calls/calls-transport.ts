@@ -86,13 +86,13 @@ class MadeCalls {
     const giveUp = (): void => {
       answers.drop();
       this.#settle(call, givenUp());
-      this.#frames.write(id, "cancel");
+      void this.#frames.write(id, "cancel");
     };
     const settled = (): void => signal?.removeEventListener("abort", giveUp);
     const call: MadeCall = { id, output: method.output, answers, settled };
     signal?.addEventListener("abort", giveUp, { once: true });
     this.#open.set(id, call);
-    this.#frames.write(id, "open", [Buffer.from(`/${method.parent.typeName}/${method.name}`, "latin1")]);
+    void this.#frames.write(id, "open", [Buffer.from(`/${method.parent.typeName}/${method.name}`, "latin1")]);
     return call;
   }
 
@@ -107,11 +107,11 @@ class MadeCalls {
         if (!this.#open.has(call.id)) return;
         await this.#frames.write(call.id, "message", encodedPieces(input, create(input, message)));
       }
-      if (this.#open.has(call.id)) this.#frames.write(call.id, "end");
+      if (this.#open.has(call.id)) void this.#frames.write(call.id, "end");
     } catch (error) {
       if (!this.#open.has(call.id)) return;
       this.#settle(call, error);
-      this.#frames.write(call.id, "cancel");
+      void this.#frames.write(call.id, "cancel");
     }
   }
 
@@ -136,7 +136,7 @@ class MadeCalls {
       call.answers.add(fromBinary(call.output, payload), this.#frames.hold(payload));
     } catch (cause) {
       this.#settle(call, new ConnectError("parse binary: not an answer to this call", Code.Internal, {}, [], cause));
-      this.#frames.write(call.id, "cancel");
+      void this.#frames.write(call.id, "cancel");
     }
   }
 

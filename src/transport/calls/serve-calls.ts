@@ -73,7 +73,7 @@ export class ServedCalls {
     this.#lastCall = call;
     const method = this.#methods.get(path);
     if (method === undefined) {
-      this.#frames.write(call, "failure", [failureBytes(new ConnectError("no such call", Code.Unimplemented))]);
+      void this.#frames.write(call, "failure", [failureBytes(new ConnectError("no such call", Code.Unimplemented))]);
       return;
     }
     const requests = new Incoming<MessageInitShape<DescMessage>>((bytes) => this.#frames.free(bytes));
@@ -101,9 +101,9 @@ export class ServedCalls {
         const { output } = call.method.method;
         await this.#frames.write(id, "message", encodedPieces(output, create(output, answer)));
       }
-      this.#frames.write(id, "end");
+      void this.#frames.write(id, "end");
     } catch (error) {
-      this.#frames.write(id, "failure", [failureBytes(error)]);
+      void this.#frames.write(id, "failure", [failureBytes(error)]);
     } finally {
       this.#open.delete(id);
       void call.requests.return();
