@@ -17,9 +17,7 @@ test("docs/errors.md lists exactly the codes that exist, with their meaning", ()
     code,
     meaning,
   }));
-  expect(rows.map(({ code }) => code).sort()).toEqual(Object.keys(errorCodes).sort());
-  for (const { code, meaning } of rows)
-    expect(errorCodes[code as keyof typeof errorCodes].startsWith(meaning.split(",")[0].split(";")[0])).toBe(true);
+  expect(Object.fromEntries(rows.map(({ code, meaning }) => [code, meaning]))).toEqual(errorCodes);
 });
 
 test("every disclosure that the code declares stands in docs/leakage.md, under the party that learns it", () => {
@@ -119,12 +117,12 @@ test("every page of docs/ has its place in the index", () => {
   expect(others.filter((page) => !listed.includes(page))).toEqual([]);
 });
 
-test("no word stands in the glossary twice", () => {
-  const words = [...read("docs/glossary.md").matchAll(/^\| (?!word )(?:\*\*)?([A-Za-z][^|*]*?)(?:\*\*)? +\|/gm)].map(
-    ([, word]) => word,
-  );
-  expect(words.length).toBeGreaterThan(40);
-  expect(words.filter((word, i) => words.indexOf(word) !== i)).toEqual([]);
+test("the glossary defines each term once, and at most 60 of them", () => {
+  const rows = read("docs/glossary.md").matchAll(/^\| (?!term )(?:\*\*)?([A-Za-z][^|*]*?)(?:\*\*)? +\|/gm);
+  const terms = [...rows].map(([, term]) => term);
+  expect(terms.length).toBeGreaterThan(40);
+  expect(terms.length).toBeLessThanOrEqual(60);
+  expect(terms.filter((term, i) => terms.indexOf(term) !== i)).toEqual([]);
 });
 
 const wordsMax = 45;
