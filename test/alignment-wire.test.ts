@@ -202,7 +202,7 @@ describe("self-signed certificates", () => {
       server,
       [{ name: "bank", fingerprint: certificateFingerprint(client.certificate) }],
       { host: "127.0.0.1", port: 0 },
-      { onTurnedAway: (_address, why) => turnedAway.push(why) },
+      { onRejected: (_address, why) => turnedAway.push(why) },
     );
     const peer = connectTls("shop", client, pinned, { host: "127.0.0.1", port: listening.port });
     onTestFinished(async () => {
@@ -234,7 +234,7 @@ describe("self-signed certificates", () => {
       server,
       [{ name: "bank", fingerprint: "0".repeat(64) }],
       { host: "127.0.0.1", port: 0 },
-      { onTurnedAway: (_address, why) => turnedAway.push(why) },
+      { onRejected: (_address, why) => turnedAway.push(why) },
     );
     onTestFinished(() => listening.close());
     const baseUrl = `https://127.0.0.1:${listening.port}`;

@@ -7,7 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { requestTimes, watchStrangers } from "../base/listening/http-strangers.ts";
+import { requestTimeouts, limitPendingHttp } from "../base/listening/pending-http.ts";
 import { programVersion } from "../base/program-version.ts";
 import { TandemError } from "../base/error.ts";
 import { jobSyntax } from "../base/job-name.ts";
@@ -61,10 +61,10 @@ export async function startDashboard({ viewers, host, port }: DashboardOptions):
   const ending = new AbortController();
   const routes = new Routes(files, viewers, ending.signal);
   const server = createServer(
-    { maxHeaderSize: 8192, ...requestTimes(requestMsMax) },
-    (request, response) => void answer(request, response, access, routes, () => strangers.admit(request)),
+    { maxHeaderSize: 8192, ...requestTimeouts(requestMsMax) },
+    (request, response) => void answer(request, response, access, routes, () => pending.admit(request)),
   );
-  const strangers = watchStrangers(server, connectionsMax);
+  const pending = limitPendingHttp(server, connectionsMax);
   access.port = await listen(server, host, port);
   return {
     url: access.url,

@@ -1,4 +1,4 @@
-/** Serving a passive party over TLS. Who is let in is decided by door.ts, before any call is read. */
+/** Serving a passive party over TLS. Who is let in is decided by connection-gate.ts, before any call is read. */
 import { createSecureServer, type ServerHttp2Session } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -12,11 +12,11 @@ import {
 } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { TandemError } from "../base/error.ts";
-import type { OnTurnedAway } from "../base/listening/waiting-room.ts";
+import type { OnRejected } from "../base/listening/pending-connections.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import { registered } from "./calls/registered-methods.ts";
 import { ServedCalls } from "./calls/serve-calls.ts";
-import { Door } from "./door.ts";
+import { ConnectionGate } from "./connection-gate.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
 import type { PinnedParty } from "./pinned-certificate.ts";
 import {
@@ -44,8 +44,8 @@ export interface ListeningServer {
 }
 
 export interface ListenOptions {
-  /** Hears of strangers, for the log. */
-  readonly onTurnedAway?: OnTurnedAway;
+  /** Called for each connection that was not admitted. */
+  readonly onRejected?: OnRejected;
   readonly heartbeatMs?: number;
 }
 
@@ -55,7 +55,7 @@ export async function listenTls(
   identity: TlsIdentity,
   pinnedActives: readonly PinnedParty[],
   address: Address,
-  { onTurnedAway = () => {}, heartbeatMs = usualHeartbeatMs }: ListenOptions = {},
+  { onRejected = () => {}, heartbeatMs = usualHeartbeatMs }: ListenOptions = {},
 ): Promise<ListeningServer> {
   const callers = new WeakMap<object, Caller>();
   const methods = new Map<string, MethodImplSpec>();
@@ -86,17 +86,17 @@ export async function listenTls(
       session.once("close", () => callStreams.delete(session));
     },
   );
-  const door = new Door(pinnedActives, onTurnedAway);
+  const gate = new ConnectionGate(pinnedActives, onRejected);
   const sockets = new Set<Socket>();
   const port = createServer((socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => {});
-    door.knock(socket, () => server.emit("connection", socket));
+    gate.accept(socket, () => server.emit("connection", socket));
   });
   server.on("session", (session: ServerHttp2Session) => {
     session.on("error", () => {}); // a broken connection ends its streams, which is how the service notices
-    const party = door.admit(session);
+    const party = gate.admit(session);
     if (party === null) return;
     const closing = new AbortController();
     callers.set(session, { ...party, gone: closing.signal });
@@ -105,8 +105,8 @@ export async function listenTls(
     session.once("close", () => closing.abort());
   });
   server.on("unknownProtocol", (socket: TLSSocket) => socket.destroy());
-  // A stranger at the door is not our failure.
-  server.on("tlsClientError", (error, socket) => door.failed(socket, error));
+  // A failed handshake of an unknown peer is not an error of this party.
+  server.on("tlsClientError", (error, socket) => gate.handshakeFailed(socket, error));
   await listening(port, address);
   const bound = port.address();
   return {
@@ -119,7 +119,7 @@ export async function listenTls(
           resolve();
         });
         for (const calls of callStreams.values()) calls.close();
-        door.close();
+        gate.close();
       }),
   };
 }

@@ -66,7 +66,7 @@ async function serve(
     identity,
     config.active,
     config.listen,
-    { onTurnedAway: (address, why) => emit({ type: "turned-away", party: name, address, why }) },
+    { onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }) },
   );
   emit({ type: "listening", party: name, process: process.pid, port: server.port });
   const stopped = new Promise<PassiveEnd>((resolve) =>

@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TandemError } from "../../base/error.ts";
-import { requestTimes, watchStrangers } from "../../base/listening/http-strangers.ts";
+import { requestTimeouts, limitPendingHttp } from "../../base/listening/pending-http.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
 import type { Problem } from "./messages.ts";
 import { HttpProblem, problemOf } from "./http-problem.ts";
@@ -62,16 +62,16 @@ export async function listenHttp(routes: readonly Route[], options: HttpOptions)
     let isKnown = false;
     const answer = await answerTo(request, routes, options, () => {
       isKnown = true;
-      strangers.admit(request);
+      pending.admit(request);
     });
     send(response, answer, stopping || !request.complete || !isKnown);
     options.onAnswer({ path, status: answer.status, ms: performance.now() - started });
   };
   const server = createServer(
-    { ...requestTimes(requestTimeoutMs), keepAliveTimeout: keepAliveMs },
+    { ...requestTimeouts(requestTimeoutMs), keepAliveTimeout: keepAliveMs },
     (request, response) => void respond(request, response),
   );
-  const strangers = watchStrangers(server, connectionsMax);
+  const pending = limitPendingHttp(server, connectionsMax);
   await listening(server, options);
   return {
     port: (server.address() as AddressInfo).port,

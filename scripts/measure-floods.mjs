@@ -2,7 +2,7 @@
  * How long a pinned active party waits for its first answer while a stranger floods the passive party's port from the
  * same address: a connection, TLS, and the offer of an alignment, as `tandem align` begins.
  *
- *   node scripts/measure-door.mjs [--kinds silent,reconnect] [--connections 0,32,1000] [--calls 5]
+ *   node scripts/measure-floods.mjs [--kinds silent,reconnect] [--connections 0,32,1000] [--calls 5]
  *
  * Passive party and flood are processes of their own. Prints a line per kind of flood and number of connections.
  */

@@ -1,6 +1,6 @@
 /**
- * Strangers at the door of a passive party: floods from the very address that its active party has. Whatever they do,
- * the active party gets its answer, keeps its connection, and the log stays short.
+ * Floods of connections from unknown peers, from the same address as the active party: it still gets its answer and
+ * keeps its connection, and the log stays short.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,19 +17,19 @@ import { scratchDirectory } from "./support/command.ts";
 import { type Company, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
 
 const root = scratchDirectory();
-const people = makePeople(20, "door");
+const people = makePeople(20, "gate");
 let bank: Company;
 let shop: Company;
-let stranger: Company;
+let outsider: Company;
 beforeAll(async () => {
   bank = await foundCompany(root, "bank", people, [0], true);
   shop = await foundCompany(root, "shop", people, [1]);
-  stranger = await foundCompany(root, "stranger", people, [2]);
+  outsider = await foundCompany(root, "outsider", people, [2]);
 });
 
-/** Floods until the test ends; settles when so many connections have been made. */
+/** Floods until the test ends; resolves when `count` connections have been made. */
 async function flood(port: number, kind: string, count: number): Promise<void> {
-  const files = ["certificate.pem", "key.pem"].map((name) => join(stranger.folder, name));
+  const files = ["certificate.pem", "key.pem"].map((name) => join(outsider.folder, name));
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, "support", "flooder.mjs"), String(port), kind, String(count), ...files],
@@ -54,10 +54,10 @@ async function connected(port: number): Promise<TlsPeer> {
 
 /** What `tandem align` begins with. */
 function offer(peer: TlsPeer): Promise<{ passiveIdCount: number }> {
-  return peer.alignment("door").begin({ hashDomain, normalisations: [], activeIdCount: 20 }, {});
+  return peer.alignment("gate").begin({ hashDomain, normalisations: [], activeIdCount: 20 }, {});
 }
 
-function linesAboutStrangers({ events }: RunningParty): number {
+function rejectionLines({ events }: RunningParty): number {
   return events.filter(({ type }) => type === "turned-away").length;
 }
 
@@ -70,7 +70,7 @@ describe.each(["silent", "half a hello", "trickle", "wrong certificate", "reconn
     for (let call = 0; call < 3; call++) expect((await offer(await connected(party.port))).passiveIdCount).toBe(20);
     // Whoever was inside before still is: its connection is never opened again.
     expect((await offer(before)).passiveIdCount).toBe(20);
-    expect(linesAboutStrangers(party)).toBeLessThan(10);
+    expect(rejectionLines(party)).toBeLessThan(10);
   });
 });
 
@@ -137,7 +137,7 @@ describe.each(["silent", "half a request", "half a body", "reconnect"])("HTTP, a
   });
 });
 
-test("a stranger's half request is cut off, and nobody waits half a minute for that", async () => {
+test("a outsider's half request is cut off, and nobody waits half a minute for that", async () => {
   const server = await listenHttp([], {
     host: "127.0.0.1",
     port: 0,

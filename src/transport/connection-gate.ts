@@ -1,0 +1,76 @@
+/**
+ * Admits TLS connections. A connection is pending until it has presented a pinned certificate; after that it holds a
+ * slot reserved for that party, which no unauthenticated peer can take. A party has several slots, so that its own dead
+ * connections do not lock it out: its oldest connection is closed when all are taken.
+ */
+import type { ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { type OnRejected, PendingConnections, type PendingLimits } from "../base/listening/pending-connections.ts";
+import { onFirstRecord } from "./first-record.ts";
+import { checkCertificate, type PinnedParty } from "./pinned-certificate.ts";
+import { rateLimitedLog, type RateLimitedLog } from "./rate-limited-log.ts";
+
+const unauthenticated: PendingLimits = { connectionsMax: 1024, perAddressMax: 512, authenticateMsMax: 5000 };
+/** Training and scoring, each twice while the party reconnects, with a margin for dead connections. */
+const connectionsPerParty = 16;
+
+export class ConnectionGate {
+  readonly #pinned: readonly PinnedParty[];
+  readonly #log: RateLimitedLog;
+  readonly #pending: PendingConnections;
+  /** By fingerprint, oldest first. */
+  readonly #admitted = new Map<string, Set<ServerHttp2Session>>();
+
+  constructor(pinned: readonly PinnedParty[], onRejected: OnRejected) {
+    this.#pinned = pinned;
+    this.#log = rateLimitedLog(onRejected);
+    this.#pending = new PendingConnections(unauthenticated, this.#log.write);
+  }
+
+  /** A new TCP connection. @param begin starts the TLS handshake, called once the first record has arrived */
+  accept(socket: Socket, begin: () => void): void {
+    this.#pending.add(socket);
+    onFirstRecord(socket, begin, (reason) => {
+      this.#pending.reject(socket, reason);
+      socket.destroy();
+    });
+  }
+
+  /** The TLS handshake failed: a better reason for the log than a closed connection. */
+  handshakeFailed(socket: TLSSocket, error: NodeJS.ErrnoException): void {
+    this.#pending.setReason(socket, `no TLS 1.3 connection (${error.code ?? "unknown"})`);
+  }
+
+  /** @returns the party whose pinned certificate the session presented; null, and the session is closed, for others */
+  admit(session: ServerHttp2Session): PinnedParty | null {
+    const socket = session.socket as TLSSocket;
+    const checked = checkCertificate(socket.getPeerCertificate().raw, this.#pinned);
+    if (typeof checked === "string") {
+      this.#pending.reject(socket, checked);
+      session.destroy();
+      return null;
+    }
+    this.#pending.remove(socket);
+    this.#add(checked, session);
+    return checked;
+  }
+
+  #add({ fingerprint }: PinnedParty, session: ServerHttp2Session): void {
+    const sessions = this.#admitted.get(fingerprint) ?? new Set<ServerHttp2Session>();
+    this.#admitted.set(fingerprint, sessions);
+    if (sessions.size >= connectionsPerParty) {
+      const [oldest] = sessions;
+      sessions.delete(oldest);
+      oldest.destroy();
+    }
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+  }
+
+  close(): void {
+    for (const sessions of this.#admitted.values()) for (const session of sessions) session.close();
+    this.#pending.clear();
+    this.#log.close();
+  }
+}
