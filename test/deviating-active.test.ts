@@ -138,9 +138,9 @@ describe("a round that is redone", () => {
     const first = await job.growing();
     await first.root(0);
     const before = bytesOf(await first.node(0, childOf(firsts(4))));
-    await expectError(() => first.node(0, question), "PROTOCOL_STATE", /children of node 0 that they were/);
+    await expectError(() => first.node(0, question), "PROTOCOL_STATE", /earlier children of node 0/);
     const again = await job.growing();
-    await expectError(() => again.node(0, question), "PROTOCOL_STATE", /children of node 0 that they were/);
+    await expectError(() => again.node(0, question), "PROTOCOL_STATE", /earlier children of node 0/);
     // Nothing was changed by that, and the other end of the pair may be asked for.
     expect(bytesOf(await again.node(0, childOf(firsts(4))))).toEqual(before);
     const rest = bitmapFrom(column.length, (i) => i >= 4);
@@ -154,7 +154,7 @@ describe("a round that is redone", () => {
     await first.node(0, childOf(firsts(2, 4), 3, 4, 1));
     const again = await job.growing();
     await again.node(0, childOf(firsts(4)));
-    await expectError(() => again.node(0, childOf(firsts(2, 6), 3, 4, 2)), "PROTOCOL_STATE", /that they were/);
+    await expectError(() => again.node(0, childOf(firsts(2, 6), 3, 4, 2)), "PROTOCOL_STATE", /differ from the earlier/);
   });
 
   test("is refused with another sample, also if nothing was asked yet", async () => {
@@ -306,9 +306,9 @@ describe("a node that this party has split", () => {
     const first = await job.growing();
     await first.root(0);
     await first.node(0, childOf(firsts(4)));
-    await expectError(() => first.splits(0, 0, 3), "PROTOCOL_STATE", /node 0 was parted before/);
+    await expectError(() => first.splits(0, 0, 3), "PROTOCOL_STATE", /node 0 was already split/);
     const again = await job.growing();
-    await expectError(() => again.splits(0, 0, 3), "PROTOCOL_STATE", /node 0 was parted before/);
+    await expectError(() => again.splits(0, 0, 3), "PROTOCOL_STATE", /node 0 was already split/);
     expect(again.role.ownSplits).toEqual([]);
   });
 
@@ -335,7 +335,7 @@ describe("a tree", () => {
     const driver = await new Job().growing();
     await driver.node(0, childOf(firsts(6)));
     await driver.node(0, childOf(firsts(4, 6), 3, 4, 1));
-    await expectError(() => driver.node(0, childOf(firsts(2, 4), 5, 6, 3)), "PROTOCOL_STATE", /are deeper than/);
+    await expectError(() => driver.node(0, childOf(firsts(2, 4), 5, 6, 3)), "PROTOCOL_STATE", /exceed max_depth/);
   });
 
   test("has no more pairs and splits than its leaves allow, over all attempts", async () => {

@@ -167,7 +167,7 @@ describe("deviations are refused", () => {
 
   test.each([undefined, lattice])("an active party that opens or closes what it must not", async (scheme) => {
     const job = { table, training, kernel, key, ...(scheme === undefined ? {} : { scheme }) };
-    const words = /groups are said to be open|not the children|open groups in a job/;
+    const words = /open interaction groups|differ from the earlier children|open groups in a job/;
     for (const open of [() => 7, () => 0, () => 2 ** 31, () => 8])
       await expectError(() => trainFederated({ ...job, around: lying(open) }), "PROTOCOL_STATE", words);
     if (scheme !== undefined) return; // no node is placed there

@@ -1,16 +1,16 @@
-/** What a job costs under a scheme, as a formula in its shape (docs/performance.md). Seconds are CPU seconds. */
+/** The cost of a job under a scheme, as a formula of its shape (docs/performance.md). Seconds are CPU seconds. */
 import type { SpeedParameters } from "../base/parameters/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 
-/** What the formula needs to know of one passive party. */
+/** The facts about one passive party that the formula needs. */
 export interface PassiveShape {
   readonly features: number;
   readonly candidates: number;
   /** Of all features together. */
   readonly bins: number;
-  /** That so many features can have, as the active party counts them before it is told. */
+  /** The maximum for so many features, which the active party assumes before it knows the real number. */
   readonly candidatesMax: number;
-  /** Over all features: instances outside the feature's most frequent bin (or all, without skipping). */
+  /** Over all features: instances outside the feature's most frequent bin (all of them, without skipping). */
   readonly rootAdditions: number;
 }
 
@@ -18,27 +18,27 @@ export interface JobShape {
   readonly rows: number;
   readonly trees: number;
   readonly depth: number;
-  /** Nodes of one output that may be asked for, those that are redone among them. */
+  /** Nodes of one output that may be requested, including those of repeated rounds. */
   readonly nodesMax: number;
   /** Pairs of g and h of a round, whether its trees have one each or one tree has all of them. */
   readonly outputsPerRound: number;
   readonly layout: GradientLayout;
-  /** Which shortcuts are taken; skipped bins show in rootAdditions. */
+  /** The enabled optimisations; skipped bins are part of rootAdditions. */
   readonly speed: SpeedParameters;
   readonly passives: readonly PassiveShape[];
 }
 
-/** What one passive party's blocks do and keep: what its workers take over, where it has some. */
+/** Work and memory of one passive party's blocks, which workers take over where it has some. */
 export interface BlockCosts {
-  /** Over all rows and trees; the rest of the party's CPU stays in its own process. */
+  /** Over all rows and trees; the rest of the party's CPU time is spent in its own process. */
   readonly cpuSeconds: number;
-  /** Kept by whoever holds the row. */
+  /** Held by the process that has the row. */
   readonly bytesPerRow: number;
-  /** Over all trees: what a block is told of a row. */
+  /** Over all trees: bytes sent to a block per row. */
   readonly toldBytesPerRow: number;
-  /** Over all trees: what one block answers, however many rows it has. */
+  /** Over all trees: bytes of one block's answers, independent of its number of rows. */
   readonly answerBytes: number;
-  /** Of that, for one node. */
+  /** Of these, for one node. */
   readonly answerBytesOnce: number;
 }
 
@@ -46,9 +46,9 @@ export interface Prediction {
   readonly activeCpuSeconds: number;
   readonly passiveCpuSeconds: readonly number[];
   readonly bytes: { readonly activeToPassive: number; readonly passiveToActive: number };
-  /** Per passive party; left out: the scheme has no work for workers. */
+  /** Per passive party; left out: the scheme cannot use workers. */
   readonly blocks?: readonly BlockCosts[];
-  /** What the scheme keeps, besides tables and the program itself. */
+  /** Memory of the scheme, in addition to tables and the program itself. */
   readonly memoryBytes: { readonly active: number; readonly passives: readonly number[] };
 }
 

@@ -1,7 +1,7 @@
 /**
- * The schemes that there are, by name. A config, a policy and a handshake name one; whoever needs it finds it here.
+ * The schemes by name. Configs, policies and handshakes name one.
  *
- * Another scheme is registered before a party is started; nothing else has to know of it.
+ * Another scheme is registered before a party is started; no other code depends on it.
  */
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
@@ -13,7 +13,7 @@ const schemes = new Map<string, Scheme>([paillier, lattice].map((scheme) => [sch
 
 export const defaultScheme = paillier.name;
 
-/** @returns forgets the scheme again */
+/** @returns a function that unregisters the scheme */
 export function registerScheme(scheme: Scheme): () => void {
   schemes.set(scheme.name, scheme);
   return () => void schemes.delete(scheme.name);
@@ -28,22 +28,22 @@ export function isScheme(name: string): boolean {
   return schemes.has(name);
 }
 
-/** @throws TandemError USAGE if there is none of this name */
+/** @throws TandemError USAGE if there is no scheme of this name */
 export function schemeNamed(name: string): Scheme {
   const scheme = schemes.get(name);
   if (scheme === undefined) {
-    throw new TandemError("USAGE", `there is no scheme '${name}'; there is ${schemeNames().join(", ")}`);
+    throw new TandemError("USAGE", `unknown scheme '${name}'; use one of: ${schemeNames().join(", ")}`);
   }
   return scheme;
 }
 
-/** What a job says of its scheme, whoever trains it: also without any encryption, on the same grid. */
+/** The scheme of a job. Centralised training has one too, since it uses the same grid without encryption. */
 export interface SchemeChoice {
   readonly scheme: string;
   readonly schemeParameters: SchemeParameters;
 }
 
-/** @throws TandemError USAGE for an unknown scheme, KEY_TOO_SHORT for a key that needs the word insecure */
+/** @throws TandemError USAGE for an unknown scheme, KEY_TOO_SHORT for a short key without the insecure option */
 export function chooseScheme(
   name: string,
   options: { readonly keyBits: number; readonly insecureKey: boolean },
@@ -51,23 +51,23 @@ export function chooseScheme(
   return { scheme: name, schemeParameters: schemeNamed(name).parameters(options) };
 }
 
-/** For the event that says what a job is: nothing, or a warning about its cipher. */
+/** A warning about the cipher for the event that describes a job, if there is one. */
 export function warningOf({ scheme, schemeParameters }: SchemeChoice): { readonly warning?: string } {
   const warning = schemeNamed(scheme).warning(schemeParameters);
   return warning === null ? {} : { warning };
 }
 
-/** Bits that one plaintext of the job can hold: the layout of gradients follows from it. */
+/** Bits of one plaintext of the job, which determine the layout of gradients. */
 export function plaintextBitsOf({ scheme, schemeParameters }: SchemeChoice): number {
   return schemeNamed(scheme).plaintextBitsMax(schemeParameters);
 }
 
-/** Counts are not sent, because of noise or because members are hidden. */
+/** Whether counts are not sent, because of noise or because members are hidden. */
 export function hidesCounts({ scheme }: Pick<SchemeChoice, "scheme">, noise: object | null): boolean {
   return noise !== null || !membershipFacts[schemeNamed(scheme).membership].countsAreSent;
 }
 
-/** A scheme's parameters under the names that they have in a config: `key_bits`. */
+/** A scheme's parameters under their config names: `key_bits`. */
 export function configNames(parameters: SchemeParameters): Readonly<Record<string, number>> {
   const named = Object.entries(parameters).map(([name, value]) => [
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -1,9 +1,11 @@
 /**
- * The seam between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for additions. The
- * messages between the two halves of a scheme are opaque to everything else: the fields `scheme` of proto/.
+ * The interface between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for
+ * additions.
+ * The messages between the two halves of a scheme are opaque to everything else: the fields `scheme` of proto/.
  *
- * Nothing outside a scheme knows its cipher: who is in a node, what is offered there and in which order is the
- * protocol's (candidates/), and a scheme is found by its name (registry.ts). What the halves can do depends on the
+ * Nothing outside a scheme depends on its cipher: node membership, the offered candidates and their order belong to
+ * the
+ * protocol (candidates/), and a scheme is looked up by name (registry.ts). The interface of the halves depends on the
  * training protocol that the cipher is made for: sent-scheme.ts, hidden-scheme.ts.
  */
 import type { CodecParameters, SpeedParameters } from "../base/parameters/parameters.ts";
@@ -16,38 +18,38 @@ import type { HiddenActive, HiddenPassive } from "./hidden-scheme.ts";
 import type { SchemeReplay, SentActive, SentPassive } from "./sent-scheme.ts";
 import type { TaskCrew, TaskWork } from "./tasks/tasks.ts";
 
-/** What both sides of a job compare at the handshake: the scheme's own numbers, by name. */
+/** The scheme's own parameters by name, which all parties compare at the handshake. */
 export type SchemeParameters = Readonly<Record<string, number>>;
 
-/** What a config says that only a scheme understands. */
+/** The config options that only a scheme interprets. */
 export interface SchemeOptions {
   readonly keyBits: number;
   /** The key may be shorter than is secure. */
   readonly insecureKey: boolean;
-  /** Default: as many as the machine has cores. */
+  /** Default: the number of cores. */
   readonly threads?: number | undefined;
   readonly speed: SpeedParameters;
-  /** Gradients' ciphertexts can be made again from their recipe; default: not. */
+  /** The ciphertexts of gradients can be reproduced from their recipe; default: false. */
   readonly repeatable?: boolean | undefined;
 }
 
-/** What a config or a command line says, as far as a scheme may be unable to work with it. */
+/** The given options of a config or command line that a scheme may not support. */
 export interface GivenOptions {
-  /** The length of a key was written down, as key_bits or as insecure_key_bits. */
+  /** The option that set a key length, if any. */
   readonly keyBitsGiven: "key_bits" | "insecure_key_bits" | null;
   readonly codec: CodecParameters;
   readonly speed: SpeedParameters;
 }
 
-/** An option that a scheme cannot work with. */
+/** An option that a scheme does not support. */
 export interface Conflict {
-  /** Where it stands in a config: ["codec", "layout"]. */
+  /** Its path in a config: ["codec", "layout"]. */
   readonly field: readonly string[];
-  /** What to do about it, as a sentence goes on. */
+  /** What is wrong and what to do, as a phrase that follows the option's name. */
   readonly advice: string;
 }
 
-/** What decides how finely a job's gradients can be rounded. */
+/** The facts that determine the resolution of a job's gradients. */
 export interface GridFacts {
   /** Rows that are summed. */
   readonly rows: number;
@@ -59,44 +61,44 @@ export interface GridFacts {
   readonly maxLeaves: number;
 }
 
-/** What a passive party's policy asks of a scheme. */
+/** The limits that a passive party's policy sets for a scheme. */
 export interface SchemeLimits {
   readonly keyBitsMin: number;
 }
 
-/** What both kinds of schemes have: all but their two halves. */
+/** What both kinds of schemes have in common: everything except their two halves. */
 interface SchemeBase {
   readonly name: string;
-  /** What the handshake will say. @throws TandemError USAGE for options that it cannot work with */
+  /** The parameters for the handshake. @throws TandemError USAGE for unsupported options */
   parameters(options: Pick<SchemeOptions, "keyBits" | "insecureKey">): SchemeParameters;
-  /** Which of a job's options it cannot work with. */
+  /** The unsupported options of a job. */
   conflicts(given: GivenOptions): readonly Conflict[];
   /**
-   * The codec of a job: what is asked, with as many bits of resolution as this scheme has for such a job.
-   * @throws TandemError LAYOUT_OVERFLOW where there is no such job
+   * The codec of a job: as requested, with as many bits of resolution as this scheme supports for such a job.
+   * @throws TandemError LAYOUT_OVERFLOW if no resolution is possible
    */
   codecFor(asked: CodecParameters, facts: GridFacts): CodecParameters;
-  /** What computes on this machine. */
+  /** The kernel used on this machine. */
   kernelName(): string;
-  /** In a few words, for people: "a 2048-bit Paillier key". */
+  /** A short description for users: "a 2048-bit Paillier key". */
   describe(parameters: SchemeParameters): string;
-  /** Shown to all who look at the job; null: nothing. */
+  /** A warning shown to every viewer of the job; null: none. */
   warning(parameters: SchemeParameters): string | null;
-  /** Why a passive party with these limits refuses, one phrase each; empty if it does not. */
+  /** Why a passive party with these limits rejects the parameters, one phrase each; empty if it accepts them. */
   violations(parameters: SchemeParameters, limits: SchemeLimits): readonly string[];
-  /** Bits that one plaintext can hold: what the layout of gradients is cut by, in one place too. */
+  /** Bits of one plaintext, which determine the layout of gradients, also in centralised training. */
   plaintextBitsMax(parameters: SchemeParameters): number;
-  /** What one tree's gradients and answers are made of. */
+  /** The ciphertexts of one tree's gradients and answers. */
   sizes(parameters: SchemeParameters, layout: GradientLayout, speed: SpeedParameters): SchemeSizes;
-  /** The active party's secret, made anew. It may take seconds. */
+  /** Generates the active party's secret. May take seconds. */
   makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
-  /** The secret of a job that is taken up again. @throws TandemError KEY_FORMAT */
+  /** Restores the secret of a resumed job. @throws TandemError KEY_FORMAT */
   readSecret(text: string): Promise<SchemeSecret>;
-  /** The work on a part of a passive party's rows; left out: its passive half keeps all rows itself. */
+  /** The work on a block of a passive party's rows; left out: its passive half holds all rows itself. */
   block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
-  /** Work without state, of either half; left out: it has none for workers. @throws TandemError for other terms */
+  /** Stateless work of either half; left out: it has no tasks for workers. @throws TandemError for invalid terms */
   task?(terms: Uint8Array, options: Pick<SchemeOptions, "threads">): Promise<TaskWork>;
-  /** A job once more, for an auditor who has the secret; left out: its ciphertexts cannot be checked. */
+  /** Replays a job for an auditor who has the secret; left out: its ciphertexts cannot be checked. */
   replay?(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed">): SchemeReplay;
   /** Measures its operations on this machine. */
   costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
@@ -124,22 +126,22 @@ export type ActiveScheme = SentActive | HiddenActive;
 /** A passive party's half of either kind. */
 export type PassiveScheme = SentPassive | HiddenPassive;
 
-/** What an active half is made with. */
+/** The options of an active half. */
 export interface ActiveOptions extends Pick<SchemeOptions, "threads" | "speed" | "repeatable"> {
-  /** Who does its tasks; left out: its own process. */
+  /** Runs its tasks; left out: its own process. */
   readonly crew?: TaskCrew | undefined;
 }
 
-/** What a passive half is made with. */
+/** The options of a passive half. */
 export interface PassiveOptions extends Pick<SchemeOptions, "threads"> {
-  /** Who holds the party's rows; left out: its own process. */
+  /** Holds the party's rows; left out: its own process. */
   readonly crew?: Crew | undefined;
 }
 
-/** A private key, or whatever else must outlive a crash of the active party. Only its scheme looks inside. */
+/** A private key, or other state that must survive a crash of the active party. Opaque outside its scheme. */
 export interface SchemeSecret {
   readonly scheme: string;
-  /** For a file that only its owner can read. */
+  /** Serialised for a file that only its owner can read. */
   serialise(): string;
 }
 
@@ -147,13 +149,13 @@ export interface SchemeSecret {
 export interface SchemeSizes {
   readonly ciphertextBytes: number;
   readonly ciphertextsPerInstance: number;
-  /** Candidate sums that one returned ciphertext holds. */
+  /** Candidate sums per returned ciphertext. */
   readonly sumsPerCiphertext: number;
-  /** Bits that one ciphertext could hold. */
+  /** Capacity of one ciphertext in bits. */
   readonly plaintextBitsMax: number;
 }
 
-/** What has been computed so far; every party counts its own work. */
+/** Operations so far; every party counts its own work. */
 export interface OperationCounts {
   encryptions: number;
   additions: number;
@@ -162,23 +164,22 @@ export interface OperationCounts {
   candidateCiphertexts: number;
 }
 
-/** Counters at zero. */
 export function noOperations(): OperationCounts {
   return { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 0 };
 }
 
-/** What the active half of every scheme has. */
+/** What the active halves of all schemes have in common. */
 export interface ActiveHalf {
   readonly name: string;
   readonly parameters: SchemeParameters;
   readonly counts: OperationCounts;
-  /** Bits that one plaintext can hold. */
+  /** Bits of one plaintext. */
   readonly plaintextBitsMax: number;
-  /** The proof, made at the set-up, that no sum is opened wrongly; left out: the layout's own proof is all. */
+  /** The proof, computed at set-up, that every sum is decrypted correctly; left out: the layout's proof suffices. */
   readonly proof?: readonly string[];
   /**
    * Slot sums of consecutive candidates, slot by slot (stride: number of slots).
-   * @param counts how many instances are summed in each; where counts are not sent, how many it can be at most
+   * @param counts instances summed in each; where counts are not sent, the maximum possible
    */
   sums(
     layout: GradientLayout,
@@ -186,38 +187,38 @@ export interface ActiveHalf {
     counts: readonly number[],
     asked: AskedOfPeer,
   ): Promise<Float64Array>;
-  /** How the last gradients can be made again; null or left out: they cannot. */
+  /** How to reproduce the ciphertexts of the last gradients; null or left out: not possible. */
   readonly recipe?: GradientRecipe | null;
-  /** Stops work that is done ahead; left out: there is none. */
+  /** Stops precomputation; left out: there is none. */
   close?(): void;
 }
 
-/** Nonces of a round's gradients: a secret that they are drawn from, and which draws each chunk took. */
+/** Nonces of a round's gradients: the secret from which they are drawn, and the draws of each chunk. */
 export interface GradientRecipe {
   readonly secret: Uint8Array;
   readonly chunks: readonly (readonly (readonly number[])[])[];
 }
 
-/** Which node an answer is about, and which party gave it. */
+/** The node and the party of an answer. */
 export interface AskedOfPeer {
-  /** Its place among the passive parties. */
+  /** Index among the passive parties. */
   readonly peer: number;
   readonly tree: number;
   readonly node: number;
 }
 
-/** A part of encrypted gradients: of a round, or of a node. */
+/** A chunk of the encrypted gradients of a round or a node. */
 export interface GradientChunk {
   readonly message: Uint8Array;
   readonly ciphertexts: number;
-  /** Whether another follows, where that is known before there is one: then it need not be waited for. */
+  /** Whether another chunk follows, if known in advance: then the receiver need not wait for it. */
   readonly more?: boolean;
 }
 
-/** What the passive half of every scheme has. Messages come from the wire: a scheme checks them. */
+/** What the passive halves of all schemes have in common. Messages come from the wire: a scheme validates them. */
 export interface PassiveHalf {
   readonly counts: OperationCounts;
-  /** Stops work that is done ahead, and lets workers go; left out: there are none. */
+  /** Stops precomputation and releases workers; left out: there are none. */
   close?(): void;
 }
 
@@ -227,10 +228,10 @@ export interface SumsPiece {
   readonly message: Uint8Array;
 }
 
-/** What the passive half of every scheme knows of a job. */
+/** The terms of a job for the passive half of every scheme. */
 export interface PassiveTerms {
   readonly parameters: SchemeParameters;
   readonly instanceCount: number;
-  /** What was agreed about plaintexts: a set-up may not ask for wider ones. */
+  /** The agreed layout of plaintexts: a set-up may not ask for wider ones. */
   readonly terms: LayoutTerms;
 }

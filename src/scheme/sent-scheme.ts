@@ -1,5 +1,6 @@
 /**
- * The two halves of a scheme whose gradients are encrypted once per round: passive parties are sent the members of each
+ * The two halves of a scheme whose gradients are encrypted once per round: passive parties are sent the members of
+ * each
  * node, and sum the ciphertexts that they hold.
  */
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
@@ -16,72 +17,73 @@ export interface SentActive extends ActiveHalf {
   setUp(job: { readonly layout: GradientLayout }): Promise<Uint8Array>;
   /**
    * The round's gradients as chunks, each the same for every passive party.
-   * @param sample the instances that the round learns from; null: all
+   * @param sample the instances that the round is trained on; null: all
    */
   gradients(
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
   ): AsyncIterable<GradientChunk>;
-  /** Gradients of another round will follow: what can be made ahead of them may be made while cores are idle. */
+  /** Gradients of another round will follow: obfuscators may be precomputed while cores are idle. */
   expectRound?(layout: GradientLayout, instanceCount: number): void;
 }
 
 /** A passive party's half: it holds a round's ciphertexts, and sums them. */
 export interface SentPassive extends PassiveHalf {
   readonly membership: "sent";
-  /** Once per attempt. What it refuses changes nothing. @returns what must be the same in every attempt at the job */
+  /** Once per attempt. A rejected set-up changes no state. @returns what must be equal in every attempt at the job */
   setUp(message: Uint8Array, job: SentPassiveJob): Promise<Uint8Array>;
   /** Once per round, before its chunks: the round's first tree, whose sample is known. */
   beginRound(tree: SentNodes): void;
-  /** Another tree of the same gradients; left out: it makes no difference. */
+  /** Begins another tree with the same gradients; left out: no action is needed. */
   nextTree?(tree: SentNodes): void;
-  /** @returns how many ciphertexts it holds */
+  /** @returns the number of ciphertexts received */
   gradients(message: Uint8Array): Promise<number>;
   /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing */
   endOfGradients(): void | Promise<void>;
   /**
-   * The sums of a node's candidates, with the task's noise; of those that are withheld a sum over no instance.
-   * @param summed called, if ever, when the next node may be asked for: others can sum it while this one is finished
+   * The sums of a node's candidates, with the task's noise; withheld candidates have an empty sum.
+   * @param summed called at most once, when the next node may be requested: workers can sum it while this one is
+   * finished
    */
   sums(task: SentTask, summed?: () => void): AsyncIterable<SumsPiece>;
-  /** Once per round, when nothing more is asked of it; left out: nothing is held that could be freed. */
+  /** Once per round, when no more requests follow; left out: there is no memory to release. */
   endRound?(): void;
 }
 
-/** What a passive half knows of a job. */
+/** The terms of a job for a passive half. */
 export interface SentPassiveJob extends PassiveTerms {
   readonly candidateCount: number;
   /** Of all instances of the job. */
   readonly columns: BinColumns;
-  /** Nodes that may be asked for in one tree, and trees of one round. */
+  /** The maximum number of nodes requested in one tree, and of trees in one round. */
   readonly nodesAskedMax: number;
   readonly treesPerRound: number;
-  /** A sum may come back in a ciphertext of its own. */
+  /** A sum may be returned in its own ciphertext. */
   readonly allowsUnpacked: boolean;
 }
 
-/** What a round of a replay began with. */
+/** The initial state of a replayed round. */
 export interface ReplayedRound {
   readonly layout: GradientLayout;
   readonly gradients: QuantisedGradients;
   readonly sample: Uint32Array | null;
 }
 
-/** Both halves of a scheme without its cipher, and what compares them with ciphertexts of the job itself. */
+/** Both halves of a scheme without its cipher, and the comparison with the job's ciphertexts. */
 export interface SchemeReplay {
   readonly active: SentActive & { readonly round: ReplayedRound | null };
   passive(): SentPassive;
   /** Whether a set-up message is what the active party had to send. */
   isSetUp(message: Uint8Array, layout: GradientLayout): Promise<boolean>;
-  /** The messages of a round's gradients, made again. */
+  /** The messages of a round's gradients, computed again. */
   remade(
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
     recipe: GradientRecipe,
   ): AsyncIterable<Uint8Array>;
-  /** What a piece of an answer holds. @param counts as SentActive.sums takes them */
+  /** The sums in a piece of an answer. @param counts as for SentActive.sums */
   opened(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;
   close(): void;
 }

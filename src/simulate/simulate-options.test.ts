@@ -32,7 +32,9 @@ test.each<[string, GivenJob]>([
   ["--no-skip-bin", { speed: { skip_bin: false } }],
   ["--encryption", { speed: { encryption: "short" } }],
 ])("%s is refused with lattice, and goes with Paillier", async (option, changes) => {
-  const pattern = new RegExp(`^${option} does not go with the lattice scheme: .*Leave it out, or use scheme paillier$`);
+  const pattern = new RegExp(
+    `^${option} cannot be used with the lattice scheme: .*Leave it out, or use scheme paillier$`,
+  );
   await expectError(() => checkOptions({ ...options, job: { ...options.job, ...changes } }), "USAGE", pattern);
   await checkOptions({ ...options, job: { ...changes, scheme: "paillier" } });
 });

@@ -351,7 +351,7 @@ const mistakes: readonly [
     "training:",
     "scheme: lattice\nkey_bits: 2048\ntraining:",
     16,
-    /field 'key_bits' does not go with the lattice scheme: it has no key of some length/,
+    /field 'key_bits' cannot be used with the lattice scheme: its security does not depend on a key length/,
   ],
   [
     "a short key where there is none",
@@ -359,7 +359,7 @@ const mistakes: readonly [
     "training:",
     "scheme: lattice\ninsecure_key_bits: 512\ntraining:",
     16,
-    /field 'insecure_key_bits' does not go with the lattice scheme/,
+    /field 'insecure_key_bits' cannot be used with the lattice scheme/,
   ],
   [
     "the paper's layout where there is none",
@@ -367,7 +367,7 @@ const mistakes: readonly [
     "training:",
     "scheme: lattice\ncodec:\n  layout: paper\ntraining:",
     17,
-    /field 'codec\.layout' does not go with the lattice scheme: it needs layout auto/,
+    /field 'codec\.layout' cannot be used with the lattice scheme: it needs layout auto/,
   ],
   [
     "room between slots where there are none",
@@ -375,7 +375,7 @@ const mistakes: readonly [
     "training:",
     "scheme: lattice\ncodec:\n  padding: 4\ntraining:",
     17,
-    /field 'codec\.padding' does not go with the lattice scheme: its sums have no slots/,
+    /field 'codec\.padding' cannot be used with the lattice scheme: its sums have no slots/,
   ],
   [
     "a shortcut that means nothing",
@@ -383,7 +383,7 @@ const mistakes: readonly [
     "training:",
     "scheme: lattice\nspeed:\n  subtraction: false\ntraining:",
     17,
-    /field 'speed\.subtraction' does not go with the lattice scheme: it always derives/,
+    /field 'speed\.subtraction' cannot be used with the lattice scheme: it always derives/,
   ],
   [
     "a word for minimums that means nothing",

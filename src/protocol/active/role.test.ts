@@ -136,12 +136,12 @@ describe("candidates", () => {
           monotone: true,
         }),
       }),
-      /lower sides that do not fit the candidates/,
+      /do not match the candidates/,
     ],
     [
       "withheld, but with a count",
       histograms((answer) => [{ ...answer, withheld: new Uint8Array(Math.ceil(answer.counts.length / 8)).fill(255) }]),
-      /withheld and has a count/,
+      /withheld candidate has a count/,
     ],
     [
       "a bitmap of withheld ones that is too long",

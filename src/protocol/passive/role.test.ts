@@ -233,7 +233,7 @@ describe("gradients", () => {
     const everybody = Uint8Array.of(255, 3);
     const send = (...samples: Uint8Array[]) => driver.role.answers.gradients(sampled(...samples));
     await expectError(() => send(everybody, everybody), "PROTOCOL_STATE", /a second sample/);
-    await expectError(() => send(Uint8Array.of(0, 0)), "PROTOCOL_STATE", /without instances/);
+    await expectError(() => send(Uint8Array.of(0, 0)), "PROTOCOL_STATE", /no instances/);
     await expectError(() => send(Uint8Array.of(255)), "PROTOCOL_STATE", /1 bytes; 2 /);
     await driver.gradients(0);
   });
@@ -302,7 +302,7 @@ describe("splits", () => {
 
   test("the order is told after the sums only, about nodes of this tree, and is the same again", async () => {
     const driver = await at("growing");
-    await expectError(() => driver.order(0, 0), "PROTOCOL_STATE", /told after their sums/);
+    await expectError(() => driver.order(0, 0), "PROTOCOL_STATE", /before their sums/);
     await driver.root(0);
     const order = await driver.order(0, 0);
     expect([...order].sort((a, b) => a - b)).toEqual(order.map((_, i) => i));

@@ -49,7 +49,7 @@ export class NodeSplitRules implements SplitRules {
     if (before.some((parting) => !isSame(parting, parted)))
       throw new TandemError(
         "PROTOCOL_STATE",
-        `nodes ${left} and ${right} are not the children of node ${parent} that they were`,
+        `nodes ${left} and ${right} differ from the earlier children of node ${parent}`,
       );
     const ownLeft = this.#answered.leftOf(this.#tree, parent);
     if (ownLeft !== null && membersDigest(membersOf(left, parted)) !== ownLeft)
@@ -66,7 +66,7 @@ export class NodeSplitRules implements SplitRules {
     for (const node of asked) {
       if (own.has(node)) continue; // it gets the same answer, or none
       if (this.#parted.has(node))
-        throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by a split of this party`);
+        throw new TandemError("PROTOCOL_STATE", `node ${node} was already split, and not by this party`);
       if (!this.#isOffered(node))
         throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but its candidates were not asked for`);
     }

@@ -14,7 +14,7 @@ function crewOf(): { crew: AttemptCrew; opened: (blocks: Blocks) => void; blocks
   return { crew, opened: (given) => opened(given), blocks, closed: () => closed };
 }
 
-test("blocks that come after the attempt has ended are closed at once", async () => {
+test("blocks that open after the attempt has ended are closed at once", async () => {
   const { crew, opened, blocks, closed } = crewOf();
   const opening = crew.open(job);
   crew.end();
@@ -23,7 +23,7 @@ test("blocks that come after the attempt has ended are closed at once", async ()
   expect(closed()).toBe(1);
 });
 
-test("those that come before are the attempt's own", async () => {
+test("blocks that open before the attempt ends are used by it", async () => {
   const { crew, opened, blocks, closed } = crewOf();
   const opening = crew.open(job);
   opened(blocks);

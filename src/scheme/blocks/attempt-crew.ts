@@ -1,4 +1,4 @@
-/** A crew for one attempt, which may be over while its blocks are still being handed out: then nobody wants them. */
+/** A crew for one attempt. The attempt may end while blocks are still being opened; they are then closed at once. */
 import { TandemError } from "../../base/error.ts";
 import type { Blocks, Crew, CrewJob } from "./crew.ts";
 
@@ -10,7 +10,7 @@ export class AttemptCrew implements Crew {
     this.#crew = crew;
   }
 
-  /** @throws TandemError PROTOCOL_STATE where the attempt has ended meanwhile */
+  /** @throws TandemError PROTOCOL_STATE if the attempt has ended in the meantime */
   async open(job: CrewJob): Promise<Blocks> {
     const blocks = await this.#crew.open(job);
     if (!this.#isOver) return blocks;
@@ -18,7 +18,7 @@ export class AttemptCrew implements Crew {
     throw new TandemError("PROTOCOL_STATE", "the attempt is over");
   }
 
-  /** Those that are handed out already are closed by whoever has them. */
+  /** Blocks that were already handed out are closed by their owner. */
   end(): void {
     this.#isOver = true;
   }

@@ -7,11 +7,11 @@ test.each([
   [30, 30, [0, 30]],
   [3, 1, [0, 1, 2, 3]],
   [0, 5, [0, 0]],
-])("%i rows in blocks of at most %i are cut evenly", (rowCount, blockRows, expected) => {
+])("%i rows in blocks of at most %i are divided evenly", (rowCount, blockRows, expected) => {
   expect([...blockBounds(rowCount, blockRows)]).toEqual(expected);
 });
 
-test("a run of rows is cut where blocks are", () => {
+test("a range of rows is divided at the block boundaries", () => {
   expect([...partsOf(Uint32Array.of(0, 3, 3, 8), 2, 4)]).toEqual([
     { block: 0, from: 0, to: 1 },
     { block: 2, from: 1, to: 4 },

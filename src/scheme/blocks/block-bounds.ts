@@ -1,11 +1,11 @@
-/** How rows fall into blocks: runs of the same length, give or take a row. */
+/** Divides rows into blocks of equal length, up to one row. */
 import { assert } from "../../base/assert.ts";
 import type { BinColumns } from "./block.ts";
 
 /**
- * The first row of each block, and the number of rows. As few blocks as can be, all alike: where one is much smaller
- * than the others, its worker waits for them.
- * @param blockRows of a block at the most
+ * The first row of each block, followed by the number of rows. Uses as few blocks as possible, all of about the same
+ * size: the worker of a much smaller block would wait for the others.
+ * @param blockRows the maximum number of rows of a block
  */
 export function blockBounds(rowCount: number, blockRows: number): Uint32Array {
   assert(Number.isInteger(blockRows) && blockRows >= 1, "a block has at least one row");
@@ -13,15 +13,15 @@ export function blockBounds(rowCount: number, blockRows: number): Uint32Array {
   return Uint32Array.from({ length: count + 1 }, (_, i) => Math.floor((i * rowCount) / count));
 }
 
-/** The part of a run of rows that falls into one block. */
+/** The part of a range of rows that falls into one block. */
 export interface BlockPart {
   readonly block: number;
-  /** Places within the run. */
+  /** Offsets within the range. */
   readonly from: number;
   readonly to: number;
 }
 
-/** @param firsts where each block begins, and the last one ends; a block may be empty */
+/** @param firsts the first row of each block, followed by the end of the last one; a block may be empty */
 export function* partsOf(firsts: Uint32Array, first: number, count: number): Generator<BlockPart> {
   const end = first + count;
   for (let block = 0; block + 1 < firsts.length; block++) {
@@ -31,7 +31,7 @@ export function* partsOf(firsts: Uint32Array, first: number, count: number): Gen
   }
 }
 
-/** The bins of one block's rows: views, nothing is copied. */
+/** The bins of one block's rows, as views of the whole columns. */
 export function columnsOf({ bins, binCounts }: BinColumns, first: number, end: number): BinColumns {
   return { bins: bins.map((column) => column.subarray(first, end)), binCounts };
 }

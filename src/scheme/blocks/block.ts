@@ -1,19 +1,19 @@
 /**
- * A block: consecutive instances of a job, their bins, and what was told of them since its log began. Its state follows
- * from its terms, its bins and its log, and from nothing else. So whoever takes a block over, wherever and however
- * often, answers byte for byte the same.
+ * A block: consecutive instances of a job, their bins, and the log of entries since its log began. Its state is a
+ * function of its terms, bins and log alone. So any worker that takes a block over, any number of times, returns the
+ * same answers byte for byte.
  */
 
-/** What a scheme's passive half tells a block. Both parts are its own; nobody else reads them. */
+/** An entry of a block's log, written by the passive half of a scheme. Both fields are opaque to everything else. */
 export interface Entry {
   readonly head: Uint8Array;
-  /** What may be large; it is handed on as it is, not copied. It stays what it is. */
+  /** Possibly large; passed on without a copy, so it must not be modified. */
   readonly payload: Uint8Array;
 }
 
 export const nothing = new Uint8Array(0);
 
-/** What a block answers. Within one process a scheme may take it as it is, without its bytes. */
+/** The answer of a block. Within one process a scheme may use the object itself, without serialising it. */
 export interface Answer {
   bytes(): Promise<Uint8Array>;
 }
@@ -27,21 +27,21 @@ export interface BinColumns {
 }
 
 export interface BlockData {
-  /** What the scheme's passive half says of the job: the same for all of its blocks. */
+  /** The scheme's terms of the job, the same for all of its blocks. */
   readonly terms: Uint8Array;
-  /** Its place among all rows. */
+  /** Index of its first row among all rows. */
   readonly firstRow: number;
   readonly rowCount: number;
   /** Of the block's rows. */
   readonly columns: BinColumns;
 }
 
-/** The third half of a scheme: the work on one block. One call at a time. */
+/** The work of a scheme on one block. Calls do not overlap. */
 export interface BlockWork {
-  /** A log begins: nothing of what was told before counts. */
+  /** Begins a new log and discards the state of the previous one. */
   begin(): void;
-  /** The next entry of the log. @throws TandemError for what it refuses; the same one every time */
+  /** Adds the next entry of the log. @throws TandemError for an invalid entry; the same error every time */
   take(entry: Entry): Promise<void>;
-  /** Changes nothing: whoever replays a log may leave questions out. @throws TandemError as take does */
+  /** Does not change the state, so a replay of a log may omit questions. @throws TandemError as take does */
   answer(question: Entry): Promise<Answer>;
 }

@@ -1,45 +1,46 @@
 /**
- * Who holds a party's blocks: its own process (embedded-crew.ts), or workers. A scheme's passive half tells each block
- * what it needs, asks, and puts the answers together. However many blocks there are, the model is the same.
+ * Holds a party's blocks: in its own process (embedded-crew.ts) or at workers. A scheme's passive half sends each
+ * block
+ * what it needs, asks questions, and combines the answers. The model does not depend on the number of blocks.
  */
 import type { Tasks } from "../tasks/tasks.ts";
 import type { Answer, BinColumns, Entry } from "./block.ts";
 
 export interface Crew {
-  /** Once per attempt: hands out a job's rows. */
+  /** Distributes a job's rows; called once per attempt. */
   open(job: CrewJob): Promise<Blocks>;
 }
 
 export interface CrewJob {
   /** The scheme's name. */
   readonly scheme: string;
-  /** What its blocks must know of the job. */
+  /** The terms of the job that its blocks need. */
   readonly terms: Uint8Array;
-  /** What its tasks must know; left out: it has none. */
+  /** The terms that its tasks need; left out: it has no tasks. */
   readonly taskTerms?: Uint8Array;
   readonly rowCount: number;
   readonly columns: BinColumns;
 }
 
 export interface Blocks {
-  /** The first row of each block, and behind the last one the number of rows. */
+  /** The first row of each block, followed by the number of rows. */
   readonly bounds: Uint32Array;
-  /** Others compute: this process is free meanwhile. */
+  /** Workers compute, so this process is free meanwhile. */
   readonly isElsewhere: boolean;
-  /** Who does work without state; left out: this process. */
+  /** Runs stateless tasks; left out: this process runs them. */
   readonly tasks?: Tasks | null;
-  /** All logs begin anew. */
+  /** Begins new logs in all blocks. */
   begin(): Promise<void>;
   /**
-   * Adds to a block's log. Resolves when more may come.
-   * @throws TandemError what the block refuses, if that is known by then: otherwise the next question's answer is it
+   * Adds to a block's log. Resolves when the block accepts more.
+   * @throws TandemError an error of the block if it is known by then; otherwise the next question throws it
    */
   append(block: number, entry: Entry): Promise<void>;
   /**
-   * @param questions one per block; null: nothing is asked of it
-   * @throws TandemError what a block refuses
+   * @param questions one per block; null: the block is not asked
+   * @throws TandemError if a block fails
    */
   ask(questions: readonly (Entry | null)[]): Promise<readonly (Answer | null)[]>;
-  /** Nothing more is wanted. */
+  /** Releases the blocks. */
   close(): Promise<void>;
 }

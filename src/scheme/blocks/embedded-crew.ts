@@ -1,4 +1,4 @@
-/** A crew without workers: the party's own process holds all rows, as one block unless somebody wants more. */
+/** A crew without workers: the party's own process holds all rows, by default as one block. */
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import type { Answer, BlockData, BlockWork, Entry } from "./block.ts";
 import { blockBounds, columnsOf } from "./block-bounds.ts";
@@ -29,7 +29,7 @@ class EmbeddedBlocks implements Blocks {
   readonly bounds: Uint32Array;
   readonly isElsewhere = false;
   readonly #works: readonly BlockWork[];
-  /** A block does one thing at a time, with all threads. */
+  /** Blocks are processed one after the other, each with all threads. */
   readonly #turns = new Exclusive();
 
   constructor(bounds: Uint32Array, works: readonly BlockWork[]) {

@@ -1,25 +1,25 @@
-/** What of a passive party reaches its highest gain at a node: one candidate, or several that tie. */
+/** The candidates of a passive party with the highest gain at a node: one, or several that tie. */
 import { bestPartition } from "../../gbdt/split/category-partition.ts";
 import type { TreeGain, WeightBounds } from "../../gbdt/split/gain.ts";
 import { selectBest } from "../../gbdt/split/select-best.ts";
 import type { CandidateRows } from "./candidate-rows.ts";
 import { categoryRows, type CategorySet, groupedCount } from "./category-group.ts";
 
-/** What a decision names: a position in the secret order, or a set of categories. */
+/** A candidate as a decision names it: a position in the secret order, or a set of categories. */
 export type Named =
   | { readonly kind: "candidate"; readonly position: number }
   | { readonly kind: "set"; readonly set: CategorySet };
 
-/** One that reaches the gain, and the sums and the count of one of its sides. */
+/** A candidate with the highest gain, and the sums and count of one of its sides. */
 export type BestCandidate = Named & { readonly side: Float64Array };
 
 export interface BestCandidates {
   readonly gain: number;
-  /** Sets first, then candidates by their position; at least one. */
+  /** Category sets first, then candidates by position; at least one. */
   readonly tied: readonly BestCandidate[];
 }
 
-/** Of a group of categories the first set that reaches the gain, as its owner would find it. */
+/** For a category group, the first set that reaches the gain, as its owner would find it. */
 export function bestOfCandidates(
   ofPeer: CandidateRows,
   totals: Float64Array,

@@ -22,7 +22,7 @@ const set = new TreeCandidates(
   0,
 ).at({ node: 0, depth: 0 });
 
-test("the groups, then what is not withheld: ranks follow the table, and nothing else is told", () => {
+test("entries are the groups, then the candidates not withheld; ranks follow the table", () => {
   const withheld = new Uint8Array(set.byPosition.length);
   withheld[set.byPosition.indexOf(0)] = 1; // the first threshold of the first column
   const shown = { groups: set.groups, withheld };
@@ -45,7 +45,7 @@ test("the groups, then what is not withheld: ranks follow the table, and nothing
   expect(byTable.map((position) => order[entries[1 + positions.indexOf(position)]])).toEqual([0, 1, 3, 4, 5]);
 });
 
-test("ranks that are missing, twice there or too large are no order", () => {
+test("missing, duplicate or too large ranks are not an order", () => {
   expect([[0, 1], [1, 0], []].map((ranks) => isOrder(Uint32Array.from(ranks)))).toEqual([true, true, true]);
   expect([[0, 0], [1, 2], [0xffffffff]].map((ranks) => isOrder(Uint32Array.from(ranks)))).toEqual([
     false,

@@ -1,10 +1,12 @@
 /**
- * The order in which a node's candidates stand in their owner's table, without names. The active party breaks ties with
- * it, and then names one candidate: so the owner does not learn which others would have done as well. A party that
- * sends the same sums for many people would otherwise be told whose labels are alike.
+ * The order in which a node's candidates stand in their owner's table, without names. The active party breaks ties
+ * with
+ * it and then names one candidate, so the owner does not learn which other candidates tied. Otherwise a party that
+ * has
+ * the same sums for many instances would learn which of them have equal labels.
  *
- * An entry is a group of categories, or another candidate that is not withheld: first the groups, then the others, as
- * they stand in the secret order. Each has a rank from 0 on, so that nothing but the order is told.
+ * An entry is a category group, or another candidate that is not withheld: first the groups, then the others in the
+ * secret order. Each entry has a rank, counted from 0 without gaps, so that only the order is revealed.
  *
  * @reveals active: where candidates tie for the best, the order in which the node's candidates stand in their owner's
  *   table, without names
@@ -21,7 +23,7 @@ export function entryCount({ groups, withheld }: Entries): number {
   return groups.length + singles.reduce((sum, isWithheld) => sum + 1 - isWithheld, 0);
 }
 
-/** Which entry each of some that can be named is. */
+/** The entry indices of candidates as decisions name them. */
 export function entriesOf(named: readonly Named[], { groups, withheld }: Entries): number[] {
   const first = groupedCount(groups);
   const entryAt = new Map<number, number>();
@@ -43,7 +45,7 @@ export function orderOf({ groups, byPosition }: CandidateSet, withheld: Uint8Arr
   return order;
 }
 
-/** Whether ranks are what an order has: each from 0 on, once. */
+/** Whether the ranks are a permutation of 0..n-1. */
 export function isOrder(ranks: Uint32Array): boolean {
   const seen = new Uint8Array(ranks.length);
   for (const rank of ranks) if (rank < ranks.length) seen[rank] = 1;

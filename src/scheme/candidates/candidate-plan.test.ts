@@ -16,7 +16,7 @@ interface Shape {
   readonly binCount: number;
   readonly hasMissing: boolean;
   readonly monotone?: number;
-  /** Of a categorical feature. */
+  /** For a categorical feature only. */
   readonly oneHot?: boolean | undefined;
 }
 
@@ -97,7 +97,7 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
     const right = bins.filter((bin) => !binGoesLeft(feature, candidate, bin)).map((bin) => first + bin);
     const side = [...written[positions[rank]]].sort((a, b) => a - b);
     const monotone = feature.monotone ?? 0;
-    expect(plan.lowerSides[positions[rank]], "what a constraint asks of the side sent").toBe(
+    expect(plan.lowerSides[positions[rank]], "the monotone constraint of the side sent").toBe(
       side.join() === left.join() ? monotone : -monotone + 0,
     );
     const isSide = side.join() === left.join() || side.join() === right.join();
@@ -112,7 +112,7 @@ describe("every candidate is one side of its split, without the skipped bin", ()
     [false, true].flatMap((hasMissing) => [0, 1, -1].map((monotone) => ({ binCount, hasMissing, monotone }))),
   );
   test.each(shapes)(
-    "one feature, bins $binCount, missing $hasMissing, monotone $monotone, each bin skipped in turn, and none",
+    "one feature, bins $binCount, missing $hasMissing, monotone $monotone, each bin skipped once, and none skipped",
     (shape) => {
       const feature = featureOf(shape, new SeededRandom("one"));
       for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {
@@ -126,7 +126,7 @@ describe("every candidate is one side of its split, without the skipped bin", ()
     [false, true].flatMap((hasMissing) => [false, true].map((oneHot) => ({ binCount, hasMissing, oneHot }))),
   );
   test.each(categorical)(
-    "one feature of $binCount categories, missing $hasMissing, one-hot $oneHot, each bin skipped in turn, and none",
+    "one feature of $binCount categories, missing $hasMissing, one-hot $oneHot, each bin skipped once, and none",
     (shape) => {
       const feature = featureOf(shape, new SeededRandom("one"));
       for (let skipped = -1; skipped < totalBinCount(feature); skipped++) {

@@ -1,5 +1,5 @@
 /**
- * Which bins a passive party adds up for each of its split candidates, and in which order the sums travel.
+ * Which bins a passive party adds up for each of its split candidates, and in which order the sums are sent.
  *
  * A candidate is sent as the sum over ONE side of its split; the active party knows the node's total and the gain is
  * symmetric, so it never needs to know which side it was. The side sent is the one that leaves out the feature's most
@@ -12,8 +12,8 @@
  * and (k, missing left) one of suffix(k) = k+1..B-1 or M + prefix(k). All of them are partial sums of four chains per
  * feature: prefix, M + prefix, suffix, M + suffix.
  *
- * Of a categorical feature a candidate is the sum over the categories that it splits off, or over all other bins if the
- * skipped one is among them.
+ * For a categorical feature a candidate is the sum over the categories that it splits off, or over all other bins if
+ * the skipped bin is among them.
  */
 import { type BinnedFeature, totalBinCount } from "../../gbdt/split/binning.ts";
 import { type Candidate, candidatesOf, type CategoryCandidate, hasMirrored } from "../../gbdt/split/candidate.ts";
@@ -24,24 +24,24 @@ import {
   rightBins,
 } from "../../gbdt/split/category-candidate.ts";
 
-/** One of this party's candidates: which feature, and where it is cut. */
+/** One of this party's candidates: its feature and its threshold or categories. */
 export type PlannedCandidate = Candidate & {
   readonly feature: number;
 };
 
 export interface CandidatePlan {
-  /** Per feature the bin left out, or -1. */
+  /** Per feature the skipped bin, or -1. */
   readonly skippedBins: Int32Array;
   readonly binCounts: Uint32Array;
   /** Candidates in tie order: feature, threshold, missing right before left. */
   readonly candidates: readonly PlannedCandidate[];
-  /** positions[candidate]: where it stands in the tree's secret order. */
+  /** positions[candidate]: its position in the tree's secret order. */
   readonly positions: Uint32Array;
   /** Chains of additions over the concatenated bins of all features; targets are positions. */
   readonly chainOffsets: Uint32Array;
   readonly sources: Uint32Array;
   readonly targets: Int32Array;
-  /** Per position what a monotone constraint asks of the side that is sent (LowerSide). */
+  /** Per position the monotone constraint of the side that is sent (LowerSide). */
   readonly lowerSides: Int8Array;
   /** Per position which side is sent: 1 the left one, -1 the right one. */
   readonly sides: Int8Array;
@@ -63,7 +63,7 @@ export function mostFrequentBins(features: readonly BinnedFeature[], instances: 
   });
 }
 
-/** Per feature the bin of the middle one of the given instances, of categories the most frequent bin. */
+/** Per feature the bin of the median of the given instances; for categorical features the most frequent bin. */
 export function middleBins(features: readonly BinnedFeature[], instances: Uint32Array): Int32Array {
   const frequent = mostFrequentBins(features, instances);
   return Int32Array.from(features, (feature, index) => {
@@ -80,7 +80,7 @@ export function middleBins(features: readonly BinnedFeature[], instances: Uint32
 }
 
 /**
- * @param skippedBins per feature the bin to leave out, or -1
+ * @param skippedBins per feature the skipped bin, or -1
  * @param positions a permutation of the candidates
  */
 export function planCandidates(
@@ -161,19 +161,19 @@ function addChains(
     for (let k = last - 1; k >= turn; k--) chains.step(firstBin + k + 1, targetOf(k, false, false));
   }
 
-  // "Missing left, present right", where it is a candidate: M, or all the others if M is left out.
+  // "Missing left, present right", where it is a candidate: M, or all the others if M is skipped.
   if (!hasMirrored(feature)) return;
   chains.begin();
   if (skipped !== feature.binCount) chains.step(missing, targetOf(-1, true, true));
   else for (let k = 0; k <= last; k++) chains.step(firstBin + k, k < last ? -1 : targetOf(-1, true, false));
 }
 
-/** Whether a candidate is summed over all bins but its own, since the skipped one is among these. */
+/** Whether a candidate is summed over the complement of its categories, because the skipped bin is among these. */
 export function isFlipped(feature: BinnedFeature, candidate: CategoryCandidate, skipped: number): boolean {
   return rightBins(feature, candidate).includes(skipped);
 }
 
-/** A chain per candidate: few bins each, but for the one that is flipped. */
+/** One chain per candidate: short, except for the one that is flipped. */
 function addCategoryChains(
   chains: ChainList,
   feature: CategoricalFeature,
@@ -216,8 +216,8 @@ class ChainList {
 }
 
 /**
- * Counts of instances per bin over the concatenated bins of all features of a plan. @param bins per feature, per
- * position
+ * Instances per bin, over the concatenated bins of all features of a plan.
+ * @param bins per feature the bin at each position
  */
 export function binCountsOf(bins: readonly Uint16Array[], plan: CandidatePlan, positions: Uint32Array): Uint32Array {
   const counts = new Uint32Array(plan.binCounts.reduce((a, b) => a + b, 0));
@@ -242,7 +242,7 @@ export function sideCounts(plan: CandidatePlan, binCounts: Uint32Array): Uint32A
   return counts;
 }
 
-/** The plan's chains, once per ciphertext of an instance. */
+/** The plan's chains, repeated for each ciphertext of an instance. */
 export function widened(
   plan: CandidatePlan,
   width: number,

@@ -5,11 +5,11 @@ import type { CategoryGroup } from "./category-group.ts";
 export interface CandidateRows {
   /** One row (slot sums, count) per candidate; the count is 0 where noise hides it. */
   readonly rows: Float64Array;
-  /** What monotone constraints ask (LowerSide); null without constraints. */
+  /** Monotone constraints of the sums (LowerSide); null without constraints. */
   readonly lowerSides: Int8Array | null;
   /** Per candidate 1 if the party withholds it at the node and at its sibling: its row is zero. */
   readonly withheld: Uint8Array;
-  /** From the first candidate on: those that are no splits, but categories. */
+  /** The first candidates, which are categories rather than splits, grouped by feature. */
   readonly groups: readonly CategoryGroup[];
 }
 

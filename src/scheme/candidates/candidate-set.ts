@@ -1,11 +1,11 @@
 /**
- * The candidates that one node of a tree is answered with: those of the features that may split it, in the tree's
- * secret order. Where columns are sampled, nodes may have different sets; within a set the order stays that of the
- * tree.
+ * The candidates of one node of a tree: those of the features that may split it, in the tree's secret order. With
+ * column sampling, nodes may have different sets; within a set the order stays that of the tree.
  *
- * Categories of features whose sets of categories are split stand in front, those of one feature together and in the
- * order of their codes: whoever decrypts them must put them in order to find the sets. Which feature a group is stays
- * secret, and so does the groups' order.
+ * Categories of features that are split by category sets come first, those of one feature together and in the order
+ * of
+ * their codes: the active party has to sort them to find the sets. Which feature a group belongs to stays secret, and
+ * so does the order of the groups.
  */
 import { assert } from "../../base/assert.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -23,19 +23,19 @@ import type { CategoryGroup } from "./category-group.ts";
 import { secretPermutation } from "./secret-permutation.ts";
 
 export interface CandidateSet {
-  /** Indices of its features, ascending; those of the plan are places in here. */
+  /** Feature indices, ascending; the plan's features are indices into this array. */
   readonly features: Uint32Array;
   readonly plan: CandidatePlan;
   /** byPosition[position] = rank of the candidate in tie order. */
   readonly byPosition: Uint32Array;
-  /** From position 0 on, one after the other. */
+  /** Consecutive, starting at position 0. */
   readonly groups: readonly (CategoryGroup & { readonly feature: number; readonly firstRank: number })[];
 }
 
 export interface CandidateJob {
   readonly features: readonly BinnedFeature[];
   readonly permutationSecret: Uint8Array;
-  /** Per feature the bin that is left out of sums, or -1. */
+  /** Per feature the skipped bin, or -1. */
   readonly skippedBins: Int32Array;
   /** Null: every feature may split every node. */
   readonly sampler: ColumnSampler | null;
@@ -45,13 +45,13 @@ export interface CandidateJob {
 export class TreeCandidates {
   readonly #job: CandidateJob;
   readonly #tree: number;
-  /** Per feature the first of its candidates in the list of all. */
+  /** Per feature the index of its first candidate in the list of all. */
   readonly #first: Uint32Array;
-  /** Of all candidates, in the tree's secret order. */
+  /** All candidates, in the tree's secret order. */
   readonly #positions: Uint32Array;
   readonly #sets = new Map<string, CandidateSet>();
 
-  /** @param round the trees of a round share their secret order, so that they can share what is known of the root */
+  /** @param round the trees of a round share their secret order, so that they can share the root's answers */
   constructor(job: CandidateJob, tree: number, round: number) {
     this.#job = job;
     this.#tree = tree;
@@ -69,12 +69,12 @@ export class TreeCandidates {
     return this.#of(sampler?.at({ tree: this.#tree, ...place }, features.length) ?? everyFeature(features));
   }
 
-  /** Of all features, whatever is drawn. */
+  /** The set of all features, regardless of column sampling. */
   get all(): CandidateSet {
     return this.#of(everyFeature(this.#job.features));
   }
 
-  /** Per candidate of a set, in its order, the place among all. */
+  /** Per candidate of a set, in its order, the index among all candidates. */
   inAll(set: CandidateSet): Uint32Array {
     const all = this.all;
     if (set === all) return Uint32Array.from(set.byPosition.keys());
@@ -127,7 +127,7 @@ export class TreeCandidates {
     return { features: drawn, plan: planCandidates(features, candidates, skippedBins, positions), byPosition, groups };
   }
 
-  /** The groups of some features in the tree's secret order: that of the first category of each. */
+  /** The category groups of some features, ordered by the secret position of the first category of each. */
   #groupsOf(drawn: Uint32Array, inTree: Uint32Array): CandidateSet["groups"] {
     const groups: CandidateSet["groups"][number][] = [];
     let firstRank = 0;
@@ -153,6 +153,6 @@ function everyFeature(features: readonly BinnedFeature[]): Uint32Array {
 /** @returns the candidate at a position of the secret order */
 export function candidateIn(set: CandidateSet, position: number): PlannedCandidate & { readonly rank: number } {
   const rank = set.byPosition[position];
-  assert(rank !== undefined, "a position within the set");
+  assert(rank !== undefined, "the position is within the set");
   return { ...set.plan.candidates[rank], rank };
 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const group = { size: 4, hasMissing: true, flipped: 1 };
 
-test("a flipped candidate is the node without it; one that is withheld stays nothing", () => {
+test("a flipped candidate is the node minus its sum; a withheld one stays zero", () => {
   const totals = Float64Array.of(100, 10);
   const sides = { rows: Float64Array.of(9, 9, 1, 1, 70, 6, 2, 2, 3, 3), withheld: new Uint8Array(5) };
   expect([...categoryRows(group, 1, sides, totals).rows]).toEqual([1, 1, 30, 4, 2, 2, 3, 3]);
@@ -39,17 +39,17 @@ test("a flipped candidate is the node without it; one that is withheld stays not
   expect([...withheld]).toEqual([0, 1, 0, 0]);
 });
 
-test("groups from the wire are possible ones, and no more than the candidates", async () => {
+test("groups from the wire must be valid, and cover no more than the candidates", async () => {
   const messages = groupMessages([group, { size: 2, hasMissing: false, flipped: -1 }]).map((message) =>
     create(CategoryGroupSchema, message),
   );
   expect(groupsFrom(messages, 6)).toEqual([group, { size: 2, hasMissing: false, flipped: -1 }]);
-  await expectError(() => groupsFrom(messages, 5), "PROTOCOL_STATE", /do not fit/);
+  await expectError(() => groupsFrom(messages, 5), "PROTOCOL_STATE", /do not match/);
   for (const wrong of [{ size: 1 }, { size: 2, hasMissing: true }, { size: 3, flipped: 4 }])
-    await expectError(() => groupsFrom([create(CategoryGroupSchema, wrong)], 9), "PROTOCOL_STATE", /do not fit/);
+    await expectError(() => groupsFrom([create(CategoryGroupSchema, wrong)], 9), "PROTOCOL_STATE", /do not match/);
 });
 
-test("a set must part its group, and name nothing that is withheld", async () => {
+test("a category set must split its group, and must not name a withheld category", async () => {
   const from = (set: object, isWithheld = (_place: number): boolean => false, given = group) =>
     setFrom(create(CategorySetSchema, set), given, isWithheld);
   expect(from({ categories: [0, 2], missingLeft: true })).toEqual({ categories: [0, 2], missingLeft: true });
@@ -61,9 +61,9 @@ test("a set must part its group, and name nothing that is withheld", async () =>
     { categories: [3], missingLeft: true },
     { categories: [0, 1, 2], missingLeft: false },
   ]) {
-    await expectError(() => from(wrong), "PROTOCOL_STATE", /parts nothing/);
+    await expectError(() => from(wrong), "PROTOCOL_STATE", /does not split/);
   }
-  // Without missing values a cut from the back says where they would go.
+  // Without missing values, a cut from the back decides where missing values would go.
   const present = { size: 3, hasMissing: false, flipped: -1 };
   expect(from({ categories: [0], missingLeft: false }, undefined, present)).toMatchObject({ categories: [0] });
   await expectError(
@@ -78,7 +78,7 @@ test("a set must part its group, and name nothing that is withheld", async () =>
   );
 });
 
-test("groups stand in front, each in the order of its codes; which comes first changes from tree to tree", () => {
+test("groups come first, each in the order of its codes; the order of groups changes from tree to tree", () => {
   const names = Array.from({ length: 5 }, (_, i) => `c${i}`);
   const feature = (name: string, count: number): BinnedFeature =>
     binCategories(
@@ -107,7 +107,7 @@ test("groups stand in front, each in the order of its codes; which comes first c
   expect(new Set(orders).size).toBeGreaterThan(2);
 });
 
-describe("a party that deviates is refused", () => {
+describe("a deviating party is rejected", () => {
   const table = categoricalTable("groups", { rows: 60, features: [1, 1], categories: [[], [6]], missingFraction: 0.1 });
   const job = (change: (answer: PassiveHistograms) => PassiveHistograms, enable_categorical = true) =>
     prepareJob({
@@ -127,23 +127,23 @@ describe("a party that deviates is refused", () => {
     }).run();
 
   test.each<[string, (answer: PassiveHistograms) => PassiveHistograms, RegExp, boolean?]>([
-    ["categories that were not agreed on", (answer) => answer, /not agreed/, false],
+    ["categories that were not agreed", (answer) => answer, /not agreed/, false],
     [
       "more categories than candidates",
       (answer) => ({ ...answer, groups: answer.groups.map((one) => ({ ...one, size: 99 })) }),
-      /do not fit/,
+      /do not match/,
     ],
     [
-      "other groups at a child",
+      "different groups at a child",
       (answer) =>
         answer.node === 0 ? answer : { ...answer, groups: answer.groups.map((one) => ({ ...one, flipped: 0 })) },
-      /other groups/,
+      /different category groups/,
     ],
   ])("%s", async (_name, change, message, enabled = true) => {
     await expectError(() => job(change, enabled), "PROTOCOL_STATE", message);
   });
 
-  test("and so is a decision that takes a category for a split, or a group that is not there", async () => {
+  test("a decision that names a category as a split, or an unknown group, is rejected", async () => {
     const { passives, run } = prepareJob({
       table,
       kernel: portableKernel,
@@ -156,7 +156,7 @@ describe("a party that deviates is refused", () => {
     await expectError(
       () => nodes.setAt(0, create(CategorySetSchema, { group: 1, categories: [0], missingLeft: true })),
       "PROTOCOL_STATE",
-      /no group 1/,
+      /no category group 1/,
     );
     expect(
       nodes.setAt(0, create(CategorySetSchema, { group: 0, categories: [0, 3], missingLeft: true })),

@@ -1,7 +1,7 @@
 /**
- * The categories of one of a passive party's features in an answer: consecutive candidates, without the feature's name.
- * The active party sorts them by the leaf weight that each would have, and looks for the best set of them
- * (gbdt/split/category-partition.ts); a passive party cannot, since it sees no sum.
+ * The categories of one feature of a passive party, as they appear in an answer: consecutive candidates, without the
+ * feature's name. The active party sorts them by the leaf weight of each category and searches for the best set
+ * (gbdt/split/category-partition.ts); a passive party cannot, because it does not see the sums.
  *
  * @reveals active: where sets of categories are split, which candidates belong to one feature: this shows how many
  *   categories it has, how many people of a node are in each, and which one stands for missing values
@@ -20,14 +20,14 @@ import type {
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export interface CategoryGroup {
-  /** Candidates: the categories, and the missing values last if there are any. */
+  /** The number of candidates: the categories, and the missing values last if there are any. */
   readonly size: number;
   readonly hasMissing: boolean;
-  /** The place of the candidate that is summed over all the others instead; -1: none. */
+  /** The index of the candidate that is summed over the complement instead; -1: none. */
   readonly flipped: number;
 }
 
-/** A set of categories that splits a node best, by the places of a group. */
+/** The set of categories of a group that splits a node best. */
 export interface CategorySet extends CategoryCandidate {
   readonly group: number;
 }
@@ -38,16 +38,16 @@ export function groupMessages(
   return groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped + 1 }));
 }
 
-/** @throws TandemError PROTOCOL_STATE for groups that are impossible, or larger than the answer */
+/** @throws TandemError PROTOCOL_STATE for invalid groups, or groups larger than the answer */
 export function groupsFrom(messages: readonly CategoryGroupMessage[], candidateCount: number): CategoryGroup[] {
   const groups = messages.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped - 1 }));
   const isPossible = groups.every(({ size, hasMissing, flipped }) => size >= (hasMissing ? 3 : 2) && flipped < size);
   if (!isPossible || groupedCount(groups) > candidateCount)
-    throw new TandemError("PROTOCOL_STATE", "groups of categories that do not fit the candidates");
+    throw new TandemError("PROTOCOL_STATE", "category groups do not match the candidates");
   return groups;
 }
 
-/** How many candidates, from the first, belong to groups. */
+/** How many candidates, from the first on, belong to category groups. */
 export function groupedCount(groups: readonly CategoryGroup[]): number {
   return groups.reduce((sum, { size }) => sum + size, 0);
 }
@@ -82,8 +82,8 @@ export function setMessage({ group, categories, missingLeft }: CategorySet) {
 }
 
 /**
- * The set that a decision names, if it parts the group.
- * @param isWithheld whether a place of the group is withheld at the node
+ * The category set that a decision names, if it splits the group.
+ * @param isWithheld whether an index of the group is withheld at the node
  * @throws TandemError PROTOCOL_STATE
  */
 export function setFrom(
@@ -97,7 +97,7 @@ export function setFrom(
     (category, i) => category < categoryCount && (i === 0 || category > categories[i - 1]),
   );
   if (categories.length === 0 || !ascends || right.length === size)
-    throw new TandemError("PROTOCOL_STATE", "a set of categories that parts nothing");
-  if (right.some(isWithheld)) throw new TandemError("PROTOCOL_STATE", "a set with a category that is withheld");
+    throw new TandemError("PROTOCOL_STATE", "the category set does not split the node");
+  if (right.some(isWithheld)) throw new TandemError("PROTOCOL_STATE", "the category set contains a withheld category");
   return { categories, missingLeft };
 }

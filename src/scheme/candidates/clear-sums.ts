@@ -1,10 +1,10 @@
-/** Candidate sums without a cipher, for replays and for schemes that hide nothing: what other answers decrypt to. */
+/** Candidate sums without encryption, for replays and for schemes without a cipher: the plaintexts of the answers. */
 import { highLimb } from "../../base/gradients/quantised-gradients.ts";
 import type { SentTask } from "./node-task.ts";
 
 /**
- * @param gradients by position in the tree's sample, all columns of each
- * @returns candidate by candidate all columns; noise is added, and what is withheld is zero
+ * @param gradients by position in the tree's sample, all columns of each instance
+ * @returns candidate by candidate all columns, noise included; withheld candidates are zero
  */
 export function clearSums(task: SentTask, gradients: ArrayLike<number>, columns: number): Float64Array {
   const { plan, withheld, noise } = task;
@@ -37,7 +37,7 @@ function sumsOfBins({ plan, positions, bins }: SentTask, gradients: ArrayLike<nu
   return sums;
 }
 
-/** To rows of one or two columns per slot. */
+/** Adds noise to rows of one or two columns per slot. */
 function addNoise(sums: Float64Array, columns: number, noise: Float64Array): void {
   const limbs = columns / (noise.length / (sums.length / columns));
   noise.forEach((value, i) => {

@@ -1,7 +1,9 @@
 /**
- * One tree at a passive party that does not know the members of nodes: as far as it can tell, all instances are in each
- * node. Candidates keep their places in all trees, because answers are opened with hints that are sent once. Minimums
- * hold over all instances, and noise is keyed by the number of a node and the try at its round.
+ * One tree at a passive party that does not know the members of nodes: every instance may be in every node.
+ * Candidates
+ * keep their positions in all trees, because answers are decrypted with hints that are sent once. Minimums apply to
+ * all
+ * instances, and noise is keyed by the node id and the attempt at its round.
  */
 import { TandemError } from "../../base/error.ts";
 import { noMinimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
@@ -15,11 +17,11 @@ import { type PlacedNode, type TreeJob, TreeNodes } from "./tree-nodes.ts";
 import type { TreeSample } from "./tree-sample.ts";
 
 export interface HiddenTreeJob extends TreeJob {
-  /** Requests name the parent and sibling of a node: what is offered there depends on it. */
+  /** Requests name the parent and sibling of a node, because the offered candidates depend on them. */
   readonly sendsTreeShape: boolean;
-  /** Per feature and candidate 1 if it is ever offered; null: all are. */
+  /** Per feature and candidate 1 if it is offered at any node; null: all are. */
   readonly ever: readonly Uint8Array[] | null;
-  /** Distinguishes the noise of this try at a round from that of any other. */
+  /** Distinguishes the noise of this attempt at a round from that of other attempts. */
   readonly serial: () => number;
 }
 
@@ -28,7 +30,7 @@ const noInstances = new Uint32Array(0);
 export class HiddenNodes extends TreeNodes {
   readonly #job: HiddenTreeJob;
 
-  /** @param used what the job's splits have used so far, where that is limited; every answered split adds to it */
+  /** @param used the thresholds used so far, if their number is limited; every answered split is added to it */
   constructor(job: HiddenTreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
     const { features, instances, noise, ever } = job;
     const root = { id: 0, members: instances };
@@ -36,7 +38,7 @@ export class HiddenNodes extends TreeNodes {
       candidates: new TreeCandidates(job, tree, 0),
       offered: used === null ? null : new OfferedCandidates(noMinimums, features, sample.bins, root, used),
       ever,
-      // The active party derives sums, and so noise, of siblings: here the noise of each node is drawn by itself.
+      // The active party subtracts siblings, and so their noise: the noise of each node is drawn independently.
       noise: noise
         ? new TreeNoise(noise, features, round, root, { by: "number", tree, serial: job.serial(), derives: false })
         : null,
@@ -44,12 +46,15 @@ export class HiddenNodes extends TreeNodes {
     this.#job = job;
   }
 
-  /** Learns the number of a node, and its parent and sibling if what is offered there depends on them. */
+  /** Registers a node, with its parent and sibling if the offered candidates depend on them. */
   place(node: number, message: NodeMembers | undefined): void {
     const isPlaced = message !== undefined && !message.isRoot;
     const shouldBe = this.#job.sendsTreeShape && node > 0;
     if (node >= this.nodeCountMax || (message?.members.length ?? 0) > 0 || isPlaced !== shouldBe)
-      throw new TandemError("PROTOCOL_STATE", `node ${node}: its request has members or a place that this job hides`);
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `node ${node}: the request has members or a tree position, which this job hides`,
+      );
     if (node === 0) this.isRootAsked = true;
     if (!isPlaced) return;
     const { parent, sibling } = message;

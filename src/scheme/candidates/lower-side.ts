@@ -7,9 +7,9 @@ export function lowerSideBytes(lowerSides: Int8Array): Uint8Array {
   return Uint8Array.from(lowerSides, (side) => values.indexOf(side));
 }
 
-/** @throws TandemError PROTOCOL_STATE for another number of bytes than candidates, or a byte without meaning */
+/** @throws TandemError PROTOCOL_STATE for a wrong number of bytes, or an undefined value */
 export function lowerSidesFrom(bytes: Uint8Array, candidateCount: number): Int8Array {
   if (bytes.length !== candidateCount || bytes.some((byte) => byte >= values.length))
-    throw new TandemError("PROTOCOL_STATE", "lower sides that do not fit the candidates");
+    throw new TandemError("PROTOCOL_STATE", "monotone constraints (lower_sides) do not match the candidates");
   return Int8Array.from(bytes, (byte) => values[byte]);
 }

@@ -1,4 +1,4 @@
-/** What a scheme sums at one node, and what its answer says besides sums. */
+/** What a scheme sums at one node, and the fields of its answer besides sums. */
 import type { CandidatePlan } from "./candidate-plan.ts";
 import type { CategoryGroup } from "./category-group.ts";
 
@@ -7,32 +7,32 @@ export interface NodeTask {
   readonly node: number;
   readonly plan: CandidatePlan;
   /**
-   * Per candidate how many instances are on the side that is summed; 0 where it is withheld, and where members are
-   * hidden. In a job with noise they are for the scheme only, and not sent.
+   * Per candidate the number of instances on the summed side; 0 where it is withheld or members are hidden. In a job
+   * with noise the counts are for the scheme only, and not sent.
    */
   readonly counts: Uint32Array;
-  /** Per candidate 1 if it is withheld: a sum over no instance takes its place. */
+  /** Per candidate 1 if it is withheld: its sum is replaced by an empty sum. */
   readonly withheld: Uint8Array;
-  /** From the first candidate on: those that are no splits, but categories. */
+  /** The first candidates, which are categories rather than splits, grouped by feature. */
   readonly groups: readonly CategoryGroup[];
-  /** Per candidate and slot what a scheme adds to the sum, 0 where it is withheld; null: a job without noise. */
+  /** Per candidate and slot the noise that a scheme adds to the sum, 0 where it is withheld; null: no noise. */
   readonly noise: Float64Array | null;
 }
 
 /** Members are known: positions in the tree's sample, their bins, and chains of bins per candidate. */
 export interface SentTask extends NodeTask {
-  /** Whose gradients are summed: places in the tree's sample. */
+  /** The instances whose gradients are summed, as positions in the tree's sample. */
   readonly positions: Uint32Array;
-  /** Which of the party's features the plan's are. */
+  /** The plan's features, as indices of the party's features. */
   readonly features: Uint32Array;
-  /** Per feature of the plan the bin at each place of the sample. */
+  /** Per feature of the plan the bin at each position of the sample. */
   readonly bins: readonly Uint16Array[];
-  /** Positions per bin, over the concatenated bins of the plan's features. */
+  /** Instances per bin, over the concatenated bins of the plan's features. */
   readonly binCounts: Uint32Array;
 }
 
 /** Members are hidden: all instances are summed. */
 export interface HiddenTask extends NodeTask {
-  /** Per candidate its place among all candidates of the job. */
+  /** Per candidate its index among all candidates of the job. */
   readonly inJob: Uint32Array;
 }

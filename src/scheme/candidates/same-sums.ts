@@ -1,11 +1,12 @@
 /**
- * Which of a node's candidates have the same sums as another in a job with noise: those that part the node's summed
- * people alike, or alike turned round, and have the same noise. Nothing else ties with a candidate there but by a
- * coincidence of rounded gains, which is far rarer than a broken disk. So their owner can break the tie alone, and the
- * order of its candidates stays its own.
+ * Which of a node's candidates have the same sums as another in a job with noise: those that split the node's summed
+ * instances in the same way, or with sides swapped, and have the same noise. Other candidates tie only if two rounded
+ * gains coincide, which is far less likely than a disk error. So their owner can break the tie alone, and does not
+ * reveal the order of its candidates.
  *
- * A monotone constraint may forbid some of them, and the owner cannot tell. So the active party says which constraints
- * those have that tie.
+ * A monotone constraint may forbid some of them, which the owner cannot see. So the active party sends the
+ * constraints
+ * of the tied candidates.
  */
 import { farthestApart } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -19,14 +20,14 @@ import type { NodeTask, SentTask } from "./node-task.ts";
 
 type SummedInstances = Pick<SentTask, "positions" | "bins">;
 
-/** What a constraint asks of a side that is summed (LowerSide), as a bit. */
+/** The monotone constraint of a summed side (LowerSide), as a bit. */
 function constraintBit(lowerSide: number): number {
   return lowerSide === 0 ? 1 : lowerSide > 0 ? 2 : 4;
 }
 
 /**
- * The constraints of those that tie with the first, and have the same sums: bits of constraintBit, as seen from its
- * summed side.
+ * The constraints of the candidates that tie with the first and have the same sums: bits of constraintBit, as seen
+ * from the summed side of the first.
  */
 export function constraintsOfTied(
   tied: readonly BestCandidate[],
@@ -45,7 +46,7 @@ export function constraintsOfTied(
 }
 
 /**
- * @param summed who is summed; empty where members are hidden, so that equal noise decides
+ * @param summed the summed instances; empty where members are hidden, so that equal noise decides
  * @param constraints bits of constraintBit, as seen from the summed side of the position
  * @returns the position of the first in tie order
  */

@@ -5,7 +5,7 @@ import { permutationSecretBytes, secretPermutation } from "./secret-permutation.
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(permutationSecretBytes).fill(byte);
 
-test("a permutation, for every length, secret and tree", () => {
+test("the result is a permutation for every length, secret and tree", () => {
   const bytes = fc.uint8Array({ minLength: permutationSecretBytes, maxLength: permutationSecretBytes });
   fc.assert(
     fc.property(bytes, fc.nat(), fc.integer({ min: 0, max: 300 }), (secret, tree, count) => {
@@ -17,7 +17,7 @@ test("a permutation, for every length, secret and tree", () => {
   expect(new Set(secretPermutation(secretOf(1), 0, 5000)).size).toBe(5000);
 });
 
-test("the same secret and tree give the same order; another tree or secret another", () => {
+test("the same secret and tree give the same order; a different tree or secret gives a different one", () => {
   const order = secretPermutation(secretOf(1), 3, 40);
   expect(secretPermutation(secretOf(1), 3, 40)).toEqual(order);
   expect(secretPermutation(secretOf(1), 4, 40)).not.toEqual(order);
@@ -37,8 +37,8 @@ test("all orders of four candidates are about equally frequent over trees", () =
   expect(counts.size).toBe(24);
   const expected = trees / 24;
   const chiSquared = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
-  expect(chiSquared).toBeLessThan(49.7); // 23 degrees of freedom, p = 0.001; nothing here is random
+  expect(chiSquared).toBeLessThan(49.7); // 23 degrees of freedom, p = 0.001; the test is deterministic
 });
 
-test("a secret of another length is our bug", () =>
+test("a secret of a wrong length fails an assertion", () =>
   expectError(() => secretPermutation(new Uint8Array(16), 0, 3), "INTERNAL", /32 bytes/));

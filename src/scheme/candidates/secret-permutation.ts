@@ -1,5 +1,5 @@
 /**
- * The order in which a passive party's candidates travel: a secret permutation, fixed for one tree, so that a
+ * The order in which a passive party's candidates are sent: a secret permutation, fixed for one tree, so that a
  * candidate's position says nothing about its feature or threshold. It is derived from the party's job secret, so that
  * a party which restarts in the middle of a tree continues with the same order.
  *

@@ -1,4 +1,4 @@
-/** Who is in which node of a tree, told by somebody who may lie. */
+/** Node membership messages of a tree from a peer that may deviate. */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -42,7 +42,7 @@ function treeNodes(sampled: Uint8Array = new Uint8Array(0)): SentNodes {
   return new SentNodes(job, 0, 0, new TreeSample(features, instanceCount, sampled));
 }
 
-describe("a node is refused with", () => {
+describe("a node is rejected with", () => {
   const origin = { isRoot: false, parent: 0, sibling: 2, members: new Uint8Array(5) };
   test.each([
     ["an unknown parent", 3, { ...origin, parent: 1 }, /node 1 is not known/],
@@ -65,7 +65,7 @@ describe("a node is refused with", () => {
   });
 });
 
-test("unknown members, and a candidate that does not exist, are refused", async () => {
+test("unknown members and an unknown candidate are rejected", async () => {
   const nodes = treeNodes();
   await expectError(() => nodes.members(5), "PROTOCOL_STATE", /node 5 is not known/);
   expect(nodes.candidateAt(0, candidateCount - 1).rank).toBeLessThan(candidateCount);
@@ -77,7 +77,7 @@ test("unknown members, and a candidate that does not exist, are refused", async 
     );
 });
 
-test("a task sums those of a node that are sampled; all are its members", () => {
+test("a task sums only the sampled instances of a node; the others are members too", () => {
   const nodes = treeNodes(bitmapFrom(instanceCount, (i) => i < 10));
   nodes.place(
     1,
@@ -108,13 +108,17 @@ describe("with noise", () => {
     return new SentNodes(job, 0, 0, new TreeSample(columns, instanceCount, new Uint8Array(0)));
   };
 
-  test("no order is told: it would link candidates from tree to tree", async () => {
+  test("no order is sent: it would link candidates from tree to tree", async () => {
     const nodes = noisy(features);
     nodes.task(0);
-    await expectError(() => nodes.order(0), "PROTOCOL_STATE", /a job with noise tells no order of candidates/);
+    await expectError(
+      () => nodes.order(0),
+      "PROTOCOL_STATE",
+      /a job with noise does not reveal the order of candidates/,
+    );
   });
 
-  test("a name stands for the first that has its sums: one of two categories for the other, a copy for itself", () => {
+  test("a name stands for the first candidate with the same sums: the other category, or a copied column", () => {
     const codes = Float32Array.from({ length: instanceCount }, (_, i) => (i % 3 === 0 ? 1 : 0));
     const pair = binCategories("pair", codes, ["x", "y"], 4);
     const nodes = noisy([pair, binFeature("copy", codes, 8), pair]);
@@ -129,11 +133,11 @@ describe("with noise", () => {
         [4, 3],
       ]),
     );
-    // Of those that tie none has such a constraint.
+    // None of the tied candidates has such a constraint.
     expect(nodes.namedAt(0, byPosition.indexOf(1), 2).rank).toBe(1);
   });
 
-  test("a constraint may forbid the first: the active party says what those have that tie", () => {
+  test("a constraint may forbid the first: the active party sends the constraints of the tied candidates", () => {
     const codes = Float32Array.from({ length: instanceCount }, (_, i) => (i % 3 === 0 ? Number.NaN : i % 2));
     const nodes = noisy([{ ...binFeature("up", codes, 8), monotone: 1 }]);
     const { byPosition, plan } = nodes.candidates(0);

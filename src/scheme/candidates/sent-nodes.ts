@@ -1,6 +1,7 @@
 /**
- * One tree at a passive party that is sent the members of each node. Noise is keyed by who is summed, and minimums hold
- * at every node.
+ * One tree at a passive party that is sent the members of each node. Noise is keyed by the summed instances, and
+ * minimums
+ * apply at every node.
  */
 import { TandemError } from "../../base/error.ts";
 import { areOff, type CountedNode, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
@@ -18,16 +19,18 @@ import type { TreeSample } from "./tree-sample.ts";
 /** The nodes of a tree at a passive party that knows their members, and the candidates that it offers there. */
 export class SentNodes extends TreeNodes {
   /**
-   * @param round the trees of a round share their secret order, so that they can share what is known of the root
-   * @param used what the job's splits have used so far, where that is limited; every split that is answered adds to it
+   * @param round the trees of a round share their secret order, so that they can share the root's answers
+   * @param used the thresholds used so far, if their number is limited; every answered split is added to it
    */
   constructor(job: TreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
     super(job, sample, offersOf(job, tree, round, sample, used));
   }
 
   /**
-   * Learns who is in a node from its parent's members; the rest of the parent is the sibling. The sums over two ways to
-   * part one node would show those over the few in which they differ.
+   * Registers the members of a node; the parent's other members form the sibling. A node may be split in one way
+   * only:
+   * the sums of two different splits of the same node would reveal the sums over the few instances in which they
+   * differ.
    */
   place(node: number, message: NodeMembers | undefined, admit: (parted: Parted) => void = () => {}): void {
     if (message === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} has no members`);
@@ -45,9 +48,9 @@ export class SentNodes extends TreeNodes {
       this.checkSame(parent, node, sibling, inside, interactions);
       return;
     }
-    // Children of the last level are leaves: they may not be asked for.
+    // Children of the last level are leaves and may not be requested.
     if (this.job.maxDepth > 0 && above.depth + 1 >= this.job.maxDepth)
-      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} are deeper than a tree of this job`);
+      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} exceed max_depth of this job`);
     admit({ parent, node, sibling, inside, outside, open: message.open });
     const place = { depth: above.depth + 1, parent, interactions };
     this.nodes.set(node, { members: inside, isParent: false, ...place });

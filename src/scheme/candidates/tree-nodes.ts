@@ -1,9 +1,10 @@
 /**
- * One tree at a passive party: where its nodes are, and which candidates it offers there. No cipher is in it. What the
- * party knows of a node's members depends on the training protocol: sent-nodes.ts, hidden-nodes.ts.
+ * One tree at a passive party: its nodes, and which candidates the party offers there. Independent of the cipher.
+ * What
+ * the party knows of a node's members depends on the training protocol: sent-nodes.ts, hidden-nodes.ts.
  *
- * Candidates of small groups are withheld where there are minimums, and those of new thresholds where the job may use
- * only so many (gbdt/split/offered-candidates.ts).
+ * Candidates with a side below the minimums are withheld, and so are new thresholds where their number is limited
+ * (gbdt/split/offered-candidates.ts).
  *
  * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the
  * nodes, is small, that a neighbour is near, that their feature has used its thresholds, or is in no open group
@@ -26,22 +27,22 @@ import type { TreeSample } from "./tree-sample.ts";
 
 export interface TreeJob extends CandidateJob {
   readonly features: readonly BinnedFeature[];
-  /** All of the job, in their order: they are in every root. */
+  /** All instances of the job, in their order; every root contains them. */
   readonly instances: Uint32Array;
   /** 0: no limit but maxLeaves. */
   readonly maxDepth: number;
   /** 0: no limit but maxDepth. */
   readonly maxLeaves: number;
-  /** What must be offered at least, or is withheld. */
+  /** The minimums that an offered candidate must satisfy. */
   readonly minimums: Minimums;
-  /** What is added to sums; null or left out: nothing. */
+  /** The noise added to sums; null or left out: none. */
   readonly noise?: PartyNoise | null;
 }
 
-/** A candidate, and where it stands among the party's own in tie order. */
+/** A candidate, and its rank among the party's own in tie order. */
 export type RankedCandidate = PlannedCandidate & { readonly rank: number };
 
-/** Two nodes, and who of their parent is in which. */
+/** A node and its sibling, and which members of their parent are in each. */
 export interface Parted {
   readonly parent: number;
   readonly node: number;
@@ -50,26 +51,26 @@ export interface Parted {
   readonly inside: Uint32Array;
   /** In the sibling. */
   readonly outside: Uint32Array;
-  /** Interaction groups that are open in both. */
+  /** The interaction groups that are open in both. */
   readonly open: number;
 }
 
 export interface PlacedNode {
-  /** All instances that can be in it, sampled or not. */
+  /** All instances that may be in it, sampled or not. */
   readonly members: Uint32Array;
   readonly depth: number;
   /** -1 for the root. */
   readonly parent: number;
-  /** Its children are known. */
+  /** Whether its children are known. */
   isParent: boolean;
-  /** What may split it. */
+  /** The features that may split it. */
   readonly interactions: Interactions | null;
 }
 
-/** What a protocol decides for a tree. */
+/** What a training protocol decides for a tree. */
 export interface TreeOffers {
   readonly candidates: TreeCandidates;
-  /** What is offered at which node; null where nothing is withheld. */
+  /** The candidates offered at each node; null: nothing is withheld. */
   readonly offered: OfferedCandidates | null;
   /** Per feature and candidate 1 if it is offered at any node; null: all are. */
   readonly ever: readonly Uint8Array[] | null;
@@ -79,14 +80,14 @@ export interface TreeOffers {
 /** The nodes of a tree at a passive party, and the candidates that it offers there. */
 export abstract class TreeNodes {
   readonly sample: TreeSample;
-  /** The root's sums were asked for, in this tree or in one before it that has the same. */
+  /** The root's sums were requested, in this tree or in an earlier one with the same root. */
   isRootAsked = false;
   protected readonly job: TreeJob;
   protected readonly offers: TreeOffers;
   protected readonly nodes: Map<number, PlacedNode>;
-  /** Interaction groups of the features; null: the job has none. */
+  /** Interaction groups of the features; null: no interaction constraints. */
   readonly #groups: number | null;
-  /** By node the feature that this party has split it by. */
+  /** By node, the feature by which this party split it. */
   readonly #splitBy = new Map<number, number>();
 
   protected constructor(job: TreeJob, sample: TreeSample, offers: TreeOffers) {
@@ -99,8 +100,8 @@ export abstract class TreeNodes {
   }
 
   /**
-   * Learns of a node before it is answered. Asked again it must be the same.
-   * @param admit throws where two nodes must not be these; nothing is changed then
+   * Registers a node before it is answered. A repeated request must have the same content.
+   * @param admit throws if the two nodes are not acceptable; the state is then unchanged
    * @throws TandemError PROTOCOL_STATE
    */
   abstract place(node: number, message: NodeMembers | undefined, admit?: (parted: Parted) => void): void;
@@ -108,37 +109,38 @@ export abstract class TreeNodes {
   /** What is summed at a node. */
   abstract task(node: number): NodeTask;
 
-  /** The position that is named where others have the same sums: the first of them in tie order. */
+  /** The first candidate in tie order that has the same sums as the given position. */
   protected abstract firstAlike(node: number, set: CandidateSet, position: number, constraints: number): number;
 
-  /** @throws TandemError PROTOCOL_STATE for a node that was never placed */
+  /** @throws TandemError PROTOCOL_STATE for a node that was never registered */
   protected placed(node: number): PlacedNode {
     const placed = this.nodes.get(node);
     if (placed === undefined) throw new TandemError("PROTOCOL_STATE", `node ${node} is not known in this tree`);
     return placed;
   }
 
-  /** The groups of a feature that are open at a node; 0 in a job without groups. */
+  /** The groups of a feature that are open at a node; 0 in a job without interaction constraints. */
   openGroups(node: number, feature: number): number {
     const { interactions } = this.placed(node);
     return (this.job.features[feature].groups ?? 0) & (interactions === null ? -1 : interactions.open);
   }
 
-  /** @throws TandemError PROTOCOL_STATE where groups were said to be open below a node before this feature split it */
+  /** @throws TandemError PROTOCOL_STATE if open groups were sent for the children before this feature split the node
+   * */
   checkSplit(node: number, feature: number): void {
     if (this.#groups !== null && this.placed(node).isParent && this.#splitBy.get(node) !== feature)
-      throw new TandemError("PROTOCOL_STATE", `node ${node} was parted before, and not by this split`);
+      throw new TandemError("PROTOCOL_STATE", `node ${node} was already split, and not by this split`);
   }
 
-  /** This party's feature splits a node: that decides which groups are open below. */
+  /** Records a split by this party's feature, which decides the groups open below. */
   splits(node: number, feature: number): void {
     this.#splitBy.set(node, feature);
   }
 
-  /** What may split the children of a node. @param open the groups that are open there, as bits */
+  /** The features that may split the children of a node. @param open the groups open there, as bits */
   protected below(parent: number, { interactions }: PlacedNode, open: number): Interactions | null {
     if (this.#groups === null) {
-      if (open !== 0) throw new TandemError("PROTOCOL_STATE", "open groups in a job without groups");
+      if (open !== 0) throw new TandemError("PROTOCOL_STATE", "open groups in a job without interaction constraints");
       return null;
     }
     const feature = this.#splitBy.get(parent);
@@ -151,7 +153,7 @@ export abstract class TreeNodes {
       throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
   }
 
-  /** The instances that can be in a node. @throws TandemError PROTOCOL_STATE for a node that was never placed */
+  /** The instances that may be in a node. @throws TandemError PROTOCOL_STATE for a node that was never registered */
   members(node: number): Uint32Array {
     return this.placed(node).members;
   }
@@ -170,21 +172,22 @@ export abstract class TreeNodes {
   }
 
   /**
-   * Where the node's candidates stand in tie order, without names. The same answer every time.
-   * @throws TandemError PROTOCOL_STATE where its sums, and its sibling's, were not asked for; and in a job with noise,
-   * which hides what the order would link from tree to tree
+   * The ranks of the node's candidates in tie order, without names. Repeated calls return the same answer.
+   * @throws TandemError PROTOCOL_STATE if the sums of the node and its sibling were not requested before; and in a
+   * job
+   * with noise, where the order would link candidates from tree to tree
    */
   order(node: number): Uint32Array {
     if (this.offers.noise !== null)
-      throw new TandemError("PROTOCOL_STATE", "a job with noise tells no order of candidates");
+      throw new TandemError("PROTOCOL_STATE", "a job with noise does not reveal the order of candidates");
     this.placed(node);
     if (node === 0 && !this.isRootAsked)
-      throw new TandemError("PROTOCOL_STATE", "the order of candidates is told after their sums");
+      throw new TandemError("PROTOCOL_STATE", "the order of candidates was requested before their sums");
     const set = this.candidates(node);
     return orderOf(set, this.withheld(node, set));
   }
 
-  /** Per candidate, in the node's order, and slot: with the sign of the side that is summed. */
+  /** Per candidate, in the node's order, and slot: with the sign of the summed side. */
   protected noiseOf(node: number, { plan, byPosition }: CandidateSet, withheld: Uint8Array): Float64Array | null {
     const noise = this.offers.noise;
     const slotCount = this.job.noise?.slotCount ?? 0;
@@ -221,8 +224,8 @@ export abstract class TreeNodes {
   }
 
   /**
-   * The candidate that a position stands for where it is named: with noise the first in tie order that has its sums.
-   * @param constraints which monotone constraints that one may have (same-sums.ts)
+   * The candidate that a named position stands for: with noise, the first in tie order that has the same sums.
+   * @param constraints the monotone constraints that this candidate may have (same-sums.ts)
    * @throws TandemError PROTOCOL_STATE if it does not exist or is withheld
    */
   namedAt(node: number, position: number, constraints: number): RankedCandidate {
@@ -233,13 +236,13 @@ export abstract class TreeNodes {
   }
 
   /**
-   * A set of categories of one of a node's groups.
-   * @throws TandemError PROTOCOL_STATE if there is no such set, or something of it is withheld
+   * A category set of one of a node's groups.
+   * @throws TandemError PROTOCOL_STATE if the set does not exist, or one of its categories is withheld
    */
   setAt(node: number, message: CategorySet): RankedCandidate {
     const group = this.candidates(node).groups[message.group];
     if (group === undefined) {
-      throw new TandemError("PROTOCOL_STATE", `node ${node} has no group ${message.group} of categories`);
+      throw new TandemError("PROTOCOL_STATE", `node ${node} has no category group ${message.group}`);
     }
     const { feature, firstRank } = group;
     const parts = candidatesOf(this.job.features[feature]);
@@ -259,7 +262,7 @@ export abstract class TreeNodes {
     if (areChildren && isOpenAlike && areEqual(this.members(node), members)) return;
     throw new TandemError(
       "PROTOCOL_STATE",
-      `nodes ${node} and ${sibling} are not the children of node ${parent} that they were`,
+      `nodes ${node} and ${sibling} differ from the earlier children of node ${parent}`,
     );
   }
 

@@ -1,6 +1,6 @@
 /**
- * The instances whose gradients a passive party holds for a tree. Ciphertexts stand in one buffer, sampled instance by
- * sampled instance; a position is a place in there. Without sampling a position is the instance itself.
+ * The instances whose gradients a passive party holds for a tree. Ciphertexts are in one buffer, in the order of the
+ * sampled instances; a position is an index into it. Without sampling a position is the instance itself.
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -31,13 +31,13 @@ export class TreeSample {
       sample[count] = instance;
       positionOf[instance] = count++;
     }
-    if (count === 0) throw new TandemError("PROTOCOL_STATE", "a sample without instances");
+    if (count === 0) throw new TandemError("PROTOCOL_STATE", "the sample has no instances");
     this.count = count;
     this.bins = features.map(({ bins }) => Uint16Array.from(sample.subarray(0, count), (instance) => bins[instance]));
     this.#positionOf = positionOf;
   }
 
-  /** How many instances before this one are sampled: the position of the first that is, from this one on. */
+  /** How many sampled instances precede this one: the position of the first sampled instance from this one on. */
   before(instance: number): number {
     const positionOf = this.#positionOf;
     if (positionOf === null) return instance;
@@ -46,20 +46,20 @@ export class TreeSample {
     return last < 0 ? 0 : positionOf[last] + 1;
   }
 
-  /** Bitmap over some consecutive instances: who of them is sampled. Empty: all. */
+  /** Bitmap of the sampled instances among some consecutive ones. Empty: all are sampled. */
   bitmap(first: number, end: number): Uint8Array {
     const positionOf = this.#positionOf;
     if (positionOf === null) return new Uint8Array(0);
     return bitmapFrom(end - first, (i) => positionOf[first + i] >= 0);
   }
 
-  /** Those of some instances that are sampled, in their order. */
+  /** The sampled ones among some instances, in their order. */
   sampled(instances: Uint32Array): Uint32Array {
     const positionOf = this.#positionOf;
     return positionOf === null ? instances : instances.filter((instance) => positionOf[instance] >= 0);
   }
 
-  /** The positions of those instances that are sampled, in their order. */
+  /** The positions of the sampled ones among some instances, in their order. */
   positions(instances: Uint32Array): Uint32Array {
     const positionOf = this.#positionOf;
     if (positionOf === null) return instances;

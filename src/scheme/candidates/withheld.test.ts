@@ -1,4 +1,4 @@
-/** What the active party gets to see of candidates that are withheld: nothing. */
+/** Withheld candidates reveal nothing to the active party. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
 const none = { perNode: 1, perCandidate: 1 };
 const table = randomTable("withheld", { rows: 80, features: [1, 3], missingFraction: 0.1 });
 
-/** A job of one tree with one passive party: all of its answers, what was asked, and what the positions stand for. */
+/** A job of one tree with one passive party: all answers, all requests, and the candidate of each position. */
 function watchedJob(minimums: Minimums) {
   const answers: PassiveHistograms[] = [];
   const origins = new Map<number, NodeMembers>();
@@ -79,7 +79,7 @@ function isHidden({ withheld }: PassiveHistograms, position: number): boolean {
 
 const minimums = { perNode: 10, perCandidate: 4 };
 
-test("a withheld candidate is read as zero, in ciphertexts like all others", async () => {
+test("a withheld candidate decrypts to zero, and its ciphertexts look like all others", async () => {
   const { answers, job } = watchedJob(minimums);
   const decoded = vi.spyOn(job.scheme, "sums");
   await job.run();
@@ -105,7 +105,7 @@ test("a withheld candidate is read as zero, in ciphertexts like all others", asy
     }
     if (!isWithheld.includes(false)) {
       empty++;
-      // Nothing but random bits comes out, and no two ciphertexts are equal.
+      // The remaining bits are random, and no two ciphertexts are equal.
       const { ciphertexts } = decodeMessage(PaillierSumsSchema, scheme);
       const width = key.publicKey.ciphertextBytes;
       const { bytes } = await plain.decrypt(new CiphertextVector(ciphertexts, width));
@@ -120,7 +120,7 @@ test("a withheld candidate is read as zero, in ciphertexts like all others", asy
   expect(empty).toBeGreaterThan(0);
 });
 
-test("no few show in parent minus child: what a sibling has too little of is withheld at both, and below", async () => {
+test("parent minus child reveals no small group: a candidate below the minimum is withheld at both", async () => {
   const { answers, origins, candidates, job } = watchedJob(minimums);
   await job.run();
   const { features } = job.passives[0];
@@ -154,8 +154,8 @@ test("no few show in parent minus child: what a sibling has too little of is wit
   expect(hiddenForSibling).toBeGreaterThan(0);
 });
 
-describe("a passive party with minimums refuses", () => {
-  /** Gradients are there and the root is answered: the course of a real job, held at its first splits or children. */
+describe("a passive party with minimums rejects", () => {
+  /** Runs a real job up to its first splits or children, after gradients were sent and the root was answered. */
   async function held(
     use: (job: ReturnType<typeof prepareJob>, root: PassiveHistograms) => Promise<void>,
   ): Promise<void> {
@@ -181,12 +181,12 @@ describe("a passive party with minimums refuses", () => {
       },
     });
     await job.active.join();
-    await job.active.train().catch(() => {}); // what was done by hand may be in its way
+    await job.active.train().catch(() => {}); // the manual calls may make it fail
     expect(used).toHaveLength(1);
     await used[0];
   }
 
-  test("a split that names a withheld candidate, or none", () =>
+  test("a split that names a withheld or unknown candidate", () =>
     held(async ({ passives: [{ role }] }, { counts, withheld }) => {
       const hidden = counts.findIndex((_, i) => isSet(withheld, i));
       const shown = counts.findIndex((_, i) => !isSet(withheld, i));
@@ -200,7 +200,7 @@ describe("a passive party with minimums refuses", () => {
       expect(await decide({ case: "candidate", value: shown })).toHaveLength(1);
     }));
 
-  test("another way to part a node that is parted; the same pair may be asked for from both ends", () =>
+  test("a different split of a node; the same pair may be requested from either child", () =>
     held(async ({ passives: [{ role }] }) => {
       const ask = (node: number, sibling: number, isMember: (i: number) => boolean) => {
         const members = { parent: 0, sibling, members: bitmapFrom(80, isMember) };
@@ -211,9 +211,9 @@ describe("a passive party with minimums refuses", () => {
       expect(first.withheld?.length).toBeGreaterThan(0);
       expect(second.withheld).toEqual(first.withheld);
       expect(second.counts).not.toEqual(first.counts);
-      await expectError(() => ask(1, 2, (i) => i < 31), "PROTOCOL_STATE", /not the children/);
-      await expectError(() => ask(3, 4, (i) => i < 31), "PROTOCOL_STATE", /not the children/);
-      await expectError(() => ask(1, 4, (i) => i < 30), "PROTOCOL_STATE", /not the children/);
+      await expectError(() => ask(1, 2, (i) => i < 31), "PROTOCOL_STATE", /differ from the earlier children/);
+      await expectError(() => ask(3, 4, (i) => i < 31), "PROTOCOL_STATE", /differ from the earlier children/);
+      await expectError(() => ask(1, 4, (i) => i < 30), "PROTOCOL_STATE", /differ from the earlier children/);
     }));
 });
 
@@ -225,7 +225,7 @@ describe("rows of a sibling", () => {
     groups: [],
   });
 
-  test("are the parent's minus the child's; those withheld are zero, not the parent's", () => {
+  test("are the parent's minus the child's; withheld ones are zero, not the parent's", () => {
     const { rows, withheld } = siblingRows(
       rowsOf([9, 9, 5, 8, 8, 4], [0, 0]),
       rowsOf([0, 0, 0, 3, 3, 1], [1, 0]),
@@ -236,7 +236,7 @@ describe("rows of a sibling", () => {
     expect([...siblingRows(rowsOf([9, 9, 5], [0]), rowsOf([0, 0, 0], [0]), "shop").rows]).toEqual([9, 9, 5]);
   });
 
-  test("a candidate that comes back, or another number of them, is refused", async () => {
+  test("a candidate withheld at the parent, or a different number of candidates, is rejected", async () => {
     await expectError(
       () => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([3, 3, 1], [0]), "shop"),
       "PROTOCOL_STATE",
@@ -245,12 +245,12 @@ describe("rows of a sibling", () => {
     await expectError(
       () => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([], []), "shop"),
       "PROTOCOL_STATE",
-      /shop sent another number/,
+      /shop sent a different number/,
     );
   });
 });
 
-test("the bitmap: empty if nothing is withheld, and there and back", () => {
+test("the bitmap is empty if nothing is withheld, and round-trips", () => {
   expect(withheldBitmap(new Uint8Array(9))).toHaveLength(0);
   expect([...withheldFrom(new Uint8Array(0), [0, 1])]).toEqual([0, 0]);
   const withheld = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0, 1);

@@ -1,7 +1,7 @@
 /**
- * Candidates that a passive party withholds (gbdt/split/offered-candidates.ts) keep their place in an answer, with the
- * count 0 and an encryption of zero; a bitmap says which they are, at the node and at its sibling. The count alone
- * would not do: a side that nobody is on is a sum like any other, which the parent's is reduced by.
+ * Candidates that a passive party withholds (gbdt/split/offered-candidates.ts) keep their position in an answer, with
+ * count 0 and an encryption of zero; a bitmap marks them, for the node and its sibling. The count alone would not
+ * suffice: the sum over an empty side is valid and is subtracted from the parent's.
  */
 import { TandemError } from "../../base/error.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
@@ -14,34 +14,34 @@ export function withheldBitmap(withheld: Uint8Array): Uint8Array {
   return withheld.includes(1) ? bitmapFrom(withheld.length, (i) => withheld[i] === 1) : new Uint8Array(0);
 }
 
-/** @throws TandemError PROTOCOL_STATE for a bitmap that does not fit, or a withheld candidate with a count */
+/** @throws TandemError PROTOCOL_STATE for a bitmap of a wrong length, or a withheld candidate with a count */
 export function withheldFrom(bitmap: Uint8Array, counts: readonly number[]): Uint8Array {
   const withheld = new Uint8Array(counts.length);
   if (bitmap.length === 0) return withheld;
   checkBitmap(bitmap, counts.length);
   counts.forEach((count, i) => {
     if (!isSet(bitmap, i)) return;
-    if (count !== 0) throw new TandemError("PROTOCOL_STATE", "a candidate that is withheld and has a count");
+    if (count !== 0) throw new TandemError("PROTOCOL_STATE", "a withheld candidate has a count");
     withheld[i] = 1;
   });
   return withheld;
 }
 
 /**
- * The sibling's candidates: the parent's minus the child's, but for those withheld, which have a zero row at both.
- * @throws TandemError PROTOCOL_STATE if the answers do not fit each other
+ * The sibling's candidates: the parent's minus the child's, except for withheld ones, whose rows are zero at both.
+ * @throws TandemError PROTOCOL_STATE if the answers do not match
  */
 export function siblingRows(parent: CandidateRows, child: CandidateRows, party: string): CandidateRows {
   if (parent.rows.length !== child.rows.length)
     throw new TandemError(
       "PROTOCOL_STATE",
-      `party ${party} sent another number of candidates for a node than for its parent`,
+      `party ${party} sent a different number of candidates for a node than for its parent`,
     );
   const { lowerSides, withheld, groups } = child;
   if (!sameGroups(parent.groups, groups))
     throw new TandemError(
       "PROTOCOL_STATE",
-      `party ${party} sent other groups of categories for a node than for its parent`,
+      `party ${party} sent different category groups for a node than for its parent`,
     );
   if (parent.withheld.some((isWithheld, i) => isWithheld > withheld[i]))
     throw new TandemError(

@@ -1,4 +1,4 @@
-/** The active half in one attempt at a job: public rows, the parties' hints, and a kit per node that is under way. */
+/** The active half in one attempt at a job: public rows, the parties' hints, and a kit per node in progress. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
@@ -29,15 +29,15 @@ interface SealedNode {
 
 export class ActiveAttempt {
   readonly setUpMessage: Uint8Array;
-  /** That every sum is opened exactly, and what answers tell besides: for people. */
+  /** A human-readable proof that every sum is decrypted exactly, and what answers reveal besides sums. */
   readonly proof: readonly string[];
   readonly #lattice: Lattice;
   readonly #bounds: JobBounds;
-  /** Per passive party, once they are there. */
+  /** Per passive party, once received. */
   readonly #hints: (PartyHints | undefined)[];
   readonly #nodesPerTree: number;
   #kits: KitPool | null = null;
-  /** Per instance its row, -1 where it is never summed; null: they are the same. */
+  /** Per instance its row, -1 where it is never summed; null: rows are instances. */
   readonly #rowOf: Int32Array | null;
   readonly #nodes = new Map<string, SealedNode>();
 
@@ -62,9 +62,9 @@ export class ActiveAttempt {
     return this.#hints[peer]?.candidateCount ?? 0;
   }
 
-  /** @throws TandemError PROTOCOL_STATE for pieces that do not fit each other */
+  /** @throws TandemError PROTOCOL_STATE for inconsistent pieces */
   async hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    assert(this.#hints[peer] === undefined && this.#kits === null, "hints are taken once in an attempt");
+    assert(this.#hints[peer] === undefined && this.#kits === null, "hints are received once per attempt");
     this.#hints[peer] = await takeHints(this.#lattice, candidateCount, pieces);
     if (this.#hints.every((hints) => hints !== undefined)) {
       this.#kits = new KitPool(this.#lattice, this.#hints as PartyHints[]);
@@ -72,19 +72,20 @@ export class ActiveAttempt {
     }
   }
 
-  /** Another tree follows: what depends on no gradient is made while cores are idle. */
+  /** Another tree follows: values that do not depend on gradients are precomputed while cores are idle. */
   expectTree(): void {
     this.#kits?.expect(this.#nodesPerTree);
   }
 
   async *seal({ tree, node, outputs, sampled, gradients }: HiddenNode): AsyncGenerator<GradientChunk> {
     const key = keyOf(tree, node);
-    assert(!this.#nodes.has(key), "a node is sealed once");
+    assert(!this.#nodes.has(key), "a node is encrypted once");
     const { set } = this.#lattice.shape;
     const kits: NodeKit[] = [];
     this.#nodes.set(key, { tree, outputs, kits });
     for (let i = 0; i < outputs.length; i++) {
-      if (this.#kits === null) throw new TandemError("PROTOCOL_STATE", "a node before all hints are there");
+      if (this.#kits === null)
+        throw new TandemError("PROTOCOL_STATE", "a node was requested before all hints were received");
       const kit = await this.#kits.take();
       kits.push(kit);
       const columns = this.#columns(gradients.columns, 2 * outputs[i], sampled);
@@ -96,19 +97,20 @@ export class ActiveAttempt {
     }
   }
 
-  /** Per output of the tree the sums of g and h of the candidates that are answered. */
+  /** Per output of the tree the sums of g and h of the answered candidates. */
   async open(
     { peer, tree, node }: AskedOfPeer,
     words: Uint8Array,
     places: Uint32Array | null,
   ): Promise<readonly { readonly output: number; readonly pairs: Float64Array }[]> {
     const sealed = this.#nodes.get(keyOf(tree, node));
-    if (sealed === undefined) throw new TandemError("PROTOCOL_STATE", "an answer about a node that was not sealed");
+    if (sealed === undefined)
+      throw new TandemError("PROTOCOL_STATE", "an answer for a node whose gradients were not sent");
     const { set } = this.#lattice.shape;
     const count = places?.length ?? this.hintCount(peer);
     const size = (set.wordBits / 8) * set.groups * count;
     if (words.length !== size * sealed.outputs.length)
-      throw new TandemError("PROTOCOL_STATE", "an answer with other words than its candidates have");
+      throw new TandemError("PROTOCOL_STATE", "the length of an answer does not match its candidates");
     return Promise.all(
       sealed.kits.map(async (kit, i) => {
         const pairs = await kit.open(peer, words.subarray(i * size, (i + 1) * size), places);
@@ -132,13 +134,13 @@ export class ActiveAttempt {
     this.#kits?.close();
   }
 
-  /** g and h by row, zero for everybody who is not summed at the node. @param slot of g; that of h follows */
+  /** g and h by row, zero for instances that are not summed at the node. @param slot of g; that of h follows */
   #columns(values: readonly Float64Array[], slot: number, sampled: Uint32Array): [g: Int32Array, h: Int32Array] {
     const rowOf = this.#rowOf;
     const [g, h] = [values[slot], values[slot + 1]];
     const { rowCount } = this.#lattice.shape;
     const [gOfRow, hOfRow] = [new Int32Array(rowCount), new Int32Array(rowCount)];
-    // Loops of their own: compiled, each is several times as fast as a typed array made from another.
+    // Separate loops: compiled, each is several times as fast as constructing one typed array from another.
     if (rowOf === null && sampled.length === g.length) {
       for (let row = 0; row < rowCount; row++) {
         gOfRow[row] = g[row];
@@ -156,7 +158,7 @@ export class ActiveAttempt {
   }
 }
 
-/** A LatticeNode as its encoder makes it, around records that stay where they are. */
+/** Serialises a LatticeNode without copying its records. */
 function nodeMessage(output: number, firstRecord: number, records: Uint8Array<ArrayBuffer>): Uint8Array {
   const before = encodeMessage(LatticeNodeSchema, { output, firstRecord });
   const header = bytesFieldHeader(LatticeNodeSchema.field.records.number, records.length);
@@ -171,12 +173,12 @@ function budgetOf({ nodesMax, outputsPerTree: outputs, candidatesMax }: HiddenAc
   return { nodesMax, outputs, candidateCount: candidatesMax };
 }
 
-/** No party has more hints than a set allows. */
+/** Limits the hints of a party to what the parameter set allows. */
 function within(budget: AnswerBudget, set: LatticeSet): AnswerBudget {
   return { ...budget, candidateCount: Math.min(budget.candidateCount, hintCountMax(set)) };
 }
 
-/** Set A where it hides what is asked, otherwise B: its hints are four times as large. */
+/** Set A if it hides the requested answers, otherwise B, whose hints are four times as large. */
 function boundsFor({ layout, rows, instanceCount }: HiddenActiveJob, budget: AnswerBudget): JobBounds {
   const terms = termsOf(layout, rows?.length ?? instanceCount);
   const boundsIn = (set: LatticeSet): JobBounds => hidingBounds(set, terms, within(budget, set));

@@ -1,6 +1,6 @@
 /**
- * The active half of the lattice scheme. Every node is sealed anew, under a secret of its own, with zeros for whoever
- * is not in it; so passive parties see records of every row at every node, and nothing else.
+ * The active half of the lattice scheme. Every node is encrypted anew, under its own secret, with zeros for instances
+ * outside the node; so passive parties see one ciphertext record per row at every node, and nothing else.
  *
  * @reveals passive: how many nodes of a tree are asked for, where members are hidden
  */
@@ -15,7 +15,7 @@ import { type AskedOfPeer, type GradientChunk, noOperations, type SchemeParamete
 import { ActiveAttempt } from "./active-attempt.ts";
 import { latticeSchemeName } from "./scheme-name.ts";
 
-/** No plaintext is cut by a key: the sums of a job are bounded by its number of rows. */
+/** Unlike with Paillier no key limits the plaintext: the sums of a job are bounded by its number of rows. */
 export const latticePlaintextBits = 4096;
 
 export class LatticeActive implements HiddenActive {
@@ -34,7 +34,7 @@ export class LatticeActive implements HiddenActive {
     this.#threads = threads;
   }
 
-  /** Everything is drawn anew: nothing of an earlier attempt is used again. */
+  /** Draws all secrets anew: nothing of an earlier attempt is reused. */
   async setUp(job: HiddenActiveJob): Promise<Uint8Array> {
     this.#attempt?.close();
     this.#attempt = new ActiveAttempt(this.#kernel, this.#threads, job);
@@ -72,7 +72,7 @@ export class LatticeActive implements HiddenActive {
     const places = answered.length === 0 ? null : placesIn(answered, hintCount);
     const candidates = counts.flatMap((count, i) => (count === 0 ? [] : [i]));
     if (candidates.length !== (places?.length ?? hintCount))
-      throw new TandemError("PROTOCOL_STATE", "an answer has other candidates than its node");
+      throw new TandemError("PROTOCOL_STATE", "an answer has different candidates than its node");
     const byOutput = await this.#current.open(asked, words, places);
     const sums = new Float64Array(counts.length * columnCount(layout));
     for (const { output, pairs } of byOutput) {

@@ -1,6 +1,7 @@
 /**
- * The lattice scheme's work on a block: it checks records of rows and adds them up per bin, modulo q. It knows no mask,
- * no flood and no noise.
+ * The lattice scheme's work on a block: it validates the records of rows and adds them up per bin, modulo q. It knows
+ * no
+ * mask, smudging noise or answer noise.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Lattice, LatticeKernel, LatticeShape } from "../../crypto/lattice/kernel.ts";
@@ -34,7 +35,7 @@ export class HeldCells implements Answer {
   }
 }
 
-/** What has come of one output of the node. */
+/** The records received for one output of the node. */
 interface OutputRows {
   readonly sums: HeldRowSums;
   rows: number;
@@ -72,7 +73,7 @@ export class LatticeBlock implements BlockWork {
     const count = payload.length / set.recordBytes;
     const fits = firstRow === this.#firstRow + (own?.rows ?? 0) && Number.isInteger(count);
     if (own === undefined || output !== this.#outputs.length - 1 || !fits || own.rows + count > rowCount)
-      throw new TandemError("PROTOCOL_STATE", "records of rows that a block does not wait for");
+      throw new TandemError("PROTOCOL_STATE", "records of rows that do not belong to the block's node");
     await own.sums.add(firstRow, payload);
     own.rows += count;
   }
@@ -81,7 +82,7 @@ export class LatticeBlock implements BlockWork {
     const { output } = decodeMessage(LatticeBlockQuestionSchema, head);
     const own = this.#outputs[output];
     if (own?.rows !== this.#lattice.shape.rowCount)
-      throw new TandemError("PROTOCOL_STATE", "a block whose records have not all come");
+      throw new TandemError("PROTOCOL_STATE", "records of the block are missing");
     return new HeldCells(this.#lattice, await own.sums.cells());
   }
 }

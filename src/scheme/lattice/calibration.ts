@@ -5,28 +5,28 @@ import type { BinChains, Lattice, LatticeKernel } from "../../crypto/lattice/ker
 import { laneCount, type LatticeSet, latticeSets, wordBytes } from "../../crypto/lattice/parameters/sets.ts";
 import { seedBytes } from "../../crypto/lattice/portable/streams.ts";
 
-/** CPU seconds of one operation each. */
+/** CPU seconds per operation. */
 export interface LatticeCosts {
   /** One row of a node, or of its mask. */
   readonly seal: number;
   /** One row and feature. */
   readonly histogram: number;
-  /** One candidate of a node each. */
+  /** Each for one candidate of a node. */
   readonly mask: number;
   readonly answer: number;
   readonly dots: number;
-  /** One candidate's hint: per block of rows, and once. */
+  /** The hint of one candidate: per block of rows, and once. */
   readonly block: number;
   readonly emit: number;
 }
 
-/** What the operations take in each set, in nanoseconds on one machine: measured is A, and B follows by ratio. */
+/** Nanoseconds per operation in each set on one machine: set A is measured, set B follows by ratio. */
 const usual: Readonly<Record<"A" | "B", LatticeCosts>> = {
   A: { seal: 18, histogram: 0.6, mask: 390, answer: 105, dots: 285, block: 21_000, emit: 95_000 },
   B: { seal: 16, histogram: 0.61, mask: 780, answer: 75, dots: 850, block: 80_000, emit: 330_000 },
 };
 
-/** The costs in a set, of those that were measured in set A. */
+/** Scales costs measured in set A to another set. */
 export function inSet(measured: LatticeCosts, { name }: LatticeSet): LatticeCosts {
   const scaled = Object.entries(measured).map(([operation, seconds]) => {
     const of = operation as keyof LatticeCosts;
@@ -35,12 +35,12 @@ export function inSet(measured: LatticeCosts, { name }: LatticeSet): LatticeCost
   return Object.fromEntries(scaled) as unknown as LatticeCosts;
 }
 
-/** Features of 16 bins, whose candidates are all cuts between them. */
+/** Features of 16 bins, with a candidate at each cut between them. */
 const binCount = 16;
 
-/** @returns what was measured with one thread, in set A */
+/** @returns the costs in set A, measured with one thread */
 export async function calibrate(kernel: LatticeKernel): Promise<LatticeCosts> {
-  // The portable kernel is some hundred times slower: it is asked for less.
+  // The portable kernel is a few hundred times slower, so its samples are smaller.
   const isSlow = kernel.name === "portable";
   const bench = new Bench(kernel, isSlow ? { blocks: 1, features: 1 } : { blocks: 4, features: 8 });
   return bench.measure(isSlow ? 1 : 3, isSlow ? 1 : 16);
@@ -68,7 +68,7 @@ class Bench {
     this.#chains = prefixChains(features);
   }
 
-  /** @param nodes whose inner products are made together */
+  /** @param nodes whose inner products are computed together */
   async measure(repeats: number, nodes: number): Promise<LatticeCosts> {
     const lattice = this.#lattice;
     const { set, rowCount } = lattice.shape;
@@ -122,10 +122,10 @@ function prefixChains(features: number): BinChains {
 }
 
 async function taken(refused: Promise<number>): Promise<void> {
-  if ((await refused) >= 0) throw new TandemError("INTERNAL", "a kernel refuses its own records");
+  if ((await refused) >= 0) throw new TandemError("INTERNAL", "a kernel rejects its own records");
 }
 
-/** The smallest of some runs, in CPU seconds. */
+/** The fastest of several runs, in CPU seconds. */
 async function best(repeats: number, run: () => Promise<void>): Promise<number> {
   let least = Infinity;
   for (let i = 0; i < repeats; i++) {

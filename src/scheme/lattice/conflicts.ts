@@ -1,16 +1,17 @@
 /**
- * Options that mean nothing to the lattice scheme. They are refused and never ignored: whoever writes one down expects
- * something of it.
+ * Options that have no effect in the lattice scheme. They are rejected rather than ignored, because a user who sets
+ * one
+ * expects an effect.
  */
 import { codecParameters, speedParameters } from "../../base/parameters/parameters.ts";
 import type { Conflict, GivenOptions } from "../scheme.ts";
 
-/** What a changed speed option would have to mean here. */
+/** Why each speed option does not apply. */
 const speedAdvice = {
-  packing: "answers have no ciphertexts that could be packed",
+  packing: "answers contain no ciphertexts to pack",
   subtraction: "it always derives the larger sibling from its parent",
   joint_bins: "it adds plain integers, which joint bins do not make cheaper",
-  skip_bin: "it always leaves one bin of each feature out",
+  skip_bin: "it always skips one bin of each feature",
   encryption: "it has no obfuscators",
 } as const satisfies Record<keyof typeof speedParameters, string>;
 
@@ -18,7 +19,7 @@ export function latticeConflicts({ keyBitsGiven, codec, speed }: GivenOptions): 
   const names = Object.keys(speedAdvice) as (keyof typeof speedAdvice)[];
   const changed = names.filter((name) => speed[name] !== speedParameters[name].default);
   return [
-    ...(keyBitsGiven === null ? [] : [conflict([keyBitsGiven], "it has no key of some length")]),
+    ...(keyBitsGiven === null ? [] : [conflict([keyBitsGiven], "its security does not depend on a key length")]),
     ...(codec.layout === "auto" ? [] : [conflict(["codec", "layout"], "it needs layout auto")]),
     ...(codec.codec === "batched" ? [] : [conflict(["codec", "codec"], "it needs codec batched")]),
     ...(codec.padding === codecParameters.padding.default
@@ -29,5 +30,5 @@ export function latticeConflicts({ keyBitsGiven, codec, speed }: GivenOptions): 
 }
 
 function conflict(field: readonly string[], why: string): Conflict {
-  return { field, advice: `does not go with the lattice scheme: ${why}. Leave it out, or use scheme paillier` };
+  return { field, advice: `cannot be used with the lattice scheme: ${why}. Leave it out, or use scheme paillier` };
 }

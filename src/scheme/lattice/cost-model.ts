@@ -1,6 +1,7 @@
 /**
- * What a job with the lattice scheme will cost on this machine: the formulas of docs/lattice.md, with its operations
- * measured in a fraction of a second. Every node is sealed for all rows, so nothing here depends on who is in it.
+ * The cost of a job with the lattice scheme on this machine: the formulas of docs/lattice.md, with the cost of each
+ * operation measured in a fraction of a second. Every node is encrypted for all rows, so the cost does not depend on
+ * the members of nodes.
  */
 import { enoughBits, largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
 import { candidateCountMax, checkBudget } from "../../crypto/lattice/parameters/distance.ts";
@@ -16,14 +17,14 @@ import {
 import type { BlockCosts, CostModel, JobShape, PassiveShape, Prediction } from "../cost-model.ts";
 import { calibrate, type LatticeCosts, inSet } from "./calibration.ts";
 
-/** Copying, HTTP/2 and TLS, at either end. */
+/** Copying, HTTP/2 and TLS, at either party. */
 const transportSecondsPerByte = 1.4e-9;
-/** JavaScript, per row and tree: gradients and margins at the one side, outcomes at the other. */
+/** JavaScript, per row and tree: gradients and margins at the active party, outcomes at the passive one. */
 const handlingSeconds = { active: 2e-6, passive: 1e-6 };
 
-/** Of a sum in a lane. */
+/** Bytes of a sum in a lane. */
 const residueBytes = 8;
-/** At a worker: as it was read, and as the kernel lays it. */
+/** At a worker: as received, and in the kernel's layout. */
 const bytesPerBin = 3;
 
 export async function latticeCosts(kernel: LatticeKernel): Promise<CostModel> {
@@ -36,11 +37,11 @@ function nodesPerTree({ depth }: JobShape): number {
   return 2 ** (depth - 1);
 }
 
-/** The set that a job of this shape takes: A where it hides what is asked. */
+/** The set that a job of this shape uses: A if it hides the requested answers. */
 function setOf(job: JobShape): LatticeSet {
   const wanted = Math.log2(job.layout.slots[0].noise?.largest ?? 2 ** 24);
   const candidateCount = Math.max(1, ...job.passives.map(({ candidates }) => candidates));
-  checkBudget(latticeSets.B, { nodesMax: 1, outputs: 1, candidateCount }); // refuses tables that are too wide
+  checkBudget(latticeSets.B, { nodesMax: 1, outputs: 1, candidateCount }); // rejects tables that are too wide
   const candidatesMax = Math.max(1, ...job.passives.map((passive) => passive.candidatesMax));
   const budget = {
     nodesMax: job.nodesMax * job.outputsPerRound,
@@ -55,11 +56,11 @@ function setOf(job: JobShape): LatticeSet {
 function predict(job: JobShape, set: LatticeSet, measured: LatticeCosts): Prediction {
   const costs = inSet(measured, set);
   const { rows, passives } = job;
-  // A node of several outputs has records for each.
+  // A node with several outputs has records for each.
   const nodes = job.trees * nodesPerTree(job) * job.outputsPerRound;
   const up = nodeBytesUp(set, rows);
   const down = ({ candidates }: PassiveShape): number => nodeBytesDown(set, candidates);
-  // Half of all splits are a passive party's, which then answers for everybody.
+  // Assumes that half of all splits belong to a passive party, which then sends outcomes for all rows.
   const outcomes = (job.trees * nodesPerTree(job) * rows) / 8;
   const hints = passives.map(({ candidates }) => hintBytes(set, candidates));
   const all = passives.reduce((sum, { candidates }) => sum + candidates, 0);
@@ -90,13 +91,13 @@ function predict(job: JobShape, set: LatticeSet, measured: LatticeCosts): Predic
 
 interface BlockShape {
   readonly rows: number;
-  /** In all trees. */
+  /** Over all trees. */
   readonly nodes: number;
   readonly features: number;
   readonly bins: number;
 }
 
-/** Every node is told of all rows anew. */
+/** Every node sends new records of all rows. */
 function blockCosts(set: LatticeSet, costs: LatticeCosts, { rows, nodes, features, bins }: BlockShape): BlockCosts {
   const answerBytesOnce = bins * laneCount(set) * residueBytes;
   return {

@@ -1,4 +1,4 @@
-/** How much of hints an active party takes: what a passive party announces is believed only so far. */
+/** Limits of the hints that an active party accepts, whatever a passive party announces. */
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { one } from "../../../test/support/streams.ts";
@@ -18,18 +18,18 @@ const announced = (candidateCount: number) => one(encodeMessage(LatticeHintsSche
 test.each([
   ["A", 32_768],
   ["B", 16_384],
-] as const)("in set %s of %i candidates at most, whatever a party says to have", async (name, most) => {
+] as const)("in set %s of %i candidates at most, whatever a party announces", async (name, most) => {
   const lattice = latticeOf(name);
   for (const more of [most + 1, 2 ** 32 - 1])
     await expectError(() => takeHints(lattice, 2 ** 32, announced(more)), "PROTOCOL_STATE", /more candidates/);
   await expectError(() => takeHints(lattice, 7, announced(8)), "PROTOCOL_STATE", /more candidates/);
 });
 
-test("of nobody there is one message, and it is empty", async () => {
+test("a party without candidates sends one empty message", async () => {
   const { candidateCount, table } = await takeHints(latticeOf("A"), 7, announced(0));
   expect([candidateCount, table.length]).toEqual([0, 0]);
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield* announced(0);
   }
-  await expectError(() => takeHints(latticeOf("A"), 7, endless()), "PROTOCOL_STATE", /do not go on/);
+  await expectError(() => takeHints(latticeOf("A"), 7, endless()), "PROTOCOL_STATE", /not consecutive/);
 });

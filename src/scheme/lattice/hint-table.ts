@@ -1,4 +1,4 @@
-/** The hints of one passive party at the active one, as they come: consecutive candidates, each once. */
+/** Receives the hints of one passive party: consecutive candidates, each once. */
 import { TandemError } from "../../base/error.ts";
 import { hintCountMax } from "../../crypto/lattice/parameters/distance.ts";
 import type { Lattice } from "../../crypto/lattice/kernel.ts";
@@ -8,8 +8,8 @@ import { LatticeHintsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts
 import { decodeMessage } from "../../wire/scheme-message.ts";
 
 /**
- * @param candidatesMax those that the party has said to have
- * @throws TandemError PROTOCOL_STATE for pieces that do not fit each other
+ * @param candidatesMax the number of candidates that the party announced
+ * @throws TandemError PROTOCOL_STATE for inconsistent pieces
  */
 export async function takeHints(
   lattice: Lattice,
@@ -23,7 +23,7 @@ export async function takeHints(
   for await (const piece of pieces) {
     const { firstCandidate, candidateCount, words } = decodeMessage(LatticeHintsSchema, piece);
     if (candidateCount > Math.min(candidatesMax, hintCountMax(set)))
-      throw new TandemError("PROTOCOL_STATE", "hints of more candidates than the party has");
+      throw new TandemError("PROTOCOL_STATE", "hints for more candidates than the party has");
     const isFirst = hints === null;
     hints ??= { candidateCount, table: new BigUint64Array(lattice.tableSize(candidateCount)) };
     const count = words.length / size;
@@ -33,11 +33,11 @@ export async function takeHints(
       Number.isInteger(count) &&
       (count > 0 || (candidateCount === 0 && isFirst)) &&
       next + count <= candidateCount;
-    if (!fits) throw new TandemError("PROTOCOL_STATE", `hints do not go on at candidate ${next}`);
+    if (!fits) throw new TandemError("PROTOCOL_STATE", `hints are not consecutive at candidate ${next}`);
     if (count > 0) await lattice.loadHints(words, firstCandidate, hints.table);
     next += count;
   }
   if (hints === null || next !== hints.candidateCount)
-    throw new TandemError("PROTOCOL_STATE", "hints of fewer candidates than were announced");
+    throw new TandemError("PROTOCOL_STATE", "hints for fewer candidates than were announced");
   return hints;
 }

@@ -1,11 +1,11 @@
-/** The chains of a party's bins, for those candidates that are ever answered. */
+/** The chains of a party's bins, restricted to the candidates that are ever answered. */
 import type { BinChains } from "../../crypto/lattice/kernel.ts";
 import type { SummedRows } from "../hidden-scheme.ts";
 
 export interface HintedChains {
-  /** Targets are places among the candidates that have hints. */
+  /** Targets are indices among the candidates with hints. */
   readonly chains: BinChains;
-  /** Per candidate of the job its place among those that have hints, or -1. */
+  /** Per candidate of the job its index among those with hints, or -1. */
   readonly hintOf: Int32Array;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How finely a job's gradients are rounded. Passive parties hear of it at the handshake, before anybody has heard how
- * many candidates they have: the active party assumes a number that is more than most tables have.
+ * The resolution at which a job's gradients are rounded. It is part of the handshake, before the passive parties have
+ * announced their numbers of candidates: the active party assumes a number that most tables do not exceed.
  */
 import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
@@ -11,12 +11,12 @@ import { resolutionBitsMax, resolutionBitsMin } from "../../crypto/lattice/param
 import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import type { GridFacts } from "../scheme.ts";
 
-/** A party with more is taken all the same where the job leaves room for it. */
+/** A party with more candidates is accepted if the job's parameters leave room for it. */
 export const candidatesAssumed = 4096;
 
 /**
- * Set A's resolution where that reaches enough, otherwise set B's.
- * @throws TandemError LAYOUT_OVERFLOW where not even the coarsest grid is hidden
+ * The resolution of set A where it suffices, otherwise that of set B.
+ * @throws TandemError LAYOUT_OVERFLOW if even the coarsest grid cannot be hidden
  */
 export function latticeCodec(asked: CodecParameters, facts: GridFacts): CodecParameters {
   const wanted = Math.min(asked.resolution_bits, resolutionBitsMax);
@@ -25,12 +25,12 @@ export function latticeCodec(asked: CodecParameters, facts: GridFacts): CodecPar
   if (bits !== undefined) return { ...asked, resolution_bits: bits };
   throw new TandemError(
     "LAYOUT_OVERFLOW",
-    `the lattice scheme cannot hide ${facts.nodesMax} nodes of ${facts.rows} people. ` +
+    `the lattice scheme cannot hide ${facts.nodesMax} nodes of ${facts.rows} rows. ` +
       "Use fewer trees or less noise, or the paillier scheme",
   );
 }
 
-/** The most that a set reaches of what is wanted. Noise is as wide as the grid is fine: each resolution has its own. */
+/** The highest resolution that a set reaches, up to the wanted one. Noise grows with the resolution of the grid. */
 function bitsIn(set: LatticeSet, wanted: number, facts: GridFacts): number | undefined {
   const budget = { nodesMax: facts.nodesMax, outputs: facts.outputsPerTree, candidateCount: candidatesAssumed };
   if (set === latticeSets.A && set.groups * budget.outputs > groupCountMax) return undefined; // B has room for more

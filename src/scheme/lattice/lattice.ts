@@ -1,4 +1,4 @@
-/** The lattice scheme as the rest of Tandem finds it: its parameters and its halves. Experimental (docs/lattice.md). */
+/** Entry point of the lattice scheme: its parameters and its halves. Experimental (docs/lattice.md). */
 import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
 import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
@@ -12,7 +12,7 @@ import { latticeCodec } from "./job-resolution.ts";
 import { LatticePassive } from "./passive.ts";
 import { latticeSchemeName } from "./scheme-name.ts";
 
-/** Nothing outlives an attempt: every secret is used for one node. */
+/** No secret outlives an attempt: each is used for one node. */
 const nothing: SchemeSecret = { scheme: latticeSchemeName, serialise: () => latticeSchemeName };
 
 export const lattice: HiddenScheme = {
@@ -23,9 +23,9 @@ export const lattice: HiddenScheme = {
   codecFor: latticeCodec,
   kernelName: () => selectLatticeKernel().name,
   describe: () => `lattices (at least ${Math.floor(latticeSets.A.security)} bits of security; experimental)`,
-  warning: () => "The lattice scheme is experimental: nobody outside has reviewed it yet.",
+  warning: () => "The lattice scheme is experimental: it has not had an external review.",
   violations: (parameters) =>
-    Object.keys(parameters).length > 0 ? ["scheme: more parameters asked than the lattice scheme has"] : [],
+    Object.keys(parameters).length > 0 ? ["scheme: unknown parameters for the lattice scheme"] : [],
   plaintextBitsMax: () => latticePlaintextBits,
   sizes: (_parameters, { slots }) => {
     const { groups, recordBytes } = latticeSets.A;
@@ -38,7 +38,7 @@ export const lattice: HiddenScheme = {
   },
   makeSecret: async () => nothing,
   readSecret: async (text) => {
-    if (text !== latticeSchemeName) throw new TandemError("KEY_FORMAT", "no secret of the lattice scheme");
+    if (text !== latticeSchemeName) throw new TandemError("KEY_FORMAT", "not a secret of the lattice scheme");
     return nothing;
   },
   active: (_secret, { threads }) => new LatticeActive(selectLatticeKernel(), threads ?? availableParallelism()),

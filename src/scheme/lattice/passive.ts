@@ -1,7 +1,7 @@
 /**
- * The passive half of the lattice scheme. It sees records of every row at every node, and never who is in it: a node is
- * a plain histogram over integers modulo q, which blocks of rows make (block.ts). Masks, floods and noise are added
- * here. What depends on its bins alone is told once per attempt, masked: the hints.
+ * The passive half of the lattice scheme. It receives a record of every row at every node, and never the members of a
+ * node: a node is a plain histogram over integers modulo q, which blocks of rows compute (block.ts). Masks, smudging
+ * noise and answer noise are added here. What depends on the bins alone is sent once per attempt, masked: the hints.
  *
  * @reveals active: which candidate is which over all trees, where members are hidden; which candidates are drawn
  *   together
@@ -39,7 +39,7 @@ interface SetUpState {
   readonly bounds: JobBounds;
   readonly lattice: Lattice;
   readonly chains: BinChains;
-  /** Per candidate of the job its place among those that have hints, or -1. */
+  /** Per candidate of the job its index among those with hints, or -1. */
   readonly hintOf: Int32Array;
   readonly hintCount: number;
   readonly secrets: HintSecrets;
@@ -47,9 +47,9 @@ interface SetUpState {
 }
 
 export interface LatticePassiveOptions {
-  /** Who holds the rows; left out: this process. */
+  /** Holds the rows; left out: this process. */
   readonly crew?: Crew | undefined;
-  /** Of an answer, about: a message holds only so much, and outputs times candidates may be more. */
+  /** Approximate bytes of an answer message: outputs times candidates may exceed one message. */
   readonly pieceBytes?: number;
 }
 
@@ -60,7 +60,7 @@ export class LatticePassive implements HiddenPassive {
   readonly #threads: number;
   readonly #crew: AttemptCrew;
   readonly #pieceBytes: number;
-  /** Of this attempt: an object serves one. */
+  /** Of this attempt: an instance serves one attempt. */
   readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
   #state: SetUpState | null = null;
 
@@ -71,7 +71,7 @@ export class LatticePassive implements HiddenPassive {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** @returns the set: nonces are drawn anew for every attempt */
+  /** @returns the parameter set: nonces are drawn anew for every attempt */
   async setUp(message: Uint8Array, job: HiddenPassiveJob): Promise<Uint8Array> {
     const { summed, terms, run, nodesMax, outputsPerTree: outputs } = job;
     const { set: name, nonce, nonces } = decodeMessage(LatticeSetUpSchema, message);
@@ -150,7 +150,7 @@ export class LatticePassive implements HiddenPassive {
     }
   }
 
-  /** Hints of some of the node's candidates, those that are not withheld, ascending. */
+  /** Hint indices of the node's candidates that are not withheld, ascending. */
   #answered({ inJob, withheld }: HiddenTask, first: number, last: number): Uint32Array {
     const { hintOf } = this.#setUpState();
     return Uint32Array.from(
@@ -159,7 +159,7 @@ export class LatticePassive implements HiddenPassive {
     );
   }
 
-  /** Per hint what is added to g and h of an output; null: nothing. */
+  /** Per hint the noise added to g and h of an output; null: none. */
   #noise({ noise, inJob, withheld }: HiddenTask, output: number): Float64Array | null {
     if (noise === null) return null;
     const { hintOf, hintCount, bounds } = this.#setUpState();
@@ -187,7 +187,7 @@ export class LatticePassive implements HiddenPassive {
   }
 }
 
-/** Those of consecutive pieces of some size that are named. */
+/** Selects some of consecutive pieces of equal size. */
 function picked(all: Uint8Array, places: Uint32Array, size: number): Uint8Array {
   if (places.length * size === all.length) return all;
   const chosen = new Uint8Array(places.length * size);

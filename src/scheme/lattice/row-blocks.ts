@@ -1,4 +1,4 @@
-/** The rows of a node at a passive party, wherever its blocks are: records go in, and sums per bin come out. */
+/** The rows of a node at a passive party, distributed over its blocks: takes records, returns sums per bin. */
 import type { Lattice } from "../../crypto/lattice/kernel.ts";
 import { noCells, type RowSums } from "../../crypto/lattice/row-sums.ts";
 import { LatticeBlockQuestionSchema, LatticeBlockRecordsSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
@@ -19,7 +19,7 @@ export class RowBlocks {
     this.#binCounts = binCounts;
   }
 
-  /** A node has nothing to do with the one before: its log begins anew. */
+  /** Begins a node: nodes are independent, so the logs begin anew. */
   beginNode(): Promise<void> {
     return this.#blocks.begin();
   }
@@ -32,7 +32,7 @@ export class RowBlocks {
   }
 
   close(): void {
-    this.#blocks.close().catch(() => {}); // nobody waits for it
+    this.#blocks.close().catch(() => {}); // not awaited: the result is not needed
   }
 
   async #add(output: number, firstRow: number, records: Uint8Array): Promise<void> {

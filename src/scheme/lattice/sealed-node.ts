@@ -1,4 +1,4 @@
-/** The messages of one node at a passive party: records of one output after the other, each whole before the next. */
+/** The messages of one node at a passive party: the records of each output, complete before the next output. */
 import { TandemError } from "../../base/error.ts";
 import type { HintSecrets } from "../../crypto/lattice/hint-secrets.ts";
 import type { NodeSums } from "../../crypto/lattice/node-sums.ts";
@@ -23,16 +23,16 @@ export class SealedNode {
     const { output, firstRecord, records } = decodeMessage(LatticeNodeSchema, message);
     const last = this.#outputs.length - 1;
     if (output !== (firstRecord === 0 ? last + 1 : last) || output >= this.#outputCount)
-      throw new TandemError("PROTOCOL_STATE", `records of output ${output} do not go on where the last ones ended`);
+      throw new TandemError("PROTOCOL_STATE", `records of output ${output} are not consecutive`);
     if (firstRecord === 0) this.#outputs.push(this.#secrets.beginNode(this.#rows.ofOutput(output)));
     await this.#outputs[output].add(firstRecord, records);
     return records.length;
   }
 
-  /** Per output the words of all candidates that have hints. @param noiseOf what is added to an output's sums */
+  /** Per output the words of all candidates with hints. @param noiseOf the noise added to an output's sums */
   async answer(noiseOf: (output: number) => Float64Array | null): Promise<Uint8Array[]> {
     if (this.#outputs.length !== this.#outputCount)
-      throw new TandemError("PROTOCOL_STATE", `a node has ${this.#outputCount} outputs; some did not come`);
+      throw new TandemError("PROTOCOL_STATE", `a node has ${this.#outputCount} outputs; some are missing`);
     const words: Uint8Array[] = [];
     for (const [output, sums] of this.#outputs.entries()) words.push(await sums.answer(noiseOf(output)));
     return words;

@@ -1,4 +1,4 @@
-/** What both halves compute from a set-up: the numbers of the job, and the key of its public rows. */
+/** What both halves derive from a set-up: the parameters of the job, and the key of its public rows. */
 import { TandemError } from "../../base/error.ts";
 import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
 import type { LayoutTerms } from "../../codec/agreed-layout.ts";
@@ -12,19 +12,19 @@ import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/se
 /** @throws TandemError PROTOCOL_STATE */
 export function setNamed(name: string): LatticeSet {
   if (name !== "A" && name !== "B")
-    throw new TandemError("PROTOCOL_STATE", "a set-up with parameters that this scheme does not have");
+    throw new TandemError("PROTOCOL_STATE", "the set-up names an unknown parameter set");
   return latticeSets[name];
 }
 
-/** Nonces that travel as one field. @throws TandemError PROTOCOL_STATE */
+/** Splits nonces that are sent as one field. @throws TandemError PROTOCOL_STATE */
 export function noncesFrom(bytes: Uint8Array): Uint8Array[] {
-  if (bytes.length % nonceBytes !== 0) throw new TandemError("PROTOCOL_STATE", "a list of nonces that is cut off");
+  if (bytes.length % nonceBytes !== 0) throw new TandemError("PROTOCOL_STATE", "the list of nonces is truncated");
   return Array.from({ length: bytes.length / nonceBytes }, (_, i) =>
     bytes.subarray(i * nonceBytes, (i + 1) * nonceBytes),
   );
 }
 
-/** What of a job decides about its numbers. */
+/** The terms of a job that determine its parameters. */
 export interface LatticeTerms {
   readonly rowCount: number;
   readonly resolutionBits: number;
@@ -38,8 +38,8 @@ export function latticeTerms(terms: LayoutTerms, rowCount: number): LatticeTerms
 }
 
 /**
- * The numbers of a job whose answers tell nothing but sums.
- * @throws TandemError POLICY naming the resolution that would do
+ * The parameters of a job whose answers reveal only sums.
+ * @throws TandemError POLICY naming the resolution that would suffice
  */
 export function hidingBounds(set: LatticeSet, terms: LatticeTerms, budget: AnswerBudget): JobBounds {
   const bounds = jobBounds(set, terms);
@@ -48,7 +48,7 @@ export function hidingBounds(set: LatticeSet, terms: LatticeTerms, budget: Answe
   const largest = largestResolution(set, terms, budget);
   throw new TandemError(
     "POLICY",
-    `${nodesMax} nodes of ${candidateCount} candidates at resolution_bits ${terms.resolutionBits} would tell more ` +
+    `${nodesMax} nodes of ${candidateCount} candidates at resolution_bits ${terms.resolutionBits} would reveal more ` +
       `than sums. ${largest === undefined ? "Use fewer trees" : `Use --resolution-bits ${largest} or less`}`,
   );
 }

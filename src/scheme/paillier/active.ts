@@ -1,7 +1,7 @@
 /**
  * The active half of the Paillier scheme: it owns the private key, encrypts every instance's plaintexts once per tree
- * and decrypts packed candidate sums. Every decrypted sum is range-checked by the codec; what is beside the sums is not
- * looked at.
+ * and decrypts packed candidate sums. Every decrypted sum is range-checked by the codec; bits outside the sums are
+ * ignored.
  *
  * @reveals passive: encrypted gradients only; the number of instances
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h of one side, and its count
@@ -35,11 +35,11 @@ import type { TaskCrew } from "../tasks/tasks.ts";
 import { OwnerTasks } from "./tasks/owner-tasks.ts";
 import { chunkBytes } from "../../wire/version.ts";
 
-/** Chunks that are encrypted at a time where workers do it: enough to keep many busy. */
+/** Chunks encrypted at a time by workers: enough to keep many of them busy. */
 const chunksElsewhere = 16;
-/** Made at a time while cores are idle. */
+/** Obfuscators computed at a time while cores are idle. */
 const obfuscatorBatch = 256;
-/** Memory that obfuscators made ahead may take. */
+/** Memory limit of precomputed obfuscators. */
 const obfuscatorBytesMax = 256 << 20;
 
 export class PaillierActive implements SentActive {
@@ -47,16 +47,16 @@ export class PaillierActive implements SentActive {
   readonly membership = "sent";
   readonly counts = noOperations();
   readonly #evaluator: PrivateEvaluator;
-  /** In this process, whoever does the rest. */
+  /** Runs in this process, even if workers do the rest. */
   readonly #own: PrivateEvaluator;
   /** Null: there are no workers. */
   readonly #tasks: OwnerTasks | null;
   readonly #public: PublicEvaluator;
   readonly #obfuscators: ObfuscatorPool;
   readonly #speed: SpeedParameters;
-  /** Made once, for all passive parties and attempts. */
+  /** Computed once, for all passive parties and attempts. */
   #roots: Promise<Uint8Array[]> | undefined;
-  /** Null: nonces come from the operating system, and nobody can draw them again. */
+  /** Null: nonces come from the operating system and cannot be reproduced. */
   readonly #draws: NonceDraws | null;
 
   constructor(
@@ -132,7 +132,7 @@ export class PaillierActive implements SentActive {
     }
   }
 
-  /** The messages of gradients that were sent before. */
+  /** The messages of gradients that were sent before, made again. */
   async *gradientsAgain(
     layout: GradientLayout,
     gradients: QuantisedGradients,
@@ -175,7 +175,7 @@ export class PaillierActive implements SentActive {
     return this.#public.unload(await this.#public.sealWith(plaintexts, await this.#obfuscators.take(plaintexts.count)));
   }
 
-  /** How many obfuscators are ready for the next gradients. */
+  /** The number of precomputed obfuscators for the next gradients. */
   get obfuscatorsReady(): number {
     return this.#obfuscators.stock;
   }
@@ -220,7 +220,7 @@ export class PaillierActive implements SentActive {
       const bytes = plain.bytes.subarray(c * plain.sizeBytes, (c + 1) * plain.sizeBytes);
       const first = c * packing.perCiphertext;
       const held = Math.min(packing.perCiphertext, plaintextCount - first);
-      // Random bits stand above these fields, and in those of candidates over nobody.
+      // Random bits are above these fields, and in the fields of empty candidates.
       for (let k = 0; k < held; k++) {
         const candidate = Math.floor((first + k) / perCandidate);
         if (counts[candidate] === 0) continue;

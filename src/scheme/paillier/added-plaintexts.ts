@@ -1,6 +1,7 @@
 /**
- * What a passive party adds to packed sums, one plaintext per ciphertext: in a job with noise the constants of its
- * fields, side by side; and random bits wherever a packed plaintext holds no sum (unused-room.ts).
+ * What a passive party adds to packed sums, one plaintext per ciphertext: the noise constants of its fields, and
+ * random
+ * bits wherever a packed plaintext holds no sum (unused-room.ts).
  */
 import { encodeNoise } from "../../codec/batch-codec.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
@@ -10,7 +11,7 @@ import { type CiphertextVector, PlaintextVector } from "../../crypto/paillier/ve
 import type { NodeTask } from "../candidates/node-task.ts";
 import type { NodeRoom } from "./unused-room.ts";
 
-/** Of one job. */
+/** The terms of one job. */
 export interface Addition {
   readonly layout: GradientLayout;
   readonly packing: SumPacking;
@@ -19,7 +20,7 @@ export interface Addition {
 
 type Candidates = Pick<NodeTask, "counts" | "noise" | "withheld">;
 
-/** @param packed the sums of `count` candidates from `first` on, before they are re-randomised */
+/** @param packed the sums of `count` candidates from `first` on, before re-randomisation */
 export function addedPlaintexts(
   { layout, packing, key }: Addition,
   room: NodeRoom,
@@ -53,7 +54,7 @@ export function addedPlaintexts(
   return new PlaintextVector(bytes, sizeBytes);
 }
 
-/** The active party knows that there is no sum: from the count 0, or from the mark of a withheld candidate. */
+/** The active party knows that there is no sum, by the count 0 or the mark of a withheld candidate. */
 function holdsNobody({ counts, withheld, noise }: Candidates, candidate: number): boolean {
   return withheld[candidate] === 1 || (noise === null && counts[candidate] === 0);
 }

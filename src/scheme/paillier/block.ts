@@ -1,6 +1,7 @@
 /**
- * Paillier's work on a block: it checks ciphertexts, keeps them, and adds them up per bin. A product modulo n^2 is the
- * same whoever makes it and in whatever order, so blocks can be cut anywhere. It needs no secret.
+ * Paillier's work on a block: it validates ciphertexts, stores them, and adds them up per bin. A product modulo n^2
+ * does
+ * not depend on the order of its factors, so blocks can be cut anywhere. It needs no secret.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
@@ -25,7 +26,7 @@ import {
 } from "../blocks/block.ts";
 import { publicKeyOf } from "./received-key.ts";
 
-/** The root is summed in pieces of this many instances while gradients arrive: large enough for joint bins to pay. */
+/** While gradients arrive, the root is summed in pieces of this many instances: enough for joint bins to pay off. */
 const rootSegmentInstances = 8192;
 
 /** Sums per bin, as a kernel holds them. */
@@ -43,15 +44,15 @@ export class HeldBins implements Answer {
   }
 }
 
-/** What was told since the log began. */
+/** The state since the log began. */
 interface Round {
-  /** Instances whose gradients are to come. */
+  /** Instances whose gradients will arrive. */
   readonly sampled: number;
-  /** Per feature the bin of each of them; gathered when they are needed. */
+  /** Per feature the bin of each of them; computed on first use. */
   readonly bins: (feature: number) => Uint16Array;
   loaded: number;
   root: BlockColumns;
-  /** Of those that are loaded, those that are in the root's bins. */
+  /** How many of the loaded instances are included in the root's bins. */
   summed: number;
   rootBins: ResidentVector | null;
 }
@@ -62,7 +63,7 @@ export class PaillierBlock implements BlockWork {
   readonly #jointBins: boolean;
   readonly #rowCount: number;
   readonly #columns: BinColumns;
-  /** Room for one round's gradients, used again for every round. */
+  /** Memory for one round's gradients, reused for every round. */
   readonly #gradients: ResidentVector;
   #round: Round | null = null;
 
@@ -84,8 +85,8 @@ export class PaillierBlock implements BlockWork {
     const { kind } = decodeMessage(PaillierBlockEntrySchema, head);
     if (kind.case === "round") return this.#beginRound(kind.value);
     if (kind.case === "gradients") return this.#load(payload);
-    if (kind.case !== "tree") throw new TandemError("PROTOCOL_STATE", "an entry that a block does not know");
-    // Other columns may have been drawn for this tree.
+    if (kind.case !== "tree") throw new TandemError("PROTOCOL_STATE", "unknown entry in the log of a block");
+    // Column sampling may have drawn other columns for this tree.
     Object.assign(this.#roundState(), { root: kind.value, summed: 0, rootBins: null });
   }
 
@@ -96,12 +97,12 @@ export class PaillierBlock implements BlockWork {
     if (!isWhole) throw new TandemError("PROTOCOL_STATE", `a block has gradients of ${loaded} of ${sampled} instances`);
     if (kind.case === "loaded") return bytesAnswer(nothing);
     if (kind.case === "root") return new HeldBins(this.#evaluator, await this.#rootBins());
-    if (kind.case !== "node") throw new TandemError("PROTOCOL_STATE", "a question that a block does not know");
+    if (kind.case !== "node") throw new TandemError("PROTOCOL_STATE", "unknown question to a block");
     return new HeldBins(this.#evaluator, await this.#histogram(kind.value, numbersFrom(payload)));
   }
 
   #beginRound({ sampled: bitmap, root }: PaillierBlockRound): void {
-    if (root === undefined) throw new TandemError("PROTOCOL_STATE", "a round without a root");
+    if (root === undefined) throw new TandemError("PROTOCOL_STATE", "the round has no root");
     const { bins } = this.#columns;
     const common = { loaded: 0, root, summed: 0, rootBins: null };
     if (bitmap.length === 0) {
@@ -133,7 +134,7 @@ export class PaillierBlock implements BlockWork {
     if (round.loaded - round.summed >= rootSegmentInstances) await this.#rootBins();
   }
 
-  /** Sums what has arrived since the last call into the root's bins: while the next gradients are being encrypted. */
+  /** Adds the gradients received since the last call to the root's bins, while the next ones are being encrypted. */
   async #rootBins(): Promise<ResidentVector> {
     const round = this.#roundState();
     const { summed: first, rootBins: before } = round;
@@ -160,12 +161,12 @@ export class PaillierBlock implements BlockWork {
   }
 
   #roundState(): Round {
-    if (this.#round === null) throw new TandemError("PROTOCOL_STATE", "no round has begun");
+    if (this.#round === null) throw new TandemError("PROTOCOL_STATE", "no round has been started");
     return this.#round;
   }
 }
 
-/** Views what is aligned, and copies what is not. */
+/** A view if the bytes are aligned, otherwise a copy. */
 function numbersFrom(bytes: Uint8Array): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
@@ -176,6 +177,6 @@ function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {
     return evaluator.allocate(count);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw new TandemError("PROTOCOL_STATE", `there is no memory for ${count} ciphertexts`, { cause });
+    throw new TandemError("PROTOCOL_STATE", `not enough memory for ${count} ciphertexts`, { cause });
   }
 }

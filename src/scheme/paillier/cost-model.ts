@@ -1,13 +1,14 @@
 /**
- * What a job costs with Paillier, as a formula in rows, features, bins, depth and key bits (docs/performance.md). Its
- * six operations are measured on this machine in about a second. Seconds are CPU seconds; times on the wall follow from
- * cores.
+ * The cost of a job with Paillier, as a formula of rows, features, bins, depth and key bits (docs/performance.md).
+ * The
+ * cost of its six operations is measured on this machine in about a second. Seconds are CPU seconds; wall-clock times
+ * follow from the number of cores.
  */
 import { sumPacking } from "../../codec/packing.ts";
 import { generateKey, type Kernel, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
 import type { BlockCosts, CostModel, JobShape, Prediction } from "../cost-model.ts";
 
-/** CPU seconds of one operation each. */
+/** CPU seconds per operation. */
 interface OperationCosts {
   /** One value by the key owner. */
   readonly encrypt: number;
@@ -27,14 +28,14 @@ interface OperationCosts {
 
 /** Rows in the smaller children of a level, as a fraction of all: splits are rarely even. */
 const smallerChildrenFraction = 0.3;
-/** Joint bins save about this factor at the root and less further down. */
+/** Joint bins save about this factor at the root, and less at deeper levels. */
 const jointFactor = { root: 0.62, below: 0.75 };
 /** JavaScript, TLS and copying, per row and tree and per passive party. */
 const handlingSeconds = 3e-6;
 
-/** Of a row's bin of one feature. */
+/** Bytes of a row's bin of one feature. */
 const binBytes = 2;
-/** Of a row's place in a block, where a block is told who is in a node. */
+/** Bytes of a row's index in a block, when a block is sent the members of a node. */
 const placeBytes = 4;
 
 export async function paillierCosts(kernel: Kernel, keyBits: number): Promise<CostModel> {
@@ -44,7 +45,7 @@ export async function paillierCosts(kernel: Kernel, keyBits: number): Promise<Co
 
 function predict(job: JobShape, keyBits: number, costs: OperationCosts): Prediction {
   const { speed } = job;
-  // The root and one child of each pair, or everybody.
+  // The root and one child of each pair, or all nodes.
   const nodes = speed.subtraction ? 2 ** (job.depth - 1) : 2 ** job.depth - 1;
   const fractionBelow = speed.subtraction ? smallerChildrenFraction : 1;
   const factor = speed.joint_bins ? jointFactor : { root: 1, below: 1 };
@@ -92,7 +93,7 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
       passiveToActive: job.trees * (candidateBytes + membershipBytes),
     },
     blocks: perPassive.map(({ blocks }) => blocks),
-    // Obfuscators of the next tree at the one side, gradients and bins at the other.
+    // Obfuscators of the next tree at the active party, gradients and bins at the passive one.
     memoryBytes: {
       active: job.rows * width * ciphertextBytes,
       passives: job.passives.map(({ features }) => job.rows * (width * ciphertextBytes + binBytes * features)),
@@ -101,13 +102,12 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
 }
 
 /**
- * Values per measurement: about what one chunk of a job holds, so that what a call costs besides its values does not
- * count.
+ * Values per measurement: about as many as a chunk of a job, so that the fixed cost of a call is negligible.
  */
 const sampleCount = 1024;
-/** The owner's tables grow when they have been used much: a job's encryptions cost this much of the first ones. */
+/** The owner's tables grow with use: a job's encryptions cost this fraction of the first ones. */
 const wideTables = 0.9;
-/** Building the wide tables, in times of building the first ones. */
+/** Cost of building the wide tables, relative to the first ones. */
 const wideTablesCost = 3.2;
 
 /** Measures the six operations with one thread: about a second at 2048 bits. */
@@ -157,7 +157,7 @@ function plaintexts(key: PrivateKey, count: number) {
   );
 }
 
-/** The smaller of two runs. */
+/** The faster of two runs. */
 async function cpuOf(run: () => Promise<unknown>): Promise<number> {
   let best = Infinity;
   for (let i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/** A round's encrypted gradients at a passive party, wherever its blocks are: what goes in, and sums per bin. */
+/** A round's encrypted gradients at a passive party, distributed over its blocks, and their sums per bin. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { assert } from "../../base/assert.ts";
 import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";
@@ -21,9 +21,9 @@ export class GradientBlocks {
   readonly #evaluator: PublicEvaluator;
   /** Bytes of an instance's ciphertexts. */
   readonly #instanceBytes: number;
-  /** The position of each block's first sampled instance, and how many there are. */
+  /** The position of each block's first sampled instance, followed by the number of sampled instances. */
   #firsts: Uint32Array;
-  /** What was told last, and is on its way. */
+  /** The last entry, while it is being sent. */
   #told: Promise<void> = Promise.resolve();
 
   constructor(blocks: Blocks, evaluator: PublicEvaluator, ciphertextsPerInstance: number) {
@@ -47,7 +47,7 @@ export class GradientBlocks {
         return { kind: { case: "round", value: { sampled, root } } };
       }),
     );
-    this.#told.catch(() => {}); // whoever comes next sees it
+    this.#told.catch(() => {}); // the next call rethrows it
   }
 
   nextTree(tree: SentNodes): void {
@@ -64,7 +64,7 @@ export class GradientBlocks {
       await this.#blocks.append(block, { head: isLoading, payload: ciphertexts.subarray(from * size, to * size) });
   }
 
-  /** All gradients are there, and fit to be summed. @throws TandemError what a block has refused */
+  /** Checks that all gradients have arrived and are valid. @throws TandemError the error of a block */
   async loaded(): Promise<void> {
     await this.#ask((count) => [{ case: "loaded", value: { instances: count } }, nothing]);
   }
@@ -82,7 +82,7 @@ export class GradientBlocks {
   }
 
   close(): void {
-    this.#blocks.close().catch(() => {}); // nobody waits for it
+    this.#blocks.close().catch(() => {}); // not awaited: the result is not needed
   }
 
   async #tellAll(entryOf: (block: number) => MessageInitShape<typeof PaillierBlockEntrySchema>): Promise<void> {
@@ -93,7 +93,7 @@ export class GradientBlocks {
       });
   }
 
-  /** Blocks of which nobody is sampled have nothing to say. */
+  /** Blocks without sampled instances are not asked. */
   async #ask(
     questionOf: (count: number, first: number, end: number) => readonly [Question, Uint8Array] | null,
   ): Promise<readonly Answer[]> {
@@ -134,7 +134,7 @@ function rootOf(tree: SentNodes): { features: number[]; skippedBins: number[] } 
   return { features: [...features], skippedBins: [...plan.skippedBins] };
 }
 
-/** Positions stand in ascending order: a block's are a run. The first block's are a view. */
+/** Positions are ascending, so a block's are a consecutive range. The first block's are a view. */
 function placesWithin(positions: Uint32Array, first: number, end: number): Uint8Array {
   const run = positions.subarray(lowerBound(positions, first), lowerBound(positions, end));
   const own = first === 0 ? run : run.map((position) => position - first);

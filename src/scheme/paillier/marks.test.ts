@@ -1,6 +1,7 @@
 /**
- * An active party that deviates: it encrypts marks, a bit per person, instead of gradients, and reads off the sums who
- * is on a side. Nobody can check what is encrypted. But plaintexts are only as wide as sums of gradients need.
+ * A malicious active party encrypts marks, one bit per instance, instead of gradients, and reads from the sums which
+ * instances are on a side. The content of ciphertexts cannot be checked, but plaintexts are only as wide as sums of
+ * gradients need.
  */
 import { beforeAll, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -33,7 +34,7 @@ beforeAll(async () => {
   roots = await rootsOf(key);
 });
 
-/** Far fewer bits than there are people. */
+/** Far fewer bits than instances. */
 const coarse = { resolutionBits: 4, answerNoise: 0 };
 
 function made(changes: Partial<Bench["job"]["terms"]>): Bench {
@@ -41,7 +42,7 @@ function made(changes: Partial<Bench["job"]["terms"]>): Bench {
   return { ...whole, job: { ...whole.job, terms: { ...whole.job.terms, ...changes } } };
 }
 
-/** What the active party decrypts of the root, one number per ciphertext. @param marks per person */
+/** The decrypted root, one number per ciphertext. @param marks per instance */
 async function decrypted(
   whole: Bench,
   marks: readonly bigint[],
@@ -78,7 +79,7 @@ async function asked(
   );
 }
 
-/** Per candidate, in its order, a bit for each of the first people who is on the side that is summed. */
+/** Per candidate, in its order, a bit for each of the first instances that is on the summed side. */
 function truth(whole: Bench, people: number): bigint[] {
   const set = treeOf(whole).candidates(0);
   return Array.from(set.byPosition, (_, position) => {
@@ -102,12 +103,12 @@ const fields = (packed: readonly bigint[], stride: number, count: number): bigin
   );
 };
 
-/** Candidates that somebody is summed in. */
+/** Candidates with at least one summed instance. */
 const shown = (whole: Bench): number[] =>
   [...treeOf(whole).task(0).counts].flatMap((count, k) => (count > 0 ? [k] : []));
 const ofShown = (whole: Bench, values: readonly bigint[]): bigint[] => shown(whole).map((k) => values[k]);
 
-test("a sum with a ciphertext to itself needs its owner's word, and has no more room than others", async () => {
+test("a sum in its own ciphertext needs the data owner's permission, and has no more room than others", async () => {
   const whole = made(coarse);
   const width = agreedLayout(whole.job.terms, instanceCount, keyBits - 1).plaintextBits;
   const alone = { plaintextBits: width, packing: false };
@@ -121,15 +122,15 @@ test("a sum with a ciphertext to itself needs its owner's word, and has no more 
   expect(read.filter((value, k) => above(value) === above(right[k])).length).toBeLessThan(read.length / 4);
 });
 
-test("above the last sum, and where nobody is summed, stand random bits: marks cannot run over into them", async () => {
+test("random bits fill the room above the last sum and the empty sums: marks cannot overflow into them", async () => {
   const whole = made(coarse);
   const { plaintextBits: width } = agreedLayout(whole.job.terms, instanceCount, keyBits - 1);
   const count = whole.job.candidateCount;
-  expect(shown(whole).length).toBeLessThan(count); // a feature that is missing for all
+  expect(shown(whole).length).toBeLessThan(count); // one feature is missing for all instances
   const perCiphertext = Math.floor((keyBits - 1) / width);
   const last = count % perCiphertext;
-  expect(last).toBeGreaterThan(0); // fewer sums than there is room for
-  // One mark, where the room begins; then none.
+  expect(last).toBeGreaterThan(0); // there are fewer sums than there is room for
+  // One mark where the room begins, then none.
   const marks = (mark: bigint): bigint[] => Array.from({ length: instanceCount }, () => mark);
   const packings = [];
   for (const mark of [0n, 0n, 1n << BigInt(last * width)])
@@ -137,12 +138,12 @@ test("above the last sum, and where nobody is summed, stand random bits: marks c
   const room = packings.map((packed) => packed[packed.length - 1] >> BigInt(last * width));
   expect(new Set(room).size).toBe(3);
   for (const above of room) expect(above.toString(2).length).toBeGreaterThan(keyBits - last * width - 40);
-  // Of nobody the sum would be 0.
+  // The sum over no instance would be 0.
   const empty = packings.map((packed) => fields(packed, width, count).filter((_, k) => !shown(whole).includes(k)));
   expect(new Set(empty.flat()).size).toBe(empty.flat().length);
 });
 
-test("asked again, the bits beside the sums are the same; in another round they are others", async () => {
+test("the bits next to the sums are the same in a repeated request, and different in another round", async () => {
   for (const answerNoise of [0, 1]) {
     const whole = await loaded(made({ answerNoise }));
     const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
@@ -154,7 +155,7 @@ test("asked again, the bits beside the sums are the same; in another round they 
   }
 });
 
-test("wide plaintexts are refused; in needed ones no more people can be marked than they have bits", async () => {
+test("wide plaintexts are rejected; the allowed ones mark at most as many instances as they have bits", async () => {
   const whole = made(coarse);
   const width = agreedLayout(whole.job.terms, instanceCount, keyBits - 1).plaintextBits;
   expect(width).toBeLessThan(instanceCount);
@@ -167,18 +168,18 @@ test("wide plaintexts are refused; in needed ones no more people can be marked t
   const read = fields(await decrypted(whole, marksOf(width), setUp), width, whole.job.candidateCount);
   expect(ofShown(whole, read)).toEqual(ofShown(whole, truth(whole, width)));
   const spilt = fields(await decrypted(whole, marksOf(instanceCount), setUp), width, whole.job.candidateCount);
-  // Marks beyond the width run into the next candidate's.
+  // Marks beyond the width overflow into the next candidate's.
   expect(ofShown(whole, spilt)).not.toEqual(ofShown(whole, truth(whole, width)));
 });
 
-test("with noise marks drown, and above the last sum stand random bits", async () => {
+test("noise hides marks, and random bits fill the room above the last sum", async () => {
   const whole = made({ answerNoise: 1 });
   const { plaintextBits } = whole.layout;
   const setUp = { plaintextBits, packing: true };
   const [first, again] = [await decrypted(whole, marksOf(20), setUp), await decrypted(whole, marksOf(20), setUp)];
   const count = whole.job.candidateCount;
   const read = fields(first, plaintextBits, count);
-  expect(fields(again, plaintextBits, count)).toEqual(read); // asked again, nothing new
+  expect(fields(again, plaintextBits, count)).toEqual(read); // a repeated request reveals nothing new
   const right = truth(whole, 20);
   const { noise } = whole.layout.slots[1];
   const offset = noise === undefined ? 0n : offsetOf(noise);

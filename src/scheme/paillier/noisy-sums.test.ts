@@ -1,4 +1,4 @@
-/** What an active party can do with exact sums, and cannot with noisy ones: take single people out of them. */
+/** Exact sums allow an active party to isolate single instances; noisy sums do not. */
 import { beforeAll, expect, test } from "vitest";
 import {
   answerOf,
@@ -20,7 +20,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: keyBits, insecure: true });
 });
 
-/** Everybody has a bin of their own. */
+/** Every instance has its own bin. */
 const feature = (): ReturnType<typeof binFeature> =>
   binFeature(
     "salary",
@@ -30,7 +30,7 @@ const feature = (): ReturnType<typeof binFeature> =>
 
 type Loaded = Bench & { readonly nodes: SentNodes };
 
-/** The sums of what goes right, by bin of the threshold, of those that are summed there and shown. */
+/** The sums of the right side, by threshold bin, of the summed candidates that are not withheld. */
 async function rightSums(made: Loaded, node = 0): Promise<Map<number, number[]>> {
   const set = made.nodes.candidates(node);
   const rows = new Map<number, number[]>();
@@ -53,7 +53,7 @@ const differences = (rows: Map<number, number[]>): number[][] =>
     return next === undefined ? [] : [row.map((value, slot) => value - next[slot])];
   });
 
-/** Who has exactly these gradients. */
+/** The instances with exactly these gradients. */
 const whoHas = ({ gradients }: Bench, [g, h]: readonly number[]): number[] =>
   Array.from({ length: instanceCount }, (_, i) => i).filter(
     (i) => gradients.columns[0][i] === g && gradients.columns[1][i] === h,
@@ -61,8 +61,8 @@ const whoHas = ({ gradients }: Bench, [g, h]: readonly number[]): number[] =>
 
 const noisy = (answerNoise: number): Promise<Loaded> => loaded(bench(key, "batched", [feature()], answerNoise));
 
-test("neighbouring thresholds: an exact difference names one person each, a noisy one nobody", async () => {
-  // The same signed grid, with noise that is nearly always zero.
+test("neighbouring thresholds: each exact difference isolates one instance, a noisy one none", async () => {
+  // The same signed grid, with noise that is almost always zero.
   const exact = await noisy(1e-9);
   const found = differences(await rightSums(exact)).map((difference) => whoHas(exact, difference));
   expect(found.length).toBeGreaterThan(30);
@@ -75,12 +75,12 @@ test("neighbouring thresholds: an exact difference names one person each, a nois
   expect(off.flatMap((difference) => whoHas(hidden, difference))).toEqual([]);
 });
 
-test("two nodes that differ by one person: noise is another for each", async () => {
+test("two nodes that differ by one instance have different noise", async () => {
   const nodeWith = async (answerNoise: number): Promise<number[][]> => {
     const made = await noisy(answerNoise);
     const rows: Map<number, number[]>[] = [];
     for (const size of [20, 21]) {
-      const tree = await loaded(made); // another tree of the same gradients
+      const tree = await loaded(made); // another tree with the same gradients
       place(
         tree.nodes,
         1,
@@ -101,10 +101,10 @@ test("two nodes that differ by one person: noise is another for each", async () 
   expect((await nodeWith(10)).some(isPerson)).toBe(false);
 });
 
-test("asked a hundred times, after a restart or not, the answer is the same number", async () => {
+test("a hundred repeated requests, before and after a restart, give the same answer", async () => {
   const first = await noisy(10);
   const rows = await rightSums(first);
   for (let i = 0; i < 100; i++) expect(await rightSums(first)).toEqual(rows);
-  expect(await rightSums(await loaded(first))).toEqual(rows); // a role that begins the tree again
+  expect(await rightSums(await loaded(first))).toEqual(rows); // a role that restarts the tree
   expect(await rightSums(await loaded(first, 1))).not.toEqual(rows); // gradients of another round
 });

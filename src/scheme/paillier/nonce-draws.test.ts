@@ -1,4 +1,4 @@
-/** Gradients made again: from obfuscators that were made ahead as well, and by nobody without the recipe. */
+/** Reproducible encryption of gradients: also with precomputed obfuscators, and only with the recipe. */
 import { expect, test } from "vitest";
 import { bench, keyBits } from "../../../test/support/paillier-bench.ts";
 import { collect } from "../../../test/support/streams.ts";
@@ -7,7 +7,7 @@ import { generateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { PaillierActive } from "./active.ts";
 import { NonceDraws } from "./nonce-draws.ts";
 
-test.each(["full", "short"] as const)("with %s exponents every round can be made again", async (encryption) => {
+test.each(["full", "short"] as const)("with %s exponents every round can be reproduced", async (encryption) => {
   const key = await generateKey({ bits: keyBits, insecure: true });
   const { layout, gradients } = bench(key, "batched");
   const speed = resolveParameters(speedParameters, { encryption });
@@ -21,7 +21,7 @@ test.each(["full", "short"] as const)("with %s exponents every round can be made
     const sample = round === 2 ? Uint32Array.of(1, 5, 9) : null;
     const messages = (await collect(active.gradients(layout, gradients, sample))).map(({ message }) => message);
     const { recipe } = active;
-    if (recipe === null) throw new Error("it can be made again");
+    if (recipe === null) throw new Error("the round has no recipe");
     expect(await collect(auditor.gradientsAgain(layout, gradients, sample, recipe))).toEqual(messages);
     const [column, ...others] = gradients.columns;
     const marked = column.slice();

@@ -1,20 +1,20 @@
 /**
- * Nonces of gradients that can be drawn again, so that an auditor can make the very ciphertexts once more. Every draw
- * has a number; which draws the ciphertexts of a round took is its recipe. The secret is new in every process, so that
- * no nonce is ever used twice, also where a round is redone.
+ * Reproducible nonces of gradients, so that an auditor can recompute the exact ciphertexts. Draws are numbered; the
+ * draws that the ciphertexts of a round used are its recipe. The secret is new in every process, so no nonce is ever
+ * used twice, even if a round is repeated.
  */
 import { assert } from "../../base/assert.ts";
 import { derivedRandom, derivedSecretBytes, osRandom, type SecureRandom } from "../../base/random.ts";
 import type { ExponentPart } from "../../crypto/paillier/kernel.ts";
 import type { GradientRecipe } from "../scheme.ts";
 
-/** Draw, how many were drawn, the first that was used, how many were used. */
+/** Index of the draw, how many were drawn, the first that was used, how many were used. */
 type Part = readonly [draw: number, drawn: number, first: number, count: number];
 
 export class NonceDraws {
   readonly #secret = osRandom.fill(new Uint8Array(derivedSecretBytes));
   #draws = 0;
-  /** Made ahead and not used yet, in order. */
+  /** Precomputed and not yet used, in order. */
   #ahead: Part[] = [];
   #chunks: Part[][] = [];
 
@@ -23,27 +23,27 @@ export class NonceDraws {
     this.#chunks = [];
   }
 
-  /** For a chunk that is encrypted at once. */
+  /** For a chunk that is encrypted immediately. */
   now(count: number): SecureRandom {
     const draw = this.#draws++;
     this.#chunks.push([[draw, count, 0, count]]);
     return derivedRandom(this.#secret, draw);
   }
 
-  /** For obfuscators that are made ahead. */
+  /** For precomputed obfuscators. */
   ahead(count: number): SecureRandom {
     const draw = this.#draws++;
     this.#ahead.push([draw, count, 0, count]);
     return derivedRandom(this.#secret, draw);
   }
 
-  /** A chunk takes so many of those made ahead: the oldest first. */
+  /** A chunk uses this many of the precomputed obfuscators, the oldest first. */
   take(count: number): void {
     const parts: Part[] = [];
     let wanted = count;
     while (wanted > 0) {
       const next = this.#ahead.shift();
-      assert(next !== undefined, "what is taken was made ahead");
+      assert(next !== undefined, "used obfuscators were precomputed");
       const [draw, drawn, first, left] = next;
       const used = Math.min(left, wanted);
       parts.push([draw, drawn, first, used]);

@@ -26,7 +26,7 @@ function maker() {
   return { calls, make };
 }
 
-/** One text per obfuscator: the zero that it encrypts. */
+/** One text per obfuscator: the encryption of zero. */
 async function texts(obfuscators: ObfuscatorVector): Promise<string[]> {
   const zeros = new PlaintextVector(new Uint8Array(obfuscators.count), 1);
   const { bytes, sizeBytes, count } = await evaluator.unload(await evaluator.sealWith(zeros, obfuscators));
@@ -56,7 +56,7 @@ describe("obfuscator pool", () => {
     expect(taken.length).toBe(26);
   });
 
-  test("prepares in batches, no more than asked for, and again after it has ended", async () => {
+  test("prepares in batches, no more than requested, and again after it has finished", async () => {
     const { calls, make } = maker();
     const pool = new ObfuscatorPool(evaluator, make, 4, async () => {});
     pool.prepare(10);
@@ -72,7 +72,7 @@ describe("obfuscator pool", () => {
     expect(calls).toHaveLength(4);
   });
 
-  test("makes nothing ahead while no core is idle, and everything on demand", async () => {
+  test("precomputes nothing while no core is idle, and computes everything on demand", async () => {
     const { calls, make } = maker();
     let free: () => void = () => {};
     const pool = new ObfuscatorPool(evaluator, make, 4, () => new Promise((resolve) => (free = resolve)));
@@ -94,7 +94,7 @@ describe("obfuscator pool", () => {
     expect(calls.length).toBeLessThan(5);
   });
 
-  test("a failure in the background is thrown at whoever takes next", async () => {
+  test("a failure in the background is thrown by the next take", async () => {
     const pool = new ObfuscatorPool(
       evaluator,
       () => Promise.reject(new Error("no more")),

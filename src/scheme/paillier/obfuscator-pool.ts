@@ -1,6 +1,7 @@
 /**
- * Obfuscators made ahead of time, while a party waits for others and a core is idle. Each is handed out exactly once;
- * none is ever stored outside memory.
+ * Obfuscators precomputed while a party waits for others and a core is idle. Each is handed out exactly once and kept
+ * in
+ * memory only.
  */
 import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";
@@ -9,7 +10,7 @@ import type { ObfuscatorVector } from "../../crypto/paillier/vectors.ts";
 export class ObfuscatorPool {
   readonly #evaluator: Pick<PublicEvaluator, "slice" | "join" | "free">;
   readonly #make: (count: number) => Promise<ObfuscatorVector>;
-  /** Made at a time in the background: small, so that urgent work waits only briefly for the cores. */
+  /** Batch size in the background: small, so that urgent work waits only briefly for the cores. */
   readonly #batch: number;
   #stock: ObfuscatorVector[] = [];
   #stockCount = 0;
@@ -19,7 +20,7 @@ export class ObfuscatorPool {
 
   readonly #untilIdle: (isUrgent: () => boolean) => Promise<void>;
 
-  /** @param evaluator the one whose vectors `make` makes */
+  /** @param evaluator the owner of the vectors that `make` returns */
   constructor(
     evaluator: Pick<PublicEvaluator, "slice" | "join" | "free">,
     make: (count: number) => Promise<ObfuscatorVector>,
@@ -32,7 +33,7 @@ export class ObfuscatorPool {
     this.#untilIdle = untilIdle;
   }
 
-  /** Sees to it in the background that `count` are in stock. */
+  /** Fills the stock up to `count` in the background. */
   prepare(count: number): void {
     this.#toMake = Math.max(0, count - this.#stockCount);
     if (!this.#filling) void this.#fill();
@@ -43,12 +44,12 @@ export class ObfuscatorPool {
     return this.#stockCount;
   }
 
-  /** Stops making more; what is in stock stays. */
+  /** Stops computing more; the stock stays. */
   pause(): void {
     this.#toMake = 0;
   }
 
-  /** @throws whatever making them threw */
+  /** @throws any error of `make` */
   async take(count: number): Promise<ObfuscatorVector> {
     if (this.#failure !== null) throw this.#failure.error;
     const missing = Math.max(0, count - this.#stockCount);

@@ -1,10 +1,10 @@
-/** What the Paillier scheme says of itself to whoever looks at a job. */
+/** Descriptions and warnings of the Paillier scheme. */
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { warningOf } from "../registry.ts";
 import { paillier } from "./paillier.ts";
 
-test("a short key is refused, unless it is asked for by a name that says so; then everybody is warned", async () => {
+test("a short key is rejected unless insecure_key_bits asks for it; then every viewer is warned", async () => {
   await expectError(() => paillier.parameters({ keyBits: 1024, insecureKey: false }), "KEY_TOO_SHORT");
   const short = paillier.parameters({ keyBits: 1024, insecureKey: true });
   expect(paillier.describe(short)).toBe("a 1024-bit Paillier key (which can be broken: for experiments only)");

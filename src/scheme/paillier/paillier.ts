@@ -1,4 +1,4 @@
-/** The Paillier scheme as the rest of Tandem finds it: its parameters, its key, its two halves. */
+/** Entry point of the Paillier scheme: its parameters, its key, its two halves. */
 import { assert } from "../../base/assert.ts";
 import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
@@ -64,11 +64,11 @@ export const paillier: SentScheme = {
 
   violations: (parameters, { keyBitsMin }) => {
     const { keyBits, ...others } = parameters;
-    if (keyBits === undefined) return ["key_bits: none asked"];
+    if (keyBits === undefined) return ["key_bits: missing"];
     return [
       ...(keyBits < keyBitsMin ? [`key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`] : []),
       ...(keyBits > keyBitsMax ? [`key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`] : []),
-      ...(Object.keys(others).length > 0 ? ["scheme: more parameters asked than Paillier has"] : []),
+      ...(Object.keys(others).length > 0 ? ["scheme: unknown parameters for Paillier"] : []),
     ];
   },
 
@@ -87,11 +87,11 @@ export const paillier: SentScheme = {
   makeSecret: async ({ keyBits, insecureKey }) =>
     new PaillierSecret(await generateKey({ bits: keyBits, insecure: insecureKey })),
 
-  // How long a key must be was decided when the job began.
+  // The required key length was checked when the job began.
   readSecret: async (text) => new PaillierSecret(await parsePrivateKey(text, { insecure: true })),
 
   active: (secret, { threads, speed, repeatable = false, crew }) => {
-    assert(secret instanceof PaillierSecret, "a secret of this scheme");
+    assert(secret instanceof PaillierSecret, "the secret belongs to this scheme");
     const draws = repeatable ? new NonceDraws() : null;
     return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed, coresIdle, draws, crew);
   },
@@ -103,7 +103,7 @@ export const paillier: SentScheme = {
   task: (terms, { threads }) => paillierTaskWork(selectKernel(), terms, threads ?? defaultThreads()),
 
   replay: (secret, { threads, speed }) => {
-    assert(secret instanceof PaillierSecret, "a secret of this scheme");
+    assert(secret instanceof PaillierSecret, "the secret belongs to this scheme");
     return new PaillierReplay(new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed));
   },
 
@@ -115,6 +115,6 @@ function isShort(parameters: SchemeParameters): boolean {
 }
 
 function keyBitsOf({ keyBits }: SchemeParameters): number {
-  assert(keyBits !== undefined, "Paillier's parameters have the key's size");
+  assert(keyBits !== undefined, "Paillier's parameters include the key size");
   return keyBits;
 }

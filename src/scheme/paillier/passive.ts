@@ -1,11 +1,12 @@
 /**
- * The passive half of the Paillier scheme. Blocks keep the tree's encrypted gradients and add them up per bin
- * (block.ts); it adds up per candidate side, packs the sums and re-randomises what it returns. It holds a public key
- * only.
+ * The passive half of the Paillier scheme. Blocks store the tree's encrypted gradients and add them up per bin
+ * (block.ts); this half adds up per candidate side, packs the sums and re-randomises what it returns. It holds a
+ * public
+ * key only.
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
- * It uses n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and
- * random bits beside the sums, are sealed with the same r^n (added-plaintexts.ts): a product per ciphertext more.
+ * It accepts n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and
+ * random bits next to the sums, are added with the same r^n (added-plaintexts.ts): one more product per ciphertext.
  */
 import { TandemError } from "../../base/error.ts";
 import { inOrder } from "../../base/scheduling/in-order.ts";
@@ -40,12 +41,12 @@ import { SeenCiphertexts } from "./seen-ciphertexts.ts";
 import { TaskPublicEvaluator } from "./tasks/task-public.ts";
 import { type NodeRoom, UnusedRoom } from "./unused-room.ts";
 
-/** Packed ciphertexts that are sent at a time: the active party decrypts them while the next are being packed. */
+/** Packed ciphertexts sent at a time: the active party decrypts them while the next are being packed. */
 export const ciphertextsPerPiece = 32;
-/** Pieces that are finished at a time where workers do it. */
+/** Pieces finished at a time by workers. */
 const piecesElsewhere = 4;
 const obfuscatorBatch = 32;
-/** Prepared for one tree at the most: deep trees ask for fewer nodes than they could. */
+/** Limit of obfuscators prepared for one tree: deep trees use fewer nodes than they could. */
 const obfuscatorsAheadMax = 1024;
 
 /** What is fixed for the job once the key is known. */
@@ -60,9 +61,9 @@ interface SetUpState {
 }
 
 interface RoundState {
-  /** How many instances are sampled. */
+  /** The number of sampled instances. */
   readonly sampled: number;
-  /** Of these, those whose gradients have come. */
+  /** How many of their gradients have been received. */
   instancesLoaded: number;
   readonly seen: SeenCiphertexts;
   readonly room: UnusedRoom;
@@ -77,7 +78,7 @@ export class PaillierPassive implements SentPassive {
   #state: SetUpState | null = null;
   #round: RoundState | null = null;
 
-  /** @param crew who holds the rows; left out: this process */
+  /** @param crew holds the rows; left out: this process */
   constructor(kernel: Kernel, threads: number, crew?: Crew) {
     this.#kernel = kernel;
     this.#threads = threads;
@@ -91,7 +92,7 @@ export class PaillierPassive implements SentPassive {
     );
     const key = publicKeyOf(modulus, job.parameters["keyBits"]);
     if (ciphertextsPerInstance < 1 || ciphertextsPerInstance > 1024 || plaintextBits < 1 || plaintextBits >= key.bits) {
-      throw new TandemError("PROTOCOL_STATE", "a set-up message with an impossible layout");
+      throw new TandemError("PROTOCOL_STATE", "the set-up message has an invalid layout");
     }
     const layout = checkedLayout({ ciphertextsPerInstance, plaintextBits, packing }, job, key.bits);
     const own = this.#kernel.publicEvaluator(key, { threads: this.#threads });
@@ -163,7 +164,8 @@ export class PaillierPassive implements SentPassive {
         "PROTOCOL_STATE",
         `gradients of ${instancesLoaded} instances arrived; ${sampled} were expected`,
       );
-    if (seen.hasRepeats()) throw new TandemError("PROTOCOL_STATE", "a ciphertext stands twice in a round's gradients");
+    if (seen.hasRepeats())
+      throw new TandemError("PROTOCOL_STATE", "a round's gradients contain the same ciphertext twice");
     await this.#setUpState().gradients.loaded();
   }
 
@@ -196,7 +198,7 @@ export class PaillierPassive implements SentPassive {
     });
   }
 
-  /** With the noise of candidates from `first` on, where there is some, and random bits where no sum is. */
+  /** Adds the noise of candidates from `first` on, if any, and random bits where there is no sum. */
   async #rerandomised(
     packed: ResidentVector,
     room: NodeRoom,
@@ -221,8 +223,7 @@ export class PaillierPassive implements SentPassive {
   }
 
   /**
-   * Homomorphic additions: filling a bin for the first time is a copy; along the chains empty bins are added like
-   * others.
+   * Homomorphic additions: the first value of a bin is a copy; along the chains empty bins are added like others.
    */
   #countAdditions({ plan, binCounts }: SentTask): void {
     let additions = 0;
@@ -245,7 +246,7 @@ export class PaillierPassive implements SentPassive {
   }
 
   #roundState(): RoundState {
-    if (this.#round === null) throw new TandemError("PROTOCOL_STATE", "no tree has begun");
+    if (this.#round === null) throw new TandemError("PROTOCOL_STATE", "no tree has been started");
     return this.#round;
   }
 }

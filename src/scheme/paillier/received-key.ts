@@ -1,10 +1,10 @@
-/** The active party's public key as it arrives. */
+/** Validates the active party's public key. */
 import { TandemError } from "../../base/error.ts";
 import { bitLength } from "../../crypto/integers.ts";
 import { keyBitsMax, keyBitsMin, PublicKey } from "../../crypto/paillier/keys.ts";
 import { bigEndianNumber } from "../../wire/big-endian.ts";
 
-/** Whatever a peer sends as n ends here: a PublicKey takes only what it can work with. */
+/** Checks n from a peer here: a PublicKey accepts only valid moduli. */
 export function publicKeyOf(modulus: Uint8Array, keyBits: number): PublicKey {
   const lengthMax = Math.ceil(keyBitsMax / 8);
   if (modulus.length > lengthMax || modulus[0] === 0) {

@@ -1,8 +1,8 @@
 /**
- * Whether the plaintexts that a set-up asks for are those of the job that was agreed on, to the bit. Nobody can see
- * what is encrypted in them. But sums have no more room than their strides. So that is all that an active party which
- * encrypts marks can learn of who was summed: per candidate as many bits as a person's plaintexts have, on average.
- * docs/protocol.md has the figures.
+ * Checks that the plaintexts of a set-up are exactly those of the agreed job, to the bit. The content of ciphertexts
+ * cannot be checked, but sums have no more room than their strides. This bounds what a malicious active party, which
+ * encrypts marks, can learn about the summed instances: per candidate, on average as many bits as an instance's
+ * plaintexts have. docs/protocol.md has the figures.
  */
 import { TandemError } from "../../base/error.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";
@@ -11,8 +11,8 @@ import { plaintextBitsMax } from "../../codec/packing.ts";
 import type { SentPassiveJob } from "../sent-scheme.ts";
 
 /**
- * @returns the layout; what its slots say of shifts and resolutions is not the active party's
- * @throws TandemError POLICY for plaintexts that are wider than the job needs, or more, or that come back one by one
+ * @returns the layout; shifts and resolutions follow from the agreed job, not from the active party
+ * @throws TandemError POLICY for plaintexts that are wider or more numerous than the job needs, or unpacked sums
  * @throws TandemError PROTOCOL_STATE for narrower or fewer ones
  */
 export function checkedLayout(
@@ -27,13 +27,13 @@ export function checkedLayout(
   if (ciphertextsPerInstance !== count || plaintextBits !== bits)
     throw new TandemError(
       ciphertextsPerInstance > count || plaintextBits > bits ? "POLICY" : "PROTOCOL_STATE",
-      `the set-up asks for ${ciphertextsPerInstance} plaintexts of ${plaintextBits} bits per person; ` +
-        `${instanceCount} people at the agreed resolution need ${count} of ${bits}`,
+      `the set-up asks for ${ciphertextsPerInstance} plaintexts of ${plaintextBits} bits per instance; ` +
+        `${instanceCount} instances at the agreed resolution need ${count} of ${bits}`,
     );
   if (!packing && !allowsUnpacked)
     throw new TandemError(
       "POLICY",
-      "packing: off asked, on needed: a sum with a ciphertext to itself has room for more than a sum",
+      "packing: off asked, on needed: a sum in its own ciphertext has room for more than the sum",
     );
   return layout;
 }

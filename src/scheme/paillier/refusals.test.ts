@@ -1,4 +1,4 @@
-/** Each half of the Paillier scheme against a peer that sends nonsense. */
+/** Each half of the Paillier scheme against invalid messages of its peer. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { bestRoots, chained } from "../../../test/support/bad-moduli.ts";
@@ -41,7 +41,7 @@ function littleEndian(value: bigint, sizeBytes: number): Uint8Array {
   return Uint8Array.from(Buffer.from(value.toString(16).padStart(2 * sizeBytes, "0"), "hex")).reverse();
 }
 
-describe("a passive party refuses a set-up", () => {
+describe("a passive party rejects a set-up", () => {
   const setUpWith = (change: {
     modulus?: Uint8Array;
     ciphertextsPerInstance?: number;
@@ -62,9 +62,9 @@ describe("a passive party refuses a set-up", () => {
     return () => passive.setUp(encodeMessage(PaillierSetUpSchema, { ...good, ...message }), { ...job, ...otherJob });
   };
 
-  test("the good one passes", () => expect(setUpWith({})()).resolves.toBeInstanceOf(Uint8Array));
+  test("the valid one passes", () => expect(setUpWith({})()).resolves.toBeInstanceOf(Uint8Array));
 
-  test("wider plaintexts than the people at the agreed resolution need, or more of them: POLICY", async () => {
+  test("plaintexts wider or more numerous than the agreed resolution needs: POLICY", async () => {
     const { terms } = bench(key).job;
     await expectError(setUpWith({ plaintextBits: 66 }), "POLICY", /1 plaintexts of 66 bits .* need 1 of 65$/);
     await expectError(setUpWith({ ciphertextsPerInstance: 2 }), "POLICY", /2 plaintexts of 65 bits/);
@@ -81,7 +81,7 @@ describe("a passive party refuses a set-up", () => {
     );
   });
 
-  test("where a person has several plaintexts, none is wider than its slots: POLICY", async () => {
+  test("with several plaintexts per instance, none is wider than its slots: POLICY", async () => {
     const job = { terms: { ...bench(key).job.terms, outputs: 5 } };
     const { plaintexts, plaintextBits } = agreedLayout(job.terms, instanceCount, keyBits - 1);
     const ciphertextsPerInstance = plaintexts.length;
@@ -92,7 +92,7 @@ describe("a passive party refuses a set-up", () => {
     await expectError(setUpWith({ ciphertextsPerInstance: 3, plaintextBits, job }), "POLICY", /need 2 of/);
   });
 
-  test("narrower or fewer ones: the layout is known to the bit, with noise and without", async () => {
+  test("narrower or fewer plaintexts: the layout is fixed to the bit, with and without noise", async () => {
     for (const answerNoise of [0, 1]) {
       const job = { terms: { ...bench(key).job.terms, answerNoise } };
       const { plaintextBits: bits } = agreedLayout(job.terms, instanceCount, keyBits - 1);
@@ -102,7 +102,7 @@ describe("a passive party refuses a set-up", () => {
     }
   });
 
-  test("a ciphertext for every sum, unless its owner allows it: POLICY", async () => {
+  test("a ciphertext for every sum, unless the data owner allows it: POLICY", async () => {
     await expectError(setUpWith({ packing: false }), "POLICY", /packing: off asked, on needed/);
     await setUpWith({ packing: false, job: { allowsUnpacked: true } })();
   });
@@ -128,7 +128,7 @@ describe("a passive party refuses a set-up", () => {
     await expectError(setUpWith({ modulus: new Uint8Array(1 << 20).fill(255) }), "KEY_FORMAT", /at most 512 bytes/);
   });
 
-  test("a size that no key has, although both sides agreed on it: KEY_FORMAT, not an assertion", async () => {
+  test("an impossible key size, although both parties agreed on it: KEY_FORMAT, not an assertion", async () => {
     const { passive, job } = bench(key);
     const message = encodeMessage(PaillierSetUpSchema, {
       modulus: bigEndianBytes(2n ** 126n + 1n),
@@ -142,7 +142,7 @@ describe("a passive party refuses a set-up", () => {
     );
   });
 
-  test("an n without its proof, or with the best that a bad one can have: KEY_FORMAT", async () => {
+  test("an n without its proof, or with the best possible proof of a bad n: KEY_FORMAT", async () => {
     await expectError(setUpWith({ roots: [] }), "KEY_FORMAT", /without a proof/);
     await expectError(setUpWith({ roots: roots.toReversed() }), "KEY_FORMAT", /a root is wrong/);
     const bad = chained(keyBits);
@@ -150,7 +150,7 @@ describe("a passive party refuses a set-up", () => {
     await expectError(setUpWith({ modulus, roots: bestRoots(bad) }), "KEY_FORMAT", /a root is wrong/);
   });
 
-  test("what was refused is not set up", async () => {
+  test("a rejected set-up leaves the scheme unset", async () => {
     const made = bench(key);
     const { passive, job, layout, active } = made;
     const good = decodeMessage(PaillierSetUpSchema, await active.setUp({ layout }));
@@ -167,8 +167,8 @@ describe("a passive party refuses a set-up", () => {
     { plaintextBits: keyBits },
     { plaintextBits: 0xffffffff },
   ])(
-    "impossible numbers: %o",
-    async (change) => void (await expectError(setUpWith(change), "PROTOCOL_STATE", /impossible layout/)),
+    "invalid numbers: %o",
+    async (change) => void (await expectError(setUpWith(change), "PROTOCOL_STATE", /invalid layout/)),
   );
 
   test("no scheme at all", async () => {
@@ -180,7 +180,7 @@ describe("a passive party refuses a set-up", () => {
   });
 });
 
-describe("a passive party refuses gradients", () => {
+describe("a passive party rejects gradients", () => {
   async function begun(
     codec: "batched" | "unbatched" = "batched",
     sampled: Uint8Array = new Uint8Array(0),
@@ -263,7 +263,7 @@ describe("a passive party refuses gradients", () => {
   });
 
   test.each([
-    ["one for everybody", (at: number) => at - at],
+    ["one for all instances", (at: number) => at - at],
     ["one twice, far apart", (at: number) => (at === 39 ? 0 : at)],
     ["two neighbours", (at: number) => (at === 21 ? 20 : at)],
   ])("the same ciphertext again: %s", async (_name, source) => {
@@ -272,13 +272,13 @@ describe("a passive party refuses gradients", () => {
     const repeated = Buffer.concat(
       Array.from({ length: instanceCount }, (_, at) => bytes.slice(source(at) * width, (source(at) + 1) * width)),
     );
-    // In two chunks: it is noticed over all of them.
+    // In two chunks: duplicates are detected across chunks.
     await send(0, repeated.subarray(0, 25 * width));
     await send(25, repeated.subarray(25 * width));
-    await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /stands twice/);
+    await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /the same ciphertext twice/);
   });
 
-  test("too few: the end is not accepted, nor is nonsense", async () => {
+  test("too few: neither the end nor an invalid message is accepted", async () => {
     const { passive, bytes, send } = await begun();
     await send(0, bytes.slice(0, 64));
     await expectError(() => passive.endOfGradients(), "PROTOCOL_STATE", /of 1 instances arrived; 40 /);
@@ -286,7 +286,7 @@ describe("a passive party refuses gradients", () => {
   });
 });
 
-describe("the active party refuses an answer", () => {
+describe("the active party rejects an answer", () => {
   async function answered(codec: "batched" | "unbatched" = "batched"): Promise<
     Bench & {
       nodes: SentNodes;
@@ -341,7 +341,7 @@ describe("the active party refuses an answer", () => {
     const stranger = new PaillierActive(portableKernel, other, 1);
     passive.beginRound(made.nodes);
     for await (const { message } of stranger.gradients(layout, gradients, null)) {
-      // Ciphertexts under a larger modulus may be refused at the door, others decrypt to noise.
+      // Ciphertexts under a larger modulus may be rejected by the range check; others decrypt to noise.
       const outcome = await passive.gradients(message).then(
         () => "taken",
         (error: { code: string }) => error.code,
@@ -353,7 +353,7 @@ describe("the active party refuses an answer", () => {
     await expectError(() => active.sums(layout, answer.message, answer.counts), "DECODE_OVERFLOW");
   });
 
-  test("without its fields being right; what stands above them it does not look at", async () => {
+  test("with wrong fields; bits above the fields are ignored", async () => {
     const { bytes, decode, counts, layout } = await answered();
     const sums = await decode(bytes);
     const evaluator = portableKernel.publicEvaluator(key.publicKey, { threads: 1 });
@@ -372,7 +372,7 @@ describe("the active party refuses an answer", () => {
     await expectError(async () => decode(await adding(padding)), "DECODE_OVERFLOW");
   });
 
-  test("whose sums are larger than its counts can make", async () => {
+  test("whose sums exceed what its counts allow", async () => {
     const { bytes, decode, counts } = await answered();
     await expectError(
       () =>

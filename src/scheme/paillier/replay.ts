@@ -1,6 +1,7 @@
 /**
- * A job with Paillier once more, in one place, by an auditor who has the key: gradients and sums are computed in the
- * clear, cut into the same messages, and compared with what was encrypted in the job itself.
+ * Replays a Paillier job for an auditor who has the key: gradients and sums are computed in the clear, divided into
+ * the
+ * same messages, and compared with what was encrypted in the job itself.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
@@ -30,7 +31,7 @@ export class PaillierReplay implements SchemeReplay {
     });
   }
 
-  /** What else a set-up says is between the halves alone: these fields decide what is computed. */
+  /** These fields determine what is computed; the other fields of a set-up concern the two halves only. */
   async isSetUp(message: Uint8Array, layout: GradientLayout): Promise<boolean> {
     const given = decodeMessage(PaillierSetUpSchema, message);
     const expected = decodeMessage(PaillierSetUpSchema, await this.#real.setUp({ layout }));

@@ -30,7 +30,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: keyBits, insecure: true });
 });
 
-/** Checks a node's answer against plain sums over `members`. */
+/** Compares a node's answer with plain sums over `members`. */
 async function checkAnswer(
   { active, nodes, features, layout, gradients }: Bench & { readonly nodes: SentNodes },
   pieces: Awaited<ReturnType<typeof answerOf>>,
@@ -94,7 +94,7 @@ describe.each(["batched", "unbatched"] as const)("%s: decoded sums equal plain s
   });
 });
 
-test("the order of candidates changes from tree to tree, and the ciphertexts of equal sums never repeat", async () => {
+test("the order of candidates changes from tree to tree, and ciphertexts of equal sums differ", async () => {
   const made = await loaded(bench(key));
   const orderOf = (nodes: SentNodes): string =>
     Array.from({ length: 10 }, (_, i) => nodes.candidateAt(0, i).rank).join();
@@ -129,7 +129,7 @@ test.each(["batched", "unbatched"] as const)("%s: an answer in several pieces", 
   expect(await checkAnswer(made, pieces, all)).toBe(3 * 99);
 });
 
-test("obfuscators made ahead seal the same plaintexts, each once; what is missing is made at once", async () => {
+test("precomputed obfuscators encrypt the same plaintexts, each once; others are made on demand", async () => {
   const { layout, gradients } = bench(key, "unbatched");
   const active = new PaillierActive(portableKernel, key, 1, resolveParameters(speedParameters, {}), async () => {});
   const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
@@ -137,7 +137,7 @@ test("obfuscators made ahead seal the same plaintexts, each once; what is missin
   const seen = new Set<string>();
   let expected: string | null = null;
   for (let round = 0; round < 3; round++) {
-    const wanted = [0, instanceCount, 1][round]; // nothing ahead, everything ahead, too little ahead
+    const wanted = [0, instanceCount, 1][round]; // none precomputed, all precomputed, too few precomputed
     if (wanted > 0) active.expectRound(layout, wanted);
     while (active.obfuscatorsReady < wanted * layout.plaintexts.length)
       await new Promise((resolve) => setImmediate(resolve));

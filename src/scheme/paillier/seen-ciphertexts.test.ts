@@ -14,7 +14,7 @@ function isRepeated(sizeBytes: number, ...chunks: readonly Uint8Array[]): boolea
 }
 
 test.each([32, 33, 48, 512])(
-  "%d bytes: the same again, in one chunk or in several, is found; others are not",
+  "%d bytes: a duplicate in one chunk or across chunks is found; different ciphertexts are not",
   (size) => {
     const chunks = [some(50, size), some(1, size), some(30, size)];
     expect(isRepeated(size, ...chunks)).toBe(false);
@@ -26,7 +26,7 @@ test.each([32, 33, 48, 512])(
   },
 );
 
-test("ciphertexts that were made to agree in one word only are different ones", () => {
+test("ciphertexts that agree in one word only are different", () => {
   const size = 64;
   const bytes = some(200, size);
   for (let i = 0; i < 200; i++) bytes.fill(7, i * size + 24, i * size + 32);
@@ -35,7 +35,7 @@ test("ciphertexts that were made to agree in one word only are different ones", 
   expect(isRepeated(size, bytes)).toBe(true);
 });
 
-test("bytes that do not start at a word, nor at their buffer's beginning", () => {
+test("bytes that are not word-aligned and do not start at the beginning of their buffer", () => {
   const whole = some(3, 33);
   const inside = new Uint8Array([1, 2, 3, ...whole, 9]).subarray(3, 3 + whole.length);
   expect(isRepeated(33, inside)).toBe(false);

@@ -1,9 +1,11 @@
 /**
- * Whether a ciphertext came twice in a round's gradients. Nobody who encrypts sends the same one twice: a nonce is
- * fresh for each. Whoever does saves the work, and sums a mark instead of gradients.
+ * Detects a ciphertext that occurs twice in a round's gradients. Honest encryption never repeats one, because each
+ * nonce
+ * is fresh. A party that repeats ciphertexts saves the work of encryption, and sums a mark instead of gradients.
  *
- * Of each ciphertext the middle 16 bytes are kept. Ciphertexts of an honest party are spread evenly, so that two of N
- * have these in common with probability N^2 2^-129; they are then taken for the same.
+ * The middle 16 bytes of each ciphertext are stored. Ciphertexts of an honest party are uniform, so that two of N
+ * agree
+ * in these bytes with probability N^2 2^-129; they are then treated as equal.
  */
 import type { CiphertextVector } from "../../crypto/paillier/vectors.ts";
 
@@ -12,7 +14,7 @@ export class SeenCiphertexts {
   readonly #second: BigUint64Array;
   #count = 0;
 
-  /** @param countMax of the round */
+  /** @param countMax the maximum number of ciphertexts of the round */
   constructor(countMax: number) {
     this.#first = new BigUint64Array(countMax);
     this.#second = new BigUint64Array(countMax);
@@ -42,7 +44,7 @@ export class SeenCiphertexts {
     return false;
   }
 
-  /** First words that several have: for an honest party there is hardly ever one. */
+  /** First words that occur more than once; almost never for an honest party. */
   #commonWords(): Set<bigint> {
     const sorted = this.#first.slice(0, this.#count).sort();
     const common = new Set<bigint>();

@@ -1,15 +1,17 @@
 /**
- * Random bits for what a packed plaintext has besides sums: all above its last field, and the fields of candidates over
- * nobody. An honest active party looks at neither. One that encrypts wider numbers than gradients would read there what
- * ran over from the sums: a bit for each person that it marked.
+ * Random bits for the parts of a packed plaintext that hold no sum: all bits above its last field, and the fields of
+ * empty candidates. An honest active party ignores both. A malicious one that encrypts wider numbers than gradients
+ * would
+ * read the overflow of the sums there: one bit for each instance that it marked.
  *
- * Within a round the same ciphertext of sums gets the same bits at the same place of a node of the same people: asking
- * again tells nothing new. Elsewhere it gets others: equal bits would tell that the same people were summed, which
- * noise hides.
+ * Within a round the same ciphertext of sums gets the same bits at the same index of a node with the same members, so
+ * repeated requests reveal nothing new. Elsewhere it gets different bits: equal bits would reveal that the same
+ * instances were summed, which noise hides.
  *
  * The bits above the last field are a number R below floor(n / 2^h), h being the field's end. So an honest sum plus
- * R 2^h stays below n. Of what runs over, at most whether it passed n shows: about one bit of a ciphertext, where there
- * were all that n has more than h.
+ * R 2^h stays below n. Of the overflow, at most whether it passed n is visible: about one bit per ciphertext, instead
+ * of
+ * all bits of n above h.
  */
 import { createHmac } from "node:crypto";
 import { osRandom } from "../../base/random.ts";
@@ -19,11 +21,11 @@ import type { PublicKey } from "../../crypto/paillier/keys.ts";
 
 const secretBytes = 32;
 
-/** Of one round. */
+/** The random bits of one round. */
 export class UnusedRoom {
   readonly #secret = osRandom.fill(new Uint8Array(secretBytes));
 
-  /** @param positions the node's people, ascending */
+  /** @param positions the node's members, ascending */
   ofNode(positions: Uint32Array): NodeRoom {
     const people = new Uint8Array(positions.buffer, positions.byteOffset, positions.byteLength);
     return new NodeRoom(createHmac("sha256", this.#secret).update(people).digest());
@@ -32,11 +34,11 @@ export class UnusedRoom {
 
 /** A packed ciphertext of a node's sums. */
 export interface PackedSums {
-  /** Canonical, before it is re-randomised. */
+  /** Canonical, before re-randomisation. */
   readonly ciphertext: Uint8Array;
-  /** Of its first field among all of the node. */
+  /** Index of its first field among all fields of the node. */
   readonly place: number;
-  /** Per field whether nobody is in it. */
+  /** Per field whether it is an empty sum. */
   readonly isEmpty: readonly boolean[];
   readonly strideBits: number;
 }
@@ -44,12 +46,12 @@ export interface PackedSums {
 export class NodeRoom {
   readonly #secret: Uint8Array;
 
-  /** @param secret that nobody else has, and no other node */
+  /** @param secret known to this party only, and different for each node */
   constructor(secret: Uint8Array) {
     this.#secret = secret;
   }
 
-  /** @param plaintext to be written, as wide as the key's */
+  /** @param plaintext the output, as wide as the key's */
   fill(plaintext: Uint8Array, { n, plaintextBytes }: PublicKey, sums: PackedSums): void {
     const { ciphertext, place, isEmpty, strideBits } = sums;
     const seed = createHmac("sha256", this.#secret).update(`${place}/`).update(ciphertext).digest();

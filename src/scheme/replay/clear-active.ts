@@ -1,4 +1,4 @@
-/** The active half of a replay: it says at set-up what the real one says, and sends gradients as they are. */
+/** The active half of a replay: its set-up message is the real one, and gradients are sent in the clear. */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { type GradientChunk, noOperations } from "../scheme.ts";
@@ -12,7 +12,7 @@ type RealActive = Pick<SentActive, "name" | "parameters" | "plaintextBitsMax" | 
 export class ClearActive implements SentActive {
   readonly counts = noOperations();
   readonly membership = "sent";
-  /** What the round under way was begun with. */
+  /** The gradients of the current round. */
   round: ReplayedRound | null = null;
   readonly #real: RealActive;
 

@@ -1,4 +1,4 @@
-/** The passive half of a replay: plain sums, cut into the pieces that the real half would send. */
+/** The passive half of a replay: plain sums, divided into the pieces that the real half would send. */
 import { clearSums } from "../candidates/clear-sums.ts";
 import type { SentTask } from "../candidates/node-task.ts";
 import { noOperations, type SchemeParameters, type SumsPiece } from "../scheme.ts";
@@ -15,7 +15,7 @@ export class ClearPassive implements SentPassive {
   #chunks: Float64Array[] = [];
   #gradients = new Float64Array(0);
 
-  /** @param pieceSize how many candidates a piece of an answer holds */
+  /** @param pieceSize candidates per piece of an answer */
   constructor(pieceSize: (setUp: Uint8Array, parameters: SchemeParameters) => number) {
     this.#pieceSize = pieceSize;
   }

@@ -1,8 +1,8 @@
-/** How vectors are cut into tasks, and put together again. */
+/** Divides vectors into tasks, and joins the results. */
 import { TandemError } from "../../../base/error.ts";
 import { integerBytes } from "../../../crypto/integers.ts";
 
-/** Bytes of one task or result, about: a message of an engine has at most a megabyte. */
+/** Approximate bytes of one task or result: a message of an engine has at most a megabyte. */
 const taskBytes = 512 << 10;
 
 export interface Batch {
@@ -19,12 +19,12 @@ export function batchesOf(count: number, elementBytes: number, countMax: number)
   }));
 }
 
-/** Whether one element fits into a message at all. */
+/** Whether one element fits into a message. */
 export function fits(elementBytes: number): boolean {
   return elementBytes <= taskBytes;
 }
 
-/** @throws TandemError INTERNAL where a worker has done less than it was asked for, or more */
+/** @throws TandemError INTERNAL if the length of a worker's result does not match its task */
 export function joinedBatches(
   batches: readonly Batch[],
   results: readonly Uint8Array[],
@@ -33,15 +33,15 @@ export function joinedBatches(
   const joined = new Uint8Array((batches[batches.length - 1]?.end ?? 0) * elementBytes);
   for (const [i, { first, end }] of batches.entries()) {
     if (results[i].length !== (end - first) * elementBytes)
-      throw new TandemError("INTERNAL", "a worker's result has another length than its task asks for");
+      throw new TandemError("INTERNAL", "the length of a worker's result does not match its task");
     joined.set(results[i], first * elementBytes);
   }
   return joined;
 }
 
 /**
- * Whether all elements are below a bound, as what a kernel of this process makes would be; one byte decides nearly
- * always.
+ * Checks that all elements are below a bound, as results of a kernel in this process would be. The first byte almost
+ * always decides.
  * @throws TandemError INTERNAL
  */
 export function checkBelow(flat: Uint8Array, elementBytes: number, bound: bigint, what: string): void {
@@ -49,7 +49,7 @@ export function checkBelow(flat: Uint8Array, elementBytes: number, bound: bigint
   for (let at = 0; at < flat.length; at += elementBytes) {
     let i = elementBytes - 1;
     while (i >= 0 && flat[at + i] === limit[i]) i--;
-    if (i < 0 || flat[at + i] > limit[i]) throw new TandemError("INTERNAL", `a worker's result is no ${what}`);
+    if (i < 0 || flat[at + i] > limit[i]) throw new TandemError("INTERNAL", `a worker's result is not a valid ${what}`);
   }
 }
 
@@ -58,6 +58,6 @@ export function checkNoZero(flat: Uint8Array, elementBytes: number, what: string
   for (let at = 0; at < flat.length; at += elementBytes) {
     let i = 0;
     while (i < elementBytes && flat[at + i] === 0) i++;
-    if (i === elementBytes) throw new TandemError("INTERNAL", `a worker's result is no ${what}`);
+    if (i === elementBytes) throw new TandemError("INTERNAL", `a worker's result is not a valid ${what}`);
   }
 }

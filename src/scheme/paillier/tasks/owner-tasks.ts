@@ -39,7 +39,7 @@ export class OwnerTasks {
   }
 
   close(): void {
-    this.#open?.close().catch(() => {}); // nobody waits for it; the next one deletes what is left
+    this.#open?.close().catch(() => {}); // not awaited: the next attempt deletes what is left
     this.#open = null;
   }
 }

@@ -1,4 +1,4 @@
-/** Evaluators over tasks do what a kernel of this process does, and believe no worker that does something else. */
+/** Evaluators over tasks return what a kernel in this process returns, and reject wrong results of workers. */
 import { beforeAll, expect, test } from "vitest";
 import { expectError } from "../../../../test/support/expect-error.ts";
 import { derivedRandom } from "../../../base/random.ts";
@@ -67,7 +67,7 @@ function evaluators(change = asItIs): { owner: TaskPrivateEvaluator; anyone: Tas
 
 const numbers = Array.from({ length: 600 }, (_, i) => BigInt(i) * 12_345n);
 
-test("encryption in batches, of whichever kind, decrypts to what was encrypted", async () => {
+test("encryption in batches, of each kind, decrypts to the plaintexts", async () => {
   const { owner, sizes } = evaluators();
   const plaintexts = plaintextsFromBigints(key.publicKey, numbers);
   for (const encrypted of [await owner.encrypt(plaintexts), await owner.encryptTextbook(plaintexts)]) {
@@ -78,7 +78,7 @@ test("encryption in batches, of whichever kind, decrypts to what was encrypted",
   expect(sizes.length).toBeGreaterThan(6);
 });
 
-test("with nonces that can be drawn again the ciphertexts are those of one process, and the auditor's", async () => {
+test("with reproducible nonces the ciphertexts equal those of one process and of the auditor", async () => {
   const { owner } = evaluators();
   const plaintexts = plaintextsFromBigints(key.publicKey, numbers);
   const random = (): ReturnType<typeof derivedRandom> => derivedRandom(new Uint8Array(32).fill(3), 7);
@@ -88,7 +88,7 @@ test("with nonces that can be drawn again the ciphertexts are those of one proce
   expect((await owner.encryptAgain(plaintexts, [part])).bytes).toEqual(encrypted.bytes);
 });
 
-test("packing gives the same bytes, and obfuscators hide nothing but zero", async () => {
+test("packing gives the same bytes, and obfuscators encrypt zero", async () => {
   const { anyone } = evaluators();
   const sealed = await own.owner.encrypt(plaintextsFromBigints(key.publicKey, numbers.slice(0, 50)));
   const source = anyone.allocate(50);
@@ -113,7 +113,7 @@ test("packing gives the same bytes, and obfuscators hide nothing but zero", asyn
   expect((await own.owner.decrypt(fresh)).bytes).toEqual((await own.owner.decrypt(sealed)).bytes);
 });
 
-test("a ciphertext that cannot be decrypted is named by its place among all", async () => {
+test("a ciphertext that cannot be decrypted is reported by its index among all", async () => {
   const { owner } = evaluators();
   const { ciphertextBytes: width, nSquared } = key.publicKey;
   const encrypted = await own.owner.encrypt(plaintextsFromBigints(key.publicKey, numbers.slice(0, 100)));
@@ -123,7 +123,7 @@ test("a ciphertext that cannot be decrypted is named by its place among all", as
   await expectError(() => owner.decrypt(encrypted), "CIPHERTEXT_RANGE", /^ciphertext 77 is not invertible/);
 });
 
-test("a worker that does less, more, or something else is not believed", async () => {
+test("results of a worker that are too short, too long or wrong are rejected", async () => {
   const { ciphertextBytes: width, plaintextBytes, n, nSquared } = key.publicKey;
   const plaintexts = plaintextsFromBigints(key.publicKey, [1n, 2n]);
   const written =
@@ -133,10 +133,10 @@ test("a worker that does less, more, or something else is not believed", async (
       return result;
     };
   for (const [change, words] of [
-    [(result: Uint8Array) => result.subarray(width), /another length/],
-    [(result: Uint8Array) => Uint8Array.of(...result, ...new Uint8Array(width).fill(1)), /another length/],
-    [written(width, nSquared), /is no ciphertext/],
-    [written(width, 0n), /is no ciphertext/],
+    [(result: Uint8Array) => result.subarray(width), /does not match its task/],
+    [(result: Uint8Array) => Uint8Array.of(...result, ...new Uint8Array(width).fill(1)), /does not match its task/],
+    [written(width, nSquared), /is not a valid ciphertext/],
+    [written(width, 0n), /is not a valid ciphertext/],
   ] as const)
     await expectError(() => evaluators(change).owner.encrypt(plaintexts), "INTERNAL", words);
   const encrypted = await own.owner.encrypt(plaintexts);
@@ -144,7 +144,7 @@ test("a worker that does less, more, or something else is not believed", async (
     await expectError(
       () => evaluators(written(plaintextBytes, value)).owner.decrypt(encrypted),
       "INTERNAL",
-      /is no plaintext/,
+      /is not a valid plaintext/,
     );
   const outOfRange = evaluators(written(width, nSquared)).anyone;
   await expectError(() => outOfRange.obfuscators(2), "CIPHERTEXT_RANGE");
@@ -161,17 +161,17 @@ test("a worker that does less, more, or something else is not believed", async (
   );
 });
 
-test("whoever has the public key alone does no more than that, and what is no task is refused", async () => {
+test("a worker with the public key only does no private task, and unknown tasks are rejected", async () => {
   const decrypting = encodeMessage(PaillierTaskSchema, {
     kind: { case: "decrypt", value: { ciphertexts: new Uint8Array(64).fill(1) } },
   });
   await expectError(() => worker.anyone.do(decrypting), "PROTOCOL_STATE", /needs the private key/);
-  await expectError(() => worker.anyone.do(new Uint8Array(0)), "PROTOCOL_STATE", /does not know/);
+  await expectError(() => worker.anyone.do(new Uint8Array(0)), "PROTOCOL_STATE", /unknown task/);
   await expectError(() => worker.anyone.do(Uint8Array.of(255)), "PROTOCOL_STATE", /no PaillierTask/);
   await expectError(() => paillierTaskWork(kernel, new Uint8Array(0), 1), "PROTOCOL_STATE");
 });
 
-test("no batch is longer than a message, however wide a key", () => {
+test("no batch exceeds a message, for any key size", () => {
   for (const elementBytes of [64, 1024, 20_000, 400_000]) {
     const batches = batchesOf(1000, elementBytes, 256);
     expect(batches.every(({ first, end }) => (end - first) * elementBytes <= 512 << 10)).toBe(true);

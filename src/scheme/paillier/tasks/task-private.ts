@@ -1,6 +1,7 @@
 /**
- * A key owner's evaluator whose encryption and decryption are done by workers, in batches; what is small or rare stays
- * here. What comes back is what a kernel of this process could have made: checked for number and range.
+ * A key owner's evaluator whose encryption and decryption run at workers, in batches; small or rare work stays in
+ * this
+ * process. Results of workers are checked for number and range.
  */
 import { TandemError } from "../../../base/error.ts";
 import type { SecureRandom } from "../../../base/random.ts";
@@ -14,7 +15,7 @@ import { encodeMessage } from "../../../wire/scheme-message.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
 import { type Batch, batchesOf, checkBelow, checkNoZero, joinedBatches } from "./batches.ts";
 
-/** Some 30 ms of a core each. */
+/** About 30 ms of one core per batch. */
 const encryptBatch = 256;
 const decryptBatch = 16;
 
@@ -26,7 +27,7 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
   readonly #exponents: ExponentLength;
   readonly #tasks: () => Tasks;
 
-  /** @param tasks those of the attempt that is under way */
+  /** @param tasks those of the current attempt */
   constructor(own: PrivateEvaluator, exponents: ExponentLength, tasks: () => Tasks) {
     this.key = own.key;
     this.kernelName = own.kernelName;
@@ -93,7 +94,7 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
     try {
       results = await this.#run(batches, taskOf);
     } catch (error) {
-      // Which one it is among all of them, this process says itself.
+      // The index among all elements is known only in this process.
       if (error instanceof TandemError && error.code === "CIPHERTEXT_RANGE") return this.#own.decrypt(ciphertexts);
       throw error;
     }

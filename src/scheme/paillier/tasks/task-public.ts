@@ -1,6 +1,7 @@
 /**
- * An evaluator whose packing and fresh r^n are made by workers, in batches. One product for each element, as
- * re-randomising with an r^n that is there, costs less here than its way to a worker.
+ * An evaluator whose packing and fresh r^n run at workers, in batches. One product per element, as re-randomising
+ * with a
+ * precomputed r^n, costs less here than sending it to a worker.
  */
 import type {
   HistogramRequest,
@@ -22,7 +23,7 @@ import { encodeMessage } from "../../../wire/scheme-message.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
 import { batchesOf, fits, joinedBatches } from "./batches.ts";
 
-/** Some 50 ms of a core each. */
+/** About 50 ms of one core per batch. */
 const packBatch = 8;
 const obfuscatorBatch = 8;
 

@@ -1,4 +1,4 @@
-/** Paillier's tasks at a worker. Its key comes with the terms, lives in memory, and goes with whoever made this. */
+/** Paillier's tasks at a worker. The key arrives with the terms and is only kept in the memory of this object. */
 import { TandemError } from "../../../base/error.ts";
 import { parsePrivateKey } from "../../../crypto/paillier/key-format.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../../crypto/paillier/kernel.ts";
@@ -13,13 +13,13 @@ import { decodeMessage } from "../../../wire/scheme-message.ts";
 import type { TaskWork } from "../../tasks/tasks.ts";
 import { publicKeyOf } from "../received-key.ts";
 
-/** @throws TandemError KEY_FORMAT, PROTOCOL_STATE for terms that are none */
+/** @throws TandemError KEY_FORMAT, PROTOCOL_STATE for invalid terms */
 export async function paillierTaskWork(kernel: Kernel, terms: Uint8Array, threads: number): Promise<TaskWork> {
   const { key, keyBits, shortExponents } = decodeMessage(PaillierTaskTermsSchema, terms);
   if (key.case === "modulus")
     return new PaillierTaskWork(kernel.publicEvaluator(publicKeyOf(key.value, keyBits), { threads }), null);
   if (key.case !== "privateKey") throw unknown();
-  // How long a key must be was decided when the job began.
+  // The required key length was checked when the job began.
   const privateKey = await parsePrivateKey(key.value, { insecure: true });
   return new PaillierTaskWork(
     kernel.publicEvaluator(privateKey.publicKey, { threads }),
@@ -59,14 +59,14 @@ class PaillierTaskWork implements TaskWork {
     return (await this.#public.unload(await this.#public.pack({ source, strideBits, perCiphertext }))).bytes;
   }
 
-  /** Times a sum over nobody, to have them as ciphertexts. */
+  /** Multiplied with an empty sum, to obtain ciphertexts. */
   async #obfuscators(count: number): Promise<Uint8Array> {
     const nobody = new PlaintextVector(new Uint8Array(count), 1);
     return (await this.#public.unload(await this.#public.encrypt(nobody))).bytes;
   }
 
   get #owner(): PrivateEvaluator {
-    if (this.#private === null) throw new TandemError("PROTOCOL_STATE", "a task that needs the private key");
+    if (this.#private === null) throw new TandemError("PROTOCOL_STATE", "this task needs the private key");
     return this.#private;
   }
 
@@ -76,5 +76,5 @@ class PaillierTaskWork implements TaskWork {
 }
 
 function unknown(): TandemError {
-  return new TandemError("PROTOCOL_STATE", "a task that this scheme does not know");
+  return new TandemError("PROTOCOL_STATE", "unknown task of this scheme");
 }
