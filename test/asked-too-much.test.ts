@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { hashDomain, hashToCurve } from "../src/align/hash-to-curve.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
-import type { PassiveConfigInput } from "../src/party/config/config.ts";
+import type { Experiment } from "../src/party/experiment.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { readPassiveShare } from "../src/store/share-files.ts";
 import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
@@ -24,7 +24,7 @@ import { configFor, type TrainedWorld, TrainedWorlds } from "./support/trained-w
 
 const worlds = new TrainedWorlds(scratchDirectory());
 const dayMs = 86_400_000;
-type Daily = NonNullable<NonNullable<NonNullable<PassiveConfigInput["policy"]>["budget"]>["daily"]>;
+type Daily = NonNullable<Experiment["dailyLimits"]>;
 
 /** A trained world whose shop has these limits, on a day of its own, and a clock that can be set. */
 async function limited(daily: Daily): Promise<{
@@ -39,8 +39,10 @@ async function limited(daily: Daily): Promise<{
   let party: RunningParty | null = null;
   const restart = async (changed: Daily = daily): Promise<TrainedWorld> => {
     await party?.stop();
-    const policy = { budget: { daily: changed } };
-    party = await startParty(before.shops[0], [before.bank], { policy }, undefined, undefined, () => clock.now);
+    const { ids, ...dailyLimits } = changed;
+    const policy = { budget: { daily: { ids } } };
+    const now = (): number => clock.now;
+    party = await startParty(before.shops[0], [before.bank], { policy }, undefined, undefined, now, { dailyLimits });
     return { ...before, parties: [party] };
   };
   return { world: await restart(), clock, restart };

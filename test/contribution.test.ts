@@ -30,7 +30,7 @@ interface Outcome {
 
 test("alone is the bank's own columns on the same rows and parameters; asking does not change the model", async () => {
   const world = await new TrainedWorlds(root).train(2);
-  await configFor(world, "compared", { sampling_secret: "compared" });
+  await configFor(world, "compared");
   const run = await tandem(
     "train",
     "-c",

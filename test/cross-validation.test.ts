@@ -457,7 +457,7 @@ test("a search between parties is one alignment and one job, and says first what
 
 test("between parties: one alignment, one job, folds as in one place; the policy counts all trees", async () => {
   const world = await new TrainedWorlds(scratchDirectory()).train(2);
-  await configFor(world, "grid", { sampling_secret: secretOf(0) });
+  await configFor(world, "grid");
   const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];
   const run = await tandem(...command, "--json", "--quiet", "--explain-leakage");
   expect([run.stderr, run.exitCode]).toEqual(["", 0]);
@@ -523,7 +523,7 @@ test("between parties: one alignment, one job, folds as in one place; the policy
   await expectFolds(job, result.folds);
 
   const defences = { max_thresholds: 2, min_people_share: 0.03 };
-  await configFor(world, "few", { sampling_secret: secretOf(0), privacy: defences });
+  await configFor(world, "few", { privacy: defences });
   const few = await tandem("cv", "-c", join(world.bank.folder, "active-few.json"), "--folds", "3", "--json", "--quiet");
   expect([few.stderr, few.exitCode]).toEqual(["", 0]);
   const { folds } = JSON.parse(few.stdout) as CrossValidationOutcome;

@@ -192,8 +192,7 @@ describe("simulate", () => {
 
   test("the L1 alpha and the paper's: two options, and both in the record of the job", async () => {
     const records = join(directory, "two-alphas");
-    // --runs is what --records was called in 0.1.
-    const paper = ["--layout", "paper", "--codec-alpha", "21", "--alpha", "2", "--runs", records];
+    const paper = ["--layout", "paper", "--codec-alpha", "21", "--alpha", "2", "--records", records];
     const result = await json("--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, ...paper);
     const { slots } = result["layout"] as { slots: { alpha: number }[] };
     expect(slots.map(({ alpha }) => alpha)).toEqual([21, 21]);

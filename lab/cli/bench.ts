@@ -11,7 +11,6 @@ interface BenchFlags {
   readonly data?: string;
   readonly seed: string;
   readonly repeats: string;
-  readonly rounds?: string;
   readonly quick?: boolean;
   readonly json?: boolean;
 }
@@ -39,12 +38,11 @@ export function benchCommand(): Command {
     )
     .option("--data <folder>", "the folder with the public data (default: made-up data of the same shape)")
     .option("--repeats <count>", "how often each is measured", "7")
-    .addOption(new Option("--rounds <count>", "its name in 0.1").hideHelp())
     .option("--seed <number>", "draws the made-up data", "7")
     .option("--quick", "a tenth of the rows and fewer trees: shows that it works, not how fast it is")
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: BenchFlags) => {
-      const repeats = wholeNumber("--repeats", flags.rounds ?? flags.repeats, 1, repeatsMax);
+      const repeats = wholeNumber("--repeats", flags.repeats, 1, repeatsMax);
       const seed = wholeNumber("--seed", flags.seed, 0, seedMax);
       const progress = await openProgress(flags);
       const { runBench } = await import("../bench/bench.ts");

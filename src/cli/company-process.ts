@@ -1,31 +1,40 @@
 /** What the commands of one company have in common: its config, and its life under a supervisor. */
+import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { ActiveConfig } from "../party/config/config.ts";
+import type { Experiment } from "../party/experiment.ts";
 import type { Emit } from "../record/events.ts";
 
 export interface CompanyFlags {
   readonly config: string;
   readonly supervised?: boolean;
+  readonly experiment?: string;
 }
 
 export function companyCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .requiredOption("-c, --config <file>", "the party's config, as 'tandem init' writes it")
-    .addOption(new Option("--supervised", "speak in events, serve one job, end when standard input closes").hideHelp());
+    .addOption(new Option("--supervised", "speak in events, serve one job, end when standard input closes").hideHelp())
+    .addOption(new Option("--experiment <file>", "JSON with what an experiment changes in this party").hideHelp());
 }
 
 /** @param jobFor the job's name where the config has none, from the folder of jobs */
 export async function activeConfig(
   path: string,
   jobFor: (directory: string) => string | null = () => null,
+  experiment: Experiment = {},
 ): Promise<ActiveConfig> {
   const [{ readActiveConfig }, { newJobName }] = await Promise.all([
     import("../party/config/config.ts"),
     import("../party/active/checkpoints.ts"),
   ]);
-  return readActiveConfig(path, (directory) => jobFor(directory) ?? newJobName(new Date()));
+  return readActiveConfig(path, (directory) => jobFor(directory) ?? newJobName(new Date()), experiment);
+}
+
+export async function readExperiment({ experiment: path }: CompanyFlags): Promise<Experiment> {
+  return path === undefined ? {} : (JSON.parse(await readFile(path, "utf8")) as Experiment);
 }
 
 /** Speaks in events, one JSON a line, for the process that has started this one. */

@@ -2,7 +2,7 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { isLoopback } from "../base/listening/loopback.ts";
 import type { Dashboard, Viewer } from "../dashboard/server.ts";
@@ -31,23 +31,19 @@ function addAddressOptions(command: Command): Command {
 
 /** For demo and simulate, whose parties have no folders of their own. */
 export function addRecordsOption(command: Command): Command {
-  return command
-    .option(
-      "--records <folder>",
-      "keep each party's record of the job here (default: nowhere; with --dashboard your state folder)",
-    )
-    .addOption(new Option("--runs <folder>", "its name in 0.1").hideHelp());
+  return command.option(
+    "--records <folder>",
+    "keep each party's record of the job here (default: nowhere; with --dashboard your state folder)",
+  );
 }
 
 export interface RecordsFlags {
   readonly records?: string;
-  readonly runs?: string;
 }
 
 /** Where records of jobs are kept, or null where nobody asked for any: nothing is written then. */
 export function recordsFolder(flags: RecordsFlags & { readonly dashboard?: boolean }): string | null {
-  const given = flags.records ?? flags.runs;
-  if (given !== undefined) return resolve(given);
+  if (flags.records !== undefined) return resolve(flags.records);
   if (flags.dashboard !== true) return null;
   const state = process.env["XDG_STATE_HOME"];
   // The folder keeps its name of 0.1: people's past jobs are in it.

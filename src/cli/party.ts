@@ -5,7 +5,7 @@ import type { PassiveConfig } from "../party/config/config.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import { besideCrew, type BesideCrew } from "../api/beside-crew.ts";
 import { addCrewOption, type CrewFlags } from "./crew-option.ts";
-import { companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
+import { companyCommand, type CompanyFlags, readExperiment, supervised } from "./company-process.ts";
 import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addMetricsOptions, type MetricsFlags, serveMetrics } from "./party-metrics.ts";
@@ -30,7 +30,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
     import("../party/passive/run.ts"),
     import("./terminal/party-voice.ts"),
   ]);
-  const config = await readPassiveConfig(flags.config);
+  const config = await readPassiveConfig(flags.config, await readExperiment(flags));
   const stop = new AbortController();
   if (flags.supervised === true)
     return supervised(config.name, (emit) =>

@@ -1,6 +1,6 @@
 /** `tandem serve`: scores over HTTP at the active party. */
 import { Command, Option } from "commander";
-import { aliasesOf, resolveParameters, servingParameters } from "../base/parameters/parameters.ts";
+import { resolveParameters, servingParameters } from "../base/parameters/parameters.ts";
 import { given, parameterOption } from "./job-options.ts";
 import { programVersion } from "../base/program-version.ts";
 import { addExamples } from "./terminal/help-text.ts";
@@ -38,10 +38,7 @@ export function serveCommand(): Command {
         .default("refuse"),
     );
   command.optionsGroup("Batches and limits:");
-  for (const [name, spec] of Object.entries(servingParameters)) {
-    command.addOption(parameterOption(name, spec));
-    for (const alias of aliasesOf(spec)) command.addOption(new Option(`--${alias} <value>`).hideHelp());
-  }
+  for (const [name, spec] of Object.entries(servingParameters)) command.addOption(parameterOption(name, spec));
   command.addHelpText("after", "\nAddresses: POST /predict; GET /openapi.json, /health, /ready, /metrics");
   addExamples(command, "tandem serve -c active.yaml --model spring-model");
   return command.action(async (flags: ServeFlags) => {

@@ -9,7 +9,7 @@ import type { ActiveResult } from "../record/events/job-events.ts";
 import type { LayoutSummary } from "../record/events/training-events.ts";
 import { besideTaskCrew } from "../api/beside-crew.ts";
 import { addCrewOption, type CrewFlags } from "./crew-option.ts";
-import { activeConfig, companyCommand, type CompanyFlags, supervised } from "./company-process.ts";
+import { activeConfig, companyCommand, type CompanyFlags, readExperiment, supervised } from "./company-process.ts";
 import { addDashboardOptions, besideDashboard, type DashboardFlags } from "./dashboard.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
 import { addExamples } from "./terminal/help-text.ts";
@@ -73,9 +73,10 @@ async function runTrain(flags: TrainFlags): Promise<void> {
   });
 }
 
-async function configOf({ config: path, compareAlone, warmStart }: TrainFlags): Promise<ActiveConfig> {
+async function configOf(flags: TrainFlags): Promise<ActiveConfig> {
+  const { config: path, compareAlone, warmStart } = flags;
   const { unfinishedJob } = await import("../party/active/checkpoints.ts");
-  const config = await activeConfig(path, unfinishedJob);
+  const config = await activeConfig(path, unfinishedJob, await readExperiment(flags));
   return {
     ...config,
     ...(compareAlone === true ? { compare_alone: true } : {}),

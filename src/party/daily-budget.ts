@@ -10,12 +10,14 @@ import { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Storage } from "../base/files/storage.ts";
 import type { Emit } from "../record/events.ts";
 import { type DailyAmounts, readDay, type StoredDay, writeDay } from "../store/daily-file.ts";
-import type { PolicyConfig } from "./config/config.ts";
 
-export type DailyLimits = PolicyConfig["budget"]["daily"];
+/** What is left out has its usual limit. */
+export type DailyLimits = { readonly [name in DailyName]?: number | undefined };
 export type DailyName = keyof DailyAmounts;
 export type Asked = Partial<DailyAmounts>;
 
+/** Far above what honest partners ask for: an attempt is an alignment or a job, a request is one node's sums. */
+const usualLimits = { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 };
 /** Of the ids, where the policy says nothing: an honest partner asks about some times this party's people, no more. */
 const timesOwnRows = 20;
 const idsMin = 100_000;
@@ -162,7 +164,9 @@ export class DailyBudgets {
 
   get #limits(): DailyAmounts {
     const { limits, rowCount } = this.#options;
-    return { ...limits, ids: limits.ids ?? Math.max(idsMin, timesOwnRows * rowCount()) };
+    const usual: DailyAmounts = { ...usualLimits, ids: Math.max(idsMin, timesOwnRows * rowCount()) };
+    for (const name of names) usual[name] = limits[name] ?? usual[name];
+    return usual;
   }
 
   #isOver({ day }: OpenDay): boolean {

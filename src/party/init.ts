@@ -127,14 +127,13 @@ policy:
   # With lattice nobody here can count who is in a node. Minimums of people, those of a preset among them, then hold
   # over all people only, and min_instances_per_node is left to the active party. Whoever accepts that writes:
   # lattice_minimums: root
-  codecs: [batched, unbatched]
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
   explanations: false          # may it be told which splits of a tree share a feature, to explain scores?
   warm_start: true             # may a job go on from a model that was trained with this party before?
   min_instances_per_tree: 1    # trees that sum fewer people are refused; 1000 where you have many
   # What one active party may have, all jobs together. Without a line there is no limit. What it may ask for in a day
-  # has limits in any case: docs/config.md, policy.budget.daily.
+  # has limits in any case: docs/config.md, policy.budget.daily.ids.
   # budget:
   #   sums_per_person: 0.02      # exact sums; at 0.05 half of your columns can be computed, at 0.1 all of them
   #   noisy_sums_per_person: 1   # sums with noise, as guarded and strict have them

@@ -11,7 +11,7 @@ export function noiseSecretOf(given: string | undefined, jobSecret: Uint8Array):
     : noiseSecretFrom(given);
 }
 
-/** From a config that names one. */
+/** Of an experiment that repeats its noise. */
 export function noiseSecretFrom(given: string): Uint8Array {
   return createHmac("sha256", given).update("tandem/answer-noise").digest();
 }

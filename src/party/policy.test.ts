@@ -6,6 +6,7 @@ import { privacyParameters, resolveParameters } from "../base/parameters/paramet
 import { type AgreedParameters, agreedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PolicyConfig } from "./config/config.ts";
+import type { Experiment } from "./experiment.ts";
 import { agreedByPolicy } from "./policy.ts";
 import { resolveJob } from "./resolve-job.ts";
 
@@ -19,18 +20,14 @@ const policy: PolicyConfig = {
   min_instances_per_candidate: 1,
   schemes: ["paillier"],
   lattice_minimums: "everywhere",
-  codecs: ["batched"],
-  unpacked: false,
   explanations: false,
-  max_resolution_bits: 24,
   max_outputs: 10,
-  min_deciding_share: 0.5,
   scoring: true,
   warm_start: true,
   max_scoring_ids: 10,
   privacy: resolveParameters(privacyParameters, {}),
   min_instances_per_tree: 1,
-  budget: { daily: { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 } },
+  budget: { daily: {} },
 };
 
 function ask(
@@ -38,10 +35,11 @@ function ask(
   schemeParameters: Readonly<Record<string, number>>,
   changes: Partial<AgreedParameters> = {},
   allowed = policy,
+  experiment: Experiment = {},
 ) {
   const agreed = agreedParameters({ ...resolveJob({ name: "spring" }), scheme, schemeParameters });
   const parameters = { ...agreed, ...changes };
-  return agreedByPolicy(create(ActiveHelloSchema, { parameters, instanceCount: 10 }), allowed, "shop");
+  return agreedByPolicy(create(ActiveHelloSchema, { parameters, instanceCount: 10 }), allowed, "shop", experiment);
 }
 
 test("a key that is long enough is agreed on, field by field", () => {
@@ -111,6 +109,7 @@ describe("refused", () => {
     ["wide slots", { ...paper, slotBits: 31 }, /: r: 31 asked, at most 30 allowed$/],
     ["slots without bits", { ...paper, slotBits: 0 }, /: r: 0 asked, it must be an integer from 1 up to 50$/],
     ["slots of two layouts", { slotBits: 30 }, /: r: 30 asked, it must be 0 with layout auto$/],
+    ["an unknown codec", { codec: "rot13" }, /: codec: .*rot13.* is not known$/],
     ["wide padding", { padding: 17 }, /: padding: 17 asked, it must be an integer from 1 up to 16$/],
     ["gradients of nothing", { outputs: 0 }, /: outputs: 0 asked, it must be 1 up to 1000$/],
     ["more classes than there can be", { outputs: 0xffffffff }, /: outputs: 4294967295 asked, it must be 1 up to/],
@@ -133,10 +132,10 @@ describe("refused", () => {
       expect(ask("paillier", { keyBits: 2048 }, { outputs: 3, treesPerRound, numRound: 5 }).outputs).toBe(3);
   });
 
-  test("an owner who says so allows a finer grid, and wider slots of the paper's with it", () => {
-    const allowing = { ...policy, max_resolution_bits: 40 };
+  test("an experiment allows a finer grid, and wider slots of the paper's with it", () => {
+    const experiment = { resolutionBitsMax: 40 };
     for (const changes of [{ resolutionBits: 40 }, { ...paper, slotBits: 40 }])
-      expect(ask("paillier", { keyBits: 2048 }, changes, allowing)).toMatchObject(changes);
+      expect(ask("paillier", { keyBits: 2048 }, changes, policy, experiment)).toMatchObject(changes);
     expect(ask("paillier", { keyBits: 2048 }, paper)).toMatchObject(paper);
   });
 });
@@ -160,5 +159,4 @@ test("people who are held back for validation do not count: no sum is over them"
     "POLICY",
     /validation_rows: 6 of 10 held back, at least 0.5 must not be/,
   );
-  expect(agreedByPolicy(hello([0b111111, 0]), { ...policy, min_deciding_share: 0.4 }, "shop").job).toBe("spring");
 });

@@ -16,11 +16,20 @@ import { countSet } from "../wire/bitmap.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import type { PolicyConfig } from "./config/config.ts";
+import type { Experiment } from "./experiment.ts";
 import { impossibleGroups } from "./interaction-groups.ts";
 import { presetHint, weakerDefences } from "./privacy-policy.ts";
 
+/** Of the instances that take part, those that are not held back for validation. */
+const decidingShareMin = 0.5;
+
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */
-export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: string): AgreedParameters {
+export function agreedByPolicy(
+  hello: ActiveHello,
+  policy: PolicyConfig,
+  name: string,
+  { resolutionBitsMax = codecParameters.resolution_bits.default }: Pick<Experiment, "resolutionBitsMax"> = {},
+): AgreedParameters {
   const { parameters, instanceCount } = hello;
   if (parameters === undefined)
     throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
@@ -37,11 +46,12 @@ export function agreedByPolicy(hello: ActiveHello, policy: PolicyConfig, name: s
   const broken = [
     ...impossible(agreed),
     ...notAllowed(agreed, policy),
+    ...tooFine(agreed, resolutionBitsMax),
     learnt < policy.min_instances &&
       `instances: ${learnt} brought to learn from, at least ${policy.min_instances} allowed`,
     // Bins that few decide show where these few are.
-    learnt < policy.min_deciding_share * instanceCount &&
-      `validation_rows: ${heldBack} of ${instanceCount} held back, at least ${policy.min_deciding_share} must not be`,
+    learnt < decidingShareMin * instanceCount &&
+      `validation_rows: ${heldBack} of ${instanceCount} held back, at least ${decidingShareMin} must not be`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken, presetHint(agreed, policy.privacy));
   return agreed;
@@ -86,6 +96,7 @@ function isAmount(value: number, max: number): boolean {
 
 /** Where plaintexts are not what any layout makes of gradients. */
 function impossibleLayout({
+  codec,
   resolutionBits,
   slotBits,
   padding,
@@ -100,6 +111,7 @@ function impossibleLayout({
       `resolution_bits: ${resolutionBits} asked, it must be ${describeBounds(resolution)}`,
     (isPaper ? slotBits < r.min || slotBits > r.max : slotBits !== 0) &&
       `r: ${slotBits} asked, it must be ${isPaper ? describeBounds(r) : "0 with layout auto"}`,
+    !codecParameters.codec.choices.some((known) => known === codec) && `codec: ${peerText(codec)} is not known`,
     (padding < paddings.min || padding > paddings.max) &&
       `padding: ${padding} asked, it must be ${describeBounds(paddings)}`,
     (outputs < 1 || outputs > classes) && `outputs: ${outputs} asked, it must be 1 up to ${classes}`,
@@ -108,9 +120,7 @@ function impossibleLayout({
 
 /** What this policy refuses. */
 function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (string | false)[] {
-  const { numRound, maxDepth, treesPerRound, scheme, codec, resolutionBits, slotBits } = agreed;
-  const { max_resolution_bits: bitsMax } = policy;
-  const slotBitsMax = Math.max(bitsMax, codecParameters.r.default);
+  const { numRound, maxDepth, treesPerRound, scheme } = agreed;
   const ofTrees = treesPerRound === 1 ? "" : ` of ${treesPerRound} trees each`;
   const depth = maxDepth === 0 ? "no limit" : maxDepth;
   const isTooDeep = policy.max_depth > 0 && (maxDepth === 0 || maxDepth > policy.max_depth);
@@ -125,11 +135,16 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
         `('schemes: [${[...policy.schemes, scheme].join(", ")}]' in its policy would allow it)`,
     ...minimumsBelowRoot(agreed, policy),
     ...schemeNamed(scheme).violations(agreed.schemeParameters, schemeLimitsOf(policy)),
-    !policy.codecs.some((allowed) => allowed === codec) &&
-      `codec: ${peerText(codec)} asked, ${policy.codecs.join(" or ")} allowed`,
+    ...weakerDefences(agreed, policy.privacy),
+  ];
+}
+
+/** Wide plaintexts have room for marks of instances beside gradients, which no passive party can see. */
+function tooFine({ resolutionBits, slotBits }: AgreedParameters, bitsMax: number): readonly (string | false)[] {
+  const slotBitsMax = Math.max(bitsMax, codecParameters.r.default);
+  return [
     resolutionBits > bitsMax && `resolution_bits: ${resolutionBits} asked, at most ${bitsMax} allowed`,
     slotBits > slotBitsMax && `r: ${slotBits} asked, at most ${slotBitsMax} allowed`,
-    ...weakerDefences(agreed, policy.privacy),
   ];
 }
 

@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../party/config/config.ts";
+import type { Experiment } from "../party/experiment.ts";
 import { fieldsOfJob } from "../party/config/job-config.ts";
 import type { Job } from "../protocol/job.ts";
 import type { PartyEvent } from "../record/events.ts";
@@ -18,7 +19,7 @@ import { mergeShares } from "../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import type { Identity } from "../transport/certificates.ts";
-import { type Supervise, type Supervisor, superviseParties } from "./supervisor.ts";
+import { type PartyFiles, type Supervise, type Supervisor, superviseParties } from "./supervisor.ts";
 
 /** Raw text cells by column. */
 export interface TextTable {
@@ -123,14 +124,14 @@ async function runIn(root: string, job: FederationJob, supervisor: Supervisor): 
   await Promise.all(
     job.passives.map(async ({ name }, i) => {
       const config = passiveConfig(job, i, homes);
-      supervisor.start(name, "party", await writeConfig(homes[i + 1].directory, config));
+      supervisor.start(name, "party", await writeConfig(homes[i + 1].directory, config, experimentAt(i + 1)));
     }),
   );
   const ports = await Promise.all(
     job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port),
   );
   const config = activeConfig(job, homes, ports);
-  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config));
+  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config, experimentAt(0)));
   await supervisor.finished();
   const wallSeconds = (performance.now() - started) / 1000;
   return { ...(await collect(job, homes, supervisor)), wallSeconds };
@@ -159,13 +160,8 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
       lattice_minimums: "root",
       insecure_min_key_bits: 128,
       min_instances: 1,
-      unpacked: true,
-      max_resolution_bits: 50,
-      budget: { daily: { ids: 1e12, histogram_requests: 1e12 } },
     },
     output: { directory: outputOf(job, passive.name, directory), transcript: job.keep !== undefined },
-    sampling_secret: simulatedSecret(index + 1),
-    noise_secret: simulatedSecret(index + 1),
   };
 }
 
@@ -194,7 +190,6 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
     ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
     align: false, // the rows were cut from one table
     patience_seconds: 0, // nobody here starts a dead party again
-    sampling_secret: simulatedSecret(0),
     // Scores of people are kept only where somebody asked for them.
     output: {
       directory: outputOf(job, name, directory),
@@ -270,8 +265,25 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
   };
 }
 
-async function writeConfig(directory: string, config: ActiveConfigInput | PassiveConfigInput): Promise<string> {
-  const path = join(directory, "config.json");
-  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
-  return path;
+/** All parties have one owner, and the same seed makes the same model again. */
+function experimentAt(party: number): Experiment {
+  const secret = simulatedSecret(party);
+  return {
+    samplingSecret: secret,
+    noiseSecret: secret,
+    resolutionBitsMax: 50,
+    allowsUnpacked: true,
+    dailyLimits: { ids: 1e12, histogram_requests: 1e12 },
+  };
+}
+
+async function writeConfig(
+  directory: string,
+  config: ActiveConfigInput | PassiveConfigInput,
+  experiment: Experiment,
+): Promise<PartyFiles> {
+  const files = { config: join(directory, "config.json"), experiment: join(directory, "experiment.json") };
+  await writeFile(files.config, JSON.stringify(config), { mode: 0o600 });
+  await writeFile(files.experiment, JSON.stringify(experiment), { mode: 0o600 });
+  return files;
 }

@@ -12,9 +12,16 @@ const command = packagePath("bin", "tandem.js");
 /** How long the others may take to notice a failure and say so, before they are stopped. */
 const graceMs = 5_000;
 
+/** What a supervised party reads. */
+export interface PartyFiles {
+  readonly config: string;
+  /** An Experiment, as JSON. */
+  readonly experiment: string;
+}
+
 export interface Supervisor {
   /** Starts a party; `onEvent` sees everything it says. */
-  start(name: string, role: "party" | "train", configPath: string): void;
+  start(name: string, role: "party" | "train", files: PartyFiles): void;
   /** The first event of a party that matches. */
   waitFor<T extends PartyEvent["type"]>(name: string, type: T): Promise<Extract<PartyEvent, { type: T }>>;
   /** Settles when every party has ended well. @throws TandemError saying which party failed and why */
@@ -52,10 +59,14 @@ export const superviseParties: Supervise = (onEvent) => {
     for (const party of parties) party.process.kill("SIGTERM");
   };
 
-  const start: Supervisor["start"] = (name, role, configPath) => {
-    const child = spawn(process.execPath, [command, role, "--config", configPath, "--supervised"], {
-      stdio: ["pipe", "pipe", "pipe"],
-    });
+  const start: Supervisor["start"] = (name, role, { config, experiment }) => {
+    const child = spawn(
+      process.execPath,
+      [command, role, "--config", config, "--experiment", experiment, "--supervised"],
+      {
+        stdio: ["pipe", "pipe", "pipe"],
+      },
+    );
     const events: PartyEvent[] = [];
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-4000)));

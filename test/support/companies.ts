@@ -14,6 +14,7 @@ import {
   readActiveConfig,
   readPassiveConfig,
 } from "../../src/party/config/config.ts";
+import type { Experiment } from "../../src/party/experiment.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
 import { initParty } from "../../src/party/init.ts";
 import { runPassive } from "../../src/party/passive/run.ts";
@@ -85,7 +86,7 @@ export function copyCompany(company: Company, root: string): Company {
 const tls = { certificate: "certificate.pem", key: "key.pem" };
 
 /** Keys are new in every run; sampled columns must not be. */
-const samplingSecret = ({ name }: Company): string => `columns of ${name}`;
+const experimentOf = ({ name }: Company): Experiment => ({ samplingSecret: `columns of ${name}` });
 
 export interface RunningParty {
   readonly port: number;
@@ -104,7 +105,6 @@ export function writePassiveConfig(
     name: company.name,
     listen: { host: "127.0.0.1", port: 0 },
     tls,
-    sampling_secret: samplingSecret(company),
     active: actives.map(({ name, fingerprint }) => ({ name, fingerprint })),
     data: { path: "data.csv", id: "id", features: "all" },
     output: { directory: "jobs" },
@@ -124,6 +124,7 @@ export async function startParty(
   atEnd: (stop: () => Promise<void>) => void = onTestFinished,
   storage?: Storage,
   now?: () => number,
+  experiment: Experiment = {},
 ): Promise<RunningParty> {
   const path = writePassiveConfig(company, actives, changes);
   const events: PartyEvent[] = [];
@@ -133,7 +134,7 @@ export async function startParty(
     events.push(event);
     for (const look of waiting) look();
   };
-  const ended = runPassive(await readPassiveConfig(path), emit, {
+  const ended = runPassive(await readPassiveConfig(path, { ...experimentOf(company), ...experiment }), emit, {
     stop: stopping.signal,
     ...(storage === undefined ? {} : { storage }),
     ...(now === undefined ? {} : { now }),
@@ -179,7 +180,6 @@ export function writeActiveConfig(
       fingerprint,
     })),
     tls,
-    sampling_secret: samplingSecret(company),
     insecure_key_bits: 256,
     output: { directory: "jobs" },
     ...changes,
@@ -206,5 +206,5 @@ export function activeConfig(
   job: string,
   changes: Partial<ActiveConfigInput> = {},
 ): Promise<ActiveConfig> {
-  return readActiveConfig(writeActiveConfig(company, partners, job, changes), () => job);
+  return readActiveConfig(writeActiveConfig(company, partners, job, changes), () => job, experimentOf(company));
 }

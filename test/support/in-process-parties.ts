@@ -1,8 +1,10 @@
 /** The parties of a simulation in the test's own process: the same configs, folders and TLS, without three starts. */
+import { readFile } from "node:fs/promises";
 import { TandemError } from "../../src/base/error.ts";
 import type { Supervise } from "../../src/simulate/supervisor.ts";
 import { runActive } from "../../src/party/active/run.ts";
 import { readActiveConfig, readPassiveConfig } from "../../src/party/config/config.ts";
+import type { Experiment } from "../../src/party/experiment.ts";
 import { runPassive } from "../../src/party/passive/run.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
 
@@ -22,10 +24,14 @@ export const superviseInProcess: Supervise = (onEvent) => {
   );
   failed.catch(() => {}); // waitFor and finished report it
   return {
-    start(name, role, configPath) {
+    start(name, role, files) {
       const run = async (): Promise<void> => {
-        if (role === "train") return runActive(await readActiveConfig(configPath, () => name), emit);
-        return runPassive(await readPassiveConfig(configPath), emit, { stop: stopping.signal, once: true });
+        const experiment = JSON.parse(await readFile(files.experiment, "utf8")) as Experiment;
+        if (role === "train") return runActive(await readActiveConfig(files.config, () => name, experiment), emit);
+        return runPassive(await readPassiveConfig(files.config, experiment), emit, {
+          stop: stopping.signal,
+          once: true,
+        });
       };
       running.push(
         run().catch((error: unknown) => {

@@ -5,18 +5,13 @@ import { TandemError } from "../error.ts";
 export interface SecretFileOptions {
   /** Platforms mount secrets so that a group may read them: whoever runs there says that it is meant so. */
   readonly insecure?: boolean | undefined;
-  /** What says so, for messages. */
-  readonly remedy?: string;
 }
 
 /**
  * @throws TandemError FILE_UNREADABLE where others may read it
  * @throws the system's own error where it cannot be read at all
  */
-export async function readSecretFile(
-  path: string,
-  { insecure = false, remedy = "insecure_key_file under tls" }: SecretFileOptions = {},
-): Promise<string> {
+export async function readSecretFile(path: string, { insecure = false }: SecretFileOptions = {}): Promise<string> {
   const file = await open(path, "r");
   try {
     // Of the file that is open, whatever stands at its path by now. Windows has no such modes.
@@ -25,7 +20,7 @@ export async function readSecretFile(
       throw new TandemError(
         "FILE_UNREADABLE",
         `${path} is a secret, and other users may read or write it; run: chmod 600 '${path}'. ` +
-          `Where it cannot be so, say ${remedy} in the config`,
+          `Where it cannot be so, say insecure_key_file under tls in the config`,
       );
     return await file.readFile("utf8");
   } finally {

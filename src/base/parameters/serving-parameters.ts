@@ -10,8 +10,7 @@ export const servingParameters = {
     help: "how long the first request of a batch waits for others",
   },
   batch_ids: { kind: "integer", default: 1000, min: 1, max: 100_000, help: "ids that travel together in one batch" },
-  // "rounds" is its name in 0.1.
-  batches: { kind: "integer", default: 4, min: 1, max: 64, aliases: ["rounds"], help: "batches under way at a time" },
+  batches: { kind: "integer", default: 4, min: 1, max: 64, help: "batches under way at a time" },
   queue_ids: {
     kind: "integer",
     default: 10_000,

@@ -15,6 +15,14 @@ test.each([
   expect(parseAddress("x", text)).toMatchObject(expected);
 });
 
+test.each([
+  ["postgres://u@h/d?sslmode=no", /has the parameter 'sslmode'/],
+  ["mysql://u@h/d", /no connection string of the kind postgres/],
+  ["postgres://u@h", /names no user, no host or no database/],
+])("%s is refused", (text, says) => {
+  expect(() => parseAddress("x", text)).toThrow(says);
+});
+
 test("whatever it is, nothing of it stands in a message", () => {
   const piece = fc.constantFrom(
     "hunter2",

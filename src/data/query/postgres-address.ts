@@ -5,13 +5,11 @@
 import { TandemError } from "../../base/error.ts";
 import { readSecretFile } from "../../base/files/secret-file.ts";
 
-/** Where the connection string stands; one of them is given. */
+/** Where the connection string stands. */
 export interface AddressSource {
-  readonly url?: string | undefined;
-  readonly url_env?: string | undefined;
-  readonly url_file?: string | undefined;
+  readonly url_file: string;
   /** The file may be readable by other users of this machine. */
-  readonly insecure_url_file: boolean;
+  readonly insecureFiles?: boolean | undefined;
 }
 
 export interface PostgresAddress {
@@ -25,22 +23,13 @@ export interface PostgresAddress {
 }
 
 /** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT saying what is wrong with it */
-export async function readAddress(source: AddressSource): Promise<PostgresAddress> {
-  const { url, url_env: variable, url_file: path } = source;
-  if (url !== undefined) return parseAddress("data.postgres.url", url);
-  if (path !== undefined) return parseAddress(path, await addressIn(path, source.insecure_url_file));
-  const text = process.env[variable ?? ""];
-  if (text === undefined || text.trim() === "")
-    throw new TandemError(
-      "FILE_UNREADABLE",
-      `data.postgres.url_env: the environment has no variable ${variable}. Set it to the connection string`,
-    );
-  return parseAddress(`the variable ${variable}`, text);
+export async function readAddress({ url_file: path, insecureFiles }: AddressSource): Promise<PostgresAddress> {
+  return parseAddress(path, await addressIn(path, insecureFiles));
 }
 
-async function addressIn(path: string, insecure: boolean): Promise<string> {
+async function addressIn(path: string, insecure: boolean | undefined): Promise<string> {
   try {
-    return await readSecretFile(path, { insecure, remedy: "insecure_url_file: true under data.postgres" });
+    return await readSecretFile(path, { insecure });
   } catch (cause) {
     if (cause instanceof TandemError) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";

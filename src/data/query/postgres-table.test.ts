@@ -40,7 +40,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
   }
 
   function source(query: string, changed: Partial<PostgresSource> = {}): { readonly postgres: PostgresSource } {
-    const usual = { insecure_url_file: false, url_file: file, tls: "verify" as const, timeout_seconds: 60 };
+    const usual = { url_file: file, tls: "verify" as const, timeout_seconds: 60 };
     return { postgres: { ...usual, authority: join(server.folder, "authority.pem"), query, ...changed } };
   }
 
@@ -102,18 +102,13 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     expect(server.log()).not.toMatch(/unexpected EOF|could not receive/);
   });
 
-  test("over a socket, and with the string in the environment or without a password in the config", async () => {
+  test("over a socket, and without a password where the server asks for one", async () => {
     const who = `owner:${encodeURIComponent(password)}`;
     const socket = `postgres://${who}@localhost:${server.port}/postgres?host=${server.folder}`;
     const query = "select 7 as id";
     expect((await readTable(source(query, { url_file: secretFile(socket) }))).columns).toEqual([["7"]]);
-    process.env["TANDEM_TEST_URL"] = server.url();
-    const { url_file: _, ...elsewhere } = source(query, { url_env: "TANDEM_TEST_URL" }).postgres;
-    expect((await readTable({ postgres: elsewhere })).columns).toEqual([["7"]]);
-    delete process.env["TANDEM_TEST_URL"];
-    await expectRefused(() => readTable({ postgres: elsewhere }), "FILE_UNREADABLE", /no variable TANDEM_TEST_URL/);
-    const { url_env: __, ...plain } = { ...elsewhere, url: server.url(null) };
-    await expectRefused(() => readTable({ postgres: plain }), "FILE_UNREADABLE", /asks for a password/);
+    const plain = { url_file: secretFile(server.url(null)) };
+    await expectRefused(reading(query, plain), "FILE_UNREADABLE", /asks for a password/);
   });
 
   test("a query that writes, is wrong, or gives no table", async () => {
@@ -174,12 +169,8 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     const slow = reading("select pg_sleep(30) as id", { timeout_seconds: 1 });
     await expectRefused(slow, "FILE_UNREADABLE", /it took longer than timeout_seconds/);
     const open = { url_file: secretFile(server.url(), 0o644) };
-    await expectRefused(
-      reading("select 1", open),
-      "FILE_UNREADABLE",
-      /is a secret.*insecure_url_file: true under data\.postgres/,
-    );
-    expect((await readTable(source("select 1 as id", { ...open, insecure_url_file: true }))).rowCount).toBe(1);
+    await expectRefused(reading("select 1", open), "FILE_UNREADABLE", /is a secret.*insecure_key_file under tls/);
+    expect((await readTable(source("select 1 as id", { ...open, insecureFiles: true }))).rowCount).toBe(1);
     await expectRefused(reading("select 1", { url_file: `${file}x` }), "FILE_UNREADABLE", /cannot be read \(ENOENT\)/);
   });
 

@@ -90,7 +90,7 @@ async function addressOf(source: PostgresSource): Promise<PostgresAddress & { re
     host: address.host, // whom the certificate must name, also where it is a number
     ...(ca === undefined ? {} : { ca: await pem(ca, readFile(ca, "utf8")) }),
     ...(cert === undefined ? {} : { cert: await pem(cert, readFile(cert, "utf8")) }),
-    ...(key === undefined ? {} : { key: await pem(key, readSecretFile(key, { insecure: source.insecure_url_file })) }),
+    ...(key === undefined ? {} : { key: await pem(key, readSecretFile(key, { insecure: source.insecureFiles })) }),
   };
   return { ...address, ssl };
 }

@@ -87,11 +87,7 @@ describe("a config", () => {
       min_instances_per_candidate: 1,
       schemes: ["paillier"],
       lattice_minimums: "everywhere",
-      unpacked: false,
-      max_resolution_bits: 24,
       max_outputs: 100,
-      min_deciding_share: 0.5,
-      codecs: ["batched", "unbatched"],
       scoring: true,
       explanations: false,
       warm_start: true,
@@ -105,7 +101,7 @@ describe("a config", () => {
         hidden_outcomes: false,
       },
       min_instances_per_tree: 1,
-      budget: { daily: { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 } },
+      budget: { daily: {} },
     });
     expect(config.log.level).toBe("info");
   });

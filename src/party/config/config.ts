@@ -7,7 +7,7 @@ import { logLevels } from "../../record/log-line.ts";
 import { defaultScheme } from "../../scheme/registry.ts";
 import { z } from "zod";
 import { normalisationNames } from "../../align/normalise.ts";
-import { codecParameters, type PrivacyParameters } from "../../base/parameters/parameters.ts";
+import type { PrivacyParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { groupCountMax } from "../../gbdt/split/interactions.ts";
 import { groupSyntax } from "../../protocol/interaction-groups.ts";
@@ -15,10 +15,12 @@ import type { ActiveStart } from "../../protocol/active/role.ts";
 import { type Job, secureKeyBits } from "../../protocol/job.ts";
 import { tableFormats } from "../../data/table-reading.ts";
 import { forEachColumn } from "../../base/rows/row-columns.ts";
+import type { Experiment } from "../experiment.ts";
 import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
+import { refuseRemoved } from "./removed-options.ts";
 import { checkPostgres, postgresFields, postgresFrom, refusePasswords, sqlQuery } from "./query-config.ts";
 
 const usualPatienceSeconds = 600;
@@ -29,7 +31,6 @@ const fingerprint = z
   .string("must be text; put it in quotes")
   .regex(/^[0-9a-f]{64}$/, "must be a SHA-256 fingerprint: 64 lowercase hex digits, as 'tandem fingerprint' prints it");
 const amountOf = z.number("must be a number").min(0, "must be 0 or more");
-const perDay = wholeNumber(0, 1_000_000_000_000);
 const port = wholeNumber(0, 65535);
 
 /** With `authority`, peers need a certificate of it; the pinned fingerprint is needed in any case. */
@@ -92,10 +93,6 @@ const policy = object({
   schemes: listOf(schemeName).default([defaultScheme]),
   /** Where minimums must hold: everywhere, so that no scheme is allowed that hides who is in a node; or at the root. */
   lattice_minimums: oneOf(["everywhere", "root"]).default("everywhere"),
-  codecs: listOf(oneOf(codecParameters.codec.choices)).default([...codecParameters.codec.choices]),
-  /** May a sum come back in a ciphertext of its own? */
-  unpacked: z.boolean("must be true or false").default(false),
-  max_resolution_bits: wholeNumber(4, 50).default(codecParameters.resolution_bits.default),
   scoring: z.boolean("must be true or false").default(true),
   /** May the active party be told which of this party's splits of one tree share a feature? */
   explanations: z.boolean("must be true or false").default(false),
@@ -105,8 +102,6 @@ const policy = object({
   privacy: privacyField,
   /** Values of a person that a model may predict at once: its classes. */
   max_outputs: wholeNumber(1, trainingParameters.num_class.max).default(100),
-  /** Of the people who take part, those that are not held back for validation. */
-  min_deciding_share: z.number("must be a number").gt(0, "must be above 0").max(1, "must be at most 1").default(0.5),
   /** Fewer summed people in a tree than this are refused. */
   min_instances_per_tree: wholeNumber(1, 67_108_864).default(1),
   /** What one active party may have, over all of its jobs. */
@@ -118,11 +113,7 @@ const policy = object({
     /** What it may ask for in one day (of UTC). */
     daily: object({
       /** 20 times this party's rows, and 100,000 at least, where it is left out. */
-      ids: perDay.optional(),
-      alignments: perDay.default(100),
-      jobs: perDay.default(1000),
-      attempts: perDay.default(20_000),
-      histogram_requests: perDay.default(5_000_000),
+      ids: wholeNumber(0, 1_000_000_000_000).optional(),
     }).prefault({}),
   }).prefault({}),
 });
@@ -133,13 +124,6 @@ const transcript = z.boolean("must be true or false").default(false);
 const verifiable = z.boolean("must be true or false").default(true);
 const log = object({ level: oneOf(logLevels).default("info") }).prefault({});
 const threads = wholeNumber(1, 256).optional();
-/** What columns are drawn with, besides the job's seed; derived from the TLS key where it is left out. */
-const samplingSecret = text.optional();
-/**
- * What noise is made with. Only where the same noise must be made again, as on one machine: two jobs that share it
- * show the difference of their sums without noise. Left out, every job draws a secret of its own.
- */
-const noiseSecret = text.optional();
 
 export const passiveConfig = object({
   name: text,
@@ -157,8 +141,6 @@ export const passiveConfig = object({
   }),
   log,
   threads,
-  sampling_secret: samplingSecret,
-  noise_secret: noiseSecret,
   crew: crewField.optional(),
 });
 
@@ -197,7 +179,6 @@ export const activeConfig = object({
   call_seconds: wholeNumber(1, 604_800).default(3600),
   log,
   threads,
-  sampling_secret: samplingSecret,
   crew: crewField.optional(),
 });
 
@@ -207,6 +188,7 @@ export type ActiveConfigInput = z.input<typeof activeConfig>;
 export type PolicyConfig = Omit<z.output<typeof policy>, "privacy"> & { readonly privacy: PrivacyParameters };
 export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "crew"> & {
   readonly policy: PolicyConfig;
+  readonly experiment: Experiment;
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
 };
@@ -217,6 +199,7 @@ export type ActiveConfig = Omit<z.output<typeof activeConfig>, keyof typeof jobF
   readonly patience_seconds: number;
   /** The patience that was written down, or a shorter one for parties that nobody has reached yet. */
   readonly firstContactSeconds: number;
+  readonly experiment: Experiment;
   readonly job: Job<ActiveStart>;
 };
 export type DataConfig = PassiveConfig["data"];
@@ -225,9 +208,13 @@ export type DataConfig = PassiveConfig["data"];
  * @param given the path of a file, or the fields of one
  * @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field
  */
-export async function readPassiveConfig(given: string | PassiveConfigInput): Promise<PassiveConfig> {
+export async function readPassiveConfig(
+  given: string | PassiveConfigInput,
+  experiment: Experiment = {},
+): Promise<PassiveConfig> {
   const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
   refusePasswords(file);
+  refuseRemoved(file);
   const config = file.parse(passiveConfig);
   checkSource(file, config.data);
   const from = (path: string): string => file.resolve(path);
@@ -235,9 +222,10 @@ export async function readPassiveConfig(given: string | PassiveConfigInput): Pro
     ...config,
     policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
     tls: tlsFrom(config.tls, from),
-    data: { ...config.data, ...sourceFrom(config.data, from) },
+    data: { ...config.data, ...sourceFrom(config, from) },
     output: { ...config.output, directory: from(config.output.directory) },
     crew: config.crew && crewFrom(file, config.crew, config.name, from),
+    experiment,
   };
 }
 
@@ -249,9 +237,11 @@ export async function readPassiveConfig(given: string | PassiveConfigInput): Pro
 export async function readActiveConfig(
   given: string | ActiveConfigInput,
   newJobName: (directory: string) => string,
+  experiment: Experiment = {},
 ): Promise<ActiveConfig> {
   const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
   refusePasswords(file);
+  refuseRemoved(file);
   const from = (path: string): string => file.resolve(path);
   const parsed = file.parse(activeConfig);
   const config = withoutJob(parsed);
@@ -278,6 +268,7 @@ export async function readActiveConfig(
   return {
     ...config,
     job: { ...job, start: null },
+    experiment,
     patience_seconds: config.patience_seconds ?? usualPatienceSeconds,
     firstContactSeconds: config.patience_seconds ?? usualFirstContactSeconds,
     tls: tlsFrom(config.tls, from),
@@ -285,7 +276,7 @@ export async function readActiveConfig(
     warm_start: config.warm_start && {
       model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
     },
-    data: { ...config.data, ...sourceFrom(config.data, from) },
+    data: { ...config.data, ...sourceFrom(config, from) },
     output: {
       ...config.output,
       directory: from(directory),
@@ -304,13 +295,14 @@ function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): P
 }
 
 function sourceFrom(
-  { path, postgres, sql, test_path: testPath, validation_path: validationPath }: DataConfig,
+  { data, tls: { insecure_key_file: insecure } }: Pick<z.output<typeof passiveConfig>, "data" | "tls">,
   from: (path: string) => string,
 ): Pick<DataConfig, "path" | "postgres" | "sql" | "test_path" | "validation_path"> {
+  const { path, postgres, sql, test_path: testPath, validation_path: validationPath } = data;
   const resolved = (given: string | undefined): string | undefined => (given === undefined ? undefined : from(given));
   return {
     path: Array.isArray(path) ? path.map(from) : resolved(path),
-    postgres: postgres && postgresFrom(postgres, from),
+    postgres: postgres && postgresFrom(postgres, insecure, from),
     sql: sql && { ...sql, folder: from(".") },
     test_path: resolved(testPath),
     validation_path: resolved(validationPath),

@@ -24,6 +24,6 @@ export function deskBudgets(files: DeskFiles, surroundings: BudgetSurroundings):
   return new PartnerBudgets({
     ...kept,
     limits: overAll,
-    daily: new DailyBudgets({ ...kept, ...surroundings, limits }),
+    daily: new DailyBudgets({ ...kept, ...surroundings, limits: { ...limits, ...config.experiment.dailyLimits } }),
   });
 }

@@ -169,7 +169,7 @@ export class PassiveDesk implements PartyDesk {
       if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
       requireActiveVersion(hello.protocolVersion, name);
-      const agreed = agreedByPolicy(hello, policy, name);
+      const agreed = agreedByPolicy(hello, policy, name, this.#config.experiment);
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       checkOwnGroups(this.#config.data.interaction_constraints, agreed.interactionGroups, name);
       const { job } = agreed;

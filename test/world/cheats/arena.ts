@@ -3,7 +3,13 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AttackedProcess } from "../hostile/attacked-process.ts";
 import type { Target } from "../hostile/hostile-active.ts";
-import { foundParties, type HostileParties, type PassiveChanges, writeShopConfig } from "../hostile/hostile-parties.ts";
+import {
+  experimentPath,
+  foundParties,
+  type HostileParties,
+  type PassiveChanges,
+  writeShopConfig,
+} from "../hostile/hostile-parties.ts";
 
 export interface PlayedParty extends Target {
   readonly process: AttackedProcess;
@@ -40,7 +46,8 @@ export class Arena {
   async party(changes: PassiveChanges = {}, bank?: HostileParties["bank"]): Promise<PlayedParty> {
     const own = await foundParties(this.folder());
     const parties = bank === undefined ? own : { ...own, bank };
-    const process = new AttackedProcess("party", "-c", await writeShopConfig(parties, changes));
+    const config = await writeShopConfig(parties, changes);
+    const process = new AttackedProcess("party", "-c", config, "--experiment", experimentPath(config));
     this.#started.push(process);
     return { parties, process, port: await process.listening() };
   }

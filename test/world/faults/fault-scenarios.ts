@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readActiveConfig, readPassiveConfig } from "../../../src/party/config/config.ts";
+import type { Experiment } from "../../../src/party/experiment.ts";
 import { readActiveShare } from "../../../src/store/share-files.ts";
 import { activeName, jobName, type Scenario, simulateUndisturbed } from "./fault-simulation.ts";
 import { createSelfSigned } from "../../../src/transport/certificates.ts";
@@ -274,17 +275,20 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
           lattice_minimums: "root",
           ...minimums,
         },
-        noise_secret: `noise of ${name}`,
       });
     }),
   );
   const alone = {
     name: terms.name,
-    active: await readActiveConfig(active, () => jobName),
-    passives: await Promise.all(passives.map(readPassiveConfig)),
+    active: await readActiveConfig(active, () => jobName, experimentOf(activeName)),
+    passives: await Promise.all(passives.map((path, i) => readPassiveConfig(path, experimentOf(passiveNames[i])))),
     startTrees: 0,
   };
   return before === undefined ? alone : afterEarlierJob(alone, before);
+}
+
+function experimentOf(name: string): Experiment {
+  return { samplingSecret: `columns of ${name}`, noiseSecret: `noise of ${name}` };
 }
 
 /** @returns the config's path */
@@ -293,7 +297,6 @@ async function writeConfig(root: string, name: string, config: object): Promise<
   const common = {
     name,
     tls: { certificate: `../${name}-certificate.pem`, key: `../${name}-key.pem` },
-    sampling_secret: `columns of ${name}`,
     output: { directory: name },
     threads: 1,
   };

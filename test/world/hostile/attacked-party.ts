@@ -20,7 +20,14 @@ import { centralisedModel, isSameModel, storedModel } from "./exact-model.ts";
 import { jobName, runHostileActive, type Target } from "./hostile-active.ts";
 import type { Said } from "./hostile-call.ts";
 import { HostileJob } from "./hostile-job.ts";
-import { bankConfig, foundParties, makePeople, type PassiveChanges, writeShopConfig } from "./hostile-parties.ts";
+import {
+  bankConfig,
+  experimentPath,
+  foundParties,
+  makePeople,
+  type PassiveChanges,
+  writeShopConfig,
+} from "./hostile-parties.ts";
 import { type Scenario, scenarios } from "./hostile-scenarios.ts";
 import { ToldSecrets } from "./told-secrets.ts";
 
@@ -47,7 +54,8 @@ export class AttackedParty {
   /** @param root a folder of its own */
   static async start(root: string, hasCategories: boolean, changes: PassiveChanges = {}): Promise<AttackedParty> {
     const parties = await foundParties(root, { hasCategories });
-    const process = new AttackedProcess("party", "-c", await writeShopConfig(parties, changes));
+    const config = await writeShopConfig(parties, changes);
+    const process = new AttackedProcess("party", "-c", config, "--experiment", experimentPath(config));
     const party = new AttackedParty(process, { parties, port: await process.listening() });
     for (const scenario of scenarios.slice(0, 3)) await party.#rehearse(scenario);
     return party;

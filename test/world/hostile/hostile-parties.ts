@@ -11,6 +11,7 @@ import {
   type PassiveConfigInput,
   readActiveConfig,
 } from "../../../src/party/config/config.ts";
+import type { Experiment } from "../../../src/party/experiment.ts";
 import { initParty } from "../../../src/party/init.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
 
@@ -98,6 +99,18 @@ export type PassiveChanges = Partial<Omit<PassiveConfigInput, "policy">> & {
   readonly policy?: PassiveConfigInput["policy"];
 };
 
+/** A campaign is thousands of jobs in a day. */
+export const shopExperiment: Experiment = {
+  samplingSecret: plantedSecrets[1],
+  noiseSecret: plantedSecrets[2],
+  dailyLimits: { alignments: 1e9, jobs: 1e9, attempts: 1e9, histogram_requests: 1e9 },
+};
+
+/** Where a process finds `shopExperiment`. */
+export function experimentPath(config: string): string {
+  return config.replace(/\.json$/, ".experiment.json");
+}
+
 /** @returns the config's path */
 export async function writeShopConfig(
   { bank, shop, hasCategories }: HostileParties,
@@ -111,8 +124,6 @@ export async function writeShopConfig(
     active: [{ name: bank.name, fingerprint: bank.fingerprint }],
     data: { path: "data.csv", id: "id", features: [...columnsOf.shop], categorical: hasCategories ? ["shop_c"] : [] },
     output: { directory: "jobs", contributions: true },
-    sampling_secret: plantedSecrets[1],
-    noise_secret: plantedSecrets[2],
     threads: 1,
     ...changes,
     policy: {
@@ -122,13 +133,13 @@ export async function writeShopConfig(
       min_instances: 10,
       max_trees: 20,
       explanations: true,
-      // A campaign is thousands of jobs in a day.
-      budget: { daily: { ids: 1e9, alignments: 1e9, jobs: 1e9, attempts: 1e9, histogram_requests: 1e9 } },
+      budget: { daily: { ids: 1e9 } },
       ...changes.policy,
     },
   };
   const path = join(shop.folder, file);
   await writeFile(path, JSON.stringify(config));
+  await writeFile(experimentPath(path), JSON.stringify(shopExperiment));
   return path;
 }
 
@@ -145,7 +156,6 @@ export async function writeBankConfig(
     job,
     passives: [{ name: shop.name, host: "127.0.0.1", port, fingerprint: shop.fingerprint }],
     tls,
-    sampling_secret: plantedSecrets[0],
     ...(scenario.scheme === "lattice" ? {} : { insecure_key_bits: 256 }),
     output: { directory: "jobs" },
     patience_seconds: 0,
@@ -179,5 +189,5 @@ export async function writeBankConfig(
 }
 
 export async function bankConfig(...given: Parameters<typeof writeBankConfig>): Promise<ActiveConfig> {
-  return readActiveConfig(await writeBankConfig(...given), () => given[2]);
+  return readActiveConfig(await writeBankConfig(...given), () => given[2], { samplingSecret: plantedSecrets[0] });
 }

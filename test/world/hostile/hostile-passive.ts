@@ -8,6 +8,7 @@ import { partyRoutes } from "../../../src/transport/party-service.ts";
 import { scoringRoutes } from "../../../src/transport/scoring-service.ts";
 import { listenTls } from "../../../src/transport/tls-listen.ts";
 import { type HostileAnswers, hostileRouter } from "./hostile-answers.ts";
+import { shopExperiment } from "./hostile-parties.ts";
 
 export interface HostilePassive {
   readonly port: number;
@@ -28,7 +29,7 @@ export async function startHostilePassive(configPath: string): Promise<HostilePa
 
 /** A passive party in this process, behind real TLS. */
 export async function servePassive(configPath: string, between: Between): Promise<Omit<HostilePassive, "answers">> {
-  const config = await readPassiveConfig(configPath);
+  const config = await readPassiveConfig(configPath, shopExperiment);
   const desk = new PassiveDesk(
     config,
     () => {},

@@ -89,14 +89,13 @@ export class KillWorld {
       active: [{ name: bank.name, fingerprint: bank.fingerprint }],
       data: { path: "data.csv", id: "id", features: shopColumns },
       output: { directory: run },
-      sampling_secret: "columns of the shop",
       threads: 1,
       ...(home === null ? {} : { crew: home.section }),
       policy: {
         schemes: ["paillier", "lattice"],
         lattice_minimums: "root",
         insecure_min_key_bits: 512,
-        budget: { daily: { ids: 1e9, jobs: 1e9, attempts: 1e9, histogram_requests: 1e9 } },
+        budget: { daily: { ids: 1e9 } },
       },
     };
     const active: ActiveConfigInput = {
@@ -107,7 +106,6 @@ export class KillWorld {
       align: false,
       data: { path: "data.csv", id: "id", features: bankColumns, label: "outcome" },
       output: { directory: run },
-      sampling_secret: "columns of the bank",
       threads: 1,
       scheme,
       ...(scheme === "lattice" ? {} : { insecure_key_bits: 1024 }),
