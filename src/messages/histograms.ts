@@ -106,7 +106,7 @@ const histograms = call<"histograms">()({
     },
     candidateSums: {
       learner: "active",
-      what: "the sums of g and h of one side, and its count where that is told",
+      what: "the sums of g and h of one side, and its count where counts are sent",
       unit: "unnamed candidates",
       scale: "candidates of nodes",
     },

@@ -22,7 +22,7 @@ const order = call<"order">()({
   ledger: {
     candidateOrders: {
       learner: "active",
-      what: "the order in which the node's candidates stand in their owner's table",
+      what: "the order of the node's candidates in their owner's table",
       unit: "unnamed candidates in order",
       scale: "candidates of splits",
     },

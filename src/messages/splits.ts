@@ -81,7 +81,7 @@ const splits = call<"splits">()({
     },
     splitOutcomes: {
       learner: "active",
-      what: "which side each person of the node falls on, or everybody of the job where members are hidden",
+      what: "the side of each instance of the node, or of every instance of the job where members are hidden",
       unit: "instances told a side",
       scale: "people of outcomes",
     },
@@ -130,7 +130,7 @@ const hiddenSplits = call<"hiddenSplits">()({
   ledger: {
     outcomeTransfers: {
       learner: "active",
-      what: "for each split that a passive party wins, which side each person of the node falls on",
+      what: "for each split that a passive party wins, the side of each instance of the node",
       unit: "people of the job, where outcomes of the node's people only can be read",
       scale: "people of splits",
     },

@@ -23,7 +23,7 @@ export const activeDisclosures = {
     learner: "active",
     what:
       "per candidate of a passive party, without its name: the sums of g and h of one side, " +
-      "and its count where that is told",
+      "and its count where counts are sent",
     extent: (facts) =>
       present([facts.trees], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
@@ -45,9 +45,8 @@ export const activeDisclosures = {
   withheld: {
     learner: "active",
     what:
-      "which candidates are withheld at a pair of nodes, and so that one of their sides, " +
-      "or one of the nodes, is small, that a neighbour is near, that their feature has used its thresholds, " +
-      "or is in no open group",
+      "which candidates are suppressed at a pair of nodes, and so that one of their sides, or one of the nodes, is " +
+      "small, that a neighbour is near, that their feature has used its thresholds, or is in no open group",
     extent: (facts) => {
       const reasons = [...smallGroups(facts), ...fewThresholds(facts), ...closedGroups(facts)];
       return reasons.length === 0 ? null : { atMost: null, unit: "candidates", note: reasons.join("; ") };
@@ -56,7 +55,7 @@ export const activeDisclosures = {
   candidateOrders: {
     learner: "active",
     what:
-      "where candidates tie for the best, the order in which the node's candidates stand in their owner's table, " +
+      "where candidates tie for the best, the order of the node's candidates in their owner's table, " +
       "without names",
     extent: (facts) =>
       present([facts.trees, facts.answerNoise > 0 ? 0 : 1], {
@@ -90,8 +89,8 @@ export const activeDisclosures = {
   splitOutcomes: {
     learner: "active",
     what:
-      "for each split that a passive party wins, which side each person of the node falls on, " +
-      "or everybody of the job where members are hidden",
+      "for each split that a passive party wins, the side of each instance of the node, or of every instance of the " +
+      "job where members are hidden",
     extent: (facts) =>
       present([facts.trees], {
         atMost: product(facts.trees, sidesMax(facts), facts.instances),
@@ -106,8 +105,8 @@ export const activeDisclosures = {
   categoryGroups: {
     learner: "active",
     what:
-      "where sets of categories are split, which candidates belong to one feature: this shows how many categories " +
-      "it has, how many people of a node are in each, and which one stands for missing values",
+      "where sets of categories are split, which candidates belong to one feature: how many categories it has, how " +
+      "many people of a node are in each, and which one is for missing values",
     extent: ({ passiveParty: { groupedFeatures: count } }) =>
       someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
   },
@@ -142,7 +141,7 @@ export const activeDisclosures = {
   startOutcomes: {
     learner: "active",
     what:
-      "where training goes on from an earlier model, the outcome of each of its splits of that model " +
+      "where training continues an earlier model, the outcome of each of its splits of that model " +
       "for each instance of the job",
     extent: ({ hasStart, maskedScoring }) =>
       hasStart && !maskedScoring
@@ -166,7 +165,7 @@ export const activeDisclosures = {
   },
   scoringOutcomes: {
     learner: "active",
-    what: "later, for everybody who is scored: the outcome of each of the party's splits, also off the path",
+    what: "later, for every person scored: the outcome of each of the party's splits, also off the path",
     extent: (facts) => {
       const extent = facts.maskedScoring ? null : scored(facts, "outcomes");
       return extent && { ...extent, note: [extent.note, ...fewThresholds(facts)].join("; ") };
@@ -174,7 +173,7 @@ export const activeDisclosures = {
   },
   maskedScores: {
     learner: "active",
-    what: "where scoring is masked, the score of everybody who is asked about, and no outcome of a split",
+    what: "where scoring is masked, the score of every person asked about, and no outcome of a split",
     extent: ({ maskedScoring, predictedRows }) =>
       maskedScoring !== false
         ? { atMost: null, unit: "scores", note: `${predictedRows ?? "some"} test rows, and whoever is scored later` }

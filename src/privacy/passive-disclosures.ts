@@ -37,7 +37,7 @@ export const passiveDisclosures = {
   },
   nodesAsked: {
     learner: "passive",
-    what: "how many nodes of a tree are asked for, where members are hidden",
+    what: "how many nodes of a tree are requested, where members are hidden",
     extent: (facts) =>
       present([facts.trees, membersHidden(facts)], {
         atMost: product(facts.trees, nodesAsked(facts)),
@@ -97,7 +97,7 @@ export const passiveDisclosures = {
     learner: "passive",
     what:
       "the job's parameters that are proposed at the handshake: number of trees, depth, leaves, bins, key size, " +
-      "codec, seed, fractions of columns, the model that training goes on from",
+      "codec, seed, fractions of columns, the model that training continues",
     extent: ({ localRounds }) => ({
       atMost: null,
       unit: "parameters",
@@ -117,7 +117,7 @@ export const passiveDisclosures = {
     learner: "passive",
     what:
       "of a set of categories that wins, that each of them alone would have a lower leaf weight in the node " +
-      "than those that are left",
+      "than the other categories",
     extent: (facts) =>
       present([facts.trees, facts.passiveParty.groupedFeatures], {
         atMost: null,
@@ -132,7 +132,7 @@ export const passiveDisclosures = {
   },
   maskedConditions: {
     learner: "passive",
-    what: "which of its own splits stand on the way to which, and to other passive parties' splits",
+    what: "which of its own splits are on the path to which, and to other passive parties' splits",
     extent: ({ maskedScoring }) => (maskedScoring !== false ? { atMost: null, unit: "splits" } : null),
   },
   scoredIds: {

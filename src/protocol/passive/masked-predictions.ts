@@ -2,7 +2,7 @@
  * Masked scoring within a job: the passive party's answers about test rows, and about all instances by the splits of a
  * start model. The active party gets margins, and no outcome of a split.
  *
- * @reveals active: where scoring is masked, the score of everybody who is asked about, and no outcome of a split
+ * @reveals active: where scoring is masked, the score of every person asked about, and no outcome of a split
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";

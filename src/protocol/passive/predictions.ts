@@ -2,7 +2,7 @@
  * Which way each of a passive party's splits sends each row asked for, within a job.
  *
  * @reveals active: at the end of the job, for the test rows: the outcome of each of the party's splits, also off the
- *   path; where training goes on from an earlier model, the outcome of each of its splits of that model for each
+ *   path; where training continues an earlier model, the outcome of each of its splits of that model for each
  *   instance of the job
  */
 import { TandemError } from "../../base/error.ts";

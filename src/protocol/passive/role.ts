@@ -7,8 +7,8 @@
  * What depends on the training protocol is behind membership.ts. An active party may deviate in any message: course.ts,
  * split-count.ts, test-rows.ts, protocol/sent and protocol/hidden say what it gets then.
  *
- * @reveals active: number of features and of split candidates; for each split that a passive party wins, which side
- *   each person of the node falls on, or everybody of the job where members are hidden; of features with monotone
+ * @reveals active: number of features and of split candidates; for each split that a passive party wins, the side of
+ *   each instance of the node, or of every instance of the job where members are hidden; of features with monotone
  *   constraints, which candidates they are, and the sign where one splits; with interaction groups, which of them it
  *   has features in, and for each split that it wins which of those that are open its feature is in
  */

@@ -1,7 +1,7 @@
 /**
  * The passive half of a scoring round: the outcome of each own split for each id asked for.
  *
- * @reveals active: later, for everybody who is scored: the outcome of each of the party's splits, also off the path;
+ * @reveals active: later, for every person scored: the outcome of each of the party's splits, also off the path;
  *   which of the ids asked for the party holds; where unknown ids are scored as missing, the default direction of each
  *   of its splits
  */

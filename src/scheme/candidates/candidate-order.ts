@@ -8,8 +8,8 @@
  * An entry is a category group, or another candidate that is not withheld: first the groups, then the others in the
  * secret order. Each entry has a rank, counted from 0 without gaps, so that only the order is revealed.
  *
- * @reveals active: where candidates tie for the best, the order in which the node's candidates stand in their owner's
- *   table, without names
+ * @reveals active: where candidates tie for the best, the order of the node's candidates in their owner's table,
+ *   without names
  */
 import type { Named } from "./best-candidates.ts";
 import type { CandidateRows } from "./candidate-rows.ts";

@@ -3,10 +3,10 @@
  * feature's name. The active party sorts them by the leaf weight of each category and searches for the best set
  * (gbdt/split/category-partition.ts); a passive party cannot, because it does not see the sums.
  *
- * @reveals active: where sets of categories are split, which candidates belong to one feature: this shows how many
- *   categories it has, how many people of a node are in each, and which one stands for missing values
+ * @reveals active: where sets of categories are split, which candidates belong to one feature: how many categories it
+ *   has, how many people of a node are in each, and which one is for missing values
  * @reveals passive: of a set of categories that wins, that each of them alone would have a lower leaf weight in the
- *   node than those that are left
+ *   node than the other categories
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";

@@ -6,8 +6,8 @@
  * Candidates with a side below the minimums are withheld, and so are new thresholds where their number is limited
  * (gbdt/split/offered-candidates.ts).
  *
- * @reveals active: which candidates are withheld at a pair of nodes, and so that one of their sides, or one of the
- * nodes, is small, that a neighbour is near, that their feature has used its thresholds, or is in no open group
+ * @reveals active: which candidates are suppressed at a pair of nodes, and so that one of their sides, or one of the
+ *   nodes, is small, that a neighbour is near, that their feature has used its thresholds, or is in no open group
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";

@@ -2,7 +2,7 @@
  * The active half of the lattice scheme. Every node is encrypted anew, under its own secret, with zeros for instances
  * outside the node; so passive parties see one ciphertext record per row at every node, and nothing else.
  *
- * @reveals passive: how many nodes of a tree are asked for, where members are hidden
+ * @reveals passive: how many nodes of a tree are requested, where members are hidden
  */
 import { TandemError } from "../../base/error.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";

@@ -13,7 +13,7 @@
  * which way each must go. That shows how its own splits stand in a tree, and below which of them other passive parties'
  * splits are; no threshold, weight or outcome of anybody, and nothing of the active party's splits.
  *
- * @reveals passive: which of its own splits stand on the way to which, and to other passive parties' splits
+ * @reveals passive: which of its own splits are on the path to which, and to other passive parties' splits
  */
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";

@@ -5,7 +5,7 @@
  *
  * @reveals passive: encrypted gradients only; the number of instances
  * @reveals active: per candidate of a passive party, without its name: the sums of g and h of one side, and its count
- *   where that is told
+ *   where counts are sent
  */
 import { TandemError } from "../../base/error.ts";
 import { coresIdle } from "../../base/scheduling/idle-cores.ts";
