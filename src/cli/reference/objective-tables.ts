@@ -23,7 +23,16 @@ function between(page: string, name: string, table: string): string {
 }
 
 function objectiveTable(): string {
-  const titles = ["objective", "labels", "prediction", "base_score is", "metrics", "parameters", "bounds", "XGBoost"];
+  const titles = [
+    "objective",
+    "labels",
+    "prediction",
+    "base_score",
+    "metrics",
+    "parameters",
+    "gradient bounds",
+    "XGBoost",
+  ];
   return markdownTable([titles, ...objectives.map(objectiveRow)]);
 }
 
@@ -37,13 +46,13 @@ function objectiveRow(objective: Objective): string[] {
     about.baseScore,
     objective.metrics.map(code).join(", "),
     [...parameters.map(code), ...Object.entries(defaults).map(([own, value]) => `${code(own)} ${value}`)].join(", "),
-    g === null || h === null ? "by round" : "stated",
+    g === null || h === null ? "per round" : "fixed",
     xgboost?.since ?? "none",
   ];
 }
 
 function metricTable(): string {
-  const titles = ["metric", "what it is", "better", "for"];
+  const titles = ["metric", "meaning", "better", "for"];
   return markdownTable([titles, ...metrics.map(metricRow)]);
 }
 

@@ -10,7 +10,7 @@ export const aucMetrics = [
   {
     ...twoClasses,
     name: "auc",
-    about: "area under the ROC curve; of several classes each against the rest, weighted by its share",
+    about: "area under the ROC curve; with several classes one-vs-rest, weighted by class frequency",
     fits: ["binary", "classes"],
     value(evaluation) {
       const { outputCount, predictions, labels, weights } = evaluation;

@@ -11,7 +11,7 @@ export const elementwiseMetrics = [
   },
   {
     name: "error",
-    about: "share of labels on the other side of t, 0.5 if left out",
+    about: "share of misclassified rows at threshold t, by default 0.5",
     numbered: "t",
     fits: ["binary", "fraction"],
     value: ({ predictions, labels, weights }, at) => error(predictions, labels, weights, at),
@@ -44,7 +44,7 @@ export const elementwiseMetrics = [
   },
   {
     name: "quantile",
-    about: "pinball loss, the mean over the quantiles",
+    about: "pinball loss, averaged over the quantiles",
     fits: ["quantile"],
     parameters: ["quantile_alpha"],
     value: ({ predictions, labels, weights, parameters }) =>

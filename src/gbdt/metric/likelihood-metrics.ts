@@ -5,25 +5,25 @@ import { mean, type Weights } from "./weighted-mean.ts";
 export const likelihoodMetrics = [
   {
     name: "poisson-nloglik",
-    about: "negative log-likelihood of counts",
+    about: "Poisson negative log-likelihood",
     fits: oneNumber,
     value: ({ predictions, labels, weights }) => poissonNloglik(predictions, labels, weights),
   },
   {
     name: "gamma-nloglik",
-    about: "negative log-likelihood of amounts",
+    about: "gamma negative log-likelihood",
     fits: ["mean"],
     value: ({ predictions, labels, weights }) => gammaNloglik(predictions, labels, weights),
   },
   {
     name: "gamma-deviance",
-    about: "deviance of amounts",
+    about: "gamma deviance",
     fits: ["mean"],
     value: ({ predictions, labels, weights }) => gammaDeviance(predictions, labels, weights),
   },
   {
     name: "tweedie-nloglik",
-    about: "negative log-likelihood of sums of amounts; rho is tweedie_variance_power if left out",
+    about: "Tweedie negative log-likelihood; rho is tweedie_variance_power by default",
     numbered: "rho",
     fits: ["mean"],
     parameters: ["tweedie_variance_power"],

@@ -5,13 +5,13 @@ import { mean, type Weights } from "./weighted-mean.ts";
 export const multiclassMetrics = [
   {
     name: "mlogloss",
-    about: "mean negative log-likelihood of the right class",
+    about: "mean negative log-likelihood of the true class",
     fits: ["classes"],
     value: ({ predictions, outputCount, labels, weights }) => mlogloss(predictions, outputCount, labels, weights),
   },
   {
     name: "merror",
-    about: "share of rows whose likeliest class is not the right one",
+    about: "share of rows whose most probable class is not the true one",
     fits: ["classes"],
     value: ({ predictions, outputCount, labels, weights }) => merror(predictions, outputCount, labels, weights),
   },

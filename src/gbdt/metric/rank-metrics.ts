@@ -9,20 +9,21 @@ export const rankMetrics = [
   {
     ...ofPlaces,
     name: "ndcg",
-    about: "discounted gain of the first k places; 2^label - 1 whatever ndcg_exp_gain says, as in XGBoost",
+    about:
+      "normalised discounted cumulative gain at k; gains are 2^label - 1 regardless of ndcg_exp_gain, as in XGBoost",
     value: (evaluation, at) => ndcg(evaluation.ranked(at)),
   },
   {
     ...ofPlaces,
     name: "map",
-    about: "mean average precision of the first k places",
+    about: "mean average precision at k",
     needsBinaryLabels: true,
     value: (evaluation, at) => meanAveragePrecision(evaluation.ranked(at)),
   },
   {
     ...ofPlaces,
     name: "pre",
-    about: "share of label 1 among the first k places",
+    about: "precision at k",
     needsBinaryLabels: true,
     value: (evaluation, at) => precision(evaluation.ranked(at)),
   },

@@ -8,13 +8,13 @@ import { mean, type Weights } from "./weighted-mean.ts";
 export const survivalMetrics = [
   {
     name: "cox-nloglik",
-    about: "negative partial log-likelihood; weights do not count, as in XGBoost",
+    about: "negative partial log-likelihood; ignores weights, as in XGBoost",
     fits: ["hazard"],
     value: ({ predictions, labels }) => coxNloglik(predictions, labels),
   },
   {
     name: "aft-nloglik",
-    about: "negative log-likelihood of times",
+    about: "negative log-likelihood of the AFT model",
     fits: ["time"],
     parameters: ["aft_loss_distribution", "aft_loss_distribution_scale"],
     value: ({ predictions, labels, columns, weights, parameters }) =>
@@ -22,7 +22,7 @@ export const survivalMetrics = [
   },
   {
     name: "interval-regression-accuracy",
-    about: "share of times that lie between their bounds",
+    about: "share of predicted times within their label bounds",
     fits: ["time"],
     higherIsBetter: true,
     value: ({ predictions, labels, columns, weights }) =>

@@ -16,7 +16,7 @@ import type { Objective } from "./objective.ts";
 export const coxObjectives = [
   {
     name: "survival:cox",
-    about: { labels: "times; negative: censored", prediction: "a relative hazard", baseScore: "a hazard" },
+    about: { labels: "times; negative if censored", prediction: "a relative hazard", baseScore: "a hazard" },
     kind: "hazard",
     link: log,
     metrics: ["cox-nloglik"],

@@ -50,7 +50,7 @@ export const quantileObjectives = [
   {
     ...ofQuantiles,
     name: "reg:quantileerror",
-    about: { labels: "numbers", prediction: "a quantile each", baseScore: "a number" },
+    about: { labels: "numbers", prediction: "one per quantile", baseScore: "a number" },
     kind: "quantile",
     metrics: ["quantile"],
     parameters: ["quantile_alpha"],

@@ -32,12 +32,12 @@ const hessianMin = 1e-16;
 export const softmaxObjectives = [
   {
     ...ofClasses("multi:softprob"),
-    about: { labels: "classes from 0 on", prediction: "a probability each", baseScore: "irrelevant" },
+    about: { labels: "classes, from 0", prediction: "a probability per class", baseScore: "no effect" },
     predictions: probabilities,
   },
   {
     ...ofClasses("multi:softmax"),
-    about: { labels: "classes from 0 on", prediction: "the likeliest", baseScore: "irrelevant" },
+    about: { labels: "classes, from 0", prediction: "the most probable class", baseScore: "no effect" },
     predictsOne: true,
     predictions: (margins, classes) =>
       Float64Array.from({ length: margins.length / classes }, (_, row) => likeliest(margins, row * classes, classes)),

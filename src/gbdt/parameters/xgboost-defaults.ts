@@ -8,20 +8,20 @@ interface OtherDefault {
 }
 
 const otherDefaults: readonly OtherDefault[] = [
-  { name: "objective", theirs: "reg:squarederror", why: "companies mostly score a yes or no" },
+  { name: "objective", theirs: "reg:squarederror", why: "most jobs are binary classification" },
   { name: "num_round", theirs: "10", why: "10 rounds of depth 3 are few" },
   {
     name: "max_depth",
     theirs: "6",
-    why: "a level more is up to twice the sums to encrypt and send, and sums over fewer people tell more of each",
+    why: "each level up to doubles the sums to encrypt and send, and sums over fewer instances reveal more",
   },
   {
     name: "max_bin",
     theirs: "256",
-    why: "every bin is a sum that is encrypted, sent and seen: eight times the cost, and finer sums tell more",
+    why: "every bin is a sum that is encrypted and sent: 256 cost eight times as much, and finer sums reveal more",
   },
-  { name: "base_score", theirs: "0.5; from 2.0 on estimated", why: "`auto` estimates it as XGBoost 2.0 does" },
-  { name: "seed", theirs: "0", why: "no reason: draws differ from XGBoost's with any seed" },
+  { name: "base_score", theirs: "0.5; estimated since 2.0", why: "`auto` estimates it as XGBoost 2.0 does" },
+  { name: "seed", theirs: "0", why: "random draws differ from XGBoost's with any seed" },
 ];
 
 /** A Markdown table; to train as XGBoost does, set its values. */
