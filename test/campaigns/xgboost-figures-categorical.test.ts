@@ -188,16 +188,16 @@ function section(lines: readonly string[]): string {
   const parameters = Object.entries(common).map(([key, value]) => `\`${key}=${value}\``);
   return `## Categories
 
-The same for columns of categories (\`enable_categorical\`), beside XGBoost 1.7.4. Splits are sets of categories, or one
-of them where \`max_cat_to_onehot\` says so.
+Categorical features (\`enable_categorical\`), compared with XGBoost 1.7.4. Splits are sets of categories, or one
+category with \`max_cat_to_onehot\`.
 
-- Bank Marketing: 33,908 training rows, a fifth of which decides when to stop, and 11,303 test rows.
-- The column of 100 categories is made up: 7,500 training rows, 2,500 test rows, and a stump.
-- Categories of the same weight stand in the order of their codes. Tandem numbers the most frequent first, so here
-  XGBoost is given these codes. With others a set may differ by such a category.
-- Where bins are given, both sides' trees are the same node for node (test/xgboost-categorical.test.ts).
+- Bank Marketing: 33,908 training rows, a fifth of them for early stopping, and 11,303 test rows.
+- The column of 100 categories is synthetic: 7,500 training rows, 2,500 test rows, one split.
+- Categories of equal weight are ordered by their codes. Tandem numbers the most frequent first, so XGBoost is given
+  these codes. With other codes a set may differ by such a category.
+- With the same bins, trees are equal node for node (test/xgboost-categorical.test.ts).
 
-Parameters, besides what the line says: ${parameters.join(", ")}.
+Parameters, unless the row says otherwise: ${parameters.join(", ")}.
 
 | data | parameters | metric | Tandem | XGBoost | difference | rounds |
 |---|---|---|---|---|---|---|

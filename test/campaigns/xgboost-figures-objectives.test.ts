@@ -213,15 +213,15 @@ function section(version: string, lines: readonly string[]): string {
   const count = (of: number): string => of.toLocaleString("en");
   return `## Objectives and metrics
 
-The same for every other objective and metric, beside XGBoost ${version}: ${count(rows.train)} training rows and
-${count(rows.test)} test rows of the same table. [objectives.md](objectives.md) says what is what. Where bins are given,
-both sides' trees are the same node for node (test/xgboost-objectives.test.ts).
+The other objectives and metrics, compared with XGBoost ${version}: ${count(rows.train)} training rows and
+${count(rows.test)} test rows of the same table. [objectives.md](objectives.md) describes them. With the same bins,
+trees are equal node for node (test/xgboost-objectives.test.ts).
 
 | objective | columns and parameters | metric | Tandem | XGBoost | difference |
 |---|---|---|---|---|---|
 ${lines.join("\n")}
 
 Written by \`TANDEM_CAMPAIGN=1 TANDEM_FIGURES=1 npx vitest run test/campaigns/xgboost-figures-objectives.test.ts\`,
-where Python has XGBoost 2.
+with XGBoost 2 installed in Python.
 `;
 }

@@ -126,10 +126,10 @@ const allCases: readonly Case[] = [
   { what: "dart, every tree dropped", task: "default", given: { booster: "dart", rate_drop: 1 } },
   { what: "dart", task: "default", given: { booster: "dart", rate_drop: 0.1, one_drop: 1, num_round: 50 } },
   { what: "warm start", task: "default", given: { num_round: 9 }, before: 6 },
-  { what: "refresh, by a fifth of the rows that was held back", task: "default", given: {}, refreshed: true },
-  { what: "cv, a trial of tune: mean of the same 3 folds", task: "default", given: {}, folds: 3 },
+  { what: "refresh, with a held-out fifth of the rows", task: "default", given: {}, refreshed: true },
+  { what: "cv, or a trial of tune: mean of the same 3 folds", task: "default", given: {}, folds: 3 },
   {
-    what: "another trial, of the same folds",
+    what: "another trial, same folds",
     task: "default",
     given: { eta: 0.1, max_depth: 6, min_child_weight: 5, lambda: 3 },
     folds: 3,
@@ -149,8 +149,8 @@ const cases = isWhole
         "max_depth 0",
         "early stopping",
         "warm start",
-        "refresh, by a fifth of the rows that was held back",
-        "cv, a trial of tune: mean of the same 3 folds",
+        "refresh, with a held-out fifth of the rows",
+        "cv, or a trial of tune: mean of the same 3 folds",
       ].includes(what),
     );
 
