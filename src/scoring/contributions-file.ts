@@ -7,7 +7,7 @@ import { appendFile, chmod, mkdir, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { csvChunks } from "../data/write-csv.ts";
-import type { OwnContributions } from "./told-contributions.ts";
+import type { OwnContributions } from "./received-contributions.ts";
 
 export const contributionsFileName = "contributions.csv";
 /** Not `job`, which is what people do for a living in many a table. */

@@ -12,7 +12,7 @@ import { lattice } from "../scheme/lattice/lattice.ts";
 import { PassiveTagsSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { Scorer } from "./scorer.ts";
-import { ownContributions } from "./told-contributions.ts";
+import { ownContributions } from "./received-contributions.ts";
 import type { OutputKind } from "./wanted.ts";
 
 const all = { begin: 0, end: 0 };
@@ -34,7 +34,7 @@ function scored(given = model, of: TestTable = table) {
       unknownAsMissing: false,
       timeoutMs: 10_000,
       wanted: { kind, iterations },
-      tellsContributions: tells,
+      sendsContributions: tells,
     };
     return (await scorer.score(rowsOf(scorer, of), options)).predictions;
   };

@@ -7,7 +7,7 @@ import { contributionsOf, playersBy, type TreePlayers } from "../gbdt/explain/co
 import { isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import type { FeatureTags } from "./feature-tags.ts";
-import type { ToldPlace } from "./told-contributions.ts";
+import type { ContributionPlace } from "./received-contributions.ts";
 import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";
 
 interface TreeRange {
@@ -61,7 +61,7 @@ export class Explainer {
     rows: ArrayLike<number>,
     tags: readonly (FeatureTags | null)[],
     party: number,
-    places: readonly ToldPlace[],
+    places: readonly ContributionPlace[],
   ): Promise<Float64Array> {
     const { trees, outputCount = 1 } = this.#share;
     const columnOf = new Map<string, number>();

@@ -10,7 +10,7 @@ import type { PassiveShare } from "../store/share-files.ts";
 import { ActiveContributionsSchema } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { ContributionsFile, contributionsFileName } from "./contributions-file.ts";
 import { Explanations } from "./explanations.ts";
-import { toldBytes } from "./told-contributions.ts";
+import { contributionBytes } from "./received-contributions.ts";
 
 const root = scratchDirectory();
 let folders = 0;
@@ -43,7 +43,7 @@ function made(policy: Record<string, unknown>, contributions = false) {
         ids: ["c1", "c2"],
         outputCount: 1,
         treesPerRound: 1,
-        values: toldBytes(Float64Array.of(1, 2, 4, 8, 16, 32)),
+        values: contributionBytes(Float64Array.of(1, 2, 4, 8, 16, 32)),
         ...changes,
       }),
       of,
@@ -110,7 +110,7 @@ describe("values of own features", () => {
   test.each<[string, Record<string, unknown>, "PROTOCOL_STATE" | "POLICY", RegExp]>([
     ["too few", { values: new Uint8Array(40) }, "PROTOCOL_STATE", /40 bytes for 2 people, where each has 3/],
     ["too many", { values: new Uint8Array(56) }, "PROTOCOL_STATE", /56 bytes/],
-    ["no numbers", { values: toldBytes(new Float64Array(6).fill(NaN)) }, "PROTOCOL_STATE", /no numbers/],
+    ["no numbers", { values: contributionBytes(new Float64Array(6).fill(NaN)) }, "PROTOCOL_STATE", /no numbers/],
     ["no output", { outputCount: 0 }, "PROTOCOL_STATE", /no such outputs/],
     ["too many outputs", { outputCount: 4_294_967_295 }, "POLICY", /at most 3 outputs/],
     ["trees that do not take turns", { outputCount: 3, treesPerRound: 2 }, "PROTOCOL_STATE", /no such outputs/],

@@ -10,7 +10,7 @@ import type { ActiveContributions } from "../wire/generated/tandem/v1/scoring_pb
 import { messageBytesMax } from "../wire/version.ts";
 import { ContributionsFile } from "./contributions-file.ts";
 import { type FeatureTags, featureTags } from "./feature-tags.ts";
-import { ownContributions } from "./told-contributions.ts";
+import { ownContributions } from "./received-contributions.ts";
 
 /** A tag takes up to three bytes, and a message has other fields. */
 const splitsMax = messageBytesMax / 4;

@@ -1,4 +1,4 @@
-/** From the outcomes of everybody's splits to what was asked for: predictions, margins, leaves or SHAP values. */
+/** From the outcomes of all parties' splits to the outputs asked for: predictions, margins, leaves or SHAP values. */
 import type { ActiveShare } from "../store/share-files.ts";
 import { predictionCount } from "../gbdt/objective/objectives.ts";
 import { treesIn } from "../gbdt/tree/iterations.ts";
@@ -10,12 +10,11 @@ import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";
 import { isExplanation, type Wanted } from "./wanted.ts";
 
 export class Outputs {
-  /** What each value of a row is called. */
+  /** The names of a row's values. */
   readonly names: readonly string[];
   readonly #share: ActiveShare;
   readonly #model: ScoringModel;
   readonly #wanted: Wanted;
-  readonly #explainer: Explainer;
   readonly #trees: { readonly first: number; readonly end: number };
 
   /** @throws TandemError USAGE if the model has no such rounds */
@@ -23,7 +22,6 @@ export class Outputs {
     this.#share = share;
     this.#model = model;
     this.#wanted = wanted;
-    this.#explainer = new Explainer(share, model);
     this.#trees = treesIn(share, wanted.iterations);
     this.names = this.#valueNames();
   }
@@ -32,22 +30,22 @@ export class Outputs {
     return this.names.length;
   }
 
-  /** What is needed besides outcomes: tags of every passive party's splits. */
+  /** Whether tags of all passive parties' splits are needed besides outcomes. */
   get needsTags(): boolean {
     return this.#wanted.kind === "contributions";
   }
 
-  /** Whether passive parties may be told their part: SHAP values of the whole model. */
-  get mayBeTold(): boolean {
+  /** Only SHAP values of the whole model are sent to passive parties. */
+  get maySendContributions(): boolean {
     return this.needsTags && this.#trees.end - this.#trees.first === this.#share.trees.length;
   }
 
   /** Per row, its values side by side. @param tags per passive party, where they are needed */
-  async of(batch: BatchOutcomes, tags: readonly (FeatureTags | null)[]): Promise<Float64Array> {
+  async fromOutcomes(batch: BatchOutcomes, tags: readonly (FeatureTags | null)[]): Promise<Float64Array> {
     switch (this.#wanted.kind) {
       case "prediction":
       case "margin":
-        return this.ofMargins(this.#model.margins(batch, this.#trees));
+        return this.fromMargins(this.#model.margins(batch, this.#trees));
       case "leaf":
         return this.#leaves(batch);
       case "contributions":
@@ -56,8 +54,8 @@ export class Outputs {
     }
   }
 
-  /** Of a batch whose margins are known, and nothing else. */
-  ofMargins(margins: Float64Array): Float64Array {
+  /** Where only margins are known. */
+  fromMargins(margins: Float64Array): Float64Array {
     const { objective, outputCount = 1 } = this.#share;
     return this.#wanted.kind === "prediction" ? predictionsFrom(objective, margins, outputCount) : margins;
   }
@@ -73,6 +71,10 @@ export class Outputs {
           goesLeft(tree, node, row),
         );
     return leaves;
+  }
+
+  get #explainer(): Explainer {
+    return new Explainer(this.#share, this.#model);
   }
 
   #valueNames(): string[] {

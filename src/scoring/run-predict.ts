@@ -13,7 +13,8 @@ import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type DistinctTable, type FileTable, readPartyTable } from "../party/tables/party-data.ts";
-import { Scorer, type ScoringOptions, type ScoringRows } from "./scorer.ts";
+import { Scorer } from "./scorer.ts";
+import type { ScoringOptions, ScoringRows } from "./scoring-question.ts";
 import { keepContributions, meanContributions } from "./mean-contributions.ts";
 import { isExplanation, predictionWanted, type Wanted } from "./wanted.ts";
 
@@ -153,7 +154,7 @@ export async function scoreAll(
   const { perRow } = scorer.outputs(wanted);
   const predictions = new Float64Array(rows.ids.length * perRow);
   const unknown = await askAll(rows, options, async (batch, first, asked) => {
-    const scores = await scorer.score(batch, { ...asked, wanted, tellsContributions: tells });
+    const scores = await scorer.score(batch, { ...asked, wanted, sendsContributions: tells });
     predictions.set(scores.predictions, first * perRow);
     return scores.unknown;
   });

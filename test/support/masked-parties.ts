@@ -1,9 +1,9 @@
-/** Masked scoring between parties in one process, without a transport: what every party says can be looked at. */
+/** Masked scoring between parties in one process, without a transport: every message can be looked at. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { SeededRandom } from "../../src/base/random.ts";
 import type { LeafNode, SplitNode, Tree } from "../../src/gbdt/tree/tree.ts";
-import type { MaskedPeer } from "../../src/scheme/masked/masked-scorer.ts";
-import { MaskedSession, MaskedSessions, stepOf } from "../../src/scheme/masked/masked-sessions.ts";
+import type { MaskedPeer } from "../../src/scheme/masked/mask-channel.ts";
+import { MaskedAnswerer, type MaskedModel, MaskedSessions } from "../../src/scheme/masked/masked-answerer.ts";
 import { bitmapFrom } from "../../src/wire/bitmap.ts";
 import {
   ActiveMaskOpenSchema,
@@ -13,7 +13,6 @@ import {
   type PassiveMaskStep,
   PassiveMaskStepSchema,
 } from "../../src/wire/generated/tandem/v1/masked_pb.ts";
-import { protocolVersion } from "../../src/wire/version.ts";
 
 export type OwnerTree = Tree<{ readonly owner: number }>;
 
@@ -79,43 +78,35 @@ export class MaskedParty implements MaskedPeer {
 
   async maskOpen(request: Parameters<MaskedPeer["maskOpen"]>[0]): Promise<PassiveMaskOpened> {
     this.openings++;
-    const session = new MaskedSession(create(ActiveMaskOpenSchema, request), "", this.splits.length);
+    const session = new MaskedAnswerer(create(ActiveMaskOpenSchema, request), this.#model);
     this.#sessions.add("", session);
-    const answer = create(PassiveMaskOpenedSchema, {
-      protocolVersion,
-      session: session.id,
-      splitCount: this.splits.length,
-      idsMax: 1000,
-      scheme: session.opening,
-    });
+    const answer = create(PassiveMaskOpenedSchema, session.opened);
     this.said.push(toBinary(PassiveMaskOpenedSchema, answer));
     return answer;
   }
 
   async maskStep(init: Parameters<MaskedPeer["maskStep"]>[0]): Promise<PassiveMaskStep> {
     const request = create(ActiveMaskStepSchema, init);
-    const answer = create(PassiveMaskStepSchema, await this.#step(request));
+    const answered = (await this.#sessions.find("", request)?.step(request)) ?? { expired: true };
+    const answer = create(PassiveMaskStepSchema, answered);
     this.said.push(answer.known, answer.scheme);
     return answer;
   }
 
-  async #step(request: ReturnType<typeof create<typeof ActiveMaskStepSchema>>) {
-    const session = this.#sessions.find("", request);
-    if (session === null) return { expired: true };
-    const step = stepOf(request);
-    if (step.kind === "set-up") return { scheme: await session.setUp(request.scheme) };
-    if (step.kind === "finish") return { scheme: (await session.finish(request.batch, request.scheme))[0] };
-    const rows = step.rows.ids.map(Number);
-    const left = bitmapFrom(this.splits.length * rows.length, (at) => {
-      const [tree, node] = this.splits[Math.floor(at / rows.length)];
-      return this.outcomes(this.#owner, tree, node, rows[at % rows.length]);
-    });
-    const known = bitmapFrom(rows.length, () => true);
-    const [scheme] = await session.begin(request.batch, rows.length, async () => ({
-      rowCount: rows.length,
-      left,
-      known,
-    }));
-    return { known, scheme };
+  get #model(): MaskedModel {
+    return {
+      splitCount: this.splits.length,
+      idsMax: 1000,
+      admit: () => Promise.resolve(),
+      rowCount: ({ ids }) => ids.length,
+      outcomes: async ({ ids }) => {
+        const rows = ids.map(Number);
+        const left = bitmapFrom(this.splits.length * rows.length, (at) => {
+          const [tree, node] = this.splits[Math.floor(at / rows.length)];
+          return this.outcomes(this.#owner, tree, node, rows[at % rows.length]);
+        });
+        return { rowCount: rows.length, left, known: bitmapFrom(rows.length, () => true) };
+      },
+    };
   }
 }

@@ -16,7 +16,8 @@ import {
 import type { ScoringPeer, ScoringRequest } from "../../src/wire/scoring-peer.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
 import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
-import type { Scorer, ScoringRows } from "../../src/scoring/scorer.ts";
+import type { Scorer } from "../../src/scoring/scorer.ts";
+import type { ScoringRows } from "../../src/scoring/scoring-question.ts";
 import { inModelCodes } from "../../src/scoring/scoring-model.ts";
 import type { TestTable } from "./in-memory-job.ts";
 

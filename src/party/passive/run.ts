@@ -12,7 +12,7 @@ import { readIdentity } from "../identity.ts";
 import { markInterrupted } from "../../record/interrupted-jobs.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
 import { PassiveDesk } from "./desk.ts";
-import { PassiveScoring } from "../../scoring/desk.ts";
+import { PassiveScoring } from "../../scoring/passive-scoring.ts";
 
 export interface PassiveRunOptions {
   readonly stop: AbortSignal;

@@ -1,6 +1,6 @@
 /** What one passive party answers about rows after training: outcomes of its splits, or masked scores. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { MaskedPeer } from "../../scheme/masked/masked-scorer.ts";
+import type { MaskedPeer } from "../../scheme/masked/mask-channel.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
 import type { ActivePredictSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { splitKey } from "../split-key.ts";

@@ -6,12 +6,12 @@ import { assert } from "../../base/assert.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { leafOf, type Tree } from "../../gbdt/tree/tree.ts";
 import { withWeightsInLeaves } from "../../gbdt/tree/weighted-trees.ts";
+import { MaskedDriver } from "../../scheme/masked/masked-driver.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import { splitKey } from "../split-key.ts";
-import { addMargins, ownOutcomes } from "./federated-margins.ts";
+import { addMargins, ownOutcomes, type RowOutcomes } from "./federated-margins.ts";
 import { type ActiveRule, isOwnRule } from "./federated-tree.ts";
-import { maskedMargins } from "./masked-margins.ts";
 import type { ActiveJob, ActiveModel, ActiveStart, OwnColumns, PredictionRows } from "./job.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 
@@ -40,12 +40,10 @@ export async function predictRows(
   if (isMasked)
     return maskedMargins(sessions, model, answered, {
       rowCount: rows.ids.length,
-      ids: named,
+      testRows: named,
       baseMargins: rows.baseMargins,
-      own: {
-        ownValue: (rule, row) => rows.features[rule.feature][row],
-        ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
-      },
+      ownValue: (rule, row) => rows.features[rule.feature][row],
+      ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
     });
   const margins = startingAt(model, rows.ids.length, rows.baseMargins);
   const splits = sessions.map((_, peer) => remoteSplits(answered, peer + 1));
@@ -105,12 +103,10 @@ export async function marginsAfter(
   if (isMasked)
     return maskedMargins(sessions, start, trees, {
       rowCount: instanceCount,
-      ids: null,
+      testRows: null,
       baseMargins,
-      own: {
-        ownValue: (rule, row) => features[rule.feature][row],
-        ownNames: (rule) => categoryNames[rule.feature] ?? null,
-      },
+      ownValue: (rule, row) => features[rule.feature][row],
+      ownNames: (rule) => categoryNames[rule.feature] ?? null,
     });
   const margins = startingAt(start, instanceCount, baseMargins);
   const outcomes = await Promise.all(
@@ -124,6 +120,35 @@ export async function marginsAfter(
     });
     await nextSlice();
   }
+  return margins;
+}
+
+interface MaskedRows extends Pick<RowOutcomes, "ownValue" | "ownNames"> {
+  readonly rowCount: number;
+  /** The ids of the test rows, in chunks; null: the job's instances, by a start model. */
+  readonly testRows: readonly (readonly string[])[] | null;
+  readonly baseMargins: Float64Array | undefined;
+}
+
+/** Parties without a split in the model are not asked, and are sent no ids. */
+async function maskedMargins(
+  sessions: readonly PeerPredictions[],
+  model: Pick<ActiveModel, "trees" | "outputCount" | "baseMargin">,
+  answered: readonly Tree<ActiveRule>[],
+  { rowCount, testRows, baseMargins, ...own }: MaskedRows,
+): Promise<Float64Array> {
+  const driver = new MaskedDriver(model, { startModel: testRows === null }, answered);
+  const asked = driver.parties.map(({ owner }) => sessions[owner - 1]);
+  if (testRows !== null) await Promise.all(asked.map((session) => session.testRows(testRows)));
+  const question = {
+    rowCount,
+    hasIds: false,
+    batchEnd: (first: number, rowsMax: number) => Math.min(rowCount, first + rowsMax),
+    message: (first: number, end: number) => ({ firstRow: first, rowCount: end - first }),
+    ownGoesLeft: ownOutcomes(model.trees, own),
+    baseMargins,
+  };
+  const { margins } = await driver.score(question, (count, ask) => ask(asked.map((session) => session.masked(count))));
   return margins;
 }
 

@@ -1,31 +1,36 @@
 /**
  * Predictions within a job: of its test rows at the end, and of all instances by a start model before the first
- * gradients. Outcomes of splits, or where scoring is masked margins alone.
+ * gradients. Outcomes of splits, or where scoring is masked their sums alone.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
+import { MaskedAnswerer, type MaskedModel, MaskedSessions } from "../../scheme/masked/masked-answerer.ts";
 import type {
   ActiveMaskOpen,
   ActiveMaskStep,
+  MaskRows,
   PassiveMaskOpenedSchema,
   PassiveMaskStepSchema,
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import type { ActivePredict, ActiveTestRows } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 import type { Attempt } from "./attempt.ts";
-import { MaskedPredictions, tooLate } from "./masked-predictions.ts";
-import { type Outcome, outcomeMessage, outcomesOfInstances, outcomesOfRows } from "./predictions.ts";
+import { joinedOutcomes, type Outcome, outcomeMessage, outcomesOfInstances, outcomesOfRows } from "./predictions.ts";
 import { TestRows } from "./test-rows.ts";
+
+/** All sessions of masked scoring within a job belong to its active party. */
+const caller = "";
+/** Rows of a job are fixed: no limit of ids applies to them. */
+const rowsMax = 2 ** 32 - 1;
 
 export class PredictionAnswers {
   readonly #attempt: Attempt;
   readonly #testRows: TestRows;
-  readonly #masked: MaskedPredictions;
+  readonly #sessions = new MaskedSessions();
 
   constructor(attempt: Attempt) {
     this.#attempt = attempt;
     this.#testRows = new TestRows(attempt);
-    this.#masked = new MaskedPredictions(attempt.job, attempt.tally, this.#testRows);
   }
 
   testRows(chunks: AsyncIterable<ActiveTestRows>): Promise<void> {
@@ -36,7 +41,7 @@ export class PredictionAnswers {
     this.#expectPhase();
     const { job, tally } = this.#attempt;
     if (job.agreed.maskedScoring)
-      throw new TandemError("PROTOCOL_STATE", "this job agreed on masked scoring: no outcome of a split is told");
+      throw new TandemError("PROTOCOL_STATE", "this job agreed on masked scoring: outcomes of splits are not sent");
     const [outcomes, rowCount] = this.#outcomes(request);
     await job.admitScores?.(rowCount);
     for (const outcome of outcomes) {
@@ -57,16 +62,49 @@ export class PredictionAnswers {
 
   maskOpen(request: ActiveMaskOpen): MessageInitShape<typeof PassiveMaskOpenedSchema> {
     this.#expectPhase();
-    const { job } = this.#attempt;
-    if (request.startModel && !this.#isStart) throw tooLate();
-    const start = (job.start ?? []).map(({ split }) => split);
-    if (!request.startModel) this.#testRows.expectNamed();
-    return this.#masked.open(request, request.startModel ? start : this.#settledSplits);
+    if (!this.#attempt.job.agreed.maskedScoring)
+      throw new TandemError("PROTOCOL_STATE", "this job did not agree on masked scoring");
+    const session = new MaskedAnswerer(request, this.#maskedModel(request.startModel));
+    this.#sessions.add(caller, session);
+    return session.opened;
   }
 
   async maskStep(request: ActiveMaskStep): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
     this.#expectPhase();
-    return this.#masked.step(request, this.#isStart);
+    return this.#sessions.find(caller, request)?.step(request) ?? { expired: true };
+  }
+
+  /** @param ofStart of the start model, over instances; else of the job's own, over its test rows */
+  #maskedModel(ofStart: boolean): MaskedModel {
+    const { job, tally } = this.#attempt;
+    if (ofStart && !this.#isStart) throw tooLate();
+    if (!ofStart) this.#testRows.expectNamed();
+    else if (job.start === undefined) throw new TandemError("PROTOCOL_STATE", "this job starts from no model");
+    const splits = this.#settledSplits;
+    return {
+      splitCount: ofStart ? (job.start ?? []).length : splits.length,
+      idsMax: rowsMax,
+      admit: async () => {
+        if (ofStart && !this.#isStart) throw tooLate();
+      },
+      rowCount: (rows) => this.#checkRows(rows, ofStart),
+      outcomes: async ({ firstRow, rowCount }) => {
+        await job.admitScores?.(rowCount);
+        const outcomes = ofStart
+          ? outcomesOfInstances(job, firstRow)
+          : outcomesOfRows(job, this.#testRows.slice(firstRow, rowCount), splits);
+        return joinedOutcomes(outcomes, rowCount);
+      },
+      finished: (rowCount, sums) => tally.see("scores", rowCount, sums),
+    };
+  }
+
+  #checkRows({ ids, firstRow, rowCount }: MaskRows, ofStart: boolean): number {
+    if (ids.length > 0) throw new TandemError("PROTOCOL_STATE", "rows of a job are named by number, not by id");
+    if (!ofStart) this.#testRows.slice(firstRow, rowCount);
+    else if (firstRow + rowCount > this.#attempt.job.instanceCount)
+      throw new TandemError("PROTOCOL_STATE", "rows are out of the range of the job's instances");
+    return rowCount;
   }
 
   /** Others are of a tree that was never finished. */
@@ -83,4 +121,9 @@ export class PredictionAnswers {
   get #isStart(): boolean {
     return !this.#attempt.hasBegunRound && this.#attempt.course.phase !== "finished";
   }
+}
+
+/** A start model is asked about all instances, before the first gradients of an attempt. */
+function tooLate(): TandemError {
+  return new TandemError("PROTOCOL_STATE", "the start model is asked before the first gradients only");
 }

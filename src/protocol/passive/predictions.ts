@@ -7,9 +7,11 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { columnTest } from "../../gbdt/split/split-test.ts";
+import type { RowOutcomes } from "../../scheme/masked/masked-answerer.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 import type { PassiveJob } from "./job.ts";
+import { bySplitOrder } from "./split-outcomes.ts";
 import type { RowValues } from "./test-rows.ts";
 
 /** Of one split, for the rows asked for. */
@@ -22,6 +24,15 @@ export interface Outcome {
 /** As it travels: a bitmap over the rows. */
 export function outcomeMessage({ tree, node, goesLeft }: Outcome, rowCount: number) {
   return { tree, node, leftMembers: bitmapFrom(rowCount, goesLeft) };
+}
+
+/** Outcomes of all splits in one bitmap, split by split in the order of (tree, node), as masked scoring takes them. */
+export function joinedOutcomes(outcomes: Iterable<Outcome>, rowCount: number): RowOutcomes {
+  const ordered = [...outcomes].toSorted(bySplitOrder);
+  const left = bitmapFrom(ordered.length * rowCount, (at) =>
+    ordered[Math.floor(at / rowCount)].goesLeft(at % rowCount),
+  );
+  return { rowCount, left, known: new Uint8Array(0) };
 }
 
 /** Of the job's own splits. */

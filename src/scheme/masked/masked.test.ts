@@ -20,8 +20,8 @@ import {
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
 import { ExactWeights } from "./exact-weights.ts";
-import { MaskedScorer } from "./masked-scorer.ts";
-import { MaskedSession, MaskedSessions } from "./masked-sessions.ts";
+import { MaskedAnswerer, type MaskedModel, MaskedSessions } from "./masked-answerer.ts";
+import { type AskParties, MaskedDriver } from "./masked-driver.ts";
 import { defaultMasking } from "./masking.ts";
 import { Products } from "./products.ts";
 
@@ -42,16 +42,21 @@ function plainMargins(trees: readonly OwnerTree[], outputs: number, base: number
 
 function federation(trees: readonly OwnerTree[], goes: Outcomes, { outputs = 1, base = 0.5 } = {}) {
   const products = new Products({ trees, outputCount: outputs });
-  const scorer = new MaskedScorer(products, base, { model: "m" });
-  const parties = scorer.parties.map(({ owner }) => new MaskedParty(owner, trees, goes));
-  const sums = (first: number, end: number) =>
-    scorer.sums(parties, {
-      rowCount: end - first,
-      hasIds: true,
-      message: { ids: Array.from({ length: end - first }, (_, i) => String(first + i)) },
-      ownGoesLeft: (tree, node, row) => goes(0, tree, node, first + row),
-    });
-  return { products, scorer, parties, sums };
+  const driver = new MaskedDriver({ trees, outputCount: outputs, baseMargin: base }, { model: "m" });
+  const parties = driver.parties.map(({ owner }) => new MaskedParty(owner, trees, goes));
+  const ask: AskParties = (_, question) => question(parties);
+  const score = (first: number, end: number) =>
+    driver.score(
+      {
+        rowCount: end - first,
+        hasIds: true,
+        batchEnd: (from, rowsMax) => Math.min(end - first, from + rowsMax),
+        message: (from, to) => ({ ids: Array.from({ length: to - from }, (_, i) => String(first + from + i)) }),
+        ownGoesLeft: (tree, node, row) => goes(0, tree, node, first + row),
+      },
+      ask,
+    );
+  return { products, parties, score, ready: () => driver.ready(ask) };
 }
 
 describe("margins equal the plain ones to the last bit", () => {
@@ -72,11 +77,11 @@ describe("margins equal the plain ones to the last bit", () => {
       randomTree(random, partyCount, () => (isJoint ? leaf(0, weights()) : leaf(weight()))),
     );
     const goes = drawn(`goes ${partyCount}`);
-    const { sums, products, parties } = federation(trees, goes, { outputs });
+    const { score, products, parties } = federation(trees, goes, { outputs });
     expect(products.count).toBe(trees.flat().filter((node) => node.kind === "split" && node.rule.owner > 0).length);
     const expected = plainMargins(trees, outputs, 0.5, 40, goes);
-    expect((await sums(0, 40)).margins).toEqual(expected);
-    expect((await sums(7, 8)).margins).toEqual(expected.slice(7 * outputs, 8 * outputs)); // another batch, one row
+    expect((await score(0, 40)).margins).toEqual(expected);
+    expect((await score(7, 8)).margins).toEqual(expected.slice(7 * outputs, 8 * outputs)); // another batch, one row
     expect(parties.every(({ openings }) => openings === 1)).toBe(true);
   });
 
@@ -85,9 +90,9 @@ describe("margins equal the plain ones to the last bit", () => {
     const weight = (): number => Math.fround(random.normal() * 2 ** (random.below(80) - 60));
     const trees = Array.from({ length: 8 }, () => randomTree(random, 2, () => leaf(weight()), 3));
     const goes = drawn("sizes");
-    const { sums, products } = federation(trees, goes, { base: 0.1 });
+    const { score, products } = federation(trees, goes, { base: 0.1 });
     expect(products.weights.limbs).toBeGreaterThan(2);
-    const { margins } = await sums(0, 30);
+    const { margins } = await score(0, 30);
     const scale = 2 ** 200;
     for (let row = 0; row < 30; row++) {
       const chosen = trees.map((tree, t) => tree[leafOf(tree, ({ owner }, node) => goes(owner, t, node, row))]);
@@ -143,30 +148,30 @@ describe("sessions", () => {
   const goes = drawn("sessions");
 
   test("one that a party has forgotten is opened anew, in the middle of everything", async () => {
-    const { sums, parties, scorer } = federation(trees, goes);
+    const { score, parties, ready } = federation(trees, goes);
     const expected = plainMargins(trees, 1, 0.5, 10, goes);
-    expect((await sums(0, 10)).margins).toEqual(expected);
+    expect((await score(0, 10)).margins).toEqual(expected);
     parties[1].forget();
-    expect((await sums(0, 10)).margins).toEqual(expected);
+    expect((await score(0, 10)).margins).toEqual(expected);
     const finish = parties[0].maskStep.bind(parties[0]);
     let calls = 0;
     parties[0].maskStep = (request) => {
       if (++calls === 2) parties[0].forget();
       return finish(request);
     };
-    const both = await Promise.all([sums(0, 10), sums(0, 10), sums(0, 10)]);
+    const both = await Promise.all([score(0, 10), score(0, 10), score(0, 10)]);
     expect(both.map(({ margins }) => margins)).toEqual([expected, expected, expected]);
-    await scorer.ready(parties);
+    await ready();
     expect(parties.map(({ openings }) => openings)).toEqual([3, 3]);
     parties[0].maskStep = async (request) => {
       parties[0].forget();
       return finish(request);
     };
-    await expectError(() => sums(0, 1), "PARTY_LOST", /again and again/);
+    await expectError(() => score(0, 1), "PARTY_LOST", /lost its session of masked scoring 3 times/);
   });
 
   test("a batch number serves once, also after a loss; what is not under way cannot be finished", async () => {
-    const { parties, sums } = federation(trees, goes);
+    const { parties, score } = federation(trees, goes);
     const [party] = parties;
     const step = party.maskStep.bind(party);
     const requests: Parameters<typeof step>[0][] = [];
@@ -174,7 +179,7 @@ describe("sessions", () => {
       requests.push(request);
       return step(request);
     };
-    await sums(0, 3);
+    await score(0, 3);
     const [begin, finish] = requests
       .filter(({ batch = 0 }) => batch > 0)
       .map((one) => create(ActiveMaskStepSchema, one));
@@ -196,6 +201,13 @@ describe("sessions", () => {
     await expectError(() => step({ session: begin.session, scheme: Uint8Array.of(1) }), "PROTOCOL_STATE", /is set up/);
   });
 
+  const model: MaskedModel = {
+    splitCount: 2,
+    idsMax: 1000,
+    admit: () => Promise.resolve(),
+    rowCount: ({ ids }) => ids.length,
+    outcomes: () => Promise.reject(new Error("no row is asked about")),
+  };
   const open = {
     masking: defaultMasking.name,
     literals: [1, 0, 3],
@@ -204,7 +216,7 @@ describe("sessions", () => {
     scheme: defaultMasking.active(new Products({ trees: [trees[0]] })).opening(0),
   };
   test("an opening that fits is taken", () =>
-    expect(new MaskedSession(create(ActiveMaskOpenSchema, open), "", 2).opening.length).toBeGreaterThan(60));
+    expect(new MaskedAnswerer(create(ActiveMaskOpenSchema, open), model).opened.scheme?.length).toBeGreaterThan(60));
   test.each<[string, object, RegExp]>([
     ["no conditions", { literals: [], lengths: [], runs: [] }, /0 conditions/],
     ["too many", { lengths: Array(140_000).fill(1) }, /140000 conditions; from 1 to 131072/],
@@ -217,7 +229,7 @@ describe("sessions", () => {
     ["bytes of something else", { scheme: Uint8Array.of(255, 1) }, /no TransferOpen/],
   ])("%s: refused", async (_what, change, says) => {
     await expectError(
-      () => new MaskedSession(create(ActiveMaskOpenSchema, { ...open, ...change }), "", 2),
+      () => new MaskedAnswerer(create(ActiveMaskOpenSchema, { ...open, ...change }), model),
       "PROTOCOL_STATE",
       says,
     );
@@ -225,8 +237,8 @@ describe("sessions", () => {
 
   test("a caller has its own sessions, and the one used longest ago makes room", () => {
     const sessions = new MaskedSessions();
-    const made = Array.from({ length: 17 }, () => new MaskedSession(create(ActiveMaskOpenSchema, open), "", 2));
-    const isThere = (session: MaskedSession): boolean => sessions.find("bank", { session: session.id }) !== null;
+    const made = Array.from({ length: 17 }, () => new MaskedAnswerer(create(ActiveMaskOpenSchema, open), model));
+    const isThere = (session: MaskedAnswerer): boolean => sessions.find("bank", { session: session.id }) !== null;
     for (const session of made.slice(0, 16)) sessions.add("bank", session);
     expect(isThere(made[0])).toBe(true);
     expect(sessions.find("rival", { session: made[0].id })).toBeNull();
@@ -235,7 +247,7 @@ describe("sessions", () => {
   });
 
   test("what a caller's sessions take in memory is bounded, and the one used last stays in any case", () => {
-    const made = Array.from({ length: 4 }, () => new MaskedSession(create(ActiveMaskOpenSchema, open), "", 2));
+    const made = Array.from({ length: 4 }, () => new MaskedAnswerer(create(ActiveMaskOpenSchema, open), model));
     const [{ sizeBytes }] = made;
     expect(sizeBytes).toBeGreaterThan(0);
     const kept = (bytesMax: number): boolean[] => {
@@ -261,10 +273,10 @@ describe("the active party's whole view", () => {
 
   /** Messages of many batches of one row: the matrices and the sums, as bits. */
   async function view(a: number, b: number, goes: Outcomes, batches: number) {
-    const { parties, sums } = federation(twins(a, b), goes);
-    await sums(0, 1);
+    const { parties, score } = federation(twins(a, b), goes);
+    await score(0, 1);
     for (const party of parties) party.said.length = 0;
-    for (let i = 0; i < batches; i++) expect((await sums(0, 1)).margins[0]).toBe(1.5);
+    for (let i = 0; i < batches; i++) expect((await score(0, 1)).margins[0]).toBe(1.5);
     // Per batch and party: known and matrices, nothing and sums.
     return parties.map(({ said }) =>
       Array.from({ length: batches }, (_, i) => {

@@ -1,29 +1,36 @@
 /**
- * The seam of masked scoring: how sums of products are computed without showing their factors. Two halves that tell
- * each other bytes. The active half brings a number per product and row; a passive half brings a bit per condition and
- * row, and hears nothing. Which masking it is, is said by name on the wire (registry at the end).
+ * The seam of masked scoring: how sums of products are computed without showing their factors. Two halves exchange
+ * opaque bytes. The active half has a number per product and row; a passive half has a bit per condition and row, and
+ * gets no result. The wire names the masking (registry below).
  */
 import { TandemError } from "../../base/error.ts";
 import type { Products } from "./products.ts";
 import { obliviousTransfer } from "./oblivious-transfer.ts";
 
-/** One question to a passive party, and its answer. */
-export type Exchange = (party: number, message: Uint8Array) => Promise<Uint8Array>;
+/** Messages to one passive party about the set-up, or about one batch. */
+export interface PartyChannel {
+  send(message: Uint8Array): Promise<Uint8Array>;
+}
 
 export interface ActiveMasking {
-  /** What opens the session with a party, by its place in Products.parties. */
+  /** The first message to a party, by its place in Products.parties. */
   opening(party: number): Uint8Array;
-  /** @param answers what the parties said to that */
-  setUp(answers: readonly Uint8Array[], exchange: Exchange): Promise<void>;
-  /** The most bytes of a message about one row; a matrix of a whole batch has up to messageExtra more. */
+  /** @param answers of the parties to their first message */
+  setUp(answers: readonly Uint8Array[], parties: readonly PartyChannel[]): Promise<void>;
+  /** The most bytes of a message about one row; a matrix of a whole batch has up to messageExtraBytes more. */
   readonly rowBytesMax: number;
   readonly messageExtraBytes: number;
   /**
-   * @param values per product and row its number, as in Products; it is used up
+   * @param values per product and row its number, as in Products; overwritten
    * @param begun the parties' answers to the batch's first step
-   * @returns per row what all products of each run add up to
+   * @returns per row the sum of the products of each run
    */
-  sums(batch: number, values: Uint32Array, begun: readonly Uint8Array[], exchange: Exchange): Promise<Uint32Array>;
+  sums(
+    batch: number,
+    values: Uint32Array,
+    begun: readonly Uint8Array[],
+    parties: readonly PartyChannel[],
+  ): Promise<Uint32Array>;
 }
 
 export interface PassiveMasking {
@@ -40,7 +47,7 @@ export interface PendingSums {
   finish(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** As far as a passive half knows them: how many, and how many of them are summed up together. */
+/** What a passive half knows of its conditions: how many there are, and how many of them are summed together. */
 export interface OwnConditions {
   readonly conditionCount: number;
   readonly runs: readonly number[];
@@ -49,14 +56,14 @@ export interface OwnConditions {
 export interface Masking {
   readonly name: string;
   active(products: Products): ActiveMasking;
-  /** @throws TandemError PROTOCOL_STATE if the opening is none */
+  /** @throws TandemError PROTOCOL_STATE if the opening is not valid */
   passive(opening: Uint8Array, conditions: OwnConditions): PassiveMasking;
 }
 
 const maskings: readonly Masking[] = [obliviousTransfer];
 export const defaultMasking: Masking = obliviousTransfer;
 
-/** @throws TandemError PROTOCOL_STATE if there is none of this name */
+/** @throws TandemError PROTOCOL_STATE for an unknown name */
 export function maskingNamed(name: string): Masking {
   const masking = maskings.find((known) => known.name === name);
   if (masking === undefined) throw new TandemError("PROTOCOL_STATE", "a masking that this party does not know");

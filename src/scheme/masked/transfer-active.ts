@@ -15,7 +15,7 @@ import {
   TransferSumsSchema,
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
-import type { ActiveMasking, Exchange } from "./masking.ts";
+import type { ActiveMasking, PartyChannel } from "./masking.ts";
 import type { Products } from "./products.ts";
 import { ShareVector } from "./share-vector.ts";
 import { baseContext } from "./transfer-passive.ts";
@@ -54,7 +54,7 @@ export class TransferActive implements ActiveMasking {
     });
   }
 
-  async setUp(answers: readonly Uint8Array[], exchange: Exchange): Promise<void> {
+  async setUp(answers: readonly Uint8Array[], parties: readonly PartyChannel[]): Promise<void> {
     const keys = answers.map((answer) => decodeMessage(TransferKeysSchema, answer));
     const own: ChosenKeys[] = [];
     for (const [party, { base }] of keys.entries())
@@ -66,13 +66,13 @@ export class TransferActive implements ActiveMasking {
           agreements: keys.filter((_, other) => other !== party).map(({ agreement }) => agreement),
           bases: keys.slice(party + 1).map(({ base }) => base),
         });
-        const said = decodeMessage(TransferChoicesSchema, await exchange(party, introduction)).choices;
+        const said = decodeMessage(TransferChoicesSchema, await parties[party].send(introduction)).choices;
         checkCount(said, keys.length - party - 1);
         said.forEach((points, i) => choices[party + 1 + i].push(points));
       }
     }
     await Promise.all(
-      choices.map((points, party) => exchange(party, encodeMessage(TransferChoicesSchema, { choices: points }))),
+      choices.map((points, party) => parties[party].send(encodeMessage(TransferChoicesSchema, { choices: points }))),
     );
     this.#senders = own.map((chosen) => new TransferSender(chosen));
   }
@@ -81,7 +81,7 @@ export class TransferActive implements ActiveMasking {
     batch: number,
     values: Uint32Array,
     begun: readonly Uint8Array[],
-    exchange: Exchange,
+    channels: readonly PartyChannel[],
   ): Promise<Uint32Array> {
     const { parties, count, runs, rowWords } = this.#products;
     const { width, limbs } = this.#shape;
@@ -103,7 +103,7 @@ export class TransferActive implements ActiveMasking {
       // Those of an earlier one, from its place on: first the active party's.
       const later = matrices.slice(party + 1).map((sent) => sent[party + 1]);
       const question = encodeMessage(TransferCorrectionsSchema, { corrections: corrections[party], matrices: later });
-      const answer = decodeMessage(TransferSumsSchema, await exchange(party, question));
+      const answer = decodeMessage(TransferSumsSchema, await channels[party].send(question));
       checkCount(answer.corrections, later.length);
       answer.corrections.forEach((sent, i) => corrections[party + 1 + i].push(sent));
       if (answer.sums.length !== (stride / width) * rowWords * 4)

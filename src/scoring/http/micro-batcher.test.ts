@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { TandemError } from "../../base/error.ts";
-import type { Scores, ScoringOptions, ScoringRows } from "../scorer.ts";
+import type { Scores, ScoringOptions, ScoringRows } from "../scoring-question.ts";
 import { type BatchOptions, MicroBatcher } from "./micro-batcher.ts";
 
 /**

@@ -4,7 +4,8 @@
  * is turned away at once.
  */
 import { TandemError } from "../../base/error.ts";
-import type { Scorer, ScoringRows } from "../scorer.ts";
+import type { Scorer } from "../scorer.ts";
+import type { ScoringRows } from "../scoring-question.ts";
 import { predictionWanted, type Wanted, wantedKey } from "../wanted.ts";
 
 export interface BatchOptions {

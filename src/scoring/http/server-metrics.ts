@@ -1,5 +1,5 @@
 /** What a scoring server counts. */
-import type { OnQuestion } from "../scorer.ts";
+import type { OnQuestion } from "../scoring-question.ts";
 import { Counter, Gauge, Histogram, metricsText } from "../../base/metrics.ts";
 
 const seconds = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -3,7 +3,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { readPassiveConfig } from "../../../src/party/config/config.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { PassiveDesk } from "../../../src/party/passive/desk.ts";
-import { PassiveScoring } from "../../../src/scoring/desk.ts";
+import { PassiveScoring } from "../../../src/scoring/passive-scoring.ts";
 import { partyRoutes } from "../../../src/transport/party-service.ts";
 import { scoringRoutes } from "../../../src/transport/scoring-service.ts";
 import { listenTls } from "../../../src/transport/tls-listen.ts";

@@ -6,7 +6,7 @@ import { messageBytesMax, requirePassiveVersion } from "../wire/version.ts";
 import { Explainer } from "./explainer.ts";
 import type { FeatureTags } from "./feature-tags.ts";
 import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";
-import { toldBytes, toldPlaces } from "./told-contributions.ts";
+import { contributionBytes, contributionPlaces } from "./received-contributions.ts";
 
 /** The ids have the other half of a message. */
 const valuesBytesMax = messageBytesMax / 2;
@@ -19,7 +19,7 @@ export interface Told {
   readonly rows: readonly number[];
 }
 
-export class ContributionTeller {
+export class ContributionSender {
   readonly #share: ActiveShare;
   readonly #model: ScoringModel;
 
@@ -32,7 +32,7 @@ export class ContributionTeller {
    * @param party its place in passiveNames
    * @param tags of all passive parties
    */
-  async tell(
+  async send(
     peer: ScoringPeer,
     party: number,
     tags: readonly (FeatureTags | null)[],
@@ -41,13 +41,13 @@ export class ContributionTeller {
   ): Promise<void> {
     const { job, model, outputCount = 1 } = this.#share;
     const shape = { outputCount, treesPerRound: treesPerRound({ ...this.#share, parallelTrees: 1 }) };
-    const places = toldPlaces(tags[party] ?? [], this.#model.splitTrees(party), shape);
+    const places = contributionPlaces(tags[party] ?? [], this.#model.splitTrees(party), shape);
     const explainer = new Explainer(this.#share, this.#model);
     const most = Math.max(1, Math.min(1000, Math.floor(valuesBytesMax / (valueBytes * places.length))));
     for (let first = 0; first < rows.length; first += most) {
       const some = rows.slice(first, first + most);
       const values = await explainer.tagValues(batch, some, tags, party, places);
-      const message = { job, model, ids: some.map((row) => ids[row]), ...shape, values: toldBytes(values) };
+      const message = { job, model, ids: some.map((row) => ids[row]), ...shape, values: contributionBytes(values) };
       const answer = await peer.contributions(message, { timeoutMs: timeoutMs() });
       requirePassiveVersion(answer.protocolVersion, peer.name);
     }

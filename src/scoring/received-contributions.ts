@@ -11,7 +11,7 @@ import { bySplitOrder } from "../protocol/passive/split-outcomes.ts";
 import { type FeatureTags, featureTags } from "./feature-tags.ts";
 
 /** A value that travels: of a tag in a tree, for one output. */
-export interface ToldPlace {
+export interface ContributionPlace {
   readonly tree: number;
   readonly tag: number;
   readonly output: number;
@@ -26,9 +26,13 @@ export interface OutputShape {
 const valueBytes = 8;
 
 /** The order in which a person's values travel; both sides know it. @param trees of each split, ascending */
-export function toldPlaces(tags: FeatureTags, trees: readonly number[], shape: OutputShape): ToldPlace[] {
+export function contributionPlaces(
+  tags: FeatureTags,
+  trees: readonly number[],
+  shape: OutputShape,
+): ContributionPlace[] {
   const { outputCount, treesPerRound } = shape;
-  const places: ToldPlace[] = [];
+  const places: ContributionPlace[] = [];
   let [tree, next] = [-1, 0];
   tags.forEach((tag, split) => {
     if (trees[split] !== tree) [tree, next] = [trees[split], 0];
@@ -41,7 +45,7 @@ export function toldPlaces(tags: FeatureTags, trees: readonly number[], shape: O
 }
 
 /** Per row its values in the order of their places. */
-export function toldBytes(values: Float64Array): Uint8Array {
+export function contributionBytes(values: Float64Array): Uint8Array {
   const bytes = new Uint8Array(values.length * valueBytes);
   const view = new DataView(bytes.buffer);
   values.forEach((value, i) => view.setFloat64(i * valueBytes, value, true));
@@ -71,7 +75,7 @@ export function ownContributions(
   const ordered = splits.toSorted(bySplitOrder);
   const tags = featureTags(ordered);
   const trees = ordered.map(({ tree }) => tree);
-  const places = toldPlaces(tags, trees, shape);
+  const places = contributionPlaces(tags, trees, shape);
   if (bytes.length !== idCount * places.length * valueBytes)
     throw new TandemError(
       "PROTOCOL_STATE",

@@ -1,0 +1,153 @@
+/**
+ * A passive party's shares of models with the columns of its current table: what the policy lets be asked of them, and
+ * the outcomes of their splits for ids. Nothing of a request is kept but counts.
+ */
+import { TandemError } from "../base/error.ts";
+import { checkKind } from "../gbdt/split/split-test.ts";
+import type { PassiveConfig } from "../party/config/config.ts";
+import { ShareLibrary } from "../party/model/share-library.ts";
+import { withOwnFiles } from "../party/own-files.ts";
+import type { PartnerBudgets } from "../party/partner-budget.ts";
+import type { DataCache } from "../party/tables/data-cache.ts";
+import {
+  bySplitOrder,
+  type SplitColumn,
+  type SplitOutcomes,
+  splitOutcomes,
+} from "../protocol/passive/split-outcomes.ts";
+import type { MaskedModel } from "../scheme/masked/masked-answerer.ts";
+import type { PassiveShare } from "../store/share-files.ts";
+import { countSet } from "../wire/bitmap.ts";
+import { CurrentRows, type RowIndex } from "./row-index.ts";
+import type { ScoringMeter } from "./scoring-meter.ts";
+
+interface PreparedShare {
+  readonly rows: RowIndex;
+  readonly splits: readonly SplitColumn[];
+}
+
+/** A share, as one session of masked scoring asks about it. */
+export interface MaskedShare extends MaskedModel {
+  readonly model: string;
+}
+
+export class ScoredShares {
+  readonly #config: PassiveConfig;
+  readonly #meter: ScoringMeter;
+  readonly #budgets: PartnerBudgets;
+  readonly #shares: ShareLibrary;
+  readonly #rows: CurrentRows;
+  /** Shares with the columns of their splits; prepared anew when the data has changed. */
+  readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
+
+  constructor(config: PassiveConfig, data: DataCache, meter: ScoringMeter, budgets: PartnerBudgets) {
+    this.#config = config;
+    this.#meter = meter;
+    this.#budgets = budgets;
+    const onTrouble = (error: unknown): void => meter.trouble(error);
+    this.#shares = new ShareLibrary(config.output.directory, onTrouble);
+    this.#rows = new CurrentRows(config.data, { data, onTrouble });
+  }
+
+  /** @throws TandemError POLICY unless so many ids may be asked about at once */
+  checkPolicy(idCount: number): void {
+    const { name, policy } = this.#config;
+    if (!policy.scoring) throw new TandemError("POLICY", `the policy of ${name} does not allow scoring`);
+    if (idCount <= policy.max_scoring_ids) return;
+    const what = `ids: ${idCount} asked about, at most ${policy.max_scoring_ids} allowed`;
+    throw new TandemError("POLICY", `the policy of ${name} does not allow this request: ${what}`);
+  }
+
+  /** @throws TandemError MODEL_UNKNOWN, the same for no model and another partner's: models cannot be probed for */
+  async find(model: string, caller: string): Promise<PassiveShare> {
+    const { name } = this.#config;
+    const share = await this.#shares.find(model, caller);
+    if (share === null)
+      throw new TandemError("MODEL_UNKNOWN", `${name} has no share of this model that it made with this active party`);
+    return share;
+  }
+
+  /**
+   * An error for the party's own log. Renaming a partner in the config orphans its models: the log says so, the answer
+   * to the caller does not.
+   */
+  errorForOwner(error: unknown, model: string): unknown {
+    if (!(error instanceof TandemError) || error.code !== "MODEL_UNKNOWN") return error;
+    const partner = this.#shares.partnerOf(model);
+    if (partner === null || this.#config.active.some(({ name }) => name === partner)) return error;
+    const reason = `it was trained with '${partner}', which the config no longer names`;
+    return new TandemError(error.code, `${error.message}: ${reason}`, { cause: error });
+  }
+
+  /** Reads the current table as far as it has changed. @throws TandemError if it does not fit the share */
+  prepare(share: PassiveShare): Promise<PreparedShare> {
+    return withOwnFiles(
+      this.#config.name,
+      (event) => this.#meter.say(event),
+      () => this.#prepare(share),
+    );
+  }
+
+  /** Charges the caller's budget, and counts the ids. @throws TandemError if the budget is used up */
+  async outcomes(
+    share: PassiveShare,
+    ids: readonly string[],
+    unknownAsMissing: boolean,
+    caller: string,
+  ): Promise<SplitOutcomes> {
+    await this.#budgets.score(caller, ids.length);
+    const { rows, splits } = await this.prepare(share);
+    const outcomes = await splitOutcomes(
+      splits,
+      Int32Array.from(ids, (id) => rows.rowOf(id)),
+      unknownAsMissing,
+    );
+    if (ids.length > 0)
+      this.#meter.answered({
+        peer: caller,
+        job: share.job,
+        model: share.model,
+        idCount: ids.length,
+        unknownCount: ids.length - countSet(outcomes.known, ids.length),
+      });
+    return outcomes;
+  }
+
+  /** The share is looked up at each step: it may be gone, or its file replaced. */
+  masked(opened: PassiveShare, caller: string): MaskedShare {
+    let share = opened;
+    return {
+      model: opened.model,
+      splitCount: opened.splits.length,
+      idsMax: this.#config.policy.max_scoring_ids,
+      admit: async () => {
+        this.checkPolicy(0);
+        share = await this.find(opened.model, caller);
+      },
+      checkReady: async () => void (await this.prepare(share)),
+      rowCount: ({ ids }) => {
+        this.checkPolicy(ids.length);
+        return ids.length;
+      },
+      outcomes: async ({ ids, unknownAsMissing }) => ({
+        rowCount: ids.length,
+        ...(await this.outcomes(share, ids, unknownAsMissing, caller)),
+      }),
+    };
+  }
+
+  async #prepare(share: PassiveShare): Promise<PreparedShare> {
+    const rows = await this.#rows.current();
+    const kept = this.#prepared.get(share);
+    if (kept?.rows === rows) return kept;
+    // By name: the order of columns may have changed since training.
+    const splits = share.splits.toSorted(bySplitOrder).map((split) => {
+      const [values, names] = [rows.column(split.featureName), rows.names(split.featureName)];
+      checkKind(split, split.featureName, values, names);
+      return { split, values, names };
+    });
+    const prepared = { rows, splits };
+    this.#prepared.set(share, prepared);
+    return prepared;
+  }
+}
