@@ -5,14 +5,13 @@ import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { diskStorage } from "../base/files/storage.ts";
 import { foldRows } from "../data/split.ts";
-import { activeFacts } from "../party/active/job-facts.ts";
+import { activeFacts, passiveFacts } from "../party/job-facts.ts";
 import { jobTables, readActiveTables, withClassesOf } from "../party/active/tables.ts";
 import { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "../party/config/config.ts";
 import { ConfigFile } from "../party/config/config-file.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
 import { DeskFiles } from "../party/passive/desk-files.ts";
 import { decidingRows, jobRows } from "../party/passive/job-rows.ts";
-import { passiveFacts } from "../party/passive/job-facts.ts";
 import type { Job } from "../protocol/job.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
 import { idsDigest } from "../protocol/ids.ts";
@@ -57,7 +56,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     // These are the record's own: nothing else knows them.
     samplingSecret: String(facts["sampling"]),
     secret: await schemeNamed(job.scheme).readSecret(String(facts["key"])),
-    startModel: String(facts["start"]),
+    start: startIn(facts),
     folds: foldCount,
   });
   requireFacts(folder, facts, now);
@@ -133,6 +132,11 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
     features: features.map(storedFeature),
     trees: await keptTrees(folder, evidence),
   };
+}
+
+/** The model that the active party's training went on from; null: none. */
+export function startIn(facts: Facts): { readonly model: string } | null {
+  return facts["start"] === "" ? null : { model: String(facts["start"]) };
 }
 
 /** What a passive party's facts say besides its data. */

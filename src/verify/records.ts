@@ -1,8 +1,7 @@
 /** Whether openings are what their parties committed to and signed, and whether they are about the same messages. */
 import { X509Certificate } from "node:crypto";
-import { activeFacts } from "../party/active/job-facts.ts";
+import { activeFacts, passiveFacts } from "../party/job-facts.ts";
 import { isSigned } from "../party/job-chain.ts";
-import { passiveFacts } from "../party/passive/job-facts.ts";
 import { commitmentTo, type Facts } from "../protocol/chain/commitment.ts";
 import { isSame } from "../protocol/chain/entries.ts";
 import { firstLink, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
@@ -12,7 +11,7 @@ import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import type { Finding } from "./findings.ts";
 import { firstChange } from "./kept-evidence.ts";
 import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
-import { secretsIn } from "./open-job.ts";
+import { secretsIn, startIn } from "./open-job.ts";
 
 export async function checkRecord(opening: Opening): Promise<Finding[]> {
   const { name, own, opened } = opening;
@@ -113,7 +112,7 @@ async function factsIn({ name, job, features: stored, active, opened: { facts } 
     features,
     samplingSecret: String(facts["sampling"]),
     secret: await schemeNamed(active.scheme).readSecret(String(facts["key"])),
-    startModel: String(facts["start"]),
+    start: startIn(facts),
     folds: active.folds.length,
   });
 }

@@ -11,9 +11,8 @@ import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { ActiveEvidence } from "../../src/party/active/job-evidence.ts";
-import { activeFacts } from "../../src/party/active/job-facts.ts";
+import { activeFacts, passiveFacts } from "../../src/party/job-facts.ts";
 import { PassiveEvidence } from "../../src/party/passive/job-evidence.ts";
-import { passiveFacts } from "../../src/party/passive/job-facts.ts";
 import { recordedPeer } from "../../src/protocol/active/recorded-peer.ts";
 import { ActiveRole } from "../../src/protocol/active/role.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
@@ -97,7 +96,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       features: binned[0],
       samplingSecret: samplingSecret(0),
       secret,
-      startModel: "",
+      start: null,
       folds: 0,
     }),
     signer: signers[0],

@@ -1,8 +1,8 @@
 /** Keeps the active party's checkpoint of a job: opened at the start, stored after every round, gone at the end. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { configNames, schemeNamed } from "../../scheme/registry.ts";
 import { tableDigest } from "../../data/table-digest.ts";
@@ -21,11 +21,13 @@ import { addRoundLine, lineBytes } from "../../store/round-lines.ts";
 import type { ActiveTables } from "./tables.ts";
 import type { ActiveConfig } from "../config/config.ts";
 
-const jobIdBytes = 16;
 /** A checkpoint is written anew when the rounds that were added have so many times the bytes of its margins, */
 const addedTimesMax = 4;
 /** or so many: it is read as one text. */
 const addedBytesMax = 64 << 20;
+
+/** A job whose rows and secret are known, before its first round and after. */
+export type BegunJob = Omit<ActiveCheckpoint, "identity" | "progress">;
 
 export class ActiveCheckpoints {
   readonly folder: string;
@@ -34,7 +36,7 @@ export class ActiveCheckpoints {
   #checkpoint: ActiveCheckpoint | null;
   /** Of rounds that were added to the file since it was written whole; at first it has no margins to add to. */
   #addedBytes = Infinity;
-  /** What held margins that nobody needs any more. */
+  /** A buffer of margins that are stored already, to be used again. */
   #spare: Float64Array | null = null;
 
   private constructor(folder: string, identity: JobIdentity, storage: Storage, checkpoint: ActiveCheckpoint | null) {
@@ -67,26 +69,21 @@ export class ActiveCheckpoints {
     return this.#checkpoint;
   }
 
-  /** The rows are known, and so is the secret: from here on nobody has to be asked for them again. */
-  async begin(
-    job: Pick<ActiveCheckpoint, "secret" | "samplingSecret" | "resolutionBits" | "aligned" | "start">,
-  ): Promise<ActiveCheckpoint> {
-    const jobId = osRandom.fill(new Uint8Array(jobIdBytes));
-    return this.#keep({ identity: this.#identity, jobId, ...job, progress: null });
+  /** From here on no party has to be asked for the rows again. */
+  begin(job: BegunJob): Promise<void> {
+    return this.#keep({ identity: this.#identity, ...job, progress: null });
   }
 
   /** The round is added to the file's end, or all is written anew: always while a layer of rounds is under way. */
-  async store(
-    begun: ActiveCheckpoint,
-    { trees, margins, layerMargins, best, dart }: ActiveProgress,
-    round: StoredRound,
-  ): Promise<void> {
+  async store({ trees, margins, layerMargins, best, dart }: ActiveProgress, round: StoredRound): Promise<void> {
+    const begun = this.#checkpoint;
+    assert(begun !== null, "a job has begun before its rounds are stored");
     const copy = this.#spare?.length === margins.length ? this.#spare : new Float64Array(margins.length);
     copy.set(margins);
     const underWay = layerMargins === undefined ? {} : { layerMargins: layerMargins.slice() };
     const drops = dart === undefined ? {} : { dart };
     const checkpoint = { ...begun, progress: { trees: [...trees], margins: copy, ...underWay, ...drops, best } };
-    const before = this.#checkpoint?.progress?.margins ?? null;
+    const before = begun.progress?.margins ?? null;
     // Of dart all rounds' lines are needed: written whole it has no fewer bytes.
     const room = dart === undefined ? Math.min(addedTimesMax * margins.byteLength, addedBytesMax) : Infinity;
     const isFull = this.#addedBytes >= room;
@@ -106,10 +103,9 @@ export class ActiveCheckpoints {
     await this.#storage.remove(checkpointPath(this.folder));
   }
 
-  async #keep(checkpoint: ActiveCheckpoint): Promise<ActiveCheckpoint> {
+  async #keep(checkpoint: ActiveCheckpoint): Promise<void> {
     await writeActiveCheckpoint(this.folder, checkpoint, this.#storage);
     this.#checkpoint = checkpoint;
-    return checkpoint;
   }
 }
 

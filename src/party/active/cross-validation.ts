@@ -1,11 +1,11 @@
 /**
- * `tandem cv` between companies: every fold's model by turns in one job (turn-attempts.ts).
+ * `tandem cv` between companies: the models of all folds in one job (interleaved-training.ts).
  */
 import { join } from "node:path";
 import { type CrossValidationOutcome, FoldTurns, roundsOfAll } from "../../gbdt/boost/fold-turns.ts";
 import type { Emit } from "../../record/events.ts";
 import type { ActiveConfig } from "../config/config.ts";
-import { runTurns } from "./turn-attempts.ts";
+import { trainInterleaved } from "./interleaved-training.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 
 export interface CrossValidationOptions {
@@ -32,7 +32,7 @@ export async function runCrossValidation(
   const release = await world.lock(folder);
   try {
     let told = 0;
-    const { turns, instances } = await runTurns(
+    const { turns, instances } = await trainInterleaved(
       config,
       (training) => ({
         folds,

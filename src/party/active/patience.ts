@@ -27,7 +27,7 @@ export interface PatienceOptions {
   /** @param leftMs for how long it will be tried again, if nothing helps */
   readonly onWait: (error: TandemError, delayMs: number, leftMs: number) => void;
   /** What helps when patience has ended; that the same command continues the job, unless it says otherwise. */
-  readonly advice?: string;
+  readonly advice?: string | undefined;
 }
 
 export class Patience {

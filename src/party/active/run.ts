@@ -1,7 +1,6 @@
 /**
  * The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep
- * the share. An attempt is a set of connections; when one of them is lost, all are given up, and the next attempt
- * continues from what is stored. The process may end at any moment as well: the same command continues the job.
+ * the share (attempts.ts, model-training.ts). The process may end at any moment: the same command continues the job.
  */
 import { membershipFlag } from "../../record/membership.ts";
 import { configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
@@ -14,14 +13,13 @@ import { treesPerLayer } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { JobAttempts } from "./attempts.ts";
 import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
-import { type AlignedRows, readActiveTables, ReadTables, withClassesOf } from "./tables.ts";
+import { ModelTraining } from "./model-training.ts";
+import { type AlignedRows, alignTables, readActiveTables, ReadTables, withClassesOf } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
-import { alignAndWrite } from "./aligned-file.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { recordedDefences } from "../privacy-policy.ts";
 import type { Emit, EventOf } from "../../record/events.ts";
-import { Patience } from "./patience.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { readStart } from "../model/start-model.ts";
 
@@ -37,9 +35,14 @@ export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWo
         ? await readStart(classed, read.tables[0].rows.table)
         : checkpoints.checkpoint.start;
     const config = { ...classed, job: { ...classed.job, start } };
-    await recorded(config, emit, world, checkpoints.folder, (tell, notes) => {
+    await recorded(config, emit, world, checkpoints.folder, async (tell, notes) => {
       for (const words of notices) tell({ type: "notice", party: config.name, words });
-      return runJob(config, read, checkpoints, tell, notes, world);
+      const training = new ModelTraining(config, checkpoints, tell, notes, world);
+      try {
+        await new JobAttempts(config, read, training, tell, world).untilDone();
+      } finally {
+        training.close();
+      }
     });
   } finally {
     await release();
@@ -121,40 +124,6 @@ function jobEvent({ name, job, passives, data, align }: ActiveConfig): EventOf<"
   };
 }
 
-async function runJob(
-  config: ActiveConfig,
-  read: ReadTables,
-  checkpoints: ActiveCheckpoints,
-  emit: Emit,
-  notes: JobNotes,
-  world: ActiveWorld,
-): Promise<void> {
-  const attempts = new JobAttempts(config, read, checkpoints, emit, notes, world);
-  const patience = new Patience(
-    {
-      patienceMs: config.patience_seconds * 1000,
-      firstContactMs: config.firstContactSeconds * 1000,
-      now: world.now,
-      sleep: world.sleep,
-      jitter: world.jitter,
-      onWait: ({ code, message }, delayMs, leftMs) =>
-        emit({ type: "waiting", party: config.name, job: config.job.name, delayMs, leftMs, code, message }),
-    },
-    checkpoints.checkpoint !== null,
-  );
-  try {
-    for (;;) {
-      try {
-        return await attempts.next(patience);
-      } catch (error) {
-        await patience.afterFailure(error);
-      }
-    }
-  } finally {
-    attempts.close();
-  }
-}
-
 /** Alignment alone; the rows that are common to all parties are written to `out`. */
 export async function runAlignment(
   config: ActiveConfig,
@@ -166,7 +135,7 @@ export async function runAlignment(
   const path = out ?? join(await makeJobFolder(config, world.storage), "aligned.csv");
   const peers = await connectWatched(world, config, emit);
   try {
-    return { path, aligned: await alignAndWrite(tables, peers, config, path, emit, world) };
+    return { path, aligned: await alignTables(tables, peers, config, emit, { path, storage: world.storage }) };
   } finally {
     for (const peer of peers) peer.close();
   }

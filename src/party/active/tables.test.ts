@@ -8,7 +8,8 @@ import { DistinctIds } from "../../align/normalise.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { isSet } from "../../wire/bitmap.ts";
-import { type ActiveTables, jobTables, readActiveTables, rowsOf } from "./tables.ts";
+import { joinParts } from "../tables/joined-tables.ts";
+import { type ActiveTables, jobTables, readActiveTables } from "./tables.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { TablePart } from "../tables/joined-tables.ts";
 import { resolveJob } from "../resolve-job.ts";
@@ -64,7 +65,7 @@ describe("with a validation file", () => {
   test("aligned, all files' rows are in the common order", () => {
     const tables: ActiveTables = [train, test2, held];
     const job = jobTables(tables, Uint32Array.of(15, 3, 12, 0, 14), config(files));
-    expect([11, 12, 13, 14, 15, 16].map(rowsOf(tables).fieldOf)).toEqual([
+    expect([11, 12, 13, 14, 15, 16].map(joinParts(tables).fieldOf)).toEqual([
       "path",
       "test_path",
       "test_path",
@@ -101,7 +102,7 @@ describe("with a validation file", () => {
 
   test("in which somebody stands who is trained on", async () => {
     await expectError(
-      () => rowsOf([train, part("validation_path", ["v1", "t3"])]),
+      () => joinParts([train, part("validation_path", ["v1", "t3"])]),
       "ID_DUPLICATE",
       /validation_path\.csv: 1 of its ids/,
     );

@@ -4,10 +4,9 @@
  * @reveals passive: which of the common instances are trained on; which of them are held back for validation
  */
 import { alignActive, type PairwiseCounts } from "../../align/active-alignment.ts";
-import type { AlignmentPeer } from "../../align/alignment-peer.ts";
-import type { DistinctIds } from "../../align/normalise.ts";
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
+import type { Storage } from "../../base/files/storage.ts";
 import { columnsOfRows, noColumns, type RowColumns } from "../../base/rows/row-columns.ts";
 import { rowNumbers, rowsWhere } from "../../base/rows/row-numbers.ts";
 import { CategoryBook } from "../../data/category-book.ts";
@@ -25,10 +24,11 @@ import type { SharedRows } from "../../protocol/active/role.ts";
 import type { Job } from "../../protocol/job.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
-import { joinParts, type JoinedTable, type TablePart } from "../tables/joined-tables.ts";
+import { alignedCsv, joinParts, type TablePart } from "../tables/joined-tables.ts";
 import { readPartyTable, sourceOf } from "../tables/party-data.ts";
 import type { LabelSpec } from "../tables/party-labels.ts";
 import { trainableRows } from "../tables/table-rows.ts";
+import type { ConnectedPeer } from "./world.ts";
 
 /** The rows of each file, in this order; those after the first may be missing. */
 export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];
@@ -128,19 +128,20 @@ export function withClassesOf(config: ActiveConfig, [{ rows }]: ActiveTables): A
   };
 }
 
-/** All rows, one file after the other. @throws TandemError ID_DUPLICATE if somebody stands in two files */
-export function rowsOf(tables: ActiveTables): JoinedTable {
-  return joinParts(tables);
-}
-
-/** @throws TandemError ID_MISMATCH if the parties have nobody in common */
+/**
+ * @param file where the common rows are written for people; path null: nowhere
+ * @throws TandemError ID_MISMATCH if no instance is common to all parties
+ */
 export async function alignTables(
-  ids: DistinctIds,
-  peers: readonly AlignmentPeer[],
-  config: Pick<ActiveConfig, "name" | "job" | "threads" | "max_passive_ids">,
+  tables: ActiveTables,
+  peers: readonly ConnectedPeer[],
+  config: Pick<ActiveConfig, "name" | "job" | "threads" | "max_passive_ids" | "data">,
   emit: Emit,
+  file: { readonly path: string | null; readonly storage: Storage },
 ): Promise<AlignedRows> {
-  const { name, job, threads } = config;
+  const { name, job, threads, data } = config;
+  const joined = joinParts(tables);
+  const { ids } = joined;
   emit({
     type: "aligning",
     party: name,
@@ -151,7 +152,8 @@ export async function alignTables(
   });
   const onProgress = (done: number, total: number): void =>
     emit({ type: "alignment-progress", party: name, done, total });
-  const { rows, pairwise } = await alignActive(ids, peers, {
+  const aligning = peers.map((peer) => peer.alignment(job.name, data.validation_path !== undefined));
+  const { rows, pairwise } = await alignActive(ids, aligning, {
     onProgress,
     passiveIdCountMax: config.max_passive_ids,
     onAlarm: (peer, words) => emit({ type: "alarm", party: name, peer, words }),
@@ -165,6 +167,7 @@ export async function alignTables(
       `no id is common to all parties (${shared}); do all of them use the same kind of id, and the same 'normalise'?`,
     );
   }
+  if (file.path !== null) await file.storage.write(file.path, alignedCsv(joined, rows));
   return { rows, pairwise };
 }
 

@@ -1,6 +1,6 @@
 /**
- * `tandem tune` between companies: a search over parameters by cross-validation, all trials by turns in one job, after
- * one alignment (turn-attempts.ts). Its models are nobody's: nothing of them is kept but how well they did.
+ * `tandem tune` between companies: a search over parameters by cross-validation, all trials in one job, after one
+ * alignment (interleaved-training.ts). Of its models only the metrics are kept.
  */
 import { join } from "node:path";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -10,7 +10,7 @@ import type { SearchSpace } from "../../gbdt/tune/search-space.ts";
 import { TrialTurns, wholeOf } from "../../gbdt/tune/trial-turns.ts";
 import type { Emit } from "../../record/events.ts";
 import type { ActiveConfig } from "../config/config.ts";
-import { runTurns } from "./turn-attempts.ts";
+import { trainInterleaved } from "./interleaved-training.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 
 export interface Search {
@@ -42,8 +42,8 @@ export async function runTuning(
   const release = await world.lock(folder);
   try {
     let { trials } = search;
-    const { turns, instances } = await runTurns(
-      // Nobody verifies models that are thrown away.
+    const { turns, instances } = await trainInterleaved(
+      // The models are not kept: there is nothing to verify.
       { ...config, output: { ...config.output, verifiable: false } },
       ({ num_class }) => {
         trials = search.trials.map((trial) => ({ ...trial, num_class }));

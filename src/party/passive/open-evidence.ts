@@ -2,13 +2,13 @@
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { type AgreedParameters, firstTreeOf } from "../../protocol/job-parameters.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { passiveFacts } from "../job-facts.ts";
 import { readSigner } from "../model/signer.ts";
 import { noiseSecretOf } from "../noise-secret.ts";
 import { minimumsOf } from "../policy.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
 import type { DeskFiles } from "./desk-files.ts";
 import { PassiveEvidence } from "./job-evidence.ts";
-import { passiveFacts } from "./job-facts.ts";
 import type { JobRows } from "./job-rows.ts";
 import type { RowDigests } from "./row-digests.ts";
 

@@ -103,7 +103,7 @@ export class FederatedRound {
       columnRate: training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree,
       offersSameRoot: takesAll && privacy.max_thresholds === 0,
       moreFollow: !isLast,
-      before: before.then(() => observer.treeBegan(firstTree)),
+      before: before.then(() => observer.treeBegan?.(firstTree)),
       encrypting: this.#encrypting,
     });
     const grid = { sampler, gradients, sample, layout };
@@ -117,13 +117,13 @@ export class FederatedRound {
     ): Promise<void> => {
       const evaluate = async (): Promise<RoundMetrics> =>
         (evaluated = { train: await monitor.onTraining(margins), validation });
-      await observer.treeFinished(tree, margins, evaluate, grown.tree);
+      await observer.treeFinished?.(tree, margins, evaluate, grown.tree);
       await nextSlice();
     };
     for (const [i, outputs] of treeOutputs.entries()) {
       const tree = firstTree + i;
       this.#growing = tree;
-      if (i > 0) observer.treeBegan(tree);
+      if (i > 0) observer.treeBegan?.(tree);
       const parameters = growParametersOf(training);
       const found = await this.#growTree({ ...grid, tree, outputs, parameters, round: shared });
       await shared.opened;

@@ -93,16 +93,16 @@ export interface StoredRound {
 
 /** What the party around this role wants to know. No gradient, label or threshold passes through here. */
 export interface ActiveObserver {
-  joined(partyName: string, featureCount: number): void;
-  layoutProven(layout: GradientLayout): void;
-  treeBegan(tree: number): void;
+  joined?(partyName: string, featureCount: number): void;
+  layoutProven?(layout: GradientLayout): void;
+  treeBegan?(tree: number): void;
   phase?(edge: PhaseEdge): void;
   /**
    * @param evaluate metrics of the training rows and, after a round, of the validation rows; computed when first asked
    * for
    * @param grown the active party's own view of the tree: for its own eyes
    */
-  treeFinished(
+  treeFinished?(
     tree: number,
     margins: Float64Array,
     evaluate: () => Promise<RoundMetrics>,

@@ -116,7 +116,10 @@ export class ActiveRole {
       parameters: this.#agreed,
     };
     await Promise.all(
-      this.#sessions.map(async (session) => observer.joined(session.name, (await session.join(hello)).featureCount)),
+      this.#sessions.map(async (session) => {
+        const { featureCount } = await session.join(hello);
+        observer.joined?.(session.name, featureCount);
+      }),
     );
     this.phases.handshake = now() - started;
   }
@@ -142,7 +145,7 @@ export class ActiveRole {
     );
     const isOver = (): boolean => round === roundCount || (beginsLayer(round, training) && monitor.isOver);
     if (!isOver()) await this.#setUp(task.rows.training, layout);
-    this.#job.observer.layoutProven(layout);
+    this.#job.observer.layoutProven?.(layout);
     let stored: Promise<RoundMetrics | null> = Promise.resolve(null);
     try {
       for (; !isOver(); round++) {
@@ -193,7 +196,7 @@ export class ActiveRole {
     );
     // Every row is summed in some fold.
     if (!folds.isOver) await this.#setUp(null, layout);
-    observer.layoutProven(layout);
+    observer.layoutProven?.(layout);
     while (!folds.isOver) {
       const turn = folds.next();
       // The next turn is another fold's: it begins when this one is over.

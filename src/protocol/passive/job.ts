@@ -59,10 +59,10 @@ export interface PassiveJob {
 
 /** What the party around this role wants to know. */
 export interface PassiveObserver {
-  joined(activeName: string): void;
-  roundBegan(tree: number): void;
+  joined?(activeName: string): void;
+  roundBegan?(tree: number): void;
   phase?(edge: PhaseEdge): void;
-  treeFinished(tree: number, ownSplits: readonly OwnSplit[]): void;
+  treeFinished?(tree: number, ownSplits: readonly OwnSplit[]): void;
   /** What either side sees of the other, as it happens: for this party's own eyes. */
   readonly observed?: Watch;
 }

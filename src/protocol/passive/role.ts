@@ -113,7 +113,7 @@ export class PassiveRole {
       scheme: this.#membership.greeting,
     };
     this.#joined = { hello, answer };
-    job.observer.joined(peerText(hello.activeName));
+    job.observer.joined?.(peerText(hello.activeName));
     return answer;
   }
 

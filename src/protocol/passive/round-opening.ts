@@ -40,7 +40,7 @@ export class RoundOpening {
     course.tree = tree;
     course.level = 0;
     answered.beginTree();
-    job.observer.roundBegan(tree);
+    job.observer.roundBegan?.(tree);
     try {
       await begin();
       this.#attempt.hasBegunRound = true;

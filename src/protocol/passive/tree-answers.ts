@@ -118,7 +118,7 @@ export class TreeAnswers {
       if (isLastOfRound) course.phase = "ready";
       else this.#nextTree(tree + 1);
       course.level = 0;
-      job.observer.treeFinished(tree, answered.splits);
+      job.observer.treeFinished?.(tree, answered.splits);
     });
   }
 

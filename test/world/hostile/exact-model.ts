@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { selectRows } from "../../../src/data/dataset.ts";
 import type { Model } from "../../../src/gbdt/tree/model.ts";
 import { trainPlain } from "../../../src/party/active/plain-training.ts";
-import { jobTables, readActiveTables, rowsOf } from "../../../src/party/active/tables.ts";
+import { jobTables, readActiveTables } from "../../../src/party/active/tables.ts";
+import { joinParts } from "../../../src/party/tables/joined-tables.ts";
 import type { ActiveConfig } from "../../../src/party/config/config.ts";
 import { withGrid } from "../../../src/party/job-grid.ts";
 import { noiseSecretFrom } from "../../../src/party/noise-secret.ts";
@@ -16,7 +17,7 @@ import { columnsOf, type HostileParties, plantedSecrets } from "./hostile-partie
 /** The model of a job like this one, trained in one place. */
 export async function centralisedModel(config: ActiveConfig, { shop }: HostileParties): Promise<Model> {
   const tables = await readActiveTables(config);
-  const ids = [...rowsOf(tables).table.ids];
+  const ids = [...joinParts(tables).table.ids];
   const ascending = Uint32Array.from(ids, (_, row) => row).sort((a, b) => (ids[a] < ids[b] ? -1 : 1));
   const { train, rows: own } = jobTables(tables, config.align ? ascending : null, config);
   const isCategorical = config.job.training.enable_categorical;

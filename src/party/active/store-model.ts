@@ -1,0 +1,70 @@
+/** What is kept of a model that is trained: predictions of the test rows, and the active party's share. */
+import { join } from "node:path";
+import type { Storage } from "../../base/files/storage.ts";
+import { categoryNamesOf } from "../../data/dataset.ts";
+import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
+import { objectiveFor, predictionsFrom } from "../../gbdt/objective/objectives.ts";
+import type { ActiveModel, ActiveRole } from "../../protocol/active/role.ts";
+import { agreedParameters } from "../../protocol/job-parameters.ts";
+import { modelId } from "../../protocol/model-id.ts";
+import type { ActiveResult } from "../../record/events/job-events.ts";
+import type { JobNotes } from "../../record/job-record.ts";
+import { baseMarginMark, maskedMark, writeActiveShare } from "../../store/share-files.ts";
+import { evaluate } from "../evaluate.ts";
+import { rowsOfTable } from "../tables/table-rows.ts";
+import type { PreparedJob } from "./attempts.ts";
+import { writePredictions } from "./results.ts";
+
+/** @returns metrics of the test rows; null where there are none */
+export async function storeModel(
+  role: ActiveRole,
+  model: ActiveModel,
+  prepared: PreparedJob,
+  folder: string,
+  notes: JobNotes,
+  storage: Storage,
+): Promise<ActiveResult["metrics"]["test"]> {
+  const { config, train, rows, idsDigest } = prepared;
+  const { name, job, data } = config;
+  const metrics = await predictTestRows(role, model, prepared, folder, notes, storage);
+  await writeActiveShare(
+    join(folder, "share.json"),
+    {
+      name,
+      job: job.name,
+      model: modelId(agreedParameters(job), rows.count, idsDigest),
+      ...maskedMark(job.privacy.masked_scoring),
+      ...baseMarginMark(data.base_margin),
+      ...model,
+      ...(train.classes ? { classes: train.classes } : {}),
+    },
+    storage,
+  );
+  return metrics;
+}
+
+async function predictTestRows(
+  role: ActiveRole,
+  model: ActiveModel,
+  { config, test }: PreparedJob,
+  folder: string,
+  notes: JobNotes,
+  storage: Storage,
+): Promise<ActiveResult["metrics"]["test"]> {
+  if (test === null) return null;
+  const { training } = config.job;
+  const { objective } = training;
+  const rows = rowsOfTable(test);
+  const margins = await role.predict(model, {
+    ids: test.ids,
+    features: test.features,
+    categoryNames: categoryNamesOf(test),
+    baseMargins: rows.columns.base_margin,
+  });
+  const predictions = predictionsFrom(objective, margins, model.outputCount);
+  const path = config.output.predictions ?? join(folder, "predictions.csv");
+  await writePredictions(path, test, { objective, predictions }, storage);
+  const curves = objectiveFor(objective).kind === "binary" ? scoreCurves(predictions, rows.labels) : null;
+  if (curves !== null) notes.own({ kind: "scores", rows: "test", curves });
+  return evaluate(training, margins, rows);
+}
