@@ -339,16 +339,17 @@ napi_value peelCall(const Arguments& arguments) {
   const Span<double> sums = arguments.float64s(6);
   input.words = arguments.integer(7, 1, 1024);
   const Span<std::uint32_t> possible = arguments.uint32s(8);
-  check(possible.length % input.words == 0, "every person has the same number of words");
-  input.people = possible.length / input.words;
-  check(keys.length == checkedProduct(treeBits.length, input.people), "every person has a key per tree");
+  check(possible.length % input.words == 0, "every instance has the same number of words");
+  input.instances = possible.length / input.words;
+  check(keys.length == checkedProduct(treeBits.length, input.instances), "every instance has a key per tree");
   input.nodes = nodeTrees.length;
   check(offsets.length == input.nodes + 1 && offsets.data[0] == 0 && offsets.data[input.nodes] == members.length,
         "every node has its members");
   for (std::size_t i = 0; i < input.nodes; i++) {
     check(nodeTrees.data[i] < treeBits.length && offsets.data[i] <= offsets.data[i + 1], "a node is out of bounds");
   }
-  for (std::size_t i = 0; i < members.length; i++) check(members.data[i] < input.people, "a member is out of bounds");
+  for (std::size_t i = 0; i < members.length; i++)
+    check(members.data[i] < input.instances, "a member is out of bounds");
   input.equationCount = sums.length;
   check(equations.length == checkedProduct(sums.length, 2 + input.words), "an equation has the wrong size");
   for (std::size_t q = 0; q < sums.length; q++) {

@@ -11,9 +11,9 @@
 // bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8, 54 MB with w = 10.
 //
 // NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole
-// table under masks would cost more than the power itself. Whoever shares this machine's caches could learn about
-// obfuscators. Over a network nothing shows: all products are made, also by 1, so the time is the same for all
-// exponents.
+// table under masks would cost more than the power itself. A process that shares this machine's caches could learn
+// about obfuscators. Nothing is visible over a network: all products are computed, also by 1, so the time is the same
+// for all exponents.
 #pragma once
 
 #include "power.h"

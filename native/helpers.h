@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-// Calls work(context) on this thread, and on up to `helpers` others where they are free before this one is done.
-// Returns when nobody runs it any more. `work` may be called late, or by nobody else; it must not throw.
+// Calls work(context) on this thread, and on up to `helpers` others if they are free before this one is done.
+// Returns when no thread runs it any more. Helpers may call `work` late or not at all; it must not throw.
 void shareWork(std::size_t helpers, void (*work)(void*), void* context);
 
 }  // namespace tandem

@@ -123,7 +123,8 @@ LaneRing::LaneRing(Kernel kernel, const Limb* n, std::size_t limbs)
   negatedInverse_ = negatedInverse(n[0]) & kDigitMask;
 }
 
-// The parts of a sweep that belong to the modulus. A macro, because Vector members want the target of their function.
+// The parts of a sweep that belong to the modulus. A macro, because Vector members need the target attribute of their
+// function.
 #define TANDEM_SWEEP(sweep)                            \
   Vector quotient[kDigitsMax + 1];                     \
   Sweep sweep;                                         \

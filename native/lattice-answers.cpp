@@ -51,7 +51,7 @@ class AnswerWriter {
     }
   }
 
-  // Candidates of one stream of floods.
+  // Candidates of one stream of smudging noise.
   void write(const AesKey& key, std::size_t stream) const {
     KeyStream floods(context_.kernel, key, {Domain::kFlood, 0, stream});
     const std::size_t first = stream * kFloodCandidates;

@@ -2,7 +2,7 @@
 //
 //   u_c = sum of the records of its rows + <p, r_c> + f_c,
 //
-// p the mask records, f_c a flood that is drawn for this answer only.
+// p the mask records, f_c smudging noise that is drawn for this answer only.
 //
 // Constant-time: no.
 #pragma once
@@ -18,7 +18,7 @@ namespace lattice {
 long long maskProducts(const Context& context, const std::uint8_t* masks, const std::uint8_t* records,
                        std::size_t candidates, std::int64_t* products, std::size_t threads);
 
-// Floods come from streams of so many candidates each.
+// Smudging noise comes from streams of this many candidates each.
 constexpr std::size_t kFloodCandidates = 256;
 
 struct AnswerJob {

@@ -42,7 +42,7 @@ std::vector<TilePlan> planTiles(const std::vector<std::uint32_t>& binCounts) {
   return plans;
 }
 
-// The first record that is not canonical: after somebody has seen that there is one.
+// The first non-canonical record; called only after one has been detected.
 std::size_t firstRefused(const Context& context, const std::uint8_t* records, std::size_t count) {
   for (std::size_t i = 0; i < count; i++) {
     std::uint8_t padded[32 + kRecordSlack] = {};

@@ -1,4 +1,4 @@
-// What everybody who takes part in an attempt knows: the set, the plaintext modulus, and the public rows.
+// The public parameters of an attempt: the set, the plaintext modulus, and the public rows.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 namespace tandem {
 namespace lattice {
 
-// The common reference string: public ring elements, transformed, drawn from its key. They are drawn when they are
-// asked for first: that takes long for many rows, and not everybody needs them.
+// The common reference string: public ring elements, transformed, drawn from its key. They are drawn on first
+// use: that takes long for many rows, and not every party needs them.
 class CommonRows {
  public:
   CommonRows(const Set& set, const Kernel& kernel, const std::uint8_t* crsKey, std::size_t blocks);

@@ -1,7 +1,7 @@
 // Residues modulo a 50-bit prime as whole numbers in doubles. Included once per kernel, hence no #pragma once.
 //
 // A product a b is h + l: h is it rounded, l = a b - h by FMA, both whole numbers. With the nearest whole number q to
-// a b / p (or one beside it), a b - q p = (h - q p) + l. Both steps are exact, since all numbers are below 2^53. This
+// a b / p (or one next to it), a b - q p = (h - q p) + l. Both steps are exact, since all numbers are below 2^53. This
 // holds for |a| < 4p and |b| <= p/2, and gives |result| < 0.6 p. A whole number nearest to x is
 // x + 1.5 2^52 - 1.5 2^52. The compiler must not contract these sums itself: -ffp-contract=off.
 //

@@ -147,7 +147,8 @@ napi_value answerCall(const Arguments& arguments) {
   job.chains = arguments.chains(2, cells.length / lattice::kLanes, job.candidates);
   job.noise = checkedNoise(arguments, 6, job.candidates);
   job.floodWidth = wideInteger(arguments, 7);
-  check(job.floodWidth >= 1 && job.floodWidth <= lattice::Wide{1} << 76, "a flood's width is from 1 to 2^76");
+  check(job.floodWidth >= 1 && job.floodWidth <= lattice::Wide{1} << 76,
+        "the width of the smudging noise is from 1 to 2^76");
   const Seeds seed = checkedSeed(arguments, 8);
   job.cells = cells.data;
   job.products = products.data;

@@ -29,7 +29,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "flat buffers are littl
 // Overwrites memory in a way that the compiler may not leave out.
 void wipe(void* memory, std::size_t sizeBytes);
 
-// Memory is wiped when it is given back: limbs may be secret, and wiping costs little beside the arithmetic. It is
+// Memory is wiped when it is released: limbs may be secret, and wiping costs little compared with the arithmetic. It is
 // aligned to cache lines, which vector instructions need.
 constexpr std::size_t kAlignment = 64;
 

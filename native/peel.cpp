@@ -1,4 +1,4 @@
-// See peel.h. Cheapest equations first; an equation is looked at again when somebody in it has changed.
+// See peel.h. Cheapest equations first; an equation is examined again when one of its instances has changed.
 #include "peel.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::size_t kBuckets = 40;
 
 struct Equation {
   std::uint32_t node;
-  // People of whom it is open whether they are in these parts; how many of them are, and their key.
+  // Instances whose membership in these parts is open; how many of them are members, and the sum of their keys.
   std::int64_t open = 0;
   std::int64_t wanted = 0;
   std::uint64_t target = 0;
@@ -60,10 +60,10 @@ class Peeling {
   static constexpr std::uint32_t kNoEquation = 0xffffffff;
 
   void readNodes() {
-    nodeOffsets_.assign(in_.people + 1, 0);
+    nodeOffsets_.assign(in_.instances + 1, 0);
     const std::size_t total = in_.memberOffsets[in_.nodes];
     for (std::size_t i = 0; i < total; i++) nodeOffsets_[in_.members[i] + 1]++;
-    for (std::size_t i = 0; i < in_.people; i++) nodeOffsets_[i + 1] += nodeOffsets_[i];
+    for (std::size_t i = 0; i < in_.instances; i++) nodeOffsets_[i + 1] += nodeOffsets_[i];
     nodesOf_.resize(total);
     std::vector<std::size_t> at(nodeOffsets_.begin(), nodeOffsets_.end() - 1);
     for (std::size_t node = 0; node < in_.nodes; node++) {
@@ -88,10 +88,10 @@ class Peeling {
           equationOf_[equation.node * parts_ + part] = static_cast<std::uint32_t>(q);
       }
       for (std::size_t i = in_.memberOffsets[equation.node]; i < in_.memberOffsets[equation.node + 1]; i++) {
-        const std::uint32_t person = in_.members[i];
-        if (!meets(person, q)) continue;
-        if (isWithin(possible(person), q))
-          take(equation, person);
+        const std::uint32_t instance = in_.members[i];
+        if (!meets(instance, q)) continue;
+        if (isWithin(possible(instance), q))
+          take(equation, instance);
         else
           equation.open++;
       }
@@ -99,10 +99,10 @@ class Peeling {
   }
 
   const std::uint32_t* mask(std::size_t q) const { return in_.equations + q * (2 + words_) + 2; }
-  std::uint32_t* possible(std::size_t person) const { return in_.possible + person * words_; }
+  std::uint32_t* possible(std::size_t instance) const { return in_.possible + instance * words_; }
 
-  std::uint64_t key(std::uint32_t node, std::uint32_t person) const {
-    return static_cast<std::uint64_t>(in_.keys[in_.nodeTrees[node] * in_.people + person]);
+  std::uint64_t key(std::uint32_t node, std::uint32_t instance) const {
+    return static_cast<std::uint64_t>(in_.keys[in_.nodeTrees[node] * in_.instances + instance]);
   }
 
   bool meets(const std::uint32_t* parts, std::size_t q) const {
@@ -112,7 +112,7 @@ class Peeling {
     }
     return false;
   }
-  bool meets(std::uint32_t person, std::size_t q) const { return meets(possible(person), q); }
+  bool meets(std::uint32_t instance, std::size_t q) const { return meets(possible(instance), q); }
 
   bool isWithin(const std::uint32_t* parts, std::size_t q) const {
     const std::uint32_t* wanted = mask(q);
@@ -122,10 +122,10 @@ class Peeling {
     return true;
   }
 
-  // Somebody is known to be in the parts of an equation.
-  void take(Equation& equation, std::uint32_t person) {
+  // An instance is known to be in the parts of an equation.
+  void take(Equation& equation, std::uint32_t instance) {
     equation.wanted--;
-    equation.target = (equation.target - key(equation.node, person)) & kKeyMask;
+    equation.target = (equation.target - key(equation.node, instance)) & kKeyMask;
   }
 
   void enqueue(std::size_t q) {
@@ -174,10 +174,10 @@ class Peeling {
     keys_.clear();
     std::uint64_t total = 0;
     for (std::size_t i = in_.memberOffsets[equation.node]; i < in_.memberOffsets[equation.node + 1]; i++) {
-      const std::uint32_t person = in_.members[i];
-      if (!meets(person, q) || isWithin(possible(person), q)) continue;
-      open_.push_back(person);
-      keys_.push_back(key(equation.node, person));
+      const std::uint32_t instance = in_.members[i];
+      if (!meets(instance, q) || isWithin(possible(instance), q)) continue;
+      open_.push_back(instance);
+      keys_.push_back(key(equation.node, instance));
       total += keys_.back();
     }
     const std::int64_t count = static_cast<std::int64_t>(open_.size());
@@ -211,8 +211,8 @@ class Peeling {
     }
   }
 
-  void narrow(std::uint32_t person, std::size_t q, bool isIn) {
-    std::uint32_t* parts = possible(person);
+  void narrow(std::uint32_t instance, std::size_t q, bool isIn) {
+    std::uint32_t* parts = possible(instance);
     before_.assign(parts, parts + words_);
     const std::uint32_t* wanted = mask(q);
     std::uint32_t left = 0;
@@ -221,12 +221,12 @@ class Peeling {
       left |= parts[w];
     }
     if (left == 0) throw Contradiction(q);
-    for (std::size_t i = nodeOffsets_[person]; i < nodeOffsets_[person + 1]; i++) updateAt(nodesOf_[i], person);
+    for (std::size_t i = nodeOffsets_[instance]; i < nodeOffsets_[instance + 1]; i++) updateAt(nodesOf_[i], instance);
   }
 
-  // The equations of a node, after somebody's possible parts have changed from before_.
-  void updateAt(std::uint32_t node, std::uint32_t person) {
-    const std::uint32_t* parts = possible(person);
+  // The equations of a node, after the possible parts of an instance have changed from before_.
+  void updateAt(std::uint32_t node, std::uint32_t instance) {
+    const std::uint32_t* parts = possible(instance);
     const std::uint32_t* equationOf = &equationOf_[node * parts_];
     std::uint32_t last = kNoEquation;
     std::uint32_t within = kNoEquation;
@@ -235,7 +235,7 @@ class Peeling {
         const std::uint32_t q = equationOf[32 * w + static_cast<std::size_t>(__builtin_ctz(gone))];
         if (q == kNoEquation || q == last) continue;
         last = q;
-        if (meets(person, q) || !isFirst(q, w, gone)) continue;
+        if (meets(instance, q) || !isFirst(q, w, gone)) continue;
         equations_[q].open--;
         touch(q);
       }
@@ -246,7 +246,7 @@ class Peeling {
     }
     if (within >= kNoEquation - 1 || !isWithin(parts, within) || isWithin(before_.data(), within)) return;
     equations_[within].open--;
-    take(equations_[within], person);
+    take(equations_[within], instance);
     touch(within);
   }
 

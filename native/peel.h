@@ -1,7 +1,7 @@
-// A2 of src/privacy/attack: takes apart exact sums over unnamed people. Every person has a set of possible parts of one
-// feature; every equation says how many people of a node are in some of the parts, and the sum of their keys. What
-// follows narrows the sets until nothing follows any more, or the time is over. src/privacy/attack/peel-portable.ts is
-// the oracle.
+// Attack A2 of src/privacy/attack: decomposes exact sums over anonymous instances. Every instance has a set of possible
+// parts of one feature; every equation gives the number of instances of a node in some of the parts, and the sum of
+// their keys. Deduction narrows the sets until nothing more follows, or the time limit is reached.
+// src/privacy/attack/peel-portable.ts is the oracle.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 namespace tandem {
 
 struct PeelInput {
-  // Per tree the keys of all people, each below 2^52.
+  // Per tree the keys of all instances, each below 2^52.
   const double* keys;
-  std::size_t people;
+  std::size_t instances;
   // Per node its tree, and its members.
   const std::uint32_t* nodeTrees;
   const std::uint32_t* memberOffsets;
@@ -25,7 +25,7 @@ struct PeelInput {
   const double* sums;
   std::size_t equationCount;
   std::size_t words;
-  // Per person the possible parts, as `words` words of bits: narrowed in place.
+  // Per instance the possible parts, as `words` words of bits: narrowed in place.
   std::uint32_t* possible;
   double seconds;
 };

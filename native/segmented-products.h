@@ -6,7 +6,7 @@
 // list that a cut falls into is put together at the end. Multiplication modulo N^2 is exact, commutes and has one
 // reduced result, so neither the cuts nor the threads show.
 //
-// Constant-time: no; which elements are multiplied is known to whoever computes here.
+// Constant-time: no; which elements are multiplied is known to the computing party.
 #pragma once
 
 #include <functional>

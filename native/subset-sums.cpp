@@ -45,9 +45,9 @@ struct Kept {
 
 bool operator<(const Kept& a, const Kept& b) { return a.key < b.key; }
 
-constexpr std::uint64_t kNobody = 0xffff;
+constexpr std::uint64_t kNone = 0xffff;
 
-std::uint64_t places(std::uint64_t a, std::uint64_t b = kNobody, std::uint64_t c = kNobody) {
+std::uint64_t places(std::uint64_t a, std::uint64_t b = kNone, std::uint64_t c = kNone) {
   return a | b << 16 | c << 32;
 }
 
@@ -71,10 +71,10 @@ void eachSubset(const std::vector<std::uint64_t>& keys, std::size_t size, const 
   }
 }
 
-bool shareNobody(std::uint64_t x, std::uint64_t y) {
+bool areDisjoint(std::uint64_t x, std::uint64_t y) {
   for (int i = 0; i < 48; i += 16) {
     const std::uint64_t one = (x >> i) & 0xffff;
-    if (one == kNobody) continue;
+    if (one == kNone) continue;
     for (int j = 0; j < 48; j += 16) {
       if (one == ((y >> j) & 0xffff)) return false;
     }
@@ -85,7 +85,7 @@ bool shareNobody(std::uint64_t x, std::uint64_t y) {
 void meet(Subsets& found, std::uint64_t members) {
   for (int i = 0; i < 48; i += 16) {
     const std::uint64_t one = (members >> i) & 0xffff;
-    if (one != kNobody) found.met[one]++;
+    if (one != kNone) found.met[one]++;
   }
 }
 
@@ -95,7 +95,7 @@ double choose(double count, std::size_t size) {
   return product;
 }
 
-// Equal keys count together: in the first trees everybody shares a key with many.
+// Equal keys count together: in the first trees many instances share a key.
 Subsets searchPairs(const std::vector<std::uint64_t>& keys, std::uint64_t target) {
   Subsets found;
   found.met.resize(keys.size());
@@ -138,7 +138,7 @@ Subsets searchTuples(const std::vector<std::uint64_t>& keys, std::size_t size, s
     if (!wanted.has(sum) || found.total > kMetMax) return;
     const auto range = std::equal_range(kept.begin(), kept.end(), Kept{sum, 0});
     for (auto other = range.first; other != range.second; ++other) {
-      if (!shareNobody(members, other->members)) continue;
+      if (!areDisjoint(members, other->members)) continue;
       meet(found, members);
       meet(found, other->members);
       found.total++;

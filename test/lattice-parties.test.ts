@@ -65,7 +65,7 @@ test("real processes, each killed once: the model of Paillier, and a record with
   expect(active.saidEver).toMatch(/besides sums, \d+ nodes x \d+ candidates tell at most delta = 2\^-\d/);
   expect(active.saidEver + passive.saidEver).not.toMatch(/key_bits|-bit|keyBits/);
   const report = readFileSync(join(bank.folder, "jobs", "hidden", "report.html"), "utf8");
-  expect(report).toContain("every sum is opened exactly");
+  expect(report).toContain("every sum is decrypted exactly");
   expect(report).not.toMatch(/Paillier|key_bits/);
   await passive.kill();
 

@@ -61,7 +61,7 @@ export function powerByDigits(base: bigint, digits: Uint8Array, windowBits: numb
   return result;
 }
 
-/** Reads the `sizeBytes` wide element `index` of a flat buffer. Through hex: the fastest way into a bigint there is. */
+/** Reads the `sizeBytes` wide element `index` of a flat buffer. Through hex, the fastest conversion to a bigint. */
 export function readInteger(bytes: Uint8Array, sizeBytes: number, index: number): bigint {
   const bigEndian = bytes.subarray(index * sizeBytes, (index + 1) * sizeBytes).toReversed();
   return BigInt(`0x${Buffer.from(bigEndian.buffer).toString("hex")}`);

@@ -1,8 +1,8 @@
-/** The one place that loads the native addon (scripts/build-native.mjs makes it). A cipher knows its own functions. */
+/** Loads the native addon (built by scripts/build-native.mjs). Each cipher declares its own functions. */
 import { createRequire } from "node:module";
 import { packagePath } from "../base/package-root.ts";
 
-/** @throws whatever Node throws when the file is missing or not loadable on this machine */
+/** @throws any error of Node if the file is missing or cannot be loaded on this machine */
 export function loadAddonFile(): unknown {
   return createRequire(import.meta.url)(packagePath("build", "tandem.node"));
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { osRandom, type SecureRandom } from "../base/random.ts";
 import { newX25519Key, publicBytesOf, publicKeyFrom } from "./x25519-key.ts";
 
-/** What is called random here is known beforehand. */
+/** A random source with known output. */
 function given(secret: Uint8Array): SecureRandom {
   return {
     fill(target) {
@@ -13,13 +13,13 @@ function given(secret: Uint8Array): SecureRandom {
   } as SecureRandom;
 }
 
-test("a public key is the base point times the secret, by the ladder of RFC 7748 written out elsewhere", () => {
+test("a public key equals the base point times the secret, by an independent ladder of RFC 7748", () => {
   const key = newX25519Key(given(Uint8Array.from({ length: 32 }, (_, i) => i)));
   const u = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f";
   expect(publicBytesOf(key)).toEqual(new Uint8Array(Buffer.from(u, "hex")));
 });
 
-test("two parties agree, and never on what others have", () => {
+test("two parties agree on a secret that differs from other pairs'", () => {
   const [one, other, third] = [1, 2, 3].map(() => newX25519Key(osRandom));
   const between = (privateKey: typeof one, peer: typeof one): string =>
     diffieHellman({ privateKey, publicKey: publicKeyFrom(publicBytesOf(peer)) }).toString("hex");

@@ -1,7 +1,9 @@
 /**
- * Keys of X25519 out of random bytes. Node's generateKeyPairSync would do, but for this: an export of its keys holds a
- * lock while it makes strings, and if garbage is collected just then, what is left of the generation wants the same
- * lock. The process stands still for ever (seen with Node 20).
+ * X25519 keys from random bytes. Node's generateKeyPairSync is avoided: exporting its keys holds a lock while it
+ * creates
+ * strings, and if garbage collection runs at that moment, the finaliser of the generation waits for the same lock.
+ * The
+ * process then deadlocks (seen with Node 20).
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import type { SecureRandom } from "../base/random.ts";

@@ -1,4 +1,4 @@
-/** Cells between kernels: of every bin a residue per lane, 8 bytes each, little-endian. */
+/** Serialised cells: for every bin a residue per lane, 8 bytes each, little-endian. */
 import { assert } from "../../base/assert.ts";
 import { laneCount, type LatticeSet } from "./parameters/sets.ts";
 
@@ -19,7 +19,7 @@ export function cellBytes(
   return bytes;
 }
 
-/** @param add takes what is to be added to a bin's lane, and its prime */
+/** @param add adds a residue to a bin's lane, given its prime */
 export function readCells(
   set: LatticeSet,
   binCount: number,

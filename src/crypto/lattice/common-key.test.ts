@@ -16,7 +16,7 @@ test("the key is SHAKE256 over name, run, the active nonce and the list", () => 
   expect(commonKey(run, nonce(), list)).not.toEqual(commonKey(run, active, list));
 });
 
-test("a list is padded to a multiple of 16, and holds everybody's nonce", () => {
+test("a list is padded to a multiple of 16, and contains every party's nonce", () => {
   for (const count of [0, 1, 16, 17]) {
     const own = Array.from({ length: count }, nonce);
     const list = nonceList(own, osRandom);
@@ -25,7 +25,7 @@ test("a list is padded to a multiple of 16, and holds everybody's nonce", () => 
   }
 });
 
-test("a list without the party's own nonce is refused, and one of the wrong form", async () => {
+test("a list without the party's own nonce and a malformed list are rejected", async () => {
   const own = nonce();
   const list = nonceList([own], osRandom);
   await expectError(() => checkOwnNonce(nonceList([], osRandom), own), "PROTOCOL_STATE", /lacks this party's own/);
@@ -34,7 +34,7 @@ test("a list without the party's own nonce is refused, and one of the wrong form
   const long = Array.from({ length: 1040 }, nonce);
   await expectError(() => checkOwnNonce(long, long[0]), "PROTOCOL_STATE", /at most 1024/);
   await expectError(() => checkOwnNonce([...list.slice(1), nonce().subarray(1)], own), "PROTOCOL_STATE", /32 bytes/);
-  await expectError(() => nonceList([own, own], osRandom), "PROTOCOL_STATE", /twice/);
+  await expectError(() => nonceList([own, own], osRandom), "PROTOCOL_STATE", /duplicate/);
   await expectError(() => commonKey(new Uint8Array(32), own, list), "PROTOCOL_STATE", /fewer than 32/);
   await expectError(() => commonKey(run, own.subarray(1), list), "PROTOCOL_STATE", /32 bytes; got 31/);
 });

@@ -1,12 +1,14 @@
 /**
- * The key from which everybody draws the public rows of an attempt. Every passive party brings a fresh nonce, so that
- * nobody can choose the rows, or have the same ones twice. The list is padded to a multiple of 16: it does not tell how
- * many passive parties there are.
+ * The key from which all parties draw the public rows of an attempt. Every passive party contributes a fresh nonce,
+ * so
+ * no party can choose the rows or repeat them. The list is padded to a multiple of 16, so its length does not reveal
+ * the
+ * number of passive parties.
  *
  *   key = first 16 bytes of SHAKE256("tandem/lattice/1/crs" || run || active nonce || the list)
  *
- * A run's name is shorter than a nonce, and all else has whole nonces: the length tells where the name ends, so no two
- * inputs give the same bytes.
+ * A run's name is shorter than a nonce, and everything after it consists of whole nonces: the total length determines
+ * where the name ends, so no two inputs give the same bytes.
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
@@ -17,19 +19,19 @@ export const nonceBytes = 32;
 const listUnit = 16;
 const listMax = 1024;
 
-/** A list that holds the passive parties' nonces, among random ones. */
+/** A list of the passive parties' nonces and random padding. */
 export function nonceList(nonces: readonly Uint8Array[], random: SecureRandom): Uint8Array[] {
   const paddedCount = Math.max(1, Math.ceil(nonces.length / listUnit)) * listUnit;
   const padding = Array.from({ length: paddedCount - nonces.length }, () => random.fill(new Uint8Array(nonceBytes)));
   const list = [...nonces, ...padding];
-  // Random bytes, so their order tells nothing of whose they are.
+  // Random bytes, so sorting them does not reveal their owners.
   list.sort((a, b) => Buffer.compare(a, b));
   checkNonceList(list);
   return list;
 }
 
 /**
- * What a passive party asks of the list before it draws rows from it.
+ * A passive party's check of the list before it draws rows from it.
  * @throws TandemError PROTOCOL_STATE
  */
 export function checkOwnNonce(list: readonly Uint8Array[], own: Uint8Array): void {
@@ -47,7 +49,7 @@ function checkNonceList(list: readonly Uint8Array[]): void {
   }
   list.forEach(checkNonce);
   if (new Set(list.map((nonce) => Buffer.from(nonce).toString("hex"))).size === list.length) return;
-  throw new TandemError("PROTOCOL_STATE", "a nonce stands in the list twice");
+  throw new TandemError("PROTOCOL_STATE", "the list of nonces contains a duplicate");
 }
 
 function checkNonce(nonce: Uint8Array): void {
@@ -56,8 +58,8 @@ function checkNonce(nonce: Uint8Array): void {
 }
 
 /**
- * @param run what names the job to both sides
- * @throws TandemError PROTOCOL_STATE where a length is wrong
+ * @param run identifies the job for both parties
+ * @throws TandemError PROTOCOL_STATE if a length is wrong
  */
 export function commonKey(run: Uint8Array, activeNonce: Uint8Array, list: readonly Uint8Array[]): Uint8Array {
   if (run.length >= nonceBytes) {

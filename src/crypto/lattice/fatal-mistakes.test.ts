@@ -1,4 +1,4 @@
-/** Attacks that work, so that nobody weakens the rules that prevent them without seeing what they prevent. */
+/** Attacks that succeed when a rule is broken, so that no change weakens these rules unnoticed. */
 import { expect, test } from "vitest";
 import { answerNode, knownJob, makeHints, openAnswer, sealNode } from "../../../test/support/lattice-job.ts";
 import { SeededRandom } from "../../base/random.ts";
@@ -20,7 +20,7 @@ function lanesOf(set: LatticeSet, records: Uint8Array): Float64Array {
   return lanes;
 }
 
-test("whoever seals two nodes under one seed shows everybody the differences of all gradients", async () => {
+test("encrypting two nodes under one seed reveals the differences of all gradients to every party", async () => {
   const job = knownJob(A);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const random = new SeededRandom("second node");
@@ -39,7 +39,7 @@ test("whoever seals two nodes under one seed shows everybody the differences of 
   expect(read).toEqual(job.columns.map((column, i) => column.map((value, row) => value - second[i][row])));
 });
 
-test("an active party that crafts its mask row reads the secrets of hints, digit by digit", async () => {
+test("a malicious active party with a crafted mask row reads the secrets of hints, digit by digit", async () => {
   const job = knownJob(A);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const { hints, masks } = await makeHints(lattice, job);
@@ -56,7 +56,7 @@ test("an active party that crafts its mask row reads the secrets of hints, digit
     }
   });
   packRecords(A, lanes, node);
-  // The passive party answers as ever: such a record cannot be told from an honest one.
+  // The passive party answers as usual: such a record is indistinguishable from an honest one.
   const sums = await openAnswer(lattice, job, hints, job.seeds.node, await answerNode(lattice, job, masks, node));
   for (let c = 0; c < 6; c++) {
     const read = [0, 1].flatMap((group) => {

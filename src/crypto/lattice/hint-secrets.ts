@@ -1,7 +1,8 @@
 /**
- * The passive party's secrets of an attempt: what masks its hints, and with them its answers. The seed is drawn from
- * the operating system, makes hints once, and is gone. Hints that are sent again, in another attempt, have other
- * secrets: r_c belongs to one hint.
+ * The passive party's secrets of an attempt, which mask its hints and its answers. The seed is drawn from the
+ * operating
+ * system, used to make the hints once, and discarded. Hints of another attempt have other secrets: r_c belongs to one
+ * hint.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
@@ -19,17 +20,20 @@ export class HintSecrets {
   #state: "fresh" | "making" | "made" | "disposed" = "fresh";
   #source: NodeSumsSource | undefined;
 
-  /** @param bounds as this party has computed them: a flood's width is never taken from the other side */
+  /** @param bounds as computed by this party: the width of the smudging noise is never taken from the peer */
   constructor(lattice: Lattice, bounds: JobBounds) {
     const { shape } = lattice;
-    assert(shape.set === bounds.set && shape.t === bounds.t && shape.rowCount === bounds.rowCount, "the job's bounds");
+    assert(
+      shape.set === bounds.set && shape.t === bounds.t && shape.rowCount === bounds.rowCount,
+      "the bounds belong to the job",
+    );
     this.#lattice = lattice;
     this.#bounds = bounds;
   }
 
   /**
-   * Hints of all candidates, by position. Once only.
-   * @throws TandemError PROTOCOL_STATE the second time
+   * Hints of all candidates, by position. May be called once.
+   * @throws TandemError PROTOCOL_STATE on the second call
    */
   async make(bins: readonly Uint16Array[], chains: BinChains, candidateCount: number): Promise<Uint8Array> {
     if (this.#state !== "fresh") throw new TandemError("PROTOCOL_STATE", "hints are made once in an attempt");
@@ -46,10 +50,10 @@ export class HintSecrets {
     return words;
   }
 
-  /** A node's sums, to which its records are added as they arrive. @param rows where those of rows are added up */
+  /** Begins a node, to which records are added as they arrive. @param rows adds up the records of rows */
   beginNode(rows: RowSums): NodeSums {
     this.#check("made");
-    assert(this.#source !== undefined, "hints that were made");
+    assert(this.#source !== undefined, "the hints were made");
     return new NodeSums(this.#source, rows, () => this.#state === "made");
   }
 
@@ -65,6 +69,6 @@ export class HintSecrets {
 
   #check(state: "making" | "made"): void {
     if (this.#state === state) return;
-    throw new TandemError("PROTOCOL_STATE", "a node came before its hints, or after the attempt was over");
+    throw new TandemError("PROTOCOL_STATE", "a node was sent before its hints, or after the attempt ended");
   }
 }

@@ -1,4 +1,4 @@
-/** Parts of a node's work give the same as the whole; and what is not canonical is refused, by every kernel. */
+/** Processing a node in parts gives the same result as the whole, and every kernel rejects non-canonical values. */
 import { describe, expect, it } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import { type AttemptJob, cutChains, TestAttempt, testSeed } from "../../../test/support/lattice-node.ts";
@@ -7,7 +7,7 @@ import { loadNativeLattice } from "./native/native-kernel.ts";
 import { laneCount, type LatticeSet, latticeSets, wordBytes } from "./parameters/sets.ts";
 
 const kernels = [...loadNativeLattice().kernels.values()];
-if (kernels.length === 0) console.warn("native kernel not built: parts of nodes are not tried on it");
+if (kernels.length === 0) console.warn("native kernel not built: parts of nodes are not tested on it");
 const cases = kernels.flatMap((kernel) => Object.values(latticeSets).map((set) => ({ kernel, set })));
 
 function jobOf(set: LatticeSet): { readonly job: AttemptJob; readonly columns: readonly Int32Array[] } {
@@ -23,7 +23,7 @@ function jobOf(set: LatticeSet): { readonly job: AttemptJob; readonly columns: r
 }
 
 describe.each(cases)("kernel $kernel.name, set $set.name", ({ kernel, set }) => {
-  it("seals any range of records", async () => {
+  it("encrypts any range of records", async () => {
     const { job, columns } = jobOf(set);
     const attempt = await TestAttempt.start(kernel, job);
     const { records } = await attempt.node(columns);
@@ -44,7 +44,7 @@ describe.each(cases)("kernel $kernel.name, set $set.name", ({ kernel, set }) => 
     }
   });
 
-  it("adds records in parts, and finds what is not canonical before it adds any", async () => {
+  it("adds records in parts, and detects non-canonical ones before it adds any", async () => {
     const { job, columns } = jobOf(set);
     const attempt = await TestAttempt.start(kernel, job, 2);
     const { records, cells, products } = await attempt.node(columns);
@@ -79,7 +79,7 @@ describe.each(cases)("kernel $kernel.name, set $set.name", ({ kernel, set }) => 
     }
   });
 
-  it("makes inner products of many seeds as of each alone, and opens some of the candidates", async () => {
+  it("computes inner products of many seeds as for each alone, and decrypts some candidates", async () => {
     const { job, columns } = jobOf(set);
     const attempt = await TestAttempt.start(kernel, job);
     const { lattice, candidateCount, table } = attempt;

@@ -1,28 +1,30 @@
 /**
- * What computes the lattice scheme's arithmetic. Everything here is deterministic: seeds are arguments, so that every
- * kernel can be compared with the portable one byte by byte. Who draws seeds, and that none is used twice, is not the
- * kernel's business (node-kit.ts).
+ * The arithmetic of the lattice scheme. Everything here is deterministic: seeds are arguments, so that every kernel
+ * can
+ * be compared with the portable one byte by byte. Drawing seeds, and using each only once, is the task of
+ * node-kit.ts.
  *
- * Promises of `Refused` give the index of the first element that is refused, or -1.
+ * Promises of `Refused` resolve with the index of the first rejected element, or -1.
  */
 import type { LatticeSet } from "./parameters/sets.ts";
 
 export type Refused = Promise<number>;
 
-/** What everybody who takes part in an attempt knows. */
+/** The public parameters of an attempt. */
 export interface LatticeShape {
   readonly set: LatticeSet;
-  /** How many rows are summed. */
+  /** The number of summed rows. */
   readonly rowCount: number;
   /** Plaintexts are integers modulo t. */
   readonly t: bigint;
-  /** Bits of the lower slot, where g and h stand side by side; 0 where each has its own ciphertext. */
+  /** Bits of the lower slot, if g and h share a ciphertext; 0 if each has its own. */
   readonly slotBits: number;
   /** 16 bytes, from which the public rows are drawn. */
   readonly crsKey: Uint8Array;
 }
 
-/** A passive party's bins as chains (scheme/candidates/candidate-plan.ts): each target is the sum of a chain so far. */
+/** A passive party's bins as chains (scheme/candidates/candidate-plan.ts): each target is a running sum of a chain.
+ * */
 export interface BinChains {
   /** Per feature the number of its bins. */
   readonly binCounts: Uint32Array;
@@ -35,7 +37,7 @@ export interface BinChains {
 
 export interface LatticeKernel {
   readonly name: string;
-  /** @param threads of the work that is shared among them */
+  /** @param threads for the work that can be shared */
   lattice(shape: LatticeShape, threads: number): Lattice;
 }
 
@@ -50,7 +52,7 @@ export interface Lattice {
    * The hints of all candidates. A chain has bins of one feature only.
    * @param bins per feature the bin of each row
    * @param words of all candidates by position: N words each
-   * @param masks whatever maskProducts needs of each candidate's secret; maskBytes(candidateCount)
+   * @param masks what maskProducts needs of each candidate's secret; maskBytes(candidateCount)
    */
   hints(
     bins: readonly Uint16Array[],
@@ -60,13 +62,13 @@ export interface Lattice {
     masks: Uint8Array,
   ): Promise<void>;
   maskBytes(candidateCount: number): number;
-  /** Lanes of all bins, zero at first: cellCount(binTotal) numbers. Only the kernel that made them reads them. */
+  /** Lanes of all bins, initially zero: cellCount(binTotal) numbers, in a format private to the kernel. */
   cellCount(binTotal: number): number;
-  /** Cells as every kernel reads them: of each bin a residue per lane (cell-bytes.ts). */
+  /** Cells in the format that every kernel reads: a residue per bin and lane (cell-bytes.ts). */
   cellBytes(cells: BigUint64Array): Uint8Array;
-  /** Adds cells of another kernel, or of other rows, to these. */
+  /** Adds cells of another kernel or of other rows. */
   addCells(bytes: Uint8Array, cells: BigUint64Array): void;
-  /** Adds records of rows to the cells of their bins. Refuses a record that is not canonical: nothing is added then. */
+  /** Adds records of rows to the cells of their bins. If a record is not canonical, nothing is added. */
   accumulate(
     rowBins: Uint8Array,
     binCounts: Uint32Array,
@@ -81,8 +83,9 @@ export interface Lattice {
   maskProducts(masks: Uint8Array, maskRecords: Uint8Array, candidateCount: number, products: BigInt64Array): Refused;
   /**
    * The answer's words, candidate by candidate, group by group.
-   * @param noise per candidate what is added to g and to h: whole numbers; null: nothing. Sums with their noise must
-   * stay within the layout: where g and h stand side by side, that of h must not become negative
+   * @param noise per candidate the integers added to g and to h; null: none. Sums with noise must stay within the
+   * layout:
+   * where g and h share a ciphertext, that of h must not become negative
    * @param floodWidth W
    */
   answer(
@@ -97,9 +100,9 @@ export interface Lattice {
 
   // ---- the active party ----
 
-  /** Numbers that the hints of so many candidates take. */
+  /** Size of the table for the hints of this many candidates. */
   tableSize(candidateCount: number): number;
-  /** Puts hints of consecutive candidates into the table. */
+  /** Stores hints of consecutive candidates in the table. */
   loadHints(words: Uint8Array, firstCandidate: number, table: BigUint64Array): Promise<void>;
   /**
    * <w(G_c), s> of all candidates and many nodes at once.
@@ -109,9 +112,9 @@ export interface Lattice {
   dots(table: BigUint64Array, candidateCount: number, seeds: Uint8Array, dots: BigUint64Array): Promise<void>;
   dotCount(candidateCount: number): number;
   /**
-   * Records of a node. Record 0 to N - 1 is the mask row, record N + i is row i. Any range can be asked for; whole
+   * Records of a node. Records 0 to N - 1 are the mask row, record N + i is row i. Any range can be computed; whole
    * blocks of N records cost least.
-   * @param columns g and h of every row, signed whole numbers
+   * @param columns g and h of every row, signed integers
    */
   seal(
     seed: Uint8Array,
@@ -123,7 +126,7 @@ export interface Lattice {
   /**
    * Sums of g and h, candidate by candidate; g from -(t-1)/2 to (t-1)/2 where it has its own ciphertext.
    * @param dots of one seed
-   * @param positions the candidates that the words are of, where these are not all; null: all
+   * @param positions the candidates of the words, if not all; null: all
    */
   open(
     dots: BigUint64Array,

@@ -1,4 +1,4 @@
-/** Every kernel of this machine gives the same bytes, on any number of threads, and its sums are the plain ones. */
+/** All kernels of this machine give the same bytes, on any number of threads, and their sums equal plain sums. */
 import { describe, expect, it } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import {
@@ -32,7 +32,7 @@ const constantColumns = (rowCount: number, g: number, h: number): Int32Array[] =
 
 /**
  * A feature with a bin for missing values, each of its bins in two chains; one without rows in its first bins; one
- * whose rows are all in one bin; one with more bins than a byte can name. Targets stand in another order.
+ * whose rows are all in one bin; one with more than 256 bins. Targets are in a different order.
  */
 function oddChains(): BinChains {
   const prefix: [number, number][] = [
@@ -99,7 +99,7 @@ describe.each(sets)("set $name", (set) => {
         expect(run.products).toEqual(runs[0].products);
       }
     }
-    // Half of everything: sums with noise stay within the layout.
+    // Half of the range: sums with noise stay within the layout.
     const small = nodes[0].map((column) => column.map((value) => value >> 1));
     const noise = Float64Array.from({ length: 2 * candidatesOf(job.chains) }, (_, i) => (i % 5) * (i % 2 ? 1000 : -77));
     const noisy = await Promise.all(attempts.map((attempt) => attempt.node(small, noise)));

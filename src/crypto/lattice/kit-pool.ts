@@ -1,11 +1,11 @@
-/** Kits that are made ahead, many at once, while gradients are computed or parties are waited for. */
+/** Kits precomputed in batches while gradients are being computed or the party waits for others. */
 import { TandemError } from "../../base/error.ts";
 import type { Lattice } from "./kernel.ts";
 import { makeKits, type NodeKit, type PartyHints } from "./node-kit.ts";
 
-/** From here on making them together saves nothing more to speak of. */
+/** Larger batches save little. */
 const batchMin = 16;
-/** Kits take memory: inner products of every candidate. */
+/** Limits memory: a kit holds inner products of every candidate. */
 const readyMax = 64;
 
 export class KitPool {
@@ -21,17 +21,17 @@ export class KitPool {
     this.#parties = parties;
   }
 
-  /** So many kits will be taken soon: makes them in the background. */
+  /** Prepares kits in the background: this many will be taken soon. */
   expect(count: number): void {
     this.#expected = Math.max(this.#expected, count);
-    // Whoever takes a kit tries again, and hears of the failure.
+    // The next take tries again and throws the error.
     this.#fill().catch(() => undefined);
   }
 
   /** The caller disposes of it. */
   async take(): Promise<NodeKit> {
     for (;;) {
-      if (this.#isClosed) throw new TandemError("PROTOCOL_STATE", "a node was to be sealed after its job was over");
+      if (this.#isClosed) throw new TandemError("PROTOCOL_STATE", "a node cannot be encrypted after its job ended");
       const kit = this.#ready.shift();
       if (kit !== undefined) {
         this.#expected = Math.max(0, this.#expected - 1);
@@ -42,7 +42,7 @@ export class KitPool {
     }
   }
 
-  /** Disposes of all kits that nobody has taken. */
+  /** Disposes of all unused kits. */
   close(): void {
     this.#isClosed = true;
     for (const kit of this.#ready.splice(0)) kit.dispose();

@@ -6,7 +6,7 @@ import { type AttemptJob, cutChains, plainSums, TestAttempt } from "../../../tes
 import { type LatticeSet, latticeSets } from "./parameters/sets.ts";
 
 const kernels = [...loadNativeLattice().kernels.values()];
-if (kernels.length === 0) console.warn("native kernel not built: known answers are not tried on it");
+if (kernels.length === 0) console.warn("native kernel not built: known answers are not tested on it");
 
 /** SHA-256 of hints, records and answer; the first two pairs of sums. */
 const known = {
@@ -24,7 +24,7 @@ const known = {
   },
 } as const;
 
-/** A row more than a block has, and three: two features of four bins, and gradients of two rows in three. */
+/** One block and four rows: two features of four bins, and gradients for two rows in three. */
 function knownJob(set: LatticeSet): { readonly job: AttemptJob; readonly columns: readonly Int32Array[] } {
   const length = set.degree + 4;
   const bins = [

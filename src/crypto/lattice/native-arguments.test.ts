@@ -1,4 +1,4 @@
-/** Wrong arguments of the addon's lattice functions throw, or reject the promise: they never reach memory. */
+/** Wrong arguments of the addon's lattice functions throw or reject; they never cause invalid memory access. */
 import { describe, expect, it } from "vitest";
 import { latticeCalls } from "../../../test/support/fuzz/lattice-calls.ts";
 import { loadLatticeAddon } from "./native/native-addon.ts";
@@ -9,7 +9,7 @@ type Functions = Readonly<Record<string, (...values: readonly unknown[]) => unkn
 const isBuilt = loadNativeLattice().kernels.size > 0;
 const addon = isBuilt ? (loadLatticeAddon() as unknown as Functions) : {};
 const calls = isBuilt ? latticeCalls(addon).filter((call) => call.length > 1) : [];
-if (!isBuilt) console.warn("native kernel not built: its arguments are not tried");
+if (!isBuilt) console.warn("native kernel not built: its arguments are not tested");
 
 async function outcome(name: string, values: readonly unknown[]): Promise<unknown> {
   try {
@@ -19,7 +19,7 @@ async function outcome(name: string, values: readonly unknown[]): Promise<unknow
   }
 }
 
-/** One element less, or one more. */
+/** One element less or more. */
 function resized(value: unknown, by: number): unknown {
   if (Array.isArray(value)) return by < 0 ? value.slice(0, by) : [...value, ...value.slice(0, by)];
   const array = value as Uint8Array;
@@ -27,15 +27,15 @@ function resized(value: unknown, by: number): unknown {
 }
 
 describe.runIf(isBuilt)("lattice functions of the addon", () => {
-  it.each(calls.map(([name, ...values]) => ({ name, values })))("$name takes what it should", async (call) => {
+  it.each(calls.map(([name, ...values]) => ({ name, values })))("$name accepts valid arguments", async (call) => {
     expect(await outcome(call.name, call.values)).not.toBeInstanceOf(Error);
   });
 
-  it.each(calls.map(([name, ...values]) => ({ name, values })))("$name refuses other sizes", async (call) => {
+  it.each(calls.map(([name, ...values]) => ({ name, values })))("$name rejects wrong sizes", async (call) => {
     for (const [at, value] of call.values.entries()) {
       const isSized = Array.isArray(value) || (ArrayBuffer.isView(value) && value.byteLength > 0);
       for (const wrong of isSized ? [resized(value, -1), resized(value, 1), 7, null] : [Symbol("wrong"), undefined]) {
-        if (wrong === null && /Answer|Open/.test(call.name)) continue; // means something there
+        if (wrong === null && /Answer|Open/.test(call.name)) continue; // null is valid there
         const error = await outcome(call.name, call.values.with(at, wrong));
         expect(error, `argument ${at} of ${call.name}`).toBeInstanceOf(Error);
       }
@@ -43,7 +43,7 @@ describe.runIf(isBuilt)("lattice functions of the addon", () => {
   });
 
   it.each(calls.filter(([name]) => name !== "createLattice").map(([name, ...values]) => ({ name, values })))(
-    "$name refuses numbers out of range",
+    "$name rejects numbers out of range",
     async (call) => {
       for (const [at, value] of call.values.entries()) {
         if (typeof value !== "number") continue;
@@ -55,7 +55,7 @@ describe.runIf(isBuilt)("lattice functions of the addon", () => {
     },
   );
 
-  it("bins, chains, noise, floods and shapes are checked", async () => {
+  it("bins, chains, noise, smudging noise and shapes are checked", async () => {
     const call = (wanted: string): readonly unknown[] => {
       const found = calls.find(([name]) => name === wanted);
       return found === undefined ? [] : found.slice(1);

@@ -12,7 +12,7 @@ import { latticeSets } from "./parameters/sets.ts";
 const { A, B } = latticeSets;
 const rowCount = 40;
 
-/** What the kernel was called with. */
+/** The arguments of the kernel's calls. */
 interface Seen {
   readonly seeds: Uint8Array[];
   readonly seedsAsSeen: string[];
@@ -80,13 +80,13 @@ async function answerOf(secrets: HintSecrets, chunks: readonly SealedChunk[], ro
   return sums.answer(null);
 }
 
-test.each(["A", "B"] as const)("a node goes through kits and secrets, for two parties: set %s", async (name) => {
+test.each(["A", "B"] as const)("a node is encrypted, summed and decrypted for two parties: set %s", async (name) => {
   const job = knownJob(latticeSets[name], rowCount);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const first = await hintsOf(lattice, job);
   const second = await hintsOf(lattice, job);
   const [kit] = await makeKits(lattice, [first.party, second.party], 1);
-  // Chunks that cut the mask row and the rows.
+  // Chunk boundaries inside the mask row and the rows.
   const chunks = await chunksOf(kit, job, 3000 * job.shape.set.recordBytes);
   expect(chunks.map(({ firstRecord }) => firstRecord)).toEqual(name === "A" ? [0, 3000] : [0, 3000, 6000]);
   const answers = [
@@ -97,16 +97,16 @@ test.each(["A", "B"] as const)("a node goes through kits and secrets, for two pa
   for (const party of [0, 1]) expect(await kit.open(party, answers[party], null)).toEqual(plainSums(job));
 });
 
-test("a kit seals once, also if nobody read what it sealed, and opens between seal and dispose", async () => {
+test("a kit encrypts once, even if the result was not read, and decrypts between seal and dispose", async () => {
   const job = knownJob(A, rowCount);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const { party, secrets } = await hintsOf(lattice, job);
   const [kit, unused] = await makeKits(lattice, [party], 2);
   await expectError(() => kit.open(0, new Uint8Array(84), null), "PROTOCOL_STATE", /is fresh/);
   kit.seal(job.columns);
-  await expectError(() => kit.seal(job.columns), "PROTOCOL_STATE", /second time under one secret/);
+  await expectError(() => kit.seal(job.columns), "PROTOCOL_STATE", /twice under one secret/);
   const chunks = await chunksOf(unused, job);
-  await expectError(() => unused.seal(job.columns), "PROTOCOL_STATE", /second time/);
+  await expectError(() => unused.seal(job.columns), "PROTOCOL_STATE", /twice under one secret/);
   const answer = await answerOf(secrets, chunks, await rowsOf(lattice, job));
   await expectError(() => unused.open(0, answer.subarray(1), null), "PROTOCOL_STATE", /83 bytes/);
   await expectError(() => unused.open(0, answer.subarray(0, 14), Uint32Array.of(6)), "PROTOCOL_STATE", /no hint/);
@@ -114,7 +114,7 @@ test("a kit seals once, also if nobody read what it sealed, and opens between se
   await expectError(() => unused.open(0, answer, null), "PROTOCOL_STATE", /is disposed/);
 });
 
-test("disposing overwrites seeds and inner products, and stops what is being sealed", async () => {
+test("disposing overwrites seeds and inner products, and stops an encryption in progress", async () => {
   const job = knownJob(A, rowCount);
   const { lattice, seen } = watched(job);
   const { party } = await hintsOf(lattice, job);
@@ -128,28 +128,28 @@ test("disposing overwrites seeds and inner products, and stops what is being sea
   expect(batch.subarray(32).every((byte) => byte === 0)).toBe(false);
   expect(dots.subarray(0, dots.length / 2).every((value) => value === 0n)).toBe(true);
   expect(dots.subarray(dots.length / 2).some((value) => value === 0n)).toBe(false);
-  // The chunk that was on its way was sealed under the kit's secret, not under zeros.
+  // The chunk in progress was encrypted under the kit's secret, not under zeros.
   const zeros = Buffer.alloc(32).toString("hex");
   await begun;
   expect(seen.seedsAsSeen).not.toContain(zeros);
   await expectError(() => chunks.next(), "PROTOCOL_STATE", /is disposed/);
-  // Copies are gone too: hints, and the chunk's.
+  // Copies are overwritten too: those of hints and of the chunk.
   for (const seeds of seen.seeds) if (seeds !== batch) expect(seeds.every((byte) => byte === 0)).toBe(true);
 });
 
-test("no two kits, hints or answers have the same seed", async () => {
+test("no two kits, hints or answers share a seed", async () => {
   const job = knownJob(A, rowCount);
   const { lattice, seen } = watched(job);
   const { party, secrets } = await hintsOf(lattice, job);
   await hintsOf(lattice, job);
   const kits = await makeKits(lattice, [party], 2);
   for (const kit of kits) await answerOf(secrets, await chunksOf(kit, job), await rowsOf(lattice, job));
-  // Two of hints, two of kits (seen by dots and by seal), two of floods.
+  // Two of hints, two of kits (used by dots and by seal), two of smudging noise.
   expect(seen.seedsAsSeen.length).toBe(8);
   expect(new Set(seen.seedsAsSeen).size).toBe(6);
 });
 
-test("a pool makes 16 kits together, ahead where it was told to, and no more than are expected", async () => {
+test("a pool makes 16 kits at once, ahead if asked to, and no more than expected", async () => {
   const job = knownJob(A, rowCount);
   const { lattice, seen } = watched(job);
   const { party } = await hintsOf(lattice, job);
@@ -164,13 +164,13 @@ test("a pool makes 16 kits together, ahead where it was told to, and no more tha
   await pool.take();
   expect(seen.batches).toEqual([20, 16]);
   pool.close();
-  await expectError(() => pool.take(), "PROTOCOL_STATE", /after its job was over/);
+  await expectError(() => pool.take(), "PROTOCOL_STATE", /after its job ended/);
   for (const kit of taken) kit.seal(job.columns);
-  // What nobody had taken is overwritten.
+  // Unused kits are overwritten.
   expect(seen.dots[1].subarray(2 * lattice.dotCount(6)).every((value) => value === 0n)).toBe(true);
 });
 
-test("a pool that cannot make kits says so to whoever takes one, and goes on afterwards", async () => {
+test("a failure to make kits is thrown by take, and the pool recovers", async () => {
   const job = knownJob(A, rowCount);
   const { lattice } = watched(job);
   const { party } = await hintsOf(lattice, job);
@@ -186,7 +186,7 @@ test("a pool that cannot make kits says so to whoever takes one, and goes on aft
   await pool.take();
 });
 
-test("hints are made once, and nodes come between hints and the end", async () => {
+test("hints are made once, and nodes are accepted between the hints and the end", async () => {
   const job = knownJob(B, rowCount);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const secrets = new HintSecrets(lattice, job.bounds);
@@ -198,16 +198,16 @@ test("hints are made once, and nodes come between hints and the end", async () =
   await expectError(
     async () => secrets.beginNode(await rowsOf(lattice, job)),
     "PROTOCOL_STATE",
-    /after the attempt was over/,
+    /after the attempt ended/,
   );
-  await expectError(() => node.add(0, new Uint8Array(19)), "PROTOCOL_STATE", /after the attempt was over/);
+  await expectError(() => node.add(0, new Uint8Array(19)), "PROTOCOL_STATE", /after the attempt ended/);
   const disposed = new HintSecrets(lattice, job.bounds);
   const making = disposed.make(job.bins, job.chains, job.candidateCount);
   disposed.dispose();
   await expectError(() => making, "PROTOCOL_STATE", /after the attempt/);
 });
 
-test("a node's records come whole and in order, and are answered once", async () => {
+test("a node's records must be complete and in order, and are answered once", async () => {
   const job = knownJob(A, rowCount);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const { secrets, party } = await hintsOf(lattice, job);
@@ -224,7 +224,7 @@ test("a node's records come whole and in order, and are answered once", async ()
   await expectError(() => sent([4096, whole.subarray(4096 * 25)]), "PROTOCOL_STATE", /from 0 on/);
   const [head, rest] = [whole.subarray(0, 100 * 25), whole.subarray(100 * 25)];
   await expectError(() => sent([0, head], [0, head]), "PROTOCOL_STATE", /from 100 on/);
-  await expectError(() => sent([0, head]), "PROTOCOL_STATE", /100 came/);
+  await expectError(() => sent([0, head]), "PROTOCOL_STATE", /got 100/);
   await expectError(() => sent([0, Buffer.concat([whole, head])]), "PROTOCOL_STATE", /more were sent/);
   for (const record of [5, 4097]) {
     const spoilt = Buffer.from(whole);
@@ -237,7 +237,7 @@ test("a node's records come whole and in order, and are answered once", async ()
   expect(await kit.open(0, await node.answer(null), null)).toEqual(plainSums(job));
   await expectError(() => node.answer(null), "PROTOCOL_STATE", /answered once/);
   await expectError(() => node.add(4136, head), "PROTOCOL_STATE", /answered once/);
-  // Whatever was refused cannot be mended.
+  // A rejected node cannot be completed later.
   const broken = secrets.beginNode(await rowsOf(lattice, job));
   await expectError(() => broken.add(1, head), "PROTOCOL_STATE");
   await expectError(() => broken.add(0, head), "PROTOCOL_STATE", /all of its records/);

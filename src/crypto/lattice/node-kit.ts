@@ -1,7 +1,8 @@
 /**
- * A kit: everything of one node at the active party. It draws its seed from the operating system, seals once, and opens
- * what comes back. There is no way to make one with a seed that is given, nor to seal twice: one secret with two
- * plaintexts shows their difference to everybody (fatal-mistakes.test.ts). A node of several outputs takes a kit each.
+ * A kit: the active party's state of one node. It draws its seed from the operating system, encrypts once, and
+ * decrypts
+ * the answers. It accepts no seed from outside and cannot encrypt twice: two plaintexts under one secret reveal their
+ * difference to every party (fatal-mistakes.test.ts). A node with several outputs uses one kit per output.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
@@ -20,16 +21,16 @@ export interface PartyHints {
 /** Consecutive records of a node. */
 export interface SealedChunk {
   readonly firstRecord: number;
-  /** No record follows. */
+  /** This is the last chunk. */
   readonly isLast: boolean;
-  /** In a buffer of their own, behind `roomBytes` that are free. */
+  /** In a buffer of their own, preceded by `roomBytes` free bytes. */
   readonly records: Uint8Array<ArrayBuffer>;
 }
 
-/** What stands before records in a message has room before them, so that they need not be copied. */
+/** Room for the message header, so that records need not be copied. */
 export const roomBytes = 64;
 
-/** Chunks are about as large as a message should be. */
+/** Chunks have about the size of a message. */
 const chunkBytesUsual = 512 * 1024;
 
 class NodeKit {
@@ -48,13 +49,14 @@ class NodeKit {
   }
 
   /**
-   * All records of the node: the mask row, then every row. Once only, also if nobody reads to the end.
-   * @param columns g and h of every row, 0 for whoever is not in the node
-   * @throws TandemError PROTOCOL_STATE the second time
+   * All records of the node: the mask row, then every row. May be called once, even if the result is not read to the
+   * end.
+   * @param columns g and h of every row, 0 for rows outside the node
+   * @throws TandemError PROTOCOL_STATE on the second call
    */
   seal(columns: readonly Int32Array[], chunkBytes = chunkBytesUsual): AsyncGenerator<SealedChunk, void, void> {
     if (this.#state !== "fresh") {
-      throw new TandemError("PROTOCOL_STATE", "a node was to be sealed a second time under one secret");
+      throw new TandemError("PROTOCOL_STATE", "a node must not be encrypted twice under one secret");
     }
     this.#state = "sealed";
     return this.#chunks(columns, recordsPerChunk(this.#lattice.shape.set, chunkBytes));
@@ -69,7 +71,7 @@ class NodeKit {
       // Every byte of it is written.
       const { buffer } = Buffer.allocUnsafeSlow(roomBytes + count * set.recordBytes);
       const records = new Uint8Array(buffer, roomBytes);
-      // A copy: were the seed overwritten meanwhile, the rest would be sealed under a secret that everybody knows.
+      // A copy: if the seed were overwritten meanwhile, the rest would be encrypted under a publicly known secret.
       const seed = this.#seed.slice();
       await this.#lattice.seal(seed, columns, firstRecord, count, records).finally(() => seed.fill(0));
       yield { firstRecord, isLast: firstRecord + count === end, records };
@@ -78,30 +80,31 @@ class NodeKit {
 
   /**
    * Sums of g and h of a passive party's candidates.
-   * @param party its place among those that the kit was made for
-   * @param positions the candidates that the words are of; null: all
-   * @throws TandemError PROTOCOL_STATE where the words are not as many as the candidates, or a position has no hint
+   * @param party its index among the parties that the kit was made for
+   * @param positions the candidates of the words; null: all
+   * @throws TandemError PROTOCOL_STATE if the number of words does not match the candidates, or a position has no
+   * hint
    */
   async open(party: number, words: Uint8Array, positions: Uint32Array | null): Promise<Float64Array> {
     this.#checkSealed();
-    assert(party in this.#dots, "a party that the kit was made for");
+    assert(party in this.#dots, "the kit was made for this party");
     const candidateCount = this.#candidateCounts[party];
     const count = positions?.length ?? candidateCount;
     const { set } = this.#lattice.shape;
     if (words.length !== count * set.groups * wordBytes(set)) {
-      throw new TandemError("PROTOCOL_STATE", `an answer of ${words.length} bytes is not that of ${count} candidates`);
+      throw new TandemError("PROTOCOL_STATE", `an answer of ${words.length} bytes does not match ${count} candidates`);
     }
     if (positions?.some((position) => position >= candidateCount)) {
       throw new TandemError("PROTOCOL_STATE", "an answer names a candidate that has no hint");
     }
     const sums = new Float64Array(2 * count);
     await this.#lattice.open(this.#dots[party], candidateCount, words, positions, sums);
-    // Inner products that were overwritten meanwhile would have given false sums.
+    // Inner products that were overwritten meanwhile would give wrong sums.
     this.#checkSealed();
     return sums;
   }
 
-  /** Overwrites the seed and everything that was made from the secret. */
+  /** Overwrites the seed and everything derived from it. */
   dispose(): void {
     this.#state = "disposed";
     this.#seed.fill(0);
@@ -110,13 +113,16 @@ class NodeKit {
 
   #checkSealed(): void {
     if (this.#state === "sealed") return;
-    throw new TandemError("PROTOCOL_STATE", `a node's kit is ${this.#state}: it is opened between seal and dispose`);
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `a node's kit is ${this.#state}: it can be opened between seal and dispose only`,
+    );
   }
 }
 
 export type { NodeKit };
 
-/** Kits that are made together: the hints go through the cache once for all of them. */
+/** Makes several kits at once, so that the hints pass through the cache only once. */
 export async function makeKits(lattice: Lattice, parties: readonly PartyHints[], count: number): Promise<NodeKit[]> {
   assert(Number.isInteger(count) && count >= 1, "at least one kit");
   const seeds = osRandom.fill(new Uint8Array(count * seedBytes));

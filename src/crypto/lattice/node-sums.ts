@@ -1,6 +1,7 @@
 /**
- * One node at a passive party: records are taken as they arrive, in order, and answered once. The flood of an answer is
- * drawn here and nowhere else, so none is used twice, and none can be asked for.
+ * One node at a passive party: records are accepted as they arrive, in order, and answered once. The smudging noise
+ * of an
+ * answer is drawn only here, so none is used twice and none can be chosen by a caller.
  */
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
@@ -23,12 +24,12 @@ export class NodeSums {
   readonly #candidateCount: number;
   readonly #rows: RowSums;
   readonly #products: BigInt64Array;
-  /** The mask row is multiplied as one. */
+  /** The mask row is multiplied as a whole. */
   readonly #maskRow: Uint8Array;
   #nextRecord = 0;
   #state: "open" | "broken" | "answered" = "open";
 
-  /** @param isOpen whether the attempt's secrets are still there: without masks an answer would tell too much */
+  /** @param isOpen whether the attempt's secrets still exist: an answer without masks would reveal too much */
   constructor(source: NodeSumsSource, rows: RowSums, isOpen: () => boolean) {
     const { lattice, masks } = source;
     const { set } = lattice.shape;
@@ -42,15 +43,16 @@ export class NodeSums {
 
   /**
    * Adds the next records: the mask row first, then all rows.
-   * @throws TandemError PROTOCOL_STATE for records out of order, CIPHERTEXT_RANGE for one that is not canonical. The
-   * node cannot be answered then
+   * @throws TandemError PROTOCOL_STATE for records out of order, CIPHERTEXT_RANGE for a non-canonical one. The node
+   * cannot
+   * be answered after that
    */
   async add(firstRecord: number, records: Uint8Array): Promise<void> {
     this.#begin();
     const { set, rowCount } = this.#source.lattice.shape;
     const count = records.length / set.recordBytes;
     if (firstRecord !== this.#nextRecord || count === 0 || !Number.isInteger(count)) {
-      throw new TandemError("PROTOCOL_STATE", `whole records from ${this.#nextRecord} on were to come`);
+      throw new TandemError("PROTOCOL_STATE", `expected whole records from ${this.#nextRecord} on`);
     }
     if (firstRecord + count > set.degree + rowCount) {
       throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; more were sent`);
@@ -74,16 +76,16 @@ export class NodeSums {
   }
 
   /**
-   * The words of all candidates. Once only.
+   * The words of all candidates. May be called once.
    * @param noise added to g and h of every candidate; null: none
-   * @throws TandemError PROTOCOL_STATE before all records are there, and the second time
+   * @throws TandemError PROTOCOL_STATE before all records have arrived, and on the second call
    */
   async answer(noise: Float64Array | null): Promise<Uint8Array> {
     this.#begin();
     const { lattice, chains, floodWidth } = this.#source;
     const { set, rowCount } = lattice.shape;
     if (this.#nextRecord !== set.degree + rowCount) {
-      throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; ${this.#nextRecord} came`);
+      throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; got ${this.#nextRecord}`);
     }
     this.#state = "answered";
     const cells = await this.#rows.cells();
@@ -94,16 +96,16 @@ export class NodeSums {
     return words;
   }
 
-  /** One thing at a time; whatever fails on the way leaves the node broken. */
+  /** Calls do not overlap; any failure leaves the node broken. */
   #begin(): void {
     this.#checkOpen();
     if (this.#state !== "open") {
-      throw new TandemError("PROTOCOL_STATE", "a node is answered once, and only if all of its records were taken");
+      throw new TandemError("PROTOCOL_STATE", "a node is answered once, and only if all of its records were accepted");
     }
     this.#state = "broken";
   }
 
   #checkOpen(): void {
-    if (!this.#isOpen()) throw new TandemError("PROTOCOL_STATE", "a node came after the attempt was over");
+    if (!this.#isOpen()) throw new TandemError("PROTOCOL_STATE", "a node was sent after the attempt ended");
   }
 }

@@ -1,4 +1,4 @@
-/** No stream of a job is used for two things: every (seed, domain, sub, block) is drawn for one. */
+/** Every key stream (seed, domain, sub, block) of a job is used for one purpose only. */
 import type * as nodeCrypto from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { knownJob } from "../../../test/support/lattice-job.ts";
@@ -25,7 +25,7 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
   const set = latticeSets.A;
   const known = knownJob(set);
   const candidateCount = 300;
-  // Four of them have rows: that is enough to see whose streams are whose.
+  // Four of them have rows, enough to attribute the streams.
   const chains = {
     binCounts: known.chains.binCounts,
     chainOffsets: Uint32Array.of(0, 1, 2, 3, 4),
@@ -46,7 +46,8 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
     const own = drawn.filter((stream) => stream.domain === domains[domain]);
     return [own.length, new Set(own.map((stream) => JSON.stringify(stream))).size];
   };
-  // Two nodes, two groups, two blocks; floods of 300 candidates are two streams; four candidates have a hint.
+  // Two nodes, two groups, two blocks; the smudging noise of 300 candidates takes two streams; four candidates have
+  // hints.
   expect(countOf("error")).toEqual([8, 8]);
   expect(countOf("maskError")).toEqual([4, 4]);
   expect(countOf("hintSecret")).toEqual([4, 4]);
@@ -54,9 +55,9 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
   expect(countOf("flood")).toEqual([4, 4]);
   expect(countOf("row")).toEqual([4, 4]);
   expect(countOf("maskRow")).toEqual([2, 2]);
-  // A node's secret is drawn for its inner products and again to seal: twice the same.
+  // A node's secret is drawn for its inner products and again to encrypt: the same one both times.
   expect(countOf("secret")).toEqual([8, 4]);
-  // One seed is one node, one set of hints or one answer.
+  // One seed belongs to one node, one set of hints or one answer.
   const usesOf = (names: readonly (keyof typeof domains)[]): Set<string> =>
     new Set(drawn.filter(({ domain }) => names.some((name) => domains[name] === domain)).map(({ seed }) => seed));
   const seeds = [usesOf(["secret", "error", "maskError"]), usesOf(["hintSecret", "hintError"]), usesOf(["flood"])];

@@ -1,12 +1,12 @@
-/** The rows of one node, summed per bin: integers modulo q, the same whoever adds them up and in whatever order. */
+/** The rows of one node, summed per bin: integers modulo q, independent of the order and place of addition. */
 import { TandemError } from "../../base/error.ts";
 import type { Lattice } from "./kernel.ts";
 
-/** Where a node's records of rows go. */
+/** Receives a node's records of rows. */
 export interface RowSums {
-  /** @throws TandemError CIPHERTEXT_RANGE for a record that is not canonical; it may be cells() that throws it */
+  /** @throws TandemError CIPHERTEXT_RANGE for a non-canonical record, here or later in cells() */
   add(firstRow: number, records: Uint8Array): Promise<void>;
-  /** Sums of all rows that were added. */
+  /** Sums of all added rows. */
   cells(): Promise<BigUint64Array>;
 }
 
@@ -19,8 +19,8 @@ export class HeldRowSums implements RowSums {
   readonly #cells: BigUint64Array;
 
   /**
-   * @param rowBins of the rows that are summed here, as the lattice lays them
-   * @param firstRow of these among all of the node
+   * @param rowBins bins of the rows that are summed here, in the lattice's format
+   * @param firstRow index of the first of these among all rows of the node
    */
   constructor(lattice: Lattice, rowBins: Uint8Array, binCounts: Uint32Array, firstRow = 0) {
     this.#lattice = lattice;
@@ -41,12 +41,12 @@ export class HeldRowSums implements RowSums {
   }
 }
 
-/** Sums over nobody. */
+/** Empty sums. */
 export function noCells(lattice: Lattice, binCounts: Uint32Array): BigUint64Array {
   return new BigUint64Array(lattice.cellCount(binCounts.reduce((a, b) => a + b, 0)));
 }
 
-/** @param refused -1, or what the kernel refuses first */
+/** @param refused -1, or the first index that the kernel rejects */
 export function checkCanonical(refused: number, firstRecord: number): void {
   if (refused < 0) return;
   throw new TandemError("CIPHERTEXT_RANGE", `record ${firstRecord + refused} of a node is not canonical`);

@@ -6,22 +6,22 @@ import { selectLatticeKernel } from "./select-kernel.ts";
 const { kernels } = loadNativeLattice();
 const select = (wanted?: string): string => selectLatticeKernel({ TANDEM_KERNEL: wanted }).name;
 
-it("takes the best native kernel, or the portable one where there is none", () => {
+it("chooses the best native kernel, or the portable one if there is none", () => {
   const [best = portableLatticeKernel] = kernels.values();
   expect(select()).toBe(best.name);
   expect(select("")).toBe(best.name);
   expect(select("portable")).toBe("portable");
 });
 
-it("refuses what it does not know", () => {
+it("rejects an unknown name", () => {
   expect(() => select("gpu")).toThrow(/TANDEM_KERNEL must be .* got 'gpu'/);
 });
 
-it.runIf(kernels.size === 0)("says why a forced native kernel is not there", () => {
+it.runIf(kernels.size === 0)("says why a forced native kernel is missing", () => {
   expect(() => select("native")).toThrow(/no native kernel/);
 });
 
-it.runIf(kernels.size > 0)("takes the kernel of the same kind as Paillier's, where the processor runs it", () => {
+it.runIf(kernels.size > 0)("chooses the kernel of the same kind as Paillier's, if the processor runs it", () => {
   expect(select("native")).toBe([...kernels.values()][0].name);
   for (const name of ["scalar", "adx", "ifma-emulated"]) expect(select(name)).toBe("native-scalar");
   for (const [name, own] of [

@@ -1,11 +1,11 @@
-/** Chooses the arithmetic of the lattice scheme: the best of the native addon if it is there, otherwise portable. */
+/** Chooses the arithmetic of the lattice scheme: the best native kernel if the addon loads, otherwise portable. */
 import { TandemError } from "../../base/error.ts";
 import type { LatticeKernel } from "./kernel.ts";
 import type { NativeLatticeName } from "./native/native-addon.ts";
 import { loadNativeLattice } from "./native/native-kernel.ts";
 import { portableLatticeKernel } from "./portable/portable-lattice.ts";
 
-/** TANDEM_KERNEL names kernels of Paillier: which of ours is of the same kind. */
+/** TANDEM_KERNEL names a Paillier kernel: the lattice kernel of the same kind. */
 const nativeNames: ReadonlyMap<string, NativeLatticeName> = new Map([
   ["ifma", "avx512"],
   ["avx512", "avx512"],

@@ -1,7 +1,7 @@
 /**
- * The seam under the evaluators: the same operations, with the random numbers given from outside. Every call is then a
- * deterministic function, and the kernels can be compared byte for byte. index.ts does not export it: callers of the
- * layer never choose a nonce.
+ * The evaluators with random numbers as arguments. Every call is then deterministic, so the kernels can be compared
+ * byte
+ * for byte. index.ts does not export this interface: callers outside this folder never choose a nonce.
  */
 import type { PrivateEvaluator, PublicEvaluator } from "./kernel.ts";
 import type { OwnerExponents } from "./nonces.ts";

@@ -1,12 +1,12 @@
-/** Integers that follow from bytes alone: the same for everybody who has them. */
+/** Pseudo-random integers derived from public bytes: every party derives the same ones. */
 import { createHash } from "node:crypto";
 import { assert } from "../../base/assert.ts";
 import { bitLength, readInteger } from "../integers.ts";
 
 /**
  * A uniform integer in [0, bound), drawn by rejection from SHAKE256 of `tandem/<purpose>/<index>/<try>/` and the seed.
- * @param purpose no two uses have the same
- * @param seed of a length that the purpose fixes, or alone in its place: it is hashed last
+ * @param purpose unique per use
+ * @param seed of a length fixed by the purpose; it is hashed last
  */
 export function hashedBelow(purpose: string, seed: Uint8Array, index: number, bound: bigint): bigint {
   assert(bound >= 1n, "a range to draw from is not empty");

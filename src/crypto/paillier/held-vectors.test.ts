@@ -1,4 +1,4 @@
-/** What callers may do with the vectors that an evaluator holds, and what it refuses, on every kernel. */
+/** Operations on the vectors that an evaluator holds, and the calls it rejects, on every kernel. */
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { integerBytes, readInteger } from "../integers.ts";
@@ -107,7 +107,7 @@ describe.each(kernels)("vectors on the $name kernel", (kernel) => {
 
   const fields = (vector: object): [string, unknown][] => Object.entries(vector).sort(([a], [b]) => (a < b ? -1 : 1));
 
-  it("show a count and a kind, and nothing else", async () => {
+  it("expose a count and a kind only", async () => {
     expect(fields(evaluator.allocate(3))).toEqual([
       ["count", 3],
       ["kind", "resident"],
@@ -131,7 +131,7 @@ describe.each(kernels)("vectors on the $name kernel", (kernel) => {
     expect(await unloaded(middle)).toEqual([3, 13, 17]);
   });
 
-  it("are not sliced beyond their ends, nor to nothing", async () => {
+  it("are not sliced beyond their ends, nor to an empty slice", async () => {
     const vector = await loaded(2, 3, 5);
     for (const [first, count] of [
       [0, 4],
@@ -154,7 +154,7 @@ describe.each(kernels)("vectors on the $name kernel", (kernel) => {
     expect(() => evaluator.join([])).toThrow("something to join");
   });
 
-  it("are cleared to ones where it is said", async () => {
+  it("are cleared to ones at given elements", async () => {
     const vector = await loaded(2, 3, 5, 7);
     await evaluator.clear(vector, Uint32Array.of(3, 1));
     expect(await unloaded(vector)).toEqual([2, 1, 5, 1]);
@@ -172,7 +172,7 @@ describe.each(kernels)("vectors on the $name kernel", (kernel) => {
     await expect(evaluator.loadObfuscators(ciphertexts(2, 0))).rejects.toMatchObject({ code: "CIPHERTEXT_RANGE" });
   });
 
-  it("are not used after they were freed; their views and what is under way are", async () => {
+  it("are not used after they were freed; their views and pending operations are", async () => {
     const own = await pairOf(evaluator);
     const vector = await loaded(2, 3, 5, 7);
     const view = evaluator.slice(vector, 1, 2);
@@ -185,12 +185,12 @@ describe.each(kernels)("vectors on the $name kernel", (kernel) => {
     await expectRefusals(operationsOn(evaluator, own, vector, obfuscators), "a vector is not used after it was freed");
   });
 
-  it("are taken by another evaluator of the same key and kernel", async () => {
+  it("are accepted by another evaluator of the same key and kernel", async () => {
     const other = kernel.publicEvaluator(key.publicKey, { threads: 1 });
     expect(await unloaded(await other.add(await loaded(2, 3), await loaded(5, 7)))).toEqual([10, 21]);
   });
 
-  it("are refused with another key, of the same size too", async () => {
+  it("are rejected with another key, of the same size too", async () => {
     const own = await pairOf(evaluator);
     for (const other of [otherKey, await generateKey({ bits: 256, insecure: true })]) {
       const foreign = await pairOf(kernel.publicEvaluator(other.publicKey, { threads: 1 }));
@@ -201,7 +201,7 @@ describe.each(kernels)("vectors on the $name kernel", (kernel) => {
     }
   });
 
-  it("are refused by another kernel", async () => {
+  it("are rejected by another kernel", async () => {
     const own = await pairOf(evaluator);
     for (const other of kernels) {
       if (other.name === kernel.name) continue;
@@ -213,7 +213,7 @@ describe.each(kernels)("vectors on the $name kernel", (kernel) => {
     }
   });
 
-  it("are refused if no evaluator of this process made them", async () => {
+  it("are rejected if no evaluator of this process made them", async () => {
     const own = await pairOf(evaluator);
     await expectRefusals(
       operationsOn(evaluator, own, new ResidentVector(4), new ObfuscatorVector(4)),

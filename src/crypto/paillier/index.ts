@@ -1,4 +1,4 @@
-/** What the rest of Tandem uses of the crypto layer. The deterministic seams (evaluator-seams.ts) stay inside. */
+/** The public interface of the Paillier layer. The deterministic evaluators (evaluator-seams.ts) are not exported. */
 export type {
   EvaluatorOptions,
   HistogramRequest,

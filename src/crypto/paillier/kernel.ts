@@ -1,5 +1,6 @@
 /**
- * What a kernel offers: coarse asynchronous operations over whole vectors, never single additions. The native addon
+ * The interface of a kernel: coarse asynchronous operations over whole vectors, never single additions. The native
+ * addon
  * implements it, and so does the portable TypeScript kernel, which is the oracle for the native one.
  *
  * The two evaluators mirror the two kinds of key: a PublicEvaluator has no decrypt.
@@ -19,54 +20,58 @@ export interface EvaluatorOptions {
   readonly threads: number;
   /**
    * Exponents of the key owner's obfuscators. Default: full, uniform below p - 1 and q - 1. That needs no assumption
-   * beyond Paillier's. "short" is the variant of Damgard, Jurik and Nielsen (2010): h^e for one n-th residue h of full
-   * order and e of shortExponentBits(key) bits. It assumes as well that nobody can tell such h^e from random n-th
-   * residues, because discrete logarithms of that length are hard modulo n.
+   * beyond Paillier's. "short" is the variant of Damgard, Jurik and Nielsen (2010): h^e for one n-th residue h of
+   * full
+   * order and e of shortExponentBits(key) bits. It additionally assumes that such h^e are indistinguishable from
+   * random
+   * n-th residues, because discrete logarithms of that length are hard modulo n.
    */
   readonly exponents?: "full" | "short";
 }
 
 /**
- * An evaluator holds its vectors; callers hold handles. `load` and `unload` are the only ways in and out. A vector is
- * refused, by an assertion, where the key or the kernel is not the one that it was made for.
+ * An evaluator holds its vectors; callers hold handles. `load` and `unload` are the only ways in and out. A vector of
+ * another key or kernel fails an assertion.
  *
- * `allocate`, `slice`, `join` and `free` return at once, although the elements may live on another machine. They can: a
- * handle says nothing but its count, which the caller knows beforehand. Such an evaluator names the vector, sends the
- * order and does not wait. Every later operation stands behind it in the same queue, and fails if it failed.
+ * `allocate`, `slice`, `join` and `free` return at once, although the elements may live on another machine: a handle
+ * has no content but its count, which the caller knows beforehand. A remote evaluator names the vector, sends the
+ * command and does not wait. Later operations are in the same queue, and fail if it failed.
  */
 export interface PublicEvaluator {
   readonly key: PublicKey;
   readonly kernelName: string;
 
-  /** Room for `count` ciphertexts that will be loaded in chunks. */
+  /** Allocates `count` ciphertexts that will be loaded in chunks. */
   allocate(count: number): ResidentVector;
-  /** A view: it shares its elements with `vector`, and what is loaded into one shows in the other. */
+  /** A view: it shares its elements with `vector`, so loads into one are visible in the other. */
   slice<V extends HeldVector>(vector: V, first: number, count: number): V;
   /** A copy of all elements, one vector after the other. */
   join<V extends HeldVector>(vectors: readonly V[]): V;
   /**
-   * Gives the vector's memory back: no operation takes it any more. What is under way still ends, and views of the
-   * vector stay whole until they are freed themselves. A vector that nobody frees goes when nobody refers to it.
+   * Releases the vector's memory: no later operation accepts it. Pending operations still finish, and views of the
+   * vector
+   * stay valid until they are freed themselves. A vector that is never freed is garbage-collected.
    */
   free(vector: HeldVector): void;
 
   /**
    * Checks wire ciphertexts and writes them into `target` from element `offset` on.
-   * @throws TandemError CIPHERTEXT_RANGE naming the index of the first c outside 0 < c < n^2; if there is none, of the
-   *   first that shares a factor with n: of such a one every product would, whatever it is re-randomised with
+   * @throws TandemError CIPHERTEXT_RANGE naming the index of the first c outside 0 < c < n^2; if there is none, of
+   * the
+   *   first that shares a factor with n: re-randomisation could not hide that factor in any product
    */
   load(source: CiphertextVector, target: ResidentVector, offset: number): Promise<void>;
   unload(source: ResidentVector): Promise<CiphertextVector>;
   /**
-   * Takes encryptions of zero, which only the key owner can vouch for, as obfuscators. @throws as load does; of factors
-   * that they share with n nothing is checked
+   * Uses encryptions of zero as obfuscators; only the key owner can vouch for them.
+   * @throws as load does, except that common factors with n are not checked
    */
   loadObfuscators(zeros: CiphertextVector): Promise<ObfuscatorVector>;
 
-  /** The first element that is 1 modulo n, (1 + n)^m: a plaintext that was never encrypted. -1: there is none. */
+  /** The index of the first element that is 1 modulo n, (1 + n)^m: an unencrypted plaintext. -1: there is none. */
   firstUnsealed(vector: ResidentVector): Promise<number>;
 
-  /** Makes elements of `target` the sum over nobody: an unobfuscated zero. */
+  /** Sets elements of `target` to the empty sum: an unobfuscated zero. */
   clear(target: ResidentVector, elements: Uint32Array): Promise<void>;
 
   /** Element-wise homomorphic operations; `scale` multiplies each plaintext by an unsigned scalar below n. */
@@ -82,9 +87,9 @@ export interface PublicEvaluator {
    * why nothing cheaper does).
    */
   obfuscators(count: number): Promise<ObfuscatorVector>;
-  /** Encryption with obfuscators that were prepared before: (1 + m n) times obfuscator i. Each may be used once. */
+  /** Encryption with precomputed obfuscators: (1 + m n) times obfuscator i. Each may be used once. */
   sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector>;
-  /** Textbook encryption by somebody who knows only n: (1 + m n) r^n mod n^2. */
+  /** Textbook encryption with the public key only: (1 + m n) r^n mod n^2. */
   encrypt(plaintexts: PlaintextVector): Promise<ResidentVector>;
 }
 
@@ -99,25 +104,24 @@ export interface ExponentPart {
 export interface PrivateEvaluator {
   readonly key: PrivateKey;
   readonly kernelName: string;
-  /** Others compute: several calls at a time keep them busy. Left out: this process does. */
+  /** Workers compute, so several concurrent calls keep them busy. Left out: this process computes. */
   readonly isElsewhere?: boolean;
   /**
-   * Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents as the evaluator's options say.
-   * @param random where exponents come from; the operating system where left out
+   * Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents according to the evaluator's options.
+   * @param random the source of exponents; default: the operating system
    */
   encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector>;
-  /** With exponents that were drawn before: `count` of the `drawn`, from `first` on, for each part in turn. */
+  /** With exponents of earlier draws: for each part, `count` of the `drawn`, from `first` on. */
   encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector>;
   /**
-   * With exponents that nonces.ts has drawn elsewhere: g_p^e mod p^2 and g_q^e' mod q^2. They may be narrower than the
-   * primes.
+   * With exponents that nonces.ts has drawn: g_p^e mod p^2 and g_q^e' mod q^2. They may be narrower than the primes.
    */
   encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector>;
-  /** Textbook encryption (1 + m n) r^n mod n^2, without use of the primes: slow, for ablations. */
+  /** Textbook encryption (1 + m n) r^n mod n^2, without the primes: slow, for ablations. */
   encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector>;
   /** CRT decryption. Elements of the result are key.publicKey.plaintextBytes wide. */
   decrypt(ciphertexts: CiphertextVector): Promise<PlaintextVector>;
-  /** The one x with x^n = value modulo n, for each value below n; plaintextBytes wide. */
+  /** The unique x with x^n = value modulo n, for each value below n; plaintextBytes wide. */
   nthRoots(values: PlaintextVector): Promise<PlaintextVector>;
 }
 

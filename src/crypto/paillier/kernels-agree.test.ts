@@ -32,7 +32,7 @@ interface Contender {
   readonly threads: number;
 }
 
-/** Every kernel that this processor runs, with the numbers of threads to try it on. */
+/** Every kernel that this processor runs, with the numbers of threads to test. */
 const contenders: Contender[] = [];
 const bestOfLanes = kernels.has("ifma") ? "ifma" : "avx2";
 for (const [name, kernel] of kernels) {
@@ -41,8 +41,9 @@ for (const [name, kernel] of kernels) {
 const emulated = kernels.get("ifma-emulated");
 
 /**
- * How work is handed out to threads does not depend on the key. The tables of long keys take long, so those are tried
- * on one number of threads only. What emulates IFMA is slow: short keys and 2048 bits will do.
+ * The distribution of work over threads does not depend on the key. The tables of long keys take long to build, so
+ * those
+ * are tested with one number of threads. Emulated IFMA is slow: short keys and 2048 bits suffice.
  */
 function contendersFor(bits: number): readonly Contender[] {
   const isTried = ({ kernel, threads }: Contender): boolean =>
@@ -89,7 +90,7 @@ describe.skipIf(kernels.size === 0)("native equals portable on batches that need
     const ciphertexts = await portableKernel.privateEvaluator(key, { threads: 1 }).encrypt(plaintexts);
     const random = new SeededRandom("batches");
     const bins = Array.from({ length: 5 }, () => Uint16Array.from({ length: count }, () => random.below(6)));
-    bins[3].fill(4); // all instances in one bin, and features that say the same
+    bins[3].fill(4); // all instances in one bin, and equal features
     bins[4].set(bins[0]);
     const run = async (evaluator: SeamedPublicEvaluator): Promise<Uint8Array[]> => {
       const a = evaluator.allocate(count);

@@ -45,7 +45,7 @@ export function parsePublicKey(text: string, options: ParseOptions = {}): Public
   return new PublicKey(parseModulus(fields, options));
 }
 
-/** The private key in clear: for writePrivateKey and for nothing that logs. */
+/** The private key in clear: only for writePrivateKey, never for logs. */
 export function serialisePrivateKey(key: PrivateKey): string {
   const { p, q } = key.secretPrimes();
   const { publicKey } = key;
@@ -80,7 +80,7 @@ export async function parsePrivateKey(text: string, options: ParseOptions = {}):
 }
 
 /**
- * Writes atomically, readable by nobody but the owner.
+ * Writes atomically, readable by the owner only.
  * @throws TandemError FILE_UNWRITABLE naming the file
  */
 export async function writePrivateKey(path: string, key: PrivateKey): Promise<void> {
@@ -88,7 +88,7 @@ export async function writePrivateKey(path: string, key: PrivateKey): Promise<vo
 }
 
 /**
- * @throws TandemError FILE_UNREADABLE where there is no such file
+ * @throws TandemError FILE_UNREADABLE if there is no such file
  * @throws TandemError KEY_FORMAT for a file that others may read, and as parsePrivateKey
  */
 export async function readPrivateKey(path: string, options: ParseOptions = {}): Promise<PrivateKey> {

@@ -1,6 +1,6 @@
 /**
- * Paillier keys (Paillier, EUROCRYPT 1999) with generator 1 + n. Public and private key are two types: what a party
- * can do is what its type offers, and only a PrivateKey leads to decryption.
+ * Paillier keys (Paillier, EUROCRYPT 1999) with generator 1 + n. Public and private key are two types: only a
+ * PrivateKey can decrypt.
  *
  * A private key's primes have the form p = 2 f p' + 1 with p' prime and f small (key-generation.ts). So the factors of
  * p - 1 are known, and with them a generator of Z_p^*. Key-owner encryption samples n-th residues from it
@@ -17,7 +17,7 @@ import { bitLength } from "../integers.ts";
 
 export const keyBitsMin = 128;
 export const keyBitsMax = 4096;
-/** Below this, every door asks for an option with the word insecure in it. */
+/** Shorter keys need an option with the word insecure in its name, everywhere. */
 export const keyBitsSecure = 2048;
 
 export class PublicKey {
@@ -29,7 +29,7 @@ export class PublicKey {
   /** Width of a ciphertext on the wire. */
   readonly ciphertextBytes: number;
 
-  /** @param n trusted: key-format.ts has checked what comes from outside */
+  /** @param n trusted: key-format.ts has validated input from outside */
   constructor(n: bigint) {
     const bits = bitLength(n);
     assert(bits >= keyBitsMin && bits <= keyBitsMax && bits % 2 === 0 && n % 2n === 1n, "n is odd and of a legal size");
@@ -45,7 +45,7 @@ export class PublicKey {
     return createHash("sha256").update(this.canonicalForm()).digest("hex");
   }
 
-  /** The one text form of this key; key-format.ts documents and parses it. */
+  /** The canonical text form of this key; key-format.ts documents and parses it. */
   canonicalForm(): string {
     return JSON.stringify({ format: publicKeyFormat, bits: this.bits, n: this.n.toString(16) });
   }

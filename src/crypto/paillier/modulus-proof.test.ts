@@ -1,4 +1,4 @@
-/** The proof about n, and active parties that would like to go without one. */
+/** The proof about n, and malicious active parties without a valid one. */
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   bestRoots,
@@ -39,7 +39,7 @@ const checked = (proof: readonly Uint8Array[], n = key.publicKey.n) => checkModu
 
 describe("an honest key passes", () => {
   test.each([128, 130, 190, 256, 512, 1024, 2048])(
-    "of %d bits, and all kernels make and take the same proof",
+    "of %d bits, and all kernels make and accept the same proof",
     async (size) => {
       const owner = await generateKey({ bits: size, insecure: true });
       const best = await proofOf(owner, selectKernel());
@@ -58,7 +58,7 @@ describe("an honest key passes", () => {
     expect(new Set(challengesOf(key.publicKey)).size).toBe(rootCount);
   });
 
-  test("the numbers belong to n alone: another key has others", async () => {
+  test("the challenges depend on n alone: another key has different ones", async () => {
     const other = await generateKey({ bits, insecure: true });
     await expectError(() => checked(roots, other.publicKey.n), "KEY_FORMAT", /phi\(n\)/);
   });
@@ -66,7 +66,7 @@ describe("an honest key passes", () => {
 
 describe("roots of all values", () => {
   test.each([portableKernel, ...loadNativeKernel().kernels.values()])(
-    "$name: edges, and what is too large",
+    "$name: boundary values, and values that are too large",
     async (kernel) => {
       const owner = kernel.privateEvaluator(key, { threads: 1 });
       const { n, plaintextBytes } = key.publicKey;
@@ -81,7 +81,7 @@ describe("roots of all values", () => {
   );
 });
 
-/** What a proof about n must not be given for. Each shares a prime with phi(n). */
+/** Moduli for which no proof must be accepted. Each shares a prime with phi(n). */
 const bad: Record<string, () => Factored> = {
   "a prime that divides another one's order": () => chained(bits),
   "three primes in a chain": () =>
@@ -107,7 +107,7 @@ const bad: Record<string, () => Factored> = {
     }),
 };
 
-describe("a bad n is refused, whatever its maker knows", () => {
+describe("a bad n is rejected, whatever its creator knows", () => {
   test.each(Object.keys(bad))("%s", async (name) => {
     const made = bad[name]();
     const { n, factors } = made;
@@ -121,7 +121,7 @@ describe("a bad n is refused, whatever its maker knows", () => {
     await expectError(() => checked(proof, n), "KEY_FORMAT", /a root is wrong/);
   });
 
-  test("small primes, although every root is right", async () => {
+  test("small primes, although every root is correct", async () => {
     const notAbove = (size: number, divisor: bigint): bigint => {
       for (;;) {
         const prime = primeOf(size);
@@ -139,7 +139,7 @@ describe("a bad n is refused, whatever its maker knows", () => {
     }
   });
 
-  test("a chain of small primes: r^n takes few values, which told who was summed", async () => {
+  test("a chain of small primes: r^n takes few values, which would reveal the summed instances", async () => {
     // p and 2 p + 1 throughout: n-th powers modulo these are 1 and -1, but for the first.
     const chain = [89n, 179n, 359n, 719n, 1439n, 2879n];
     const chainBits = bitLength(chain.reduce((product, prime) => product * prime));
@@ -151,12 +151,12 @@ describe("a bad n is refused, whatever its maker knows", () => {
     await expectError(() => checked(bestRoots(made), made.n), "KEY_FORMAT", /prime factor below/);
   });
 
-  test("a prime is taken: it hides nothing of its maker's, and all that it should of others", async () => {
+  test("a prime is accepted: it does not protect its creator, but it protects the other parties", async () => {
     const made = factored(bits, () => [{ prime: primeOf(bits), exponent: 1 }]);
     await expect(checked(bestRoots(made), made.n)).resolves.toBeUndefined();
   });
 
-  test("many primes that share nothing with phi(n) are taken: re-randomisation needs no more", async () => {
+  test("many primes that share nothing with phi(n) are accepted: re-randomisation needs no more", async () => {
     for (;;) {
       const made = factored(bits, () => [64, 64, 64, 64].map((size) => ({ prime: primeOf(size), exponent: 1 })));
       const phi = made.factors.reduce((product, { prime }) => product * (prime - 1n), 1n);
@@ -167,7 +167,7 @@ describe("a bad n is refused, whatever its maker knows", () => {
   });
 });
 
-describe("a proof is refused", () => {
+describe("a proof is rejected", () => {
   const changed = (change: (proof: Uint8Array[]) => readonly Uint8Array[]) => () =>
     checked(change(roots.map((root) => root.slice())));
   const at = (index: number, value: Uint8Array) => (proof: Uint8Array[]) => proof.with(index, value);

@@ -3,15 +3,16 @@
  * Certification of RSA Moduli and Beyond", ASIACRYPT 2019): n-th roots modulo n of numbers that follow from n by
  * hashing, and no prime below `factorMin` in n.
  *
- * What it is for. With gcd(n, phi(n)) = 1 the map (m, r) -> (1 + n)^m r^n is a bijection from Z_n x Z_n^* to Z_(n^2)^*.
- * So every number that shares no factor with n is the ciphertext of one m, and a fresh r^n leaves nothing of it but m.
- * Without, r^n may be one of few numbers: then whoever chose n still sees which ciphertexts were multiplied.
+ * Purpose. With gcd(n, phi(n)) = 1 the map (m, r) -> (1 + n)^m r^n is a bijection from Z_n x Z_n^* to Z_(n^2)^*.
+ * So every number that shares no factor with n is the ciphertext of one m, and a fresh r^n leaves nothing of it but
+ * m.
+ * Otherwise r^n may take few values only: then the creator of n still sees which ciphertexts were multiplied.
  *
- * Why it holds. Suppose that a prime p divides n and phi(n); by the trial division it is `factorMin` at least. Then the
+ * Soundness. Suppose that a prime p divides n and phi(n); by the trial division it is at least `factorMin`. Then the
  * n-th powers are a subgroup of Z_n^* of index p or more: p divides q - 1 for a prime q of n, or p^2 divides n. A
- * uniform unit has a root with probability 1/p at most, and all `rootCount` of them with 2^-128.
+ * uniform unit has a root with probability at most 1/p, and all `rootCount` of them with at most 2^-128.
  *
- * What it tells. A root of a number that nobody chose: whoever has n can make such pairs alone, as x and x^n.
+ * Disclosure. Roots of numbers that no party chose: anyone with n can make such pairs alone, as x and x^n.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
@@ -27,17 +28,18 @@ export const factorMin = 2 ** 16;
 /** ceil(128 / log2 alpha). */
 export const rootCount = 8;
 
-/** The roots, little-endian, plaintextBytes wide. @param evaluator of the same key, to check them before they leave */
+/** The roots, little-endian, plaintextBytes wide. @param evaluator of the same key, to check them before they are
+ * sent */
 export async function modulusProof(owner: PrivateEvaluator, evaluator: PublicEvaluator): Promise<Uint8Array[]> {
   const { publicKey: key } = owner.key;
   const { bytes, sizeBytes, count } = await owner.nthRoots(plaintextsFromBigints(key, challengesOf(key)));
   const roots = Array.from({ length: count }, (_, i) => bytes.slice(i * sizeBytes, (i + 1) * sizeBytes));
-  // A root that is right modulo one prime only would tell that prime (Boneh, DeMillo and Lipton, EUROCRYPT 1997).
-  assert(await areRoots(evaluator, roots), "roots that were computed are roots");
+  // A root that is correct modulo one prime only would reveal that prime (Boneh, DeMillo and Lipton, EUROCRYPT 1997).
+  assert(await areRoots(evaluator, roots), "computed roots are roots");
   return roots;
 }
 
-/** @throws TandemError KEY_FORMAT if n is not proven */
+/** @throws TandemError KEY_FORMAT if the proof is invalid */
 export async function checkModulusProof(evaluator: PublicEvaluator, roots: readonly Uint8Array[]): Promise<void> {
   const { key } = evaluator;
   if (hasSmallFactor(key.n)) throw refusal("n has a prime factor below 2^16");
@@ -48,19 +50,16 @@ export async function checkModulusProof(evaluator: PublicEvaluator, roots: reado
 }
 
 function refusal(reason: string): TandemError {
-  return new TandemError(
-    "KEY_FORMAT",
-    `the public key comes without a proof that n and phi(n) have no factor in common: ${reason}`,
-  );
+  return new TandemError("KEY_FORMAT", `the public key has no valid proof that n and phi(n) are coprime: ${reason}`);
 }
 
-/** Units modulo n, uniform as far as a hash is. */
+/** Units modulo n, uniform in the random oracle model. */
 export function challengesOf(key: PublicKey): bigint[] {
   const seed = integerBytes(key.n, key.plaintextBytes);
   const found: bigint[] = [];
   for (let index = 0; found.length < rootCount; index++) {
     const value = hashedBelow(`modulus-proof/${key.bits}`, seed, index, key.n);
-    // All but never refused; of an n with many factors the others must be uniform among the units nevertheless.
+    // Rejection almost never happens; but for an n with many factors the rest must still be uniform among the units.
     if (isUnit(value, key)) found.push(value);
   }
   return found;

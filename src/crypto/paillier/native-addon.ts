@@ -1,6 +1,6 @@
 /**
- * The Paillier functions of the native addon (native/addon.cpp) as TypeScript sees them. Every function is
- * deterministic; promises resolve to the index of the first refused element, or -1.
+ * TypeScript declarations of the Paillier functions of the native addon (native/addon.cpp). Every function is
+ * deterministic; promises resolve to the index of the first rejected element, or -1.
  */
 import { loadAddonFile } from "../native-addon-file.ts";
 
@@ -21,7 +21,7 @@ type Refused = Promise<number>;
 export type NativeKernelName = "scalar" | "adx" | "avx2" | "ifma" | "ifma-emulated";
 
 export interface NativeAddon {
-  /** What this processor can run, best first. */
+  /** The kernels that this processor can run, best first. */
   kernels(): NativeKernelName[];
   createPublic(kernel: NativeKernelName, n: Uint8Array): PublicContext;
   createPrivate(
@@ -125,7 +125,7 @@ export interface NativeAddon {
   ): Refused;
 }
 
-/** @throws whatever Node throws when the file is missing or not loadable on this machine */
+/** @throws any error of Node if the file is missing or cannot be loaded on this machine */
 export function loadAddon(): NativeAddon {
   return loadAddonFile() as NativeAddon;
 }

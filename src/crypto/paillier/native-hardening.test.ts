@@ -1,4 +1,4 @@
-/** The addon parses what other companies send: a memory error in it must end the process, not open it. */
+/** The addon parses input of other companies: a memory error must end the process, not be exploitable. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -16,7 +16,7 @@ function readelf(option: string): string | null {
 
 const canLook = process.platform === "linux" && existsSync(addon) && readelf("-h") !== null;
 
-test.runIf(canLook)("the addon has canaries, and nothing in it can be rewritten after it was loaded", () => {
+test.runIf(canLook)("the addon has stack canaries and full RELRO", () => {
   expect(readelf("--dyn-syms")).toContain("__stack_chk_fail");
   expect(readelf("--dynamic")).toMatch(/\bNOW\b/);
   const segments = readelf("--segments") ?? "";
@@ -24,6 +24,6 @@ test.runIf(canLook)("the addon has canaries, and nothing in it can be rewritten 
   expect(/GNU_STACK.*/.exec(segments)?.[0]).toMatch(/ RW /);
 });
 
-test.runIf(canLook)("the addon stays loaded when a thread ends that has loaded it: its own threads stay too", () => {
+test.runIf(canLook)("the addon stays loaded when the thread that loaded it ends: its own threads still run", () => {
   expect(readelf("--dynamic")).toMatch(/\bNODELETE\b/);
 });

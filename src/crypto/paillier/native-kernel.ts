@@ -1,6 +1,6 @@
 /**
- * The native kernels, if build/tandem.node is there and loads on this machine (scripts/build-native.mjs makes it). It
- * is one addon with several arithmetics inside. The best that the processor can run is the default.
+ * The native kernels, if build/tandem.node exists and loads on this machine (scripts/build-native.mjs builds it). One
+ * addon contains several arithmetics. The best one that the processor can run is the default.
  */
 import { loadAddon, type NativeAddon, type NativeKernelName } from "./native-addon.ts";
 import { NativePrivateEvaluator } from "./native-private.ts";
@@ -19,7 +19,7 @@ export interface NativeKernelLoad {
 
 let loaded: NativeKernelLoad | undefined;
 
-/** Loads once per process; a missing addon is an answer, not an error. */
+/** Loads once per process; a missing addon is a result, not an error. */
 export function loadNativeKernel(): NativeKernelLoad {
   loaded ??= tryLoad();
   return loaded;

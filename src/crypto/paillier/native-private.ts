@@ -1,6 +1,7 @@
 /**
- * The private-key half of the native kernel. Constant-time as far as native/private-operations.h says. Exponents are
- * drawn here, once per batch; p and q are handed over here, once per evaluator.
+ * The private-key half of the native kernel. Constant-time as far as native/private-operations.h states. Exponents
+ * are
+ * drawn here, once per batch; p and q are passed to the addon here, once per evaluator.
  */
 import { assert } from "../../base/assert.ts";
 import type { SecureRandom } from "../../base/random.ts";

@@ -137,7 +137,7 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
 
   async histogram(request: HistogramRequest): Promise<ResidentVector> {
     const result = this.allocate(check.checkHistogram(request));
-    // Instances and bins are checked where they are used; a bad one rejects.
+    // Instances and bins are checked where they are used; a bad one rejects the promise.
     const work = this.#addon.histogram(
       this.#context,
       this.#bytes(request.gradients),
@@ -230,7 +230,7 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     return result;
   }
 
-  /** 1 modulo n^2, resident: a sum over nobody. */
+  /** 1 modulo n^2, resident: an empty sum. */
   async #one(): Promise<Uint8Array> {
     const { ciphertextBytes } = this.key;
     const one = this.allocate(1);

@@ -6,7 +6,7 @@ import { generateKey } from "./key-generation.ts";
 import { drawObfuscatorBases, drawOwnerExponents, exponentBytes, uniformBelow, uniformFlat } from "./nonces.ts";
 
 describe("random numbers", () => {
-  it("are uniform in [low, high): every value comes up about as often", async () => {
+  it("are uniform in [low, high): all values are about equally frequent", async () => {
     const [low, high, count] = [3n, 13n, 20_000];
     const flat = await uniformFlat(osRandom, low, high, 3, count);
     const tally = new Map<bigint, number>();

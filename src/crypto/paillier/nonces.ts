@@ -1,7 +1,7 @@
 /**
- * Every secret random number of this layer, drawn from the operating system, or from a secret that was: obfuscator
+ * Every secret random number of this layer, drawn from the operating system or from a secret that was: obfuscator
  * bases, exponents, candidates of key generation. Uniform by rejection, never by reduction. The number of rejections
- * depends on the values that were thrown away, which are never used.
+ * depends on rejected values only, which are never used.
  */
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
@@ -41,7 +41,7 @@ export async function drawOwnerExponents(
 ): Promise<OwnerExponents> {
   const sizeBytes = exponentBytes(key);
   const shortBytes = shortExponentBits(key) / 8;
-  // Keys below 640 bits have no room for short exponents that would be shorter.
+  // Below 640 bits short exponents would not be shorter.
   if (length === "short" && shortBytes < sizeBytes) {
     const e = await uniformFlat(random, 0n, 1n << BigInt(8 * shortBytes), shortBytes, count);
     return { p: e, q: e, sizeBytes: shortBytes };
@@ -53,7 +53,7 @@ export async function drawOwnerExponents(
   };
 }
 
-/** More than anybody draws at a time. */
+/** Maximum number of draws at a time. */
 const drawnMax = 1 << 20;
 
 /** Exponents of earlier draws, one part after the other. */
@@ -64,7 +64,7 @@ export async function redrawOwnerExponents(
 ): Promise<OwnerExponents> {
   const all: OwnerExponents[] = [];
   const areWhole = parts.every((part) => part.drawn <= drawnMax && part.first >= 0 && part.count >= 0);
-  assert(areWhole && parts.every(({ drawn, first, count }) => first + count <= drawn), "exponents that were drawn");
+  assert(areWhole && parts.every(({ drawn, first, count }) => first + count <= drawn), "the exponents were drawn");
   for (const { random, drawn, first, count } of parts) {
     const { p, q, sizeBytes } = await drawOwnerExponents(key, drawn, length, random);
     const part = (flat: Uint8Array): Uint8Array => flat.subarray(first * sizeBytes, (first + count) * sizeBytes);
@@ -93,7 +93,7 @@ export function uniformBelow(random: SecureRandom, bound: bigint): bigint {
 }
 
 /**
- * `count` uniform integers in [low, high) as one flat buffer of little-endian elements. The event loop gets its turns.
+ * `count` uniform integers in [low, high) as one flat buffer of little-endian elements. Yields to the event loop.
  */
 export async function uniformFlat(
   random: SecureRandom,
@@ -112,7 +112,7 @@ export async function uniformFlat(
   return result;
 }
 
-/** Drawn and checked in one go: about a millisecond. */
+/** Drawn and checked without yielding: about a millisecond. */
 const sliceBytesMax = 1 << 19;
 
 class UniformRange {

@@ -1,4 +1,4 @@
-/** The laws that make Paillier useful, for every kernel: what the sums of the protocol rest on. */
+/** The homomorphic properties of Paillier, for every kernel. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 
@@ -11,7 +11,8 @@ import { bigintsFromPlaintexts, plaintextsFromBigints, signedFromPlaintext } fro
 import type { ResidentVector } from "./vectors.ts";
 
 const natives = loadNativeKernel().kernels;
-if (natives.size === 0) console.warn("native kernel not built: Paillier's laws are tested on the portable kernel only");
+if (natives.size === 0)
+  console.warn("native kernel not built: Paillier's properties are tested on the portable kernel only");
 const kernels = [portableKernel, ...natives.values()];
 const runs = { numRuns: 25 };
 
@@ -44,7 +45,7 @@ describe.each(kernels)("Paillier on the $name kernel", (kernel) => {
   const signed = fc.bigInt(-(1n << 240n), 1n << 240n);
   const pairs = fc.array(fc.tuple(signed, signed), { minLength: 1, maxLength: 9 });
 
-  it("decrypts what the owner or anyone encrypted", () =>
+  it("decrypts what the owner or a public-key holder encrypted", () =>
     fc.assert(
       fc.asyncProperty(fc.array(signed, { maxLength: 9 }), async (values) => {
         expect(await openSigned(await seal(values))).toEqual(values);
@@ -88,7 +89,7 @@ describe.each(kernels)("Paillier on the $name kernel", (kernel) => {
       runs,
     ));
 
-  it("adding an encryption of zero changes the bytes only; a value encrypts to different bytes", async () => {
+  it("adding an encryption of zero changes the ciphertext only; ciphertexts of a value differ", async () => {
     const sealed = await seal([5n, 5n, -7n]);
     const again = await anyone.add(sealed, await anyone.encrypt(plaintextsFromBigints(key.publicKey, [0n, 0n, 0n])));
     const [before, after] = [await anyone.unload(sealed), await anyone.unload(again)];

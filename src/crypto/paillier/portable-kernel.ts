@@ -1,6 +1,6 @@
 /**
- * The portable kernel: Paillier in plain TypeScript. It is the oracle for the native kernel and what machines without a
- * C++ compiler run on. Nothing in it is constant-time, because bigint is not.
+ * The portable kernel: Paillier in plain TypeScript. It is the oracle for the native kernel, and the fallback for
+ * machines without a C++ compiler. Not constant-time, because bigint is not.
  */
 import type { SeamedPrivateEvaluator, SeamedPublicEvaluator } from "./evaluator-seams.ts";
 import type { EvaluatorOptions, Kernel } from "./kernel.ts";
@@ -9,7 +9,7 @@ import { PortablePrivateEvaluator } from "./portable-private.ts";
 import { PortablePublicEvaluator } from "./portable-public.ts";
 import { checkThreads } from "./request-checks.ts";
 
-/** A kernel whose evaluators also have the deterministic seams that differential tests use. */
+/** A kernel whose evaluators accept random numbers as arguments, for differential tests. */
 export interface SeamedKernel extends Kernel {
   publicEvaluator(key: PublicKey, options: EvaluatorOptions): SeamedPublicEvaluator;
   privateEvaluator(key: PrivateKey, options: EvaluatorOptions): SeamedPrivateEvaluator;

@@ -1,6 +1,6 @@
 /**
  * The private-key half of the portable kernel. NOT constant-time: V8's bigint division branches on its operands, and
- * the tables are indexed by secret digits. Use the native kernel where somebody can time decryptions.
+ * the tables are indexed by secret digits. Use the native kernel where an attacker can time decryptions.
  */
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
@@ -36,7 +36,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
   readonly #orderDigits: { readonly p: Uint8Array; readonly q: Uint8Array };
   readonly #exponents: ExponentLength;
   #anyone: PortablePublicEvaluator | undefined;
-  /** Built on first encryption: a decrypting party need not pay for it. */
+  /** Built on first encryption, so that a party that only decrypts does not pay for it. */
   #tables: Promise<{ readonly p: FixedBaseTable; readonly q: FixedBaseTable }> | undefined;
 
   constructor(key: PrivateKey, exponents: ExponentLength) {
@@ -147,7 +147,7 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
   }
 }
 
-/** m modulo one prime, or undefined where the ciphertext is a multiple of that prime. */
+/** m modulo one prime, or undefined if the ciphertext is a multiple of that prime. */
 function decryptModulo(ciphertext: bigint, side: PrimeConstants, orderDigits: Uint8Array): bigint | undefined {
   const raised = powerByDigits(ciphertext, orderDigits, powerWindowBits, side.square);
   if (raised === 0n) return undefined;

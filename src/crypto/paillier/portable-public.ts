@@ -1,6 +1,6 @@
 /**
  * The public-key half of the portable kernel: plain bigint arithmetic, one element at a time. Resident form is the
- * canonical residue, in whole limbs. `threads` has no effect here: JavaScript computes on one.
+ * canonical residue, in whole limbs. `threads` has no effect: JavaScript computes on one.
  */
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";

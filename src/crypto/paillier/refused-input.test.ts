@@ -1,4 +1,4 @@
-/** What kernels refuse: ciphertexts out of range (the world's mistakes) and malformed requests (ours). */
+/** Input that kernels reject: ciphertexts out of range (errors of peers) and malformed requests (our bugs). */
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { integerBytes, writeInteger } from "../integers.ts";
@@ -13,7 +13,7 @@ import { plaintextsFromBigints } from "./signed-plaintexts.ts";
 import { CiphertextVector, PlaintextVector, type ResidentVector } from "./vectors.ts";
 
 const { kernel: native, kernels: natives } = loadNativeKernel();
-if (native === undefined) console.warn("native kernel not built: refusals are tested on the portable kernel only");
+if (native === undefined) console.warn("native kernel not built: rejections are tested on the portable kernel only");
 const kernels = [portableKernel, ...natives.values()];
 
 let key: PrivateKey;
@@ -28,7 +28,7 @@ function ciphertexts(values: readonly bigint[]): CiphertextVector {
   return new CiphertextVector(bytes, ciphertextBytes);
 }
 
-describe.each(kernels)("the $name kernel refuses", (kernel) => {
+describe.each(kernels)("the $name kernel rejects", (kernel) => {
   let evaluator: SeamedPublicEvaluator;
   let four: ResidentVector;
   beforeAll(async () => {
@@ -60,27 +60,27 @@ describe.each(kernels)("the $name kernel refuses", (kernel) => {
       });
     const filler = (count: number): bigint[] => Array.from({ length: count }, (_, i) => BigInt(i + 2));
 
-    it("whatever they share", async () => {
+    it("for any common factor", async () => {
       const { n, nSquared } = key.publicKey;
       const { p, q } = key;
       for (const bad of [p, q, 5n * p, n, nSquared - n, nSquared - q, p * p, n + p]) {
         await expectRefused(0, [bad]);
         await expectRefused(9, [...filler(9), bad, 3n, p]);
-        // What is out of range is named first, wherever it stands.
+        // An element out of range is reported first, wherever it is.
         await expect(load([bad, 2n, 0n])).rejects.toMatchObject({
           message: expect.stringMatching(/^ciphertext 2 is not between/),
         });
       }
     });
 
-    it("wherever they stand, also in batches of several hand-outs", async () => {
+    it("at any index, also in batches that are split over threads", async () => {
       const many = filler(9000);
       await load(many);
       for (const at of [0, 4095, 4096, 8999]) await expectRefused(at, many.with(at, key.p).with(8999, key.q));
     });
   });
 
-  it("no unsealed plaintext by itself, but finds it", async () => {
+  it("no unencrypted plaintext by itself, but detects it", async () => {
     const { n } = key.publicKey;
     const find = async (values: readonly bigint[]): Promise<number> => {
       const vector = evaluator.allocate(values.length);
@@ -92,7 +92,7 @@ describe.each(kernels)("the $name kernel refuses", (kernel) => {
     expect(await evaluator.firstUnsealed(four)).toBe(-1);
   });
 
-  it("to unload what was never loaded", async () => {
+  it("to unload elements that were never loaded", async () => {
     const vector = evaluator.allocate(3);
     await evaluator.load(ciphertexts([2n, 3n]), vector, 0);
     await expect(evaluator.unload(vector)).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe.each(kernels)("the $name kernel refuses", (kernel) => {
     }
   });
 
-  it("vectors of different counts, and numbers of threads that make no sense", async () => {
+  it("vectors of different counts, and invalid numbers of threads", async () => {
     await expect(evaluator.add(four, evaluator.allocate(3))).rejects.toThrow(Error);
     expect(() => kernel.publicEvaluator(key.publicKey, { threads: 0 })).toThrow(Error);
   });
@@ -246,7 +246,7 @@ describe.skipIf(native === undefined)("the addon itself, below the checks in Typ
     ).toThrow(Error);
   });
 
-  it("takes unaligned input", async () => {
+  it("accepts unaligned input", async () => {
     const addon = loadAddon();
     const context = addon.createPublic("scalar", integerBytes(key.publicKey.n, key.publicKey.plaintextBytes));
     const aligned = new Uint8Array(48).fill(7, 0, 16).fill(7, 24, 40);

@@ -1,7 +1,8 @@
 /**
- * Shape checks that both kernels make before they work. They catch our own bugs, so they are assertions. Contents of
- * large index arrays are checked where they are used, because the caller could change them while a kernel works.
- * resident-bytes.ts checks whose a vector is.
+ * Shape checks that both kernels make before they compute. They catch our own bugs, so they are assertions. Contents
+ * of
+ * large index arrays are checked where they are used, because the caller could change them during a computation.
+ * resident-bytes.ts checks the owner of a vector.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";

@@ -1,12 +1,13 @@
 /**
- * The bytes of the vectors that an evaluator holds in this process's memory: one flat buffer each. Only this folder may
- * import this module (scripts/check-layers.mjs): to everybody else a vector is a handle.
+ * The bytes of the vectors that an evaluator holds in this process's memory: one flat buffer each. Only this folder
+ * may
+ * import this module (scripts/check-layers.mjs): elsewhere a vector is an opaque handle.
  */
 import { assert } from "../../base/assert.ts";
 import type { PublicKey } from "./keys.ts";
 import { type HeldVector, ObfuscatorVector, ResidentVector } from "./vectors.ts";
 
-/** What a vector's elements are, and in whose form. */
+/** The elements of a vector, and the key and kernel that determine their format. */
 interface Holding {
   /** Null once it is freed. */
   bytes: Uint8Array | null;
@@ -40,7 +41,7 @@ class ObfuscatorsInMemory extends ObfuscatorVector {
   }
 }
 
-/** The vectors of one key on one kernel. Evaluators that have both in common take each other's vectors. */
+/** The vectors of one key on one kernel. Evaluators with the same key and kernel accept each other's vectors. */
 export class VectorMemory {
   readonly #kernelName: string;
   readonly #key: PublicKey;
@@ -65,7 +66,7 @@ export class VectorMemory {
     return new ObfuscatorsInMemory(bytes.length / this.sizeBytes, this.#hold(bytes));
   }
 
-  /** The vector's own bytes, not a copy. Refuses what this kernel would misread. */
+  /** The vector's own bytes, not a copy. Rejects vectors of another key or kernel. */
   bytes(vector: HeldVector): Uint8Array {
     const { bytes } = this.#holding(vector);
     assert(bytes !== null, usedAfterFree);

@@ -35,7 +35,7 @@ describe("selectKernel", () => {
 });
 
 describe("the portable kernel", () => {
-  it("gives the event loop its turn while it computes", async () => {
+  it("yields to the event loop while it computes", async () => {
     const key = await generateKey({ bits: 512, insecure: true });
     const evaluator = portableKernel.publicEvaluator(key.publicKey, { threads: 1 });
     let turns = 0;

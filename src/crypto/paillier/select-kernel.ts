@@ -1,4 +1,4 @@
-/** Chooses the arithmetic: the best of the native addon if it is there, otherwise portable TypeScript. */
+/** Chooses the arithmetic: the best native kernel if the addon loads, otherwise portable TypeScript. */
 import { availableParallelism } from "node:os";
 
 import { TandemError } from "../../base/error.ts";
@@ -42,7 +42,7 @@ export function selectKernel(environment: Readonly<Record<string, string | undef
   );
 }
 
-/** Threads for an evaluator when nobody says otherwise: one per core that this process may use. */
+/** The default number of threads of an evaluator: one per core that this process may use. */
 export function defaultThreads(): number {
   return Math.min(availableParallelism(), 64);
 }

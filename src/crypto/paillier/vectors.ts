@@ -1,6 +1,6 @@
 /**
  * Plaintexts, ciphertexts on the wire, ciphertexts inside a kernel and obfuscators are four types. So nothing is
- * encrypted, decrypted or mixed up implicitly.
+ * encrypted or decrypted implicitly, and they cannot be confused.
  *
  * Plaintexts and ciphertexts on the wire are flat buffers of fixed-width little-endian unsigned integers: there is no
  * bigint per instance anywhere in a hot path. The other two are handles: their elements live behind an evaluator.
@@ -26,7 +26,7 @@ export class PlaintextVector extends FlatVector {
   readonly kind = "plaintext";
 }
 
-/** Ciphertexts in canonical form, 0 < c < n^2: what travels on the wire. */
+/** Ciphertexts in canonical form, 0 < c < n^2: the wire format. */
 export class CiphertextVector extends FlatVector {
   readonly kind = "ciphertext";
 }
@@ -40,14 +40,15 @@ class Handle {
 }
 
 /**
- * Ciphertexts in the form that one kernel computes with. Only an evaluator makes one that means something; where the
- * elements live is its secret.
+ * Ciphertexts in the form that one kernel computes with. Only an evaluator creates valid ones; where the elements
+ * live is
+ * an implementation detail.
  */
 export class ResidentVector extends Handle {
   readonly kind = "resident";
 }
 
-/** n-th residues, held like a ResidentVector. Each is to be multiplied into one ciphertext, once. */
+/** n-th residues, held like a ResidentVector. Each must be multiplied into one ciphertext only. */
 export class ObfuscatorVector extends Handle {
   readonly kind = "obfuscator";
 }

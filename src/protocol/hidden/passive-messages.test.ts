@@ -56,7 +56,7 @@ describe("a node that is told wrongly is refused, and the next one is answered a
       1,
       changed(({ records }) => ({ records: records.subarray(recordBytes) })),
       "PROTOCOL_STATE",
-      /4106 records; 4105 came/,
+      /4106 records; got 4105/,
     ],
     [
       "a record too many",
@@ -90,7 +90,7 @@ describe("a node that is told wrongly is refused, and the next one is answered a
       /whole records from 1369/,
     ],
     ["a chunk twice", 3, ([a, b, c]) => [a, b, b, c], "PROTOCOL_STATE", /whole records from 2738/],
-    ["an end that comes early", 3, ([a, b]) => [a, { ...b, more: false }], "PROTOCOL_STATE", /4106 records; 2738 came/],
+    ["an end that comes early", 3, ([a, b]) => [a, { ...b, more: false }], "PROTOCOL_STATE", /4106 records; got 2738/],
     ["an end that does not come", 1, ([a]) => [{ ...a, more: true }], "PROTOCOL_STATE", /message stream truncated/],
     [
       "more that never ends",

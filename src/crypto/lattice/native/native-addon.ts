@@ -1,6 +1,6 @@
 /**
- * The functions of the lattice scheme in the native addon (native/lattice-calls.cpp) as TypeScript sees them. Every
- * function is deterministic; promises resolve to the index of what is refused first, or -1. Integers of 16 bytes are
+ * TypeScript declarations of the lattice functions of the native addon (native/lattice-calls.cpp). Every function is
+ * deterministic; promises resolve to the index of the first rejected element, or -1. Integers of 16 bytes are
  * little-endian.
  */
 import { loadAddonFile } from "../../native-addon-file.ts";
@@ -27,7 +27,7 @@ export interface NativeLatticeAddon {
     slotBits: number,
     crsKey: Uint8Array,
   ): LatticeContext;
-  /** Refuses with 0 if a bin is out of range. */
+  /** Rejects with 0 if a bin is out of range. */
   latticeRowBins(
     c: LatticeContext,
     bins: readonly Uint16Array[],
@@ -35,7 +35,7 @@ export interface NativeLatticeAddon {
     result: Uint8Array,
     threads: number,
   ): Refused;
-  /** Refuses with 0 if a bin is out of range. */
+  /** Rejects with 0 if a bin is out of range. */
   latticeHints(
     c: LatticeContext,
     bins: readonly Uint16Array[],
@@ -111,7 +111,7 @@ export interface NativeLatticeAddon {
   ): Refused;
 }
 
-/** @throws whatever Node throws when the file is missing or not loadable on this machine */
+/** @throws any error of Node if the file is missing or cannot be loaded on this machine */
 export function loadLatticeAddon(): NativeLatticeAddon {
   return loadAddonFile() as NativeLatticeAddon;
 }

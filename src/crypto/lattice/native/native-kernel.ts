@@ -1,4 +1,4 @@
-/** The native kernels of the lattice scheme, if the addon is there and loads on this machine. */
+/** The native kernels of the lattice scheme, if the addon is built and loads on this machine. */
 import type { LatticeKernel } from "../kernel.ts";
 import { loadLatticeAddon, type NativeLatticeName } from "./native-addon.ts";
 import { NativeLattice } from "./native-lattice.ts";
@@ -12,7 +12,7 @@ export interface NativeLatticeLoad {
 
 let loaded: NativeLatticeLoad | undefined;
 
-/** Loads once per process; a missing addon is an answer, not an error. */
+/** Loads once per process; a missing addon is a result, not an error. */
 export function loadNativeLattice(): NativeLatticeLoad {
   loaded ??= tryLoad();
   return loaded;

@@ -1,13 +1,13 @@
-/** The lattice scheme's arithmetic in the native addon: sizes, and calls. The addon checks what it is given. */
+/** The lattice scheme's arithmetic in the native addon: sizes and calls. The addon validates its arguments. */
 import { assert } from "../../../base/assert.ts";
 import { integerBytes } from "../../integers.ts";
 import { cellBytes, readCells } from "../cell-bytes.ts";
 import type { BinChains, Lattice, LatticeShape, Refused } from "../kernel.ts";
 import type { LatticeContext, NativeLatticeAddon, NativeLatticeName } from "./native-addon.ts";
 
-/** Memory has room for four lanes of a cell always. */
+/** A cell always has memory for four lanes. */
 const lanesPerCell = 4;
-/** Hint words stand in tiles of so many numbers. */
+/** Hint words are stored in tiles of this many numbers. */
 const tileNumbers = 8;
 const wideBytes = 16;
 

@@ -7,7 +7,7 @@ import { latticeSets } from "./sets.ts";
 
 const { A, B } = latticeSets;
 
-/** Twice the nodes of the job, for what is redone. */
+/** Twice the nodes of the job, to allow for repeated rounds. */
 const jobs: readonly AnswerBudget[] = [
   { nodesMax: 2 * 50 * 4, outputs: 1, candidateCount: 620 },
   { nodesMax: 2 * 100 * 32, outputs: 1, candidateCount: 620 },
@@ -17,7 +17,7 @@ const jobs: readonly AnswerBudget[] = [
 const reached = (rowCount: number, budget: AnswerBudget): string =>
   [A, B].map((set) => largestResolution(set, { rowCount }, budget)).join(" / ");
 
-/** Where the summed side has at most half of the rows: a passive party knows, but may not say. */
+/** If the summed side has at most half of the rows, which a passive party knows but does not reveal. */
 test.each([
   [1000, "24 / 24", "24 / 24", "24 / 24"],
   [18_300, "24 / 24", "23 / 24", "20 / 24"],
@@ -26,11 +26,11 @@ test.each([
   [300_000, "19 / 24", "17 / 23", "14 / 22"],
   [1_000_000, "16 / 23", "14 / 22", "11 / 21"],
   [4_000_000, "13 / 21", "11 / 20", "8 / 18"],
-])("%i rows reach so many bits when at most half of them are summed", (rowCount, ...bits) => {
+])("%i rows: resolution bits if at most half of them are summed", (rowCount, ...bits) => {
   expect(jobs.map((budget) => reached(rowCount, { ...budget, sideRowsMax: rowCount / 2 }))).toEqual(bits);
 });
 
-/** What is public: the table of docs/lattice.md. */
+/** The public bound: the table of docs/lattice.md. */
 test.each([
   [1000, "24 / 24", "24 / 24", "24 / 24"],
   [18_300, "24 / 24", "22 / 24", "19 / 24"],
@@ -39,16 +39,16 @@ test.each([
   [300_000, "18 / 24", "16 / 23", "14 / 22"],
   [1_000_000, "16 / 23", "14 / 22", "11 / 20"],
   [4_000_000, "13 / 20", "11 / 19", "8 / 18"],
-])("%i rows reach so many bits whichever of them are summed", (rowCount, ...bits) => {
+])("%i rows: resolution bits for any number of summed rows", (rowCount, ...bits) => {
   expect(jobs.map((budget) => reached(rowCount, budget))).toEqual(bits);
 });
 
-test("the largest resolution is within the limit, and one bit more is not", () => {
+test("the largest resolution is within the limit, and one more bit exceeds it", () => {
   for (const set of [A, B]) {
     const budget = jobs[2];
     const rows = { rowCount: 1_000_000 };
     const resolutionBits = largestResolution(set, rows, budget);
-    if (resolutionBits === undefined) throw new Error("some resolution is reached");
+    if (resolutionBits === undefined) throw new Error("no resolution is reached");
     const bounds = jobBounds(set, { ...rows, resolutionBits });
     expect(isHidden(bounds, budget)).toBe(true);
     expect(distanceLog2(bounds, budget)).toBeLessThanOrEqual(-40);
@@ -56,7 +56,7 @@ test("the largest resolution is within the limit, and one bit more is not", () =
   }
 });
 
-test("the distance is the formula's, rounded up", () => {
+test("the distance follows the formula, rounded up", () => {
   const bounds = jobBounds(A, { rowCount: 18_300, resolutionBits: 20 });
   const budget = { nodesMax: 400, outputs: 1, candidateCount: 620 };
   const squares = 400 * 2 * 620 * 8 * (18_300 + (4 * 4096) / 3);
@@ -64,12 +64,12 @@ test("the distance is the formula's, rounded up", () => {
   const shown = distanceLog2(bounds, budget);
   expect(shown).toBeGreaterThanOrEqual(exact);
   expect(shown - exact).toBeLessThan(0.0101);
-  // Four times the answers are one bit, whatever they are counted in.
+  // Four times the answers cost one bit, whatever causes them.
   for (const more of [{ nodesMax: 1600 }, { outputs: 4 }, { candidateCount: 2480 }])
     expect(distanceLog2(bounds, { ...budget, ...more })).toBeCloseTo(shown + 1, 9);
 });
 
-test("the flood's Fisher information is at most 0.779 / W^2", () => {
+test("the Fisher information of the smudging noise is at most 0.779 / W^2", () => {
   // Sum of four uniforms of width 1, by its density on [0, 2] and symmetry; a width of 2W divides by 4 W^2.
   const density = (x: number): number => (x < 1 ? x ** 3 : -3 * x ** 3 + 12 * x ** 2 - 12 * x + 4) / 6;
   const slope = (x: number): number => (x < 1 ? 3 * x ** 2 : -9 * x ** 2 + 24 * x - 12) / 6;
@@ -83,7 +83,7 @@ test("the flood's Fisher information is at most 0.779 / W^2", () => {
   expect(information / 4).toBeGreaterThan(0.778);
 });
 
-test("set A is taken where it reaches what is wanted, or 20 bits", () => {
+test("set A is chosen if it reaches the wanted bits, or 20 bits", () => {
   const choice = (wanted: number, rowCount: number, budget: AnswerBudget): unknown[] => {
     const { set, resolutionBits } = chooseSet(wanted, { rowCount }, budget);
     return [set.name, resolutionBits];
@@ -99,7 +99,7 @@ test("set A is taken where it reaches what is wanted, or 20 bits", () => {
   expect(choice(12, 1000, { ...jobs[0], outputs: 128 })).toEqual(["A", 12]);
 });
 
-test("budgets that no job can have are refused, and jobs that nothing could hide", async () => {
+test("impossible budgets and jobs that cannot be hidden are rejected", async () => {
   const rows = { rowCount: 1000 };
   await expectError(() => chooseSet(24, rows, { ...jobs[0], candidateCount: 32_769 }), "USAGE", /at most 32768/);
   expect(chooseSet(20, rows, { ...jobs[0], candidateCount: 32_768 }).set).toBe(A);

@@ -1,6 +1,7 @@
 /**
- * Which set a job takes, and with how many bits of resolution. Four times the answers, or twice the rows, cost about a
- * bit: so the active party proposes what its job reaches, and a passive party checks it with the same functions.
+ * Chooses the parameter set and the resolution of a job. Four times the answers, or twice the rows, cost about one
+ * bit.
+ * The active party proposes what its job reaches, and a passive party checks it with the same functions.
  */
 import { TandemError } from "../../../base/error.ts";
 import { type AnswerBudget, checkBudget, groupCountMax, isHidden } from "./distance.ts";
@@ -14,7 +15,7 @@ import {
 } from "./job-bounds.ts";
 import { type LatticeSet, latticeSets } from "./sets.ts";
 
-/** Set A is taken although B would reach more, if it reaches this: its hints are a quarter of B's. */
+/** If set A reaches this, it is preferred even if B reaches more: its hints are a quarter of B's. */
 export const enoughBits = 20;
 
 export interface JobRows {
@@ -22,7 +23,7 @@ export interface JobRows {
   readonly noiseMax?: number;
 }
 
-/** The largest r that keeps delta within 2^-40, or undefined where not even the smallest does. */
+/** The largest r that keeps delta within 2^-40, or undefined if no r does. */
 export function largestResolution(set: LatticeSet, rows: JobRows, budget: AnswerBudget): number | undefined {
   checkBudget(set, budget);
   for (let resolutionBits = resolutionBitsMax; resolutionBits >= resolutionBitsMin; resolutionBits--) {
@@ -43,8 +44,8 @@ function boundsIfAny(set: LatticeSet, size: JobRows & { readonly resolutionBits:
 }
 
 /**
- * Set A if it reaches the bits that are wanted, or 20 of them; otherwise B, with what that reaches.
- * @throws TandemError LAYOUT_OVERFLOW where neither reaches 4 bits
+ * Set A if it reaches the wanted bits, or 20 of them; otherwise B, with as many bits as it reaches.
+ * @throws TandemError LAYOUT_OVERFLOW if neither reaches 4 bits
  */
 export function chooseSet(wantedBits: number, rows: JobRows, budget: AnswerBudget): JobBounds {
   checkResolution(wantedBits);

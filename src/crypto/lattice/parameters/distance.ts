@@ -1,38 +1,39 @@
 /**
- * How far a job's answers are from ones that tell nothing but sums: the statistical distance delta.
+ * The statistical distance delta between a job's answers and ones that reveal only the sums.
  *
  *   delta <= 1/2 sqrt(0.779 S2) / W,     S2 = answers x 8 (n_c + 4N/3)
  *
- * 0.779 / W^2 is the flood's Fisher information; 8 (n_c + 4N/3) is the mean square of V_c, what is flooded. Squared and
- * times 12,000 both sides are whole numbers, so the comparison with 2^-40 has no rounding.
+ * 0.779 / W^2 is the Fisher information of the smudging noise; 8 (n_c + 4N/3) is the mean square of V_c, the error
+ * that
+ * it hides. Squared and multiplied by 12,000 both sides are integers, so the comparison with 2^-40 is exact.
  */
 import { TandemError } from "../../../base/error.ts";
 import { bitLength } from "../../integers.ts";
 import type { JobBounds } from "./job-bounds.ts";
 import type { LatticeSet } from "./sets.ts";
 
-/** More hints than this would be a gigabyte in set A. */
+/** More hints would take over a gigabyte in set A. */
 export const candidateCountMax = 32_768;
-/** In set B they are 3.7 times as large: half as many are two gigabytes at the active party, and no party has more. */
+/** In set B hints are 3.7 times as large: half as many take two gigabytes at the active party. */
 export const hintCountMax = ({ name }: LatticeSet): number =>
   name === "A" ? candidateCountMax : candidateCountMax / 2;
-/** Groups of a node have a byte in the streams: a number that wrapped would use a secret twice. */
+/** The group number of a node has one byte in the streams: one that wrapped would use a secret twice. */
 export const groupCountMax = 256;
 /** delta is at most 2 to the power of this. */
 export const distanceLimitLog2 = -40;
 
-/** What a passive party answers over a whole job, at the most. */
+/** The maximum that a passive party answers over a whole job. */
 export interface AnswerBudget {
-  /** Node messages, those of rounds that are redone included; every class's tree counts. */
+  /** Node messages, including those of repeated rounds; every class's tree counts. */
   readonly nodesMax: number;
   /** Pairs of g and h per node. */
   readonly outputs: number;
   readonly candidateCount: number;
-  /** Rows on the side of a candidate that is summed, at the most; all rows unless told: that is public. */
+  /** Maximum number of rows on the summed side of a candidate; default: all rows, which is public. */
   readonly sideRowsMax?: number;
 }
 
-/** @throws TandemError USAGE for a budget that no job can have */
+/** @throws TandemError USAGE for an impossible budget */
 export function checkBudget(set: LatticeSet, { nodesMax, outputs, candidateCount }: AnswerBudget): void {
   const { name } = set;
   if (!isCount(nodesMax) || !isCount(outputs) || !isCount(candidateCount)) {
@@ -42,7 +43,7 @@ export function checkBudget(set: LatticeSet, { nodesMax, outputs, candidateCount
     const inA = name === "A" ? "" : ", a lower --resolution-bits for set A";
     throw new TandemError(
       "USAGE",
-      `the lattice scheme takes at most ${hintCountMax(set)} candidates per party in set ${name}; these are ` +
+      `the lattice scheme takes at most ${hintCountMax(set)} candidates per party in set ${name}; got ` +
         `${candidateCount}. Use a lower --max-bin${inA}, or the paillier scheme`,
     );
   }
@@ -57,7 +58,7 @@ export function checkBudget(set: LatticeSet, { nodesMax, outputs, candidateCount
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
 
-/** delta squared, as a fraction of whole numbers. */
+/** delta squared, as a fraction of integers. */
 function squaredDistance(bounds: JobBounds, budget: AnswerBudget): { numerator: bigint; denominator: bigint } {
   const { set, rowCount, floodWidth } = bounds;
   checkBudget(set, budget);

@@ -7,7 +7,7 @@ import { latticeSets } from "./sets.ts";
 
 const { A, B } = latticeSets;
 
-test("moduli are products of primes that have the roots of unity that transforms need", () => {
+test("moduli are products of primes with the roots of unity that transforms need", () => {
   for (const set of [A, B]) {
     for (const prime of set.primes) {
       expect(prime % BigInt(2 * set.degree)).toBe(1n);
@@ -20,11 +20,11 @@ test("moduli are products of primes that have the roots of unity that transforms
 test("security is at least 128 bits in both sets, as estimated", () => {
   expect([A.security, B.security]).toEqual([136.9, 188.6]);
   for (const { security } of [A, B]) expect(security).toBeGreaterThanOrEqual(128);
-  // What the estimate was made for: whoever changes these has to estimate again.
+  // The input of the estimate: run it again if these change.
   expect([A.degree, A.primes.length, B.degree, B.primes.length]).toEqual([4096, 2, 8192, 3]);
 });
 
-test("the known job's numbers are those that the formulas give by hand", () => {
+test("the numbers of a known job equal the formulas computed by hand", () => {
   const a = jobBounds(A, { rowCount: 4100, resolutionBits: 20 });
   expect(a.t).toBe(8_598_323_201n);
   expect([a.slotBits, a.slotOffset]).toEqual([0, 0]);
@@ -36,11 +36,11 @@ test("the known job's numbers are those that the formulas give by hand", () => {
   expect(b.roundingMax).toBe(133n * 8193n * 2n ** 38n + 2n ** 35n);
 });
 
-test("the flood is never wider than 2^76", () => {
+test("the smudging noise is never wider than 2^76", () => {
   expect(jobBounds(B, { rowCount: 1000, resolutionBits: 4 }).floodWidth).toBe(2n ** 76n);
 });
 
-test("no sum of any job can be opened wrongly, and the flood is as wide as that allows", () => {
+test("no sum of any job can be decrypted wrongly, and the smudging noise is as wide as that allows", () => {
   const random = new SeededRandom("bounds");
   let checked = 0;
   for (let i = 0; i < 1000; i++) {
@@ -85,7 +85,7 @@ function boundsOrNone(...arguments_: Parameters<typeof jobBounds>): ReturnType<t
   }
 }
 
-test("noise makes room in t and in the lower slot", () => {
+test("noise widens t and the lower slot", () => {
   const size = { rowCount: 1000, resolutionBits: 10 };
   expect(jobBounds(A, { ...size, noiseMax: 7 }).t).toBe(2n * (1_024_000n + 7n) + 1n);
   const quiet = jobBounds(B, size);
@@ -97,7 +97,7 @@ test("noise makes room in t and in the lower slot", () => {
   expect(grows.t).toBe(2n ** 43n);
 });
 
-test("jobs that no set can hold are refused", async () => {
+test("jobs that no set supports are rejected", async () => {
   const size = { rowCount: 1000, resolutionBits: 10 };
   await expectError(() => jobBounds(A, { ...size, resolutionBits: 3 }), "USAGE", /between 4 and 24; got 3/);
   await expectError(() => jobBounds(A, { ...size, resolutionBits: 25 }), "USAGE", /between 4 and 24/);
@@ -110,7 +110,7 @@ test("jobs that no set can hold are refused", async () => {
   await expectError(() => jobBounds(A, { rowCount: 2 ** 25, resolutionBits: 24 }), "LAYOUT_OVERFLOW", /or set B/);
 });
 
-test("the proof says its inequality in numbers", () => {
+test("the proof states its inequality in numbers", () => {
   const budget = { nodesMax: 400, outputs: 1, candidateCount: 620 };
   const a = jobBounds(A, { rowCount: 18_300, resolutionBits: 24 });
   const lines = jobProof(a, budget).join("\n");

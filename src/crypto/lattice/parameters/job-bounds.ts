@@ -1,13 +1,13 @@
 /**
- * The numbers of a job, from what everybody knows of it: set, rows, resolution, noise. All in exact integers, so that
- * both sides compute the same. docs/lattice.md has the argument in words.
+ * The numbers of a job, derived from public facts: set, rows, resolution, noise. All are exact integers, so that both
+ * parties compute the same. docs/lattice.md has the argument.
  *
  *   set A   t = 2 (n 2^r + noise) + 1        g and h each in a ciphertext of its own
  *   set B   t = 2^(2S + 1)                   Z = g 2^S + h; S bits hold n 2^r + 2 noise
  *   D = floor(q / t)      V = 16 (n + 2N)      W = floor((D - 2V - 2 rho) / 8), at most 2^76
  *
- * A sum is opened from D Z + V_c + f with |V_c| <= V and |f| <= 4W; rho is what all roundings can make. Since
- * 4W + V + rho <= D/2 the nearest multiple of q/t is that of Z, always: there is no tail that could fail.
+ * A sum is decrypted from D Z + V_c + f with |V_c| <= V and |f| <= 4W; rho bounds all rounding errors. Since
+ * 4W + V + rho <= D/2 the nearest multiple of q/t is always that of Z: there is no failure probability.
  */
 import { TandemError } from "../../../base/error.ts";
 import { bitLength } from "../../integers.ts";
@@ -17,18 +17,18 @@ import type { LatticeSet } from "./sets.ts";
 export const resolutionBitsMin = 4;
 export const resolutionBitsMax = 24;
 
-/** Sums stay below 2^50: they are doubles later, and the widest t of set B is then 2^101. */
+/** Sums stay below 2^50: they become doubles, and the widest t of set B is then 2^101. */
 const sumBitsMax = 50;
-/** The flood's Fisher information is 0.779 / W^2 from here on; for a tiny W it would be more. */
+/** From this width on the Fisher information of the smudging noise is 0.779 / W^2; for a tiny W it would be more. */
 export const floodWidthMin = 2n ** 20n;
 const floodWidthMax = 2n ** 76n;
 
 export interface JobSize {
-  /** n: rows that are summed. */
+  /** n: the number of summed rows. */
   readonly rowCount: number;
   /** r: |g| <= 2^r and 0 <= h <= 2^r on the grid. */
   readonly resolutionBits: number;
-  /** The largest magnitude of what a passive party adds to a sum; 0 unless told. */
+  /** The largest magnitude of the noise that a passive party adds to a sum; default 0. */
   readonly noiseMax?: number;
 }
 
@@ -39,17 +39,17 @@ export interface JobBounds {
   readonly noiseMax: number;
   /** Plaintexts are integers modulo t. */
   readonly t: bigint;
-  /** Bits of the lower slot; 0 where each column has its own ciphertext. */
+  /** Bits of the lower slot; 0 if each column has its own ciphertext. */
   readonly slotBits: number;
-  /** What is added to a noisy sum of h, so that the lower slot is never negative; 0 where there is no lower slot. */
+  /** Added to a noisy sum of h, so that the lower slot is never negative; 0 if there is no lower slot. */
   readonly slotOffset: number;
-  /** D: what a plaintext is multiplied with. */
+  /** D: the multiplier of a plaintext. */
   readonly scale: bigint;
-  /** V: no sum of errors is larger. */
+  /** V: bound of a sum of errors. */
   readonly errorMax: bigint;
-  /** rho: what the roundings of words and of multipliers can add up to. */
+  /** rho: bound of the rounding errors of words and multipliers together. */
   readonly roundingMax: bigint;
-  /** W: a flood is the sum of four uniforms on [-W, W). */
+  /** W: smudging noise is the sum of four uniforms on [-W, W). */
   readonly floodWidth: bigint;
 }
 
@@ -59,7 +59,7 @@ export const modulusOf = ({ primes }: LatticeSet): bigint => primes.reduce((prod
 const modulusBits = ({ primes }: LatticeSet): number => 50 * primes.length;
 
 /**
- * @throws TandemError USAGE for a size that no job can have, LAYOUT_OVERFLOW where no flood would be wide enough
+ * @throws TandemError USAGE for an impossible size, LAYOUT_OVERFLOW if the smudging noise would be too narrow
  */
 export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax = 0 }: JobSize): JobBounds {
   checkSize(rowCount, resolutionBits, noiseMax);
@@ -79,12 +79,12 @@ export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax 
   return { ...size, t, slotBits, slotOffset, scale, errorMax, roundingMax, floodWidth };
 }
 
-/** What a kernel needs of them. */
+/** The part of the bounds that a kernel needs. */
 export function shapeOf({ set, rowCount, t, slotBits }: JobBounds, crsKey: Uint8Array): LatticeShape {
   return { set, rowCount, t, slotBits, crsKey };
 }
 
-/** The N + 1 words of an opening are off by less than 133/256 each, in units of q / 2^F. */
+/** The N + 1 words of a decryption are off by less than 133/256 each, in units of q / 2^F. */
 function wordRoundingMax(set: LatticeSet): bigint {
   return 133n * BigInt(set.degree + 1) * 2n ** BigInt(modulusBits(set) - set.wordBits - 8);
 }

@@ -1,4 +1,4 @@
-/** The argument that no sum of a job can be opened wrongly, and what its answers tell besides sums: for people. */
+/** A human-readable proof that no sum of a job can be decrypted wrongly, and what its answers reveal besides sums. */
 import { type AnswerBudget, distanceLimitLog2, distanceLog2 } from "./distance.ts";
 import type { JobBounds } from "./job-bounds.ts";
 
@@ -10,9 +10,9 @@ export function jobProof(bounds: JobBounds, budget: AnswerBudget): string[] {
     `set ${set.name}: ring of degree ${set.degree}, modulus of ${50 * set.primes.length} bits, ` +
       `${set.security} bits of security by the lattice-estimator`,
     ...slotLines(bounds),
-    `flood 4 x ${floodWidth} + errors of at most ${errorMax} (${rowCount} rows) + roundings of at most ` +
-      `${roundingMax} = ${largest} <= ${scale / 2n} = D/2: every sum is opened exactly`,
-    `besides sums, ${budget.nodesMax} nodes x ${budget.candidateCount} candidates tell at most ` +
+    `smudging noise 4 x ${floodWidth} + errors of at most ${errorMax} (${rowCount} rows) + roundings of at most ` +
+      `${roundingMax} = ${largest} <= ${scale / 2n} = D/2: every sum is decrypted exactly`,
+    `besides sums, ${budget.nodesMax} nodes x ${budget.candidateCount} candidates reveal at most ` +
       `delta = 2^${distanceLog2(bounds, budget)} <= 2^${distanceLimitLog2} at resolution_bits ${resolutionBits}`,
   ];
 }

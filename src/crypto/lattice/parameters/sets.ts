@@ -13,9 +13,9 @@ export interface LatticeSet {
   readonly degree: number;
   /** The modulus q is their product. */
   readonly primes: readonly bigint[];
-  /** Bits by the estimator; in core-SVP, classical, it is less. */
+  /** Bits by the estimator; classical core-SVP gives less. */
   readonly security: number;
-  /** Ciphertexts of a row: 2 where g and h have each its own, 1 where they stand side by side. */
+  /** Ciphertexts of a row: 2 if g and h have their own, 1 if they share one. */
   readonly groups: 1 | 2;
   readonly recordBytes: number;
   /** F: bits of a word of a hint or an answer. */

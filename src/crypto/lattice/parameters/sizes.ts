@@ -1,7 +1,7 @@
-/** What the lattice scheme moves and keeps, per passive party: formulas for estimates. */
+/** Sizes of messages and memory of the lattice scheme per passive party: formulas for estimates. */
 import { type LatticeSet, wordBytes } from "./sets.ts";
 
-/** A node message: the mask row and all rows, whoever is in the node. */
+/** A node message: the mask row and all rows, regardless of the node's members. */
 export function nodeBytesUp(set: LatticeSet, rowCount: number): number {
   return set.recordBytes * (rowCount + set.degree);
 }
@@ -37,7 +37,7 @@ function publicRowBytes(set: LatticeSet, rowCount: number): number {
   return 8 * set.primes.length * (rowCount + set.degree);
 }
 
-/** Records of about `chunkBytes`: whole blocks where one fits, since a block is computed as one. */
+/** Records of about `chunkBytes`: whole blocks if one fits, since a block is computed as a unit. */
 export function recordsPerChunk(set: LatticeSet, chunkBytes: number): number {
   const records = Math.max(1, Math.floor(chunkBytes / set.recordBytes));
   return records < set.degree ? records : records - (records % set.degree);

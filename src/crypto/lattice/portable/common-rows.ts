@@ -1,6 +1,7 @@
 /**
- * The public rows of an attempt, transformed: they are drawn in that form, so nobody ever transforms them. Blocks are
- * drawn when they are first needed, and kept: 16 bytes per row in set A, 24 in B.
+ * The public rows of an attempt. They are drawn in transformed form, so no transform is needed. Blocks are drawn on
+ * first
+ * use and kept: 16 bytes per row in set A, 24 in B.
  */
 import { drawUniform } from "./samplers.ts";
 import type { LatticeSet } from "../parameters/sets.ts";

@@ -1,6 +1,6 @@
 /**
- * Errors of sums, before words and floods cover them. A build without any errors opens every sum rightly too, and hides
- * nothing: only these tests would see it.
+ * Errors of sums, before words and smudging noise cover them. A build without any errors would also decrypt every sum
+ * correctly, and hide nothing: only these tests would detect it.
  */
 import { expect, test } from "vitest";
 import {
@@ -84,7 +84,7 @@ test.each(["A", "B"] as const)("u - <G, s> - D Z - f is V_c exactly, and not zer
         members[c].forEach((isMember, i) => (sum += isMember ? BigInt(lanes[(degree + i) * width + lane]) : 0n));
         return modulo(sum, p);
       });
-      // These are the residues that the answer is made of.
+      // The residues from which the answer is computed.
       expect(words.read(answer, c * set.groups + group)).toBe(words.of((l) => Number(u[l])));
       const scaled = columns.reduce(
         (sum, { column, multiplier }) => sum + multiplier * BigInt(sums[2 * c + column]),
@@ -99,13 +99,13 @@ test.each(["A", "B"] as const)("u - <G, s> - D Z - f is V_c exactly, and not zer
   }
 });
 
-test("V_c is as large as the distance counts on: rms sqrt(8 (n_c + 4N/3))", () => {
+test("V_c is as large as the distance bound assumes: rms sqrt(8 (n_c + 4N/3))", () => {
   const job = knownJob(A);
   const random = new SeededRandom("rms");
   const members = Array.from(job.columns[0], () => random.below(3) === 0);
   const sideRows = members.filter(Boolean).length;
   const squares = Array.from({ length: 150 }, (_, i) => errorOfSum(job, members, i >> 1, i & 1) ** 2);
-  // The rows' own part is the same for all candidates of a group: its size is known, so it is taken out.
+  // The contribution of the rows is the same for all candidates of a group and of known size, so it is subtracted.
   const rowParts = [0, 1].map((group) => {
     const blocks = [0, 1].flatMap((k) => [...drawNodeErrors(job.seeds.node, group, k, A.degree)]);
     return blocks.reduce((sum, e, i) => sum + (members[i] ? e : 0), 0);
@@ -122,7 +122,7 @@ test("V_c is as large as the distance counts on: rms sqrt(8 (n_c + 4N/3))", () =
   expect(Math.abs(Math.sqrt(rowErrors.reduce((a, b) => a + b, 0) / 200 / (8 * rows)) - 1)).toBeLessThan(0.2);
 });
 
-test("without a flood an answer is off by at most V + rho", async () => {
+test("without smudging noise an answer is off by at most V + rho", async () => {
   const job = knownJob(A);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const hints = new Uint8Array(6 * 4096 * 7);

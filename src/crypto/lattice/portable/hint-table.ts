@@ -1,6 +1,7 @@
 /**
- * Hints at the active party, as the portable kernel keeps them: parts of 28 or 26 bits as numbers of 32, so that the
- * inner product of N = 4096 or 8192 parts with -1, 0 and 1 is exact in a double.
+ * Hints at the active party in the portable kernel's format: parts of 28 or 26 bits in 32-bit numbers, so that the
+ * inner
+ * product of N = 4096 or 8192 parts with -1, 0 and 1 is exact in a double.
  */
 import { assert } from "../../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";
@@ -10,7 +11,7 @@ import type { Words } from "./words.ts";
 const partsOf = (set: LatticeSet): number => (set.wordBits > 64 ? 4 : 2);
 const partBitsOf = (set: LatticeSet): number => set.wordBits / partsOf(set);
 
-/** 64-bit numbers that a word takes in the table, and an inner product among the dots. */
+/** 64-bit numbers of a word in the table, and of an inner product among the dots. */
 export const numbersPerWord = (set: LatticeSet): number => partsOf(set) / 2;
 
 const asParts = (table: BigUint64Array): Uint32Array =>

@@ -1,9 +1,9 @@
-/** What g and h are multiplied with in a ciphertext, and how a plaintext becomes sums again. */
+/** The multipliers of g and h in a ciphertext, and the conversion of a plaintext back to sums. */
 import { modulo } from "../../integers.ts";
 import { modulusOf } from "../parameters/job-bounds.ts";
 import type { LatticeShape } from "../kernel.ts";
 
-/** A column of a group: which, and its multiplier D. */
+/** A column of a group, with its multiplier D. */
 export interface GroupColumn {
   readonly column: number;
   readonly multiplier: bigint;

@@ -13,7 +13,7 @@ import { drawFlood } from "./samplers.ts";
 import { laneCount, type LatticeSet } from "../parameters/sets.ts";
 import { floodsPerStream, KeyStream } from "./streams.ts";
 
-/** Adds rows to the cells of their bins. Refuses before anything is added. */
+/** Adds rows to the cells of their bins. If a record is rejected, nothing is added. */
 export async function accumulateRows(
   set: LatticeSet,
   primes: readonly Prime[],
@@ -30,7 +30,7 @@ export async function accumulateRows(
   const width = binBytes(binCounts);
   const rowCount = residues.length / lanes;
   let at = firstRow * binCounts.length * width;
-  assert(at + rowCount * binCounts.length * width <= rowBins.length, "records of rows that there are");
+  assert(at + rowCount * binCounts.length * width <= rowBins.length, "the records belong to existing rows");
   for (let row = 0; row < rowCount; row++) {
     let firstBin = 0;
     for (let feature = 0; feature < binCounts.length; feature++, at += width) {
@@ -81,7 +81,7 @@ export async function addMasks(
   return -1;
 }
 
-/** Sums of a candidate's bins, lane by lane, for every candidate that a chain ends at. */
+/** Sums of a candidate's bins, lane by lane, for every candidate at which a chain ends. */
 export function forEachSum(
   primes: readonly Prime[],
   lanes: number,
@@ -99,7 +99,7 @@ export function forEachSum(
   }
 }
 
-/** Floods of all candidates, group by group; those of 256 candidates come from one stream. */
+/** Smudging noise of all candidates, group by group; that of 256 candidates comes from one stream. */
 export function drawFloods(seed: Uint8Array, candidateCount: number, groups: number, width: bigint): bigint[] {
   const floods: bigint[] = [];
   for (let first = 0; first < candidateCount; first += floodsPerStream) {
@@ -111,7 +111,8 @@ export function drawFloods(seed: Uint8Array, candidateCount: number, groups: num
 }
 
 /**
- * What is added to a candidate's sum of one group besides the mask: its flood, and the multiples that noise has.
+ * What is added to a candidate's sum of one group besides the mask: its smudging noise, and the multiples of answer
+ * noise.
  * @param noise g and h of every candidate, or null
  */
 export function addedOf(

@@ -26,7 +26,7 @@ export interface HintMaker {
   readonly words: Words;
 }
 
-/** @param masks takes each candidate's secret, a byte per coefficient */
+/** @param masks receives each candidate's secret, a byte per coefficient */
 export async function makeHints(
   { ring, rows, words }: HintMaker,
   bins: readonly Uint16Array[],

@@ -95,7 +95,7 @@ describe("in pieces", () => {
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const binTotal = 8;
 
-  test("records are the same whatever pieces they are sealed in", async () => {
+  test("records do not depend on the pieces in which they are encrypted", async () => {
     const node = await sealNode(lattice, job, job.seeds.node);
     for (const [first, count] of [
       [0, 1],
@@ -109,7 +109,7 @@ describe("in pieces", () => {
     }
   });
 
-  test("cells are the same whatever pieces rows come in; a record that is not canonical adds nothing", async () => {
+  test("cells do not depend on the pieces in which rows arrive; a non-canonical record adds nothing", async () => {
     const rows = (await sealNode(lattice, job, job.seeds.node)).subarray(4096 * 25);
     const { binCounts } = job.chains;
     const rowBins = await lattice.rowBins(job.bins, binCounts);
@@ -132,7 +132,7 @@ describe("in pieces", () => {
     expect(await lattice.maskProducts(masks, maskRow, 1, new BigInt64Array(laneCount(A)))).toBe(4095);
   });
 
-  test("hints are loaded one by one, nodes multiplied together, and some candidates opened", async () => {
+  test("hints are loaded one by one, nodes multiplied together, and some candidates decrypted", async () => {
     const { hints, masks } = await makeHints(lattice, job);
     const table = new BigUint64Array(lattice.tableSize(6));
     const size = 4096 * wordBytes(A);

@@ -1,6 +1,6 @@
 /**
- * The portable kernel of the lattice scheme, in plain TypeScript: the oracle of the native ones, and what machines
- * without a compiler run on. It follows the formulas, and shares no code with them. Nothing in it is constant-time.
+ * The portable kernel of the lattice scheme, in plain TypeScript: the oracle of the native ones, and the fallback for
+ * machines without a compiler. It follows the formulas and shares no code with the native kernels. Not constant-time.
  */
 import { assert } from "../../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";

@@ -53,7 +53,7 @@ export async function sealRecords(
   }
 }
 
-/** Residues of N records, lane by lane. @param block -1: the mask row, in which no gradients stand */
+/** Residues of N records, lane by lane. @param block -1: the mask row, which contains no gradients */
 function sealBlock(
   { ring, rows, columnsOfGroups }: NodeSealer,
   seed: Uint8Array,

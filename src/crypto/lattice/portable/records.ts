@@ -1,7 +1,8 @@
 /**
  * Records of a node message: residues of all groups and primes, group by group, as fields of 50 bits in one
- * little-endian integer, the first field lowest. Upper bits that no field uses are zero. A residue that is not below
- * its prime is refused: there is one way to write a record, so that nothing can be marked with another.
+ * little-endian integer, the first field lowest. Unused upper bits are zero. A residue not below its prime is
+ * rejected:
+ * the encoding is unique, so no record can be marked by an alternative encoding.
  */
 import { assert } from "../../../base/assert.ts";
 import { laneCount, type LatticeSet } from "../parameters/sets.ts";
@@ -11,7 +12,7 @@ const half = 2 ** halfBits;
 
 /**
  * @param lanes residues, lane by lane of each record
- * @param records whole records, as many as there are lanes for
+ * @param records output, one whole record per set of lanes
  */
 export function packRecords(set: LatticeSet, lanes: Float64Array, records: Uint8Array): void {
   const width = laneCount(set);
@@ -34,7 +35,7 @@ export function packRecords(set: LatticeSet, lanes: Float64Array, records: Uint8
 }
 
 /**
- * @param lanes takes the residues
+ * @param lanes output
  * @returns the index of the first record that is not canonical, or -1
  */
 export function unpackRecords(set: LatticeSet, records: Uint8Array, lanes: Float64Array): number {

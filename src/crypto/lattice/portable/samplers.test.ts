@@ -8,7 +8,7 @@ import { domains, KeyStream } from "./streams.ts";
 const seed = new Uint8Array(32).fill(7);
 const stream = (block = 0): KeyStream => new KeyStream(seed, "flood", 0, block);
 
-/** Bytes that are given; asking for more than there are is a failure. */
+/** A source of given bytes; fails if it is exhausted. */
 function bytesOf(...bytes: number[]): ByteSource & { readonly left: () => number } {
   let at = 0;
   return {
@@ -43,7 +43,7 @@ describe("streams", () => {
     expect(new KeyStream(key, "row", 0, 0).take(64)).toEqual(expected.update(Buffer.alloc(64)));
   });
 
-  test("have numbers that fit: one that wrapped would be a stream twice", async () => {
+  test("reject numbers that do not fit: one that wrapped would repeat a stream", async () => {
     await expectError(() => new KeyStream(seed, "secret", 256, 0), "INTERNAL", /a byte/);
     await expectError(() => new KeyStream(seed, "error", 0, 2 ** 32), "INTERNAL", /four bytes/);
     await expectError(() => new KeyStream(seed.subarray(1), "error", 0, 0), "INTERNAL", /32 bytes/);

@@ -1,15 +1,16 @@
 /**
- * Draws from a key stream. Every kernel draws the same numbers from the same bytes, so what is skipped and in which
- * order bytes are read is part of the scheme. Only bytes that are used are taken: nothing depends on buffers.
+ * Samplers over a key stream. Every kernel draws the same numbers from the same bytes, so rejection and byte order
+ * are
+ * part of the scheme. Only the bytes that are used are consumed, independent of buffer sizes.
  */
 import { bitLength } from "../../integers.ts";
 
-/** Whatever gives the next bytes; streams.ts has the real one. */
+/** Returns the next bytes; streams.ts has the real one. */
 export interface ByteSource {
   take(count: number): Uint8Array;
 }
 
-/** Residues below p: 8 bytes little-endian each, their low 50 bits, drawn again where these are not below p. */
+/** Residues below p: the low 50 bits of 8 bytes, little-endian, with rejection. */
 export function drawUniform(source: ByteSource, count: number, p: number): Float64Array {
   const drawn = new Float64Array(count);
   for (let filled = 0; filled < count;) {
@@ -48,9 +49,11 @@ export function drawBinomial(source: ByteSource, count: number): Int8Array {
 const ones = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
 
 /**
- * What hides the errors of an answer: the sum of four uniforms on [-W, W). No Gaussian: it would have a tail, and a
- * tail can fail. Each uniform is 8 bytes little-endian (16 where 2W is above 2^64), its low bits, drawn again where
- * these are not below 2W.
+ * The smudging noise that hides the errors of an answer: the sum of four uniforms on [-W, W). Not Gaussian, because
+ * the
+ * tail of a Gaussian can cause a wrong decryption. Each uniform is the low bits of 8 bytes, little-endian (16 if 2W
+ * is
+ * above 2^64), with rejection.
  */
 export function drawFlood(source: ByteSource, width: bigint): bigint {
   const bits = bitLength(2n * width - 1n);

@@ -1,10 +1,11 @@
 /**
- * Where all numbers of the lattice scheme come from: AES in counter mode, keyed by a seed. The first bytes of the
- * counter say what a stream is for:
+ * The source of all random numbers of the lattice scheme: AES in counter mode, keyed by a seed. The first bytes of
+ * the
+ * counter identify the purpose of a stream:
  *
- *   [ domain | sub | 0 | 0 | block, 4 bytes big-endian | 0 x 8, which count ]
+ *   [ domain | sub | 0 | 0 | block, 4 bytes big-endian | 0 x 8, the counter ]
  *
- * No two streams under one seed may be the same: an error or a secret that occurs twice opens what it hides. Seeds are
+ * No two streams under one seed may be equal: an error or a secret that occurs twice reveals what it hides. Seeds are
  * 32 bytes (AES-256); the public rows have a public key of 16 (AES-128).
  */
 import { createCipheriv } from "node:crypto";
@@ -13,7 +14,7 @@ import { assert } from "../../../base/assert.ts";
 export const seedBytes = 32;
 export const commonKeyBytes = 16;
 
-/** What a stream is for. */
+/** The purpose of a stream. */
 export const domains = {
   /** sub: the prime; block: the block of rows */
   row: 1,
@@ -35,7 +36,7 @@ export const domains = {
 
 export type Domain = keyof typeof domains;
 
-/** Candidates whose floods come from one stream. */
+/** Candidates whose smudging noise comes from one stream. */
 export const floodsPerStream = 256;
 
 const refillBytes = 4096;
@@ -56,7 +57,7 @@ export class KeyStream {
     this.#cipher = createCipheriv(seed.length === seedBytes ? "aes-256-ctr" : "aes-128-ctr", seed, start);
   }
 
-  /** The next `count` bytes, to be read before the next call. */
+  /** The next `count` bytes, valid until the next call. */
   take(count: number): Uint8Array {
     if (this.#left.length < count) {
       const missing = Math.max(count - this.#left.length, Math.min(refillBytes, zeros.length));

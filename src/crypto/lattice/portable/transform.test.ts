@@ -72,7 +72,7 @@ function productOf(transform: Transform, a: Float64Array, b: Float64Array): numb
 test.each([
   ["A", 4096],
   ["B", 8192],
-] as const)("transforms of set %s are the definition's, and go back", (name, degree) => {
+] as const)("transforms of set %s match the definition and are invertible", (name, degree) => {
   for (const p of latticeSets[name].primes) {
     const transform = new Transform(p, degree);
     const largest = new Float64Array(degree).fill(Number(p) - 1);

@@ -14,7 +14,7 @@ function below(limit: bigint): bigint {
   return value % limit;
 }
 
-test("a word is within 133/256 of 2^F x / q, and travels", () => {
+test("a word is within 133/256 of 2^F x / q, and survives serialisation", () => {
   for (const set of sets) {
     const q = modulusOf(set);
     const words = new Words(set);
@@ -23,7 +23,7 @@ test("a word is within 133/256 of 2^F x / q, and travels", () => {
     let largest = 0n;
     for (const x of [...edges, ...Array.from({ length: 2000 }, () => below(q))]) {
       const word = words.of((l) => Number(x % set.primes[l]));
-      // q word - 2^F x, modulo q 2^F: in units of q it is how far the word is off.
+      // q word - 2^F x, modulo q 2^F: the error of the word in units of q.
       const off = words.signed(word) * q - (x > q / 2n ? x - q : x) * 2n ** words.bits;
       const around = q * 2n ** words.bits;
       const distance = [off, off + around, off - around]
@@ -34,7 +34,7 @@ test("a word is within 133/256 of 2^F x / q, and travels", () => {
       expect(words.read(bytes, 1)).toBe(word);
     }
     expect(256n * largest < 133n * q).toBe(true);
-    // It is rounded, not cut: some are off by nearly half.
+    // It is rounded, not truncated: some are off by nearly half.
     expect(100n * largest > 49n * q).toBe(true);
     expect([bytes[0], bytes[3 * words.sizeBytes - 1]]).toEqual([0, 0]);
   }
@@ -67,7 +67,7 @@ test("records are fields of 50 bits of one little-endian integer", () => {
   }
 });
 
-test("a record that is not canonical is refused by its index", () => {
+test("a non-canonical record is rejected by its index", () => {
   for (const set of sets) {
     const width = laneCount(set);
     for (let lane = 0; lane < width; lane++) {
