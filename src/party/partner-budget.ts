@@ -1,10 +1,12 @@
 /**
  * What a partner may have of this passive party, over all jobs, and what it has had. It is stored before anything is
- * answered that it counts: neither a crash nor a job that is given up makes it forget.
+ * answered that it counts, so neither a crash nor an abandoned job resets it.
  *
- * A tree counts with the most that it can take when it begins, and with what it took when it ends. It counts once: a
- * round that is redone asks the same questions and gets the same answers. Scores are stored some ahead, since they come
- * by the thousand; a crash counts a few too many.
+ * A tree counts with the most that it can take when it begins, and with what it took when it ends. A repeated round of
+ * a semi-honest partner gets the same answers, so a tree counts with its last attempt. A malicious partner evades the
+ * limit that way: it reconnects before FinishTree, and what earlier attempts took is not counted.
+ *
+ * Scores are stored some ahead, since they come by the thousand; a crash counts a few too many.
  */
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";

@@ -8,14 +8,15 @@
  *     key_i0 = H(i, a B_i)                                    key_i,c = H(i, b_i A)
  *     key_i1 = H(i, a (B_i - A))
  *
- * B_i is uniform in the subgroup whatever c is, since b_i is: the giver learns nothing, whatever it can compute. The
- * chooser lacks its other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a
- * random function. The same holds for whoever reads the messages and has neither a nor b_i. A quantum computer breaks
- * it.
+ * If A is in the prime-order subgroup, B_i is uniform in it whatever c is, since b_i is: the giver learns nothing. A
+ * malicious giver sends an A of mixed order, which is not refused, and reads every c_i. A semi-honest chooser lacks its
+ * other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a random function. The
+ * same holds for an eavesdropper, which has neither a nor b_i. A quantum computer breaks it.
  *
  * The giver's secret is an ordinary X25519 key, and OpenSSL multiplies with it: only u-coordinates are hashed, so it
- * does not matter that A stands for aG or -aG. H takes both messages and a context, so that keys of two pairs never
- * agree.
+ * does not matter that A stands for aG or -aG. A malicious chooser sends B_i = A/2: both keys are then equal, and the
+ * extension's column i is the receiver's bits in the clear. H takes both messages and a context, so that keys of two
+ * pairs never agree.
  */
 import { createHash, diffieHellman, type KeyObject } from "node:crypto";
 import { TandemError } from "../../base/error.ts";

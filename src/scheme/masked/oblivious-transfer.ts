@@ -17,8 +17,10 @@
  * Sums that passive parties return are masked with streams that two of them share and that cancel out: so the active
  * party learns what all sums come to, and no party's part of it.
  *
- * An active party that deviates is not held off. It can put itself between two passive parties, or send marks instead
- * of weights and read single conditions off the sums. A passive party that deviates can spoil scores.
+ * Secure against semi-honest parties only. A malicious active party can impersonate two passive parties to each other,
+ * read the condition bits from the extension matrix (base-transfer.ts), or send marks instead of weights, of any width,
+ * and read conditions off the sums. A malicious passive party can falsify scores, read the condition bits of a later
+ * passive party, and with the active party's 128 choices search for its leaf weights.
  */
 import type { Masking } from "./masking.ts";
 import { TransferActive } from "./transfer-active.ts";
