@@ -1,6 +1,6 @@
 /**
- * What each shortcut buys. And the paper's own setting, with everything but batching off: there its claim about time
- * can be checked like for like.
+ * What each optimisation gains, and the paper's own setting, with everything but batching off: its claim about time is
+ * checked there.
  */
 import { TandemError } from "../../src/base/error.ts";
 import { ablationVariants } from "../bench/ablation.ts";
@@ -15,7 +15,7 @@ import { pairOf, percentageNote, rangeText, timeCells, timeColumns, timePanels }
 /** Everything that the paper's implementation does not have. */
 export const paperSettingName = "everything-off";
 
-/** The trials that have one shortcut off each, after the one that has none off. */
+/** The trials that have one optimisation off each, after the one that has none off. */
 export function ablationTrials(scale: Scale): TrialSpec[] {
   const { batched } = pairOf(scale, { dataset: "default", trees: scale.ablation.trees, keyBits: scale.keyBits });
   const variants = Object.entries(ablationVariants)
@@ -49,15 +49,15 @@ export function ablationOutcome(scale: Scale, trials: MeasuredTrials): Experimen
   });
   return {
     name: "ablation",
-    title: "What each shortcut buys, and the paper's own setting",
+    title: "What each optimisation gains, and the paper's own setting",
     reference: "sec. IV-D, the claim of 55-75% and 50-60%",
-    paragraph: `${shortcutWords(variants)} ${paperSettingWords(scale, pairs)}`,
-    tables: [shortcutTable(scale, variants), paperSettingTable(scale, pairs)],
-    figures: [shortcutFigure(scale, variants), paperSettingFigure(pairs)],
+    paragraph: `${optimisationWords(variants)} ${paperSettingWords(scale, pairs)}`,
+    tables: [optimisationTable(scale, variants), paperSettingTable(scale, pairs)],
+    figures: [optimisationFigure(scale, variants), paperSettingFigure(pairs)],
   };
 }
 
-/** @throws TandemError INTERNAL if a shortcut changes the model */
+/** @throws TandemError INTERNAL if an optimisation changes the model */
 function ablationResults(scale: Scale, trials: MeasuredTrials): Variant[] {
   const [all, ...others] = ablationTrials(scale);
   const base = trials.trial(all);
@@ -71,7 +71,7 @@ function ablationResults(scale: Scale, trials: MeasuredTrials): Variant[] {
 }
 
 /** The bench's names say what is done instead; these say what is missing. */
-const shortcutTitles: Readonly<Record<string, string>> = {
+const optimisationTitles: Readonly<Record<string, string>> = {
   "": "nothing",
   "no-packing": "packing",
   "no-subtraction": "sibling subtraction",
@@ -81,13 +81,13 @@ const shortcutTitles: Readonly<Record<string, string>> = {
 };
 
 function missing({ without }: TrialSpec): string {
-  return shortcutTitles[without] ?? without;
+  return optimisationTitles[without] ?? without;
 }
 
-function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable {
+function optimisationTable(scale: Scale, variants: readonly Variant[]): ResultTable {
   return {
     name: "ablation-shortcuts",
-    title: "Time per tree without one shortcut",
+    title: "Time per tree without one optimisation",
     columns: plainColumns(
       "without",
       "per tree, s",
@@ -108,15 +108,15 @@ function shortcutTable(scale: Scale, variants: readonly Variant[]): ResultTable 
     ]),
     notes: [
       `Batched, ${count(scale.keyBits)}-bit key, ${scale.ablation.trees} trees. ` +
-        "Every variant trains the same model; this is checked.",
+        "Every variant trains the same model, which is checked.",
     ],
   };
 }
 
-function shortcutFigure(scale: Scale, variants: readonly Variant[]): ResultFigure {
+function optimisationFigure(scale: Scale, variants: readonly Variant[]): ResultFigure {
   return {
     name: "ablation-shortcuts",
-    caption: `Time per tree without one shortcut, relative to all on (batched, ${count(scale.keyBits)}-bit key).`,
+    caption: `Time per tree without one optimisation, relative to all on (batched, ${count(scale.keyBits)}-bit key).`,
     panels: [
       {
         kind: "bars",
@@ -144,7 +144,7 @@ function paperSettingTable(scale: Scale, pairs: readonly KeyedPair[]): ResultTab
     rows: pairs.map(({ keyBits, measured }) => [count(keyBits), ...timeCells(measured)]),
     notes: [
       `Default, ${scale.paperSetting.trees} trees. ` +
-        "The only difference between the two sides is that the batched one has g and h in one ciphertext.",
+        "The two differ only in that the batched codec has g and h in one ciphertext.",
     ],
   };
 }
@@ -161,11 +161,11 @@ function paperSettingFigure(pairs: readonly KeyedPair[]): ResultFigure {
   };
 }
 
-function shortcutWords(variants: readonly Variant[]): string {
+function optimisationWords(variants: readonly Variant[]): string {
   const costs = variants.filter(({ spec }) => spec.without !== "").toSorted((a, b) => b.relative - a.relative);
-  if (costs.length === 0) return "The shortcuts were not measured.";
+  if (costs.length === 0) return "The optimisations were not measured.";
   const shown = costs.map(({ spec, relative }) => `${relative.toFixed(2)} times as long without ${missing(spec)}`);
-  return `A tree takes ${listed(shown)}. None of these shortcuts is in the paper.`;
+  return `A tree takes ${listed(shown)}. None of these optimisations is in the paper.`;
 }
 
 function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
@@ -185,16 +185,16 @@ function paperSettingWords(scale: Scale, pairs: readonly KeyedPair[]): string {
   };
   const below = pairs.some(({ measured }) => measured.totalFraction < paperTimeFractions.total.min);
   const sentences = [
-    "The paper's setting compares like with like.",
+    "The paper's setting turns all of them off.",
     part("time per tree", paperTimeFractions.perTree, ({ perTreeFraction }) => perTreeFraction),
     part("total time", paperTimeFractions.total, ({ totalFraction }) => totalFraction),
   ];
   if (below)
     sentences.push(
-      "Where our total lies below that range, it is because a job of ours does little beside building trees:",
-      "its total fraction is close to the fraction per tree.",
+      "Totals below that range occur because our jobs do little besides building trees:",
+      "the total fraction is close to the fraction per tree.",
     );
   if (scale.name !== "full")
-    sentences.push("With so few rows and trees, what a job costs besides its trees weighs more than at full size.");
+    sentences.push("With so few rows and trees, the fixed costs of a job weigh more than at full size.");
   return sentences.join(" ");
 }

@@ -56,8 +56,8 @@ function modelWords(results: readonly SweepResult[]): string[] {
   const models = new Set(results.map(({ measured }) => measured.batched.model)).size;
   if (models !== 1 || results.length < 2) return [];
   return [
-    "Our model is the same, bit for bit, at every length of the key. " +
-      "The paper's accuracies are not, so something besides the key must have differed between its jobs.",
+    "Our model is the same, bit for bit, at every key length. " +
+      "The paper's accuracies differ, so something other than the key must have changed between its jobs.",
   ];
 }
 
@@ -72,6 +72,6 @@ function crowdedWords(results: readonly SweepResult[]): string[] {
       ({ point, measured: { batched, unbatched } }) =>
         `At ${count(point.ours)} bits the batched side returns more ciphertexts than the unbatched one: ` +
         `${count(batched.counts.candidateCiphertexts)} against ${count(unbatched.counts.candidateCiphertexts)}. ` +
-        "Its sums are wider, and fewer of them fit side by side into so short a key.",
+        "Its sums are wider, and fewer of them fit into so short a key.",
     );
 }

@@ -28,7 +28,7 @@ export function overflowOutcome(
 function overflowTable(rows: readonly OverflowRow[], draws: number, dataset: PaperDataset): ResultTable {
   return {
     name: "overflow-sums",
-    title: "Sums of real gradients that raise an overflow, or come out wrong without one",
+    title: "Sums of real gradients that raise an overflow error, or are wrong without one",
     columns: [
       ...plainColumns("values added", "negative g among them"),
       ...encodings.flatMap((group) => ["raised", "wrong"].map((title) => ({ group, title }))),
@@ -40,9 +40,9 @@ function overflowTable(rows: readonly OverflowRow[], draws: number, dataset: Pap
     ]),
     notes: [
       `${count(draws)} random draws of the gradients of the first, a middle and the last tree (${dataset.title}). ` +
-        "Both codings have steps of alpha_max / 2^r, the range alpha_max and 2 overflow bits. " +
-        "For BatchCrypt it is the range of signed numbers: " +
-        "no sum is too large for it, and every failure is the carry of negative numbers.",
+        "Both encodings have a step of alpha_max / 2^r, the range alpha_max and 2 overflow bits. " +
+        "For BatchCrypt this is the range of signed numbers: " +
+        "no sum exceeds it, and every failure is due to the carries of negative numbers.",
     ],
   };
 }
@@ -106,8 +106,7 @@ function overflowFigure(rows: readonly OverflowRow[]): ResultFigure {
   });
   return {
     name: "overflow-sums",
-    caption:
-      "Sums of real gradients, by the number of values added: what raises an overflow, and what is wrong without one.",
+    caption: "Sums of real gradients by the number of values added: overflow errors, and wrong sums without one.",
     panels: [panel("(a) overflow is raised", "raised"), panel("(b) wrong without an overflow", "wrong")],
   };
 }
@@ -124,21 +123,21 @@ export function overflowWords(rows: readonly OverflowRow[]): string {
   const proposedFails = rows.filter((row) => failed(row, "Proposed") > 0);
   const proposed =
     proposedFails.length === 0
-      ? `The paper's slots got every sum right, up to ${count(last.count)} values: we agree.`
+      ? `The paper's slots got every sum right, up to ${count(last.count)} values, as the paper states.`
       : `The paper's slots failed too, first at ${count(proposedFails[0].count)} values. ` +
-        "We do not agree that they never do.";
+        "The paper states that they never do.";
   const batchCrypt =
     first === undefined
-      ? "BatchCrypt's slots failed nowhere. The paper says that they would."
+      ? "BatchCrypt's slots never failed. The paper says that they would."
       : `BatchCrypt's slots fail first at ${count(first.count)} values. ` +
         `From ${count(many[0].count)} values on, with h above g ${spread("BatchCrypt, h above g")} ` +
-        "of the sums raise an overflow or are wrong. " +
+        "of the sums raise an overflow error or are wrong. " +
         `With g above h it is ${spread("BatchCrypt, g above h")}.`;
   const order =
     failed(last, "BatchCrypt, g above h") < failed(last, "BatchCrypt, h above g")
       ? " The order of the slots matters more than the paper says. Two overflow bits count carries modulo four only. " +
-        "In the highest slot, where carries fall out, a sum can look sound again. " +
-        "Below another slot, carries spoil the neighbour."
+        "In the highest slot, where carries are lost, a sum can appear correct again. " +
+        "Below another slot, carries corrupt that slot."
       : "";
   return `${batchCrypt} ${proposed}${order}`;
 }

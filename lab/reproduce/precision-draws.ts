@@ -41,7 +41,7 @@ export function drawsTable(rows: readonly DrawRow[], spec: TrialSpec): ResultTab
   const group = (name: string) => ["SecureBoost", "Proposed", "difference"].map((title) => ({ group: name, title }));
   return {
     name: "precision-draws",
-    title: "The two algorithms on other draws of rows",
+    title: "The two algorithms on other samples of rows",
     columns: [{ group: "", title: "seed" }, ...group("AUC test"), ...group("KS test")],
     rows: rows.map(({ seed, unbatched, batched }) => [
       String(seed),
@@ -72,9 +72,9 @@ export function drawsWords(rows: readonly DrawRow[], bar: number): string {
   const within = differences.filter((value) => Math.abs(value) <= bar).length;
   const systematic = Math.abs(mean) > (2 * deviation) / Math.sqrt(differences.length);
   return (
-    `${draws}, Proposed less SecureBoost is ${signed(mean, 5)} of test AUC on average, ` +
+    `${draws}, Proposed minus SecureBoost is ${signed(mean, 5)} of test AUC on average, ` +
     `with a standard deviation of ${decimals(deviation, 5)}. It is within ${bar} in ${within} of them. ` +
-    "The coarse slots lead to other trees, " +
-    (systematic ? "and on average not to equally good ones." : "but on average neither to better nor to worse ones.")
+    "The coarse slots lead to different trees, " +
+    (systematic ? "which on average are not equally good." : "which on average are neither better nor worse.")
   );
 }

@@ -49,7 +49,7 @@ export function tradeOffFigure(
   const points = (value: (row: SumErrors) => number) => positive(rows.map((row) => [at(row), value(row)]));
   return {
     name: `precision-${name}`,
-    caption: `Trade-off of ${axis} (r = ${rows[0].r}): how many values may be added, and how far their sum is off.`,
+    caption: `Trade-off of ${axis} (r = ${rows[0].r}): number of values that may be added, and error of their sum.`,
     panels: [
       panel("(a) values that may be added", "largest n", xLog, [
         { name: "no overflow is proven up to", points: points((row) => row.countMax) },

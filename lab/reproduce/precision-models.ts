@@ -57,7 +57,7 @@ export function modelTable(rows: readonly ModelRow[], { spec, dataset }: ModelEx
   const finest = rows[rows.length - 1];
   return {
     name: "precision-models",
-    title: "What the step does to a whole model",
+    title: "Effect of the step on a model",
     columns: plainColumns("r", "step", "AUC test", "difference", "KS test", "difference "),
     rows: rows.map(({ r, resolution, auc, ks }) => [
       r === null ? "finest grid" : String(r),
@@ -69,7 +69,7 @@ export function modelTable(rows: readonly ModelRow[], { spec, dataset }: ModelEx
     ]),
     notes: [
       `${dataset.title}, ${count(spec.trainRows)} training rows, ${spec.trees} trees, ` +
-        `alpha_max = ${scientific(dataset.alphaMax)}. The difference is to the finest grid.`,
+        `alpha_max = ${scientific(dataset.alphaMax)}. Differences are to the finest grid.`,
     ],
   };
 }

@@ -31,7 +31,7 @@ export function errorTable(rows: readonly SumErrors[], instanceCount: number): R
     notes: [
       `s = ${paperShift}, alpha = ${paperAlpha}. ` +
         "Errors are the largest of g and h over the first, a middle and the last tree. " +
-        '"Largest n" is how many values the slot is proven for. A bin is a bin of a root\'s histogram.',
+        '"Largest n" is the number of values for which the slot is proven. Bins are those of a root\'s histogram.',
     ],
   };
 }
@@ -39,7 +39,7 @@ export function errorTable(rows: readonly SumErrors[], instanceCount: number): R
 export function alphaTable(rows: readonly SumErrors[], dataset: PaperDataset): ResultTable {
   return {
     name: "precision-alpha",
-    title: "The second trade-off: a smaller alpha lets more values in and cuts some off",
+    title: "The second trade-off: a smaller alpha allows more values and truncates some",
     columns: plainColumns("alpha", "largest n", "paper's bound", "error to nearest", "of the bound"),
     rows: rows.map((row) => [
       String(row.alpha),
@@ -51,7 +51,7 @@ export function alphaTable(rows: readonly SumErrors[], dataset: PaperDataset): R
     notes: [
       `alpha_max = ${scientific(dataset.alphaMax)}, r = ${dataset.r}. ` +
         'The paper says "decreasing alpha_max" for both trade-offs. ' +
-        "What it describes in the second is decreasing alpha: more values, and a larger truncation error.",
+        "What it describes as the second is decreasing alpha: more values, and a larger truncation error.",
     ],
   };
 }

@@ -35,8 +35,8 @@ function boundWords(rows: readonly SumErrors[]): string {
   const tight = Math.max(...rows.map(({ worstFractionOfBound }) => worstFractionOfBound));
   const spread = `${percent(Math.min(...fractions))} to ${percent(Math.max(...fractions))}`;
   return (
-    `${verdict}. Rounding to nearest is off by ${spread} of it, and by up to ${percent(tight)} in a bin.` +
-    (tight > 0.5 ? " That happens where many gradients are equal and err the same way." : "")
+    `${verdict}. The error of rounding to nearest is ${spread} of it, and up to ${percent(tight)} in a bin.` +
+    (tight > 0.5 ? " The bound is reached where many gradients are equal and have the same rounding error." : "")
   );
 }
 
@@ -47,7 +47,7 @@ function roundingWords(grid: readonly SumErrors[]): string {
     median > 1
       ? `smaller by a factor of ${median.toPrecision(2)} in the median, because its errors cancel`
       : "no smaller here";
-  return `The paper leaves stochastic rounding aside. It makes the error of the large sum ${effect}.`;
+  return `The paper does not use stochastic rounding. It makes the error of the large sum ${effect}.`;
 }
 
 /** @param byAlpha from the largest alpha to the smallest: the direction in which more values are let in */
@@ -59,10 +59,10 @@ function tradeOffWords(byAlphaMax: readonly SumErrors[], byAlpha: readonly SumEr
   const [first, second] = [shows(byAlphaMax), shows(byAlpha)];
   if (first && second)
     return (
-      "Both trade-offs show. With a larger alpha_max, or a smaller alpha, more values can be added, " +
-      "but their sum is less exact."
+      "Both trade-offs are confirmed. With a larger alpha_max, or a smaller alpha, more values can be added, " +
+      "but their sum is less precise."
     );
-  const shown = (isShown: boolean): string => (isShown ? "shows" : "does not show");
+  const shown = (isShown: boolean): string => (isShown ? "is confirmed" : "is not confirmed");
   return `Of the two trade-offs, the one of alpha_max ${shown(first)} and the one of alpha ${shown(second)}.`;
 }
 
@@ -72,6 +72,6 @@ function modelWords(models: readonly ModelRow[]): string {
   const good = coarse.filter(({ auc }) => Math.abs(auc - finest.auc) <= closeAuc);
   const listOf = (rows: readonly ModelRow[]): string => rows.map(({ r }) => r).join(", ");
   return good.length === 0
-    ? `No r that was tried comes within ${closeAuc} of the finest grid's test AUC.`
-    : `Test AUC is within ${closeAuc} of the finest grid's at r = ${listOf(good)}, of ${listOf(coarse)} tried.`;
+    ? `No tested r comes within ${closeAuc} of the finest grid's test AUC.`
+    : `Test AUC is within ${closeAuc} of the finest grid's at r = ${listOf(good)}; tested were ${listOf(coarse)}.`;
 }

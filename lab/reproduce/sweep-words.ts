@@ -41,9 +41,9 @@ function codecsAgree(results: readonly SweepResult[]): string {
     `On the test rows the AUC of the two algorithms differs by at most ${decimals(ours.auc, 5)} ` +
     `and the KS by at most ${decimals(ours.ks, 5)}. ${beside}` +
     (ours.auc <= 0.002 && ours.ks <= 0.01
-      ? "We agree that the coarse slots cost no accuracy worth the name."
-      : "Ours is more than the 0.002 and 0.01 that we would call no difference. " +
-        "The section on precision shows how much of it is the draw of rows.")
+      ? "This confirms that the coarse slots cost no relevant accuracy."
+      : "Our differences exceed the tolerances of 0.002 and 0.01. " +
+        "The section on precision shows how much of it is due to the sampling of rows.")
   );
 }
 
@@ -59,7 +59,7 @@ function besideThePaper(results: readonly SweepResult[]): string {
   const verdict = Math.max(Math.abs(low), Math.abs(high)) <= closeAuc ? "close, but not equal" : "not close";
   return (
     `Our test AUC differs from the paper's by ${spread}: ${verdict}. ` +
-    "Which rows and columns the paper used was not published."
+    "The rows and columns that the paper used were not published."
   );
 }
 
@@ -70,13 +70,13 @@ function times(sweep: Sweep, results: readonly SweepResult[]): string {
   const [start, end] = [perTree[0], perTree[perTree.length - 1]];
   const along =
     end < start
-      ? "It falls along the axis, as the paper says."
-      : "The paper's fraction falls along this axis, and ours does not.";
+      ? "It decreases along the axis, as in the paper."
+      : "The paper's fraction decreases along this axis; ours does not.";
   const ends =
     ` Per tree it goes from ${percent(start)} at ${pointTitle(first.point)} ` +
     `to ${percent(end)} at ${pointTitle(last.point)} ${sweep.axis}. ${along}`;
   return (
-    `With all shortcuts on for both, batching takes ${among(total, paperTimeFractions.total, "total time")} ` +
+    `With all optimisations on for both, batching takes ${among(total, paperTimeFractions.total, "total time")} ` +
     `and ${among(perTree, paperTimeFractions.perTree, "time per tree")}.${results.length === 1 ? "" : ends}`
   );
 }

@@ -109,9 +109,9 @@ describe("what is said", () => {
   it("agrees where the numbers do", () => {
     const { paragraph } = keysOutcome(scale, measuredTrials(scale));
     expect(paragraph).toContain("differs by at most 0.00010 and the KS by at most 0.00100");
-    expect(paragraph).toContain("We agree that the coarse slots cost no accuracy");
+    expect(paragraph).toContain("This confirms that the coarse slots cost no relevant accuracy");
     expect(paragraph).toContain("6 of 6 points within");
-    expect(paragraph).toContain("Our model is the same, bit for bit, at every length");
+    expect(paragraph).toContain("Our model is the same, bit for bit, at every key length");
   });
 
   it("disagrees where they do not", () => {
@@ -122,7 +122,7 @@ describe("what is said", () => {
           : repeat,
     }));
     const { paragraph } = samplesOutcome(scale, doctored);
-    expect(paragraph).toContain("Ours is more than the 0.002 and 0.01");
+    expect(paragraph).toContain("Our differences exceed the tolerances of 0.002 and 0.01");
     expect(paragraph).toContain("not close");
     expect(paragraph).toContain("99.0% to 99.0% of the total time (the paper: 55-75%; 0 of 3 points within)");
   });

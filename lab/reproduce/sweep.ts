@@ -107,7 +107,7 @@ function gridNote(results: readonly SweepResult[]): string {
   const fine = Math.round(Math.log2(unbatched.resolutions[0]));
   const coarse = batched.resolutions[0];
   return (
-    `SecureBoost's g is rounded to steps of 2^${fine}, so fine that rounding does not matter. ` +
+    `SecureBoost's g is rounded to steps of 2^${fine}, fine enough that rounding does not matter. ` +
     `The paper's slots round g and h to steps of alpha_max / 2^r = ${coarse.toPrecision(2)}.`
   );
 }
@@ -123,8 +123,8 @@ export function timeTable(sweep: Sweep, results: readonly SweepResult[]): Result
     columns: timeColumns(sweep.axis),
     rows: results.map(({ point, measured }) => [pointTitle(point), ...timeCells(measured)]),
     notes: [
-      "Trainings take turns, and the smallest time counts. CPU is that of building trees. " +
-        "It depends less than time on what else the machine does. " +
+      "Trainings are interleaved, and times are minima. CPU is that of building trees; " +
+        "it depends less on the load of the machine. " +
         "The paper publishes its times as bars without numbers. " +
         `Its text says that batching takes ${rangeText(paperTimeFractions.total)} of the total time ` +
         `and ${rangeText(paperTimeFractions.perTree)} of the time per tree. ` +

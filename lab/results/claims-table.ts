@@ -6,8 +6,8 @@ import type { Reproduction } from "../reproduce/reproduce.ts";
 export function claimsTable(claims: readonly Claim[]): ResultTable {
   return {
     name: "claims",
-    title: "Claims, checked",
-    columns: plainColumns("claim", "what", "bar", "seen", "verdict"),
+    title: "Claims",
+    columns: plainColumns("claim", "meaning", "criterion", "observed", "verdict"),
     rows: claims.map((claim) => [claim.name, claim.claim, claim.bar, claim.seen, verdict(claim)]),
     notes: [],
     words: true,
@@ -29,19 +29,17 @@ export function circumstances({
   const measuredAt = others.length === 0 ? "" : `; measured at ${others.join(", ")}, with the same program`;
   return [
     `Machine: ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, kernel ${machine.kernel}. ` +
-      "Both parties ran on it, as processes of their own, over TLS.",
+      "Both parties ran on it as separate processes over TLS.",
     `Program: commit ${commit}${measuredAt}. Seed ${seed}. Finished ${finishedAt.slice(0, 10)}.`,
     ...data.map(
       ({ title, source, digest }) => `Data: ${title}, ${source} (SHA-256 of the cells used: ${digest.slice(0, 16)}).`,
     ),
-    ...(synthetic
-      ? ["The data are made up. The paper's numbers stand beside ours to show the form, not to be compared."]
-      : []),
+    ...(synthetic ? ["The data are synthetic: the paper's numbers are shown for the format only."] : []),
     ...(scale === "full"
       ? []
       : [
           `A ${scale} reproduction, with fewer rows and trees than the paper's. ` +
-            "It shows that everything works, not what the paper saw.",
+            "It exercises every step, but is no comparison with the paper.",
         ]),
     "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins, privacy exact. " +
       "SecureBoost is the unbatched codec on a grid of 2^-40. " +

@@ -44,7 +44,7 @@ export function htmlReport(reproduction: Reproduction, svgs: ReadonlyMap<string,
     `<title>${rendered(title)}</title><style>${style}</style></head><body>`,
     `<h1>${rendered(title)}</h1>`,
     "<p>Xu, Fan, Li, Yang: <em>Efficient Batch Homomorphic Encryption for Vertically Federated XGBoost</em>.",
-    "The paper's numbers stand beside ours.</p>",
+    "Each number is compared with the paper's.</p>",
     `<ul>${circumstances(reproduction)
       .map((line) => `<li>${rendered(line)}</li>`)
       .join("")}</ul>`,

@@ -9,7 +9,8 @@ export function resultsPage(reproduction: Reproduction, figures: string): string
   return [
     "# Results",
     "",
-    "Section IV of the paper, run on our system. Its numbers are beside ours. Made by `tandem reproduce`, not by hand.",
+    "The experiments of section IV of the paper, run with Tandem and compared with the paper's numbers. The page is",
+    "written by `tandem reproduce`; [data.md](data.md) describes data and settings.",
     "",
     ...circumstances(reproduction).map((line) => `- ${line}`),
     "",
