@@ -35,7 +35,7 @@ const below = {
   codec: ["base", "crypto"],
   gbdt: ["base"],
   data: ["base"],
-  align: ["base", "crypto"],
+  psi: ["base", "crypto"],
   privacy: ["base", "messages", "gbdt"],
   // Who is in a node and what is offered there: whatever the cipher.
   "scheme/candidates": ["base", "wire", "gbdt"],
@@ -53,7 +53,7 @@ const below = {
   // Between a party and its workers: messages, and the engine that carries them.
   crew: ["base", "wire", "scheme"],
   // The transport knows no roles: it forwards whatever the wire has.
-  transport: ["base", "wire", "align"],
+  transport: ["base", "wire", "psi"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],
   // What the terminal, the page and the report are made from.
   record: ["base", "messages", "codec", "gbdt", "privacy", "scheme", "crew", "protocol"],

@@ -28,7 +28,7 @@ const [{ initParty }, { connectTls }, { readIdentity }, { hashDomain }] = await 
   "src/party/init.ts",
   "src/transport/tls-connect.ts",
   "src/party/identity.ts",
-  "src/align/hash-to-curve.ts",
+  "src/psi/hash-to-curve.ts",
 );
 const folder = await mkdtemp(join(tmpdir(), "tandem-door-"));
 const place = { host: "127.0.0.1", port: 0 };

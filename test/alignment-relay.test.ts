@@ -6,11 +6,11 @@
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { alignActive } from "../src/align/active-alignment.ts";
-import { type AlignmentPeer, pointsPerChunkMax } from "../src/align/alignment-peer.ts";
-import { hashDomain, hashToCurve } from "../src/align/hash-to-curve.ts";
-import { MaskingPool } from "../src/align/masking-pool.ts";
-import { DistinctIds } from "../src/align/normalise.ts";
+import { intersectActive } from "../src/psi/active-psi.ts";
+import { type PsiPeer, pointsPerChunkMax } from "../src/psi/psi-peer.ts";
+import { hashDomain, hashToCurve } from "../src/psi/hash-to-curve.ts";
+import { MaskingPool } from "../src/psi/masking-pool.ts";
+import { DistinctIds } from "../src/psi/normalise.ts";
 import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { protocolVersion } from "../src/wire/version.ts";
 import { scratchDirectory } from "./support/command.ts";
@@ -135,7 +135,7 @@ test("masked ids cannot be had first", async () => {
   const [north, south] = [connect(0), connect(1)];
   for (const shop of [north, south]) {
     await shop.begin(40);
-    expect(await refusal(shop.maskedIds())).toMatch(/begun: this message is out of turn/);
+    expect(await refusal(shop.maskedIds())).toMatch(/begun: this message is out of order/);
     expect(await refusal(shop.remask(strangers(40)))).toMatch(/no alignment under way/);
     expect(shop.seen).toEqual([]);
   }
@@ -156,7 +156,7 @@ test("nor while both shops wait for the other's: the last point is missing", asy
     refusal(collect(north.remasking(waiting(north, south)))),
     refusal(collect(south.remasking(waiting(south, north)))),
   ]);
-  expect(outcomes.join()).toMatch(/out of turn/);
+  expect(outcomes.join()).toMatch(/out of order/);
   for (const outcome of outcomes) expect(outcome).not.toBe("");
   // Answers of points that the bank made itself came back, and no masked id did.
   expect(north.seen.length + south.seen.length).toBeLessThanOrEqual(78);
@@ -171,7 +171,7 @@ test("one shop's masked ids can be passed on to the other, but not back", async 
   const ofNorth = await north.maskedIds();
   await south.remask(ofNorth); // north's people, under both masks
   const ofSouth = await south.maskedIds(); // south's people under its own mask: north's is missing
-  expect(await refusal(north.remask(ofSouth))).toMatch(/exchanged: this message is out of turn/);
+  expect(await refusal(north.remask(ofSouth))).toMatch(/exchanged: this message is out of order/);
   expect(learnt(north, south)).toBe(0);
 });
 
@@ -220,7 +220,7 @@ test("an honest active party's points mean nothing at a shop that it did not ask
   const shared = async (boundTo: string): Promise<number> => {
     const shop = connect(0);
     /** A passive party to the lender, that is the bank to a shop, and passes everything on. */
-    const between: AlignmentPeer = {
+    const between: PsiPeer = {
       name: "between",
       boundTo,
       async begin({ activeIdCount }) {
@@ -235,7 +235,7 @@ test("an honest active party's points mean nothing at a shop that it did not ask
       },
       accept: () => Promise.resolve(),
     };
-    const { pairwise } = await alignActive(DistinctIds.from(ids), [between], { threads: 0 });
+    const { pairwise } = await intersectActive(DistinctIds.from(ids), [between], { threads: 0 });
     return pairwise[0].sharedCount;
   };
   // The lender's points are bound to the lender, the shop's to whoever has called it.

@@ -7,7 +7,7 @@ import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { hashDomain } from "../src/align/hash-to-curve.ts";
+import { hashDomain } from "../src/psi/hash-to-curve.ts";
 import { ActiveMaskedIdsSchema, Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { protocolVersion } from "../src/wire/version.ts";
 import { createSelfSigned } from "../src/transport/certificates.ts";
@@ -60,7 +60,7 @@ test("bytes that are no message: the alignment ends as with any other deviation,
   expect((await made.party.seen("refused")).code).toBe("PROTOCOL_STATE");
 });
 
-describe("out of turn", () => {
+describe("out of order", () => {
   test("masks without a beginning, and a second beginning", async () => {
     const { connect, party } = await pair();
     const peer = connect().alignment("j");
@@ -74,7 +74,7 @@ describe("out of turn", () => {
     expect(await peer.begin(offer, {})).toMatchObject({ passiveIdCount: 30 });
     await collect(peer.remask(one(twoPoints), {}));
     expect((await collect(peer.maskedIds({}))).reduce((sum, chunk) => sum + chunk.length, 0)).toBe(30 * 32);
-    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /exchanged: .* out of turn/);
+    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /exchanged: .* out of order/);
     expect((await party.seen("refused")).code).toBe("PROTOCOL_STATE");
   });
 
@@ -82,7 +82,7 @@ describe("out of turn", () => {
     const { connect } = await pair();
     const peer = connect().alignment("j");
     await peer.begin(offer, {});
-    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /begun: .* out of turn/);
+    await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /begun: .* out of order/);
     await expectError(() => collect(peer.remask(one(twoPoints), {})), "PROTOCOL_STATE", /no alignment under way/);
     await peer.begin(offer, {});
     await expectError(() => collect(peer.remask(one(point(9)), {})), "PROTOCOL_STATE", /ended after 1 of 2/);
@@ -94,7 +94,7 @@ describe("out of turn", () => {
       answers.push(Buffer.from(answer).toString("hex"));
     }
     expect(answers[0]).not.toBe(answers[1]);
-    await expectError(() => collect(peer.remask(one(twoPoints), {})), "PROTOCOL_STATE", /remasked: .* out of turn/);
+    await expectError(() => collect(peer.remask(one(twoPoints), {})), "PROTOCOL_STATE", /remasked: .* out of order/);
   });
 
   test("another connection, even of the same party, reaches nothing", async () => {
@@ -139,7 +139,7 @@ describe("messages that deviate", () => {
         (error: unknown) => String(error),
       );
     expect(await refused({ protocolVersion: 99 })).toMatch(/protocol version: the active party speaks 99, shop speaks/);
-    expect(await refused({ hashDomain: "other" })).toMatch(/hashes ids otherwise/);
+    expect(await refused({ hashDomain: "other" })).toMatch(/hashes ids differently/);
     expect(await refused({ normalisations: ["reverse"] })).toMatch(/normalise: .* shop does not know/);
     expect(await refused({ job: "../up" })).toMatch(/job: shop takes names/);
     expect(await refused({})).toBe("");

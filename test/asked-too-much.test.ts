@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { hashDomain, hashToCurve } from "../src/align/hash-to-curve.ts";
+import { hashDomain, hashToCurve } from "../src/psi/hash-to-curve.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import type { Experiment } from "../src/party/experiment.ts";

@@ -8,7 +8,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { hashDomain } from "../src/align/hash-to-curve.ts";
+import { hashDomain } from "../src/psi/hash-to-curve.ts";
 import { startDashboard } from "../src/dashboard/server.ts";
 import { readIdentity } from "../src/party/identity.ts";
 import { listenHttp } from "../src/scoring/http/http-server.ts";

@@ -143,7 +143,7 @@ describe("align, then train", () => {
     await expectError(
       () => runActive(different, quiet),
       "HANDSHAKE_MISMATCH",
-      /party shop0.*normalises ids in another way; here it is: trim, lowercase/,
+      /party shop0.*normalises ids differently: .*; here it is trim, lowercase/,
     );
     await runActive(await activeConfig(made.bank, running, "same", { data: { ...source, normalise } }), quiet);
     const count =

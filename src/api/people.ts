@@ -1,5 +1,5 @@
 /** The rows that a model is asked about: by id from this party's own table, or from a table that is given. */
-import { normaliseId } from "../align/normalise.ts";
+import { normaliseId } from "../psi/normalise.ts";
 import { TandemError } from "../base/error.ts";
 import type { ActiveConfig } from "../party/config/config.ts";
 import { DataCache } from "../party/tables/data-cache.ts";

@@ -3,7 +3,7 @@
  * second, and read again when they have changed. A program that prints the table is asked anew once a minute, and its
  * last answer serves until the next one is there: nobody's request waits for a database.
  */
-import { type Normalisation, normaliseId } from "../align/normalise.ts";
+import { type Normalisation, normaliseId } from "../psi/normalise.ts";
 import { TandemError } from "../base/error.ts";
 import { PackedTexts } from "../base/text/packed-texts.ts";
 import { TextIndex } from "../base/text/text-index.ts";

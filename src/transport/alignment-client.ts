@@ -1,6 +1,6 @@
-/** An AlignmentPeer over any Connect transport: points and positions as numbered messages. */
+/** An PsiPeer over any Connect transport: points and positions as numbered messages. */
 import type { Transport } from "@connectrpc/connect";
-import type { AlignmentPeer } from "../align/alignment-peer.ts";
+import type { PsiPeer } from "../psi/psi-peer.ts";
 import { Alignment } from "../wire/generated/tandem/v1/alignment_pb.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { numbered, pointsOf } from "./numbered-points.ts";
@@ -15,7 +15,7 @@ export function alignmentPeerOver(
   validationFile = false,
   boundTo = "",
   options: PeerOptions = {},
-): AlignmentPeer {
+): PsiPeer {
   const client = clientOver(Alignment, name, transport, { opening: "begin", isNaming: true, ...options });
   return {
     name,

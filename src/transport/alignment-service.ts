@@ -3,7 +3,7 @@
  * whatever goes wrong with an alignment that has begun ends it.
  */
 import { ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
-import type { PassiveAlignment } from "../align/passive-alignment.ts";
+import type { PassivePsi } from "../psi/passive-psi.ts";
 import { TandemError } from "../base/error.ts";
 import {
   type ActiveAlignmentOffer,
@@ -18,7 +18,7 @@ import { fromWireError, toWireError } from "./wire-error.ts";
 export interface AlignmentDesk {
   beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }>;
   /** The alignment that the caller has open. */
-  alignment(caller: Caller): PassiveAlignment;
+  alignment(caller: Caller): PassivePsi;
   /** The alignment has ended well, with these of this party's rows. */
   aligned(caller: Caller, rows: Uint32Array): Promise<void>;
   alignmentFailed(caller: Caller, error: unknown): void;

@@ -2,7 +2,7 @@
 import { isIPv6 } from "node:net";
 import type { Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import type { AlignmentPeer } from "../align/alignment-peer.ts";
+import type { PsiPeer } from "../psi/psi-peer.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { callsTransport } from "./calls/calls-transport.ts";
@@ -27,7 +27,7 @@ const pingTimeoutMs = 20_000;
 
 export interface TlsPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
-  alignment(job: string, validationFile?: boolean): AlignmentPeer;
+  alignment(job: string, validationFile?: boolean): PsiPeer;
   close(): void;
 }
 

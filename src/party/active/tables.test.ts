@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { DistinctIds } from "../../align/normalise.ts";
+import { DistinctIds } from "../../psi/normalise.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { isSet } from "../../wire/bitmap.ts";

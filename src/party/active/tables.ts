@@ -3,7 +3,7 @@
  *
  * @reveals passive: which of the common instances are trained on; which of them are held back for validation
  */
-import { alignActive, type PairwiseCounts } from "../../align/active-alignment.ts";
+import { intersectActive, type PairwiseCounts } from "../../psi/active-psi.ts";
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
@@ -153,7 +153,7 @@ export async function alignTables(
   const onProgress = (done: number, total: number): void =>
     emit({ type: "alignment-progress", party: name, done, total });
   const aligning = peers.map((peer) => peer.alignment(job.name, data.validation_path !== undefined));
-  const { rows, pairwise } = await alignActive(ids, aligning, {
+  const { rows, pairwise } = await intersectActive(ids, aligning, {
     onProgress,
     passiveIdCountMax: config.max_passive_ids,
     onAlarm: (peer, words) => emit({ type: "alarm", party: name, peer, words }),

@@ -2,7 +2,7 @@
  * What an active party's process takes from the outside: the way to other parties, time, chance and a place to store.
  */
 import { rmdir } from "node:fs/promises";
-import type { AlignmentPeer } from "../../align/alignment-peer.ts";
+import type { PsiPeer } from "../../psi/psi-peer.ts";
 import { lockFolder, type Release } from "../../base/files/process-lock.ts";
 import { osRandom } from "../../base/random.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
@@ -19,7 +19,7 @@ import type { TaskCrew } from "../../scheme/tasks/tasks.ts";
 /** A passive party over one connection, which is never replaced behind its user's back. */
 export interface ConnectedPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
-  alignment(job: string, validationFile: boolean): AlignmentPeer;
+  alignment(job: string, validationFile: boolean): PsiPeer;
   close(): void;
 }
 

@@ -6,7 +6,7 @@ import { jobSyntax } from "../../base/job-name.ts";
 import { logLevels } from "../../record/log-line.ts";
 import { defaultScheme } from "../../scheme/registry.ts";
 import { z } from "zod";
-import { normalisationNames } from "../../align/normalise.ts";
+import { normalisationNames } from "../../psi/normalise.ts";
 import type { PrivacyParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { groupCountMax } from "../../gbdt/split/interactions.ts";

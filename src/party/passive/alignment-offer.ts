@@ -1,5 +1,5 @@
 /** Whether an alignment that is offered may begin. */
-import { type Normalisation, normalisationNames } from "../../align/normalise.ts";
+import { type Normalisation, normalisationNames } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignment_pb.ts";
 import { requireActiveVersion } from "../../wire/version.ts";

@@ -1,5 +1,5 @@
 /** What a passive party is doing, for which connection and which job. Each state holds what is open in it. */
-import type { PassiveAlignment } from "../../align/passive-alignment.ts";
+import type { PassivePsi } from "../../psi/passive-psi.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Caller } from "../../transport/caller.ts";
 import type { PassiveService } from "../../transport/passive-service.ts";
@@ -17,7 +17,7 @@ export interface Opening extends Busy {
 
 export interface Aligning extends Busy {
   readonly kind: "aligning";
-  readonly alignment: PassiveAlignment;
+  readonly alignment: PassivePsi;
   readonly data: JoinedTable;
 }
 

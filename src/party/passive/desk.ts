@@ -8,7 +8,7 @@
  *              \______________________________/
  */
 import { join } from "node:path";
-import { PassiveAlignment } from "../../align/passive-alignment.ts";
+import { PassivePsi } from "../../psi/passive-psi.ts";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
@@ -108,7 +108,7 @@ export class PassiveDesk implements PartyDesk {
       const asked = { alignments: 1, ids: activeIdCount };
       await this.budgets.daily.check(caller.name, asked, "alignment");
       const normalisations = knownNormalisations(offer, name);
-      const alignment = new PassiveAlignment(data.ids, {
+      const alignment = new PassivePsi(data.ids, {
         activeIdCountMax: policy.max_active_ids,
         boundTo: caller.fingerprint,
         // Counted here, not above: while another party is away an alignment begins again and again, and tells nothing.
@@ -129,7 +129,7 @@ export class PassiveDesk implements PartyDesk {
     });
   }
 
-  alignment(caller: Caller): PassiveAlignment {
+  alignment(caller: Caller): PassivePsi {
     if (this.#state.kind === "aligning" && this.#state.caller === caller) return this.#state.alignment;
     throw new TandemError("PROTOCOL_STATE", `${this.#config.name} has no alignment under way on this connection`);
   }

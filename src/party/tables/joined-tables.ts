@@ -1,5 +1,5 @@
 /** Rows of several files of one party as one table: its training rows, then those of its test and validation files. */
-import { DistinctIds } from "../../align/normalise.ts";
+import { DistinctIds } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { joinedColumns, noColumns } from "../../base/rows/row-columns.ts";
 import { joinedFloat32, joinedFloat64 } from "../../base/rows/row-numbers.ts";

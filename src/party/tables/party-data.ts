@@ -1,5 +1,5 @@
 /** A party's own tables as typed columns, with ids as alignment compares them. */
-import type { DistinctIds } from "../../align/normalise.ts";
+import type { DistinctIds } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";

@@ -1,5 +1,5 @@
 /** What a party keeps of its table while it is read: packed ids, and typed columns. Nothing stays as text. */
-import { type DistinctIds, IdCollector } from "../../align/normalise.ts";
+import { type DistinctIds, IdCollector } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import type { RowColumnName } from "../../base/rows/row-columns.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";

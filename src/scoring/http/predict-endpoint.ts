@@ -2,7 +2,7 @@
  * POST /predict: from a parsed body to predictions. A person who cannot be scored gets an error of his own and is no
  * obstacle to the others; a request that is not what it should be is refused as a whole.
  */
-import { type Normalisation, normaliseId } from "../../align/normalise.ts";
+import { type Normalisation, normaliseId } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { likeliestClass } from "../../data/prediction-columns.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";

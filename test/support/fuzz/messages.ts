@@ -1,7 +1,7 @@
 /** Every message of proto/, and bodies of scoring requests over HTTP. */
 import { create, type DescField, type DescFile, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { request } from "node:http";
-import { DistinctIds } from "../../../src/align/normalise.ts";
+import { DistinctIds } from "../../../src/psi/normalise.ts";
 import { checkHello } from "../../../src/protocol/passive/hello-check.ts";
 import type { PassiveJob } from "../../../src/protocol/passive/job.ts";
 import { listenHttp } from "../../../src/scoring/http/http-server.ts";

@@ -1,13 +1,13 @@
 /** A passive party's alignment in the same process, as a peer: for simulations, and for the tests. */
-import type { AlignmentAnswer, AlignmentOffer, AlignmentPeer } from "../../../src/align/alignment-peer.ts";
-import type { PassiveAlignment } from "../../../src/align/passive-alignment.ts";
+import type { PsiAnswer, PsiOffer, PsiPeer } from "../../../src/psi/psi-peer.ts";
+import type { PassivePsi } from "../../../src/psi/passive-psi.ts";
 
-export class InProcessPeer implements AlignmentPeer {
+export class InProcessPeer implements PsiPeer {
   readonly name: string;
-  readonly #alignment: PassiveAlignment;
+  readonly #alignment: PassivePsi;
   #rows: Uint32Array | null = null;
 
-  constructor(name: string, alignment: PassiveAlignment) {
+  constructor(name: string, alignment: PassivePsi) {
     this.name = name;
     this.#alignment = alignment;
   }
@@ -21,7 +21,7 @@ export class InProcessPeer implements AlignmentPeer {
     return this.#rows;
   }
 
-  async begin(offer: AlignmentOffer): Promise<AlignmentAnswer> {
+  async begin(offer: PsiOffer): Promise<PsiAnswer> {
     return this.#alignment.begin(offer);
   }
 

@@ -3,10 +3,10 @@ import { Scoring } from "../../../src/wire/generated/tandem/v1/scoring_pb.ts";
 import type { ActiveHello } from "../../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { createClient } from "@connectrpc/connect";
 import { join } from "node:path";
-import { hashDomain } from "../../../src/align/hash-to-curve.ts";
-import { alignActive } from "../../../src/align/active-alignment.ts";
-import type { AlignmentPeer } from "../../../src/align/alignment-peer.ts";
-import { DistinctIds } from "../../../src/align/normalise.ts";
+import { hashDomain } from "../../../src/psi/hash-to-curve.ts";
+import { intersectActive } from "../../../src/psi/active-psi.ts";
+import type { PsiPeer } from "../../../src/psi/psi-peer.ts";
+import { DistinctIds } from "../../../src/psi/normalise.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { readActiveShare } from "../../../src/store/share-files.ts";
 import { alignmentPeerOver } from "../../../src/transport/alignment-client.ts";
@@ -55,7 +55,7 @@ async function* chunked(points: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
 }
 
 /** Sends the masked ids of each of two parties to the other: what is masked by both is equal for people of both. */
-async function relay(first: AlignmentPeer, second: AlignmentPeer): Promise<number> {
+async function relay(first: PsiPeer, second: PsiPeer): Promise<number> {
   const offer = { hashDomain, normalisations: [], activeIdCount: ids.length };
   await Promise.all([first.begin(offer, {}), second.begin(offer, {})]);
   const [ofFirst, ofSecond] = await Promise.all([all(first.maskedIds({})), all(second.maskedIds({}))]);
@@ -114,7 +114,7 @@ export const askingCheats: readonly Cheat[] = [
         for (let i = 0; i < alignments; i++) {
           const { transport, close } = await connected(party);
           const guesses = Array.from({ length: guessesPerAlignment }, (_, k) => `zq${990 + 5 * i + k}x`);
-          await alignActive(
+          await intersectActive(
             DistinctIds.from(guesses),
             [alignmentPeerOver("shop", transport, arena.job(), false, party.parties.bank.fingerprint)],
             {

@@ -1,7 +1,7 @@
 /**
  * The passive side of private set intersection by commutative masking (Meadows 1986; Huberman, Franklin, Hogg 1999) on
  * Curve25519, as a state machine that knows no network. With H an id hashed to the curve, a and b the two parties'
- * secrets, fresh for each alignment:
+ * secrets, drawn anew for each run:
  *
  *   active                                     passive
  *     | begin: hash domain, normalisations, n    |
@@ -15,39 +15,33 @@
  *     |----------------------------------------->|                          accept
  *
  * A mask hides an id as long as decisional Diffie-Hellman is hard on the curve. An active party can ask about any id
- * that it can think of, whether it holds it or not: `activeIdCountMax` bounds how many in one alignment, and the budget
- * of its partner how many in a day.
+ * that it can guess, whether it holds it or not: `activeIdCountMax` bounds how many in one run, and the budget of its
+ * partner how many in a day.
  *
  * The order is enforced, since points can be passed on. An active party that gets masked ids of two passive parties A
  * and B could send each of them the other's as its own, and count which points come back from both: the size of an
- * intersection that is none of its business. To compare them it needs A's mask on B's masked ids, and B's on A's. (Two
- * products of masks are only comparable if the same masks are in both; nobody can take a mask off.) But
+ * intersection that it must not learn. To compare them it needs A's mask on B's masked ids, and B's on A's. (Two
+ * products of masks are only comparable if the same masks are in both; no party can remove a mask.) But
  *
  *   A masks B's masked ids      => B has sent masked ids before A's remask was over
  *   B masks A's masked ids      => A has sent masked ids before B's remask was over
  *   a party sends masked ids    => its own remask is over, whole and checked
  *
- * and these say: A's remask was over before B's, and B's before A's. So one of the two must be missing, whoever else
- * passes points on, over however many connections, jobs and colluding active parties; A and B may also be two
- * alignments of one party. Answers of remask may travel while its points still arrive: the argument asks only when the
- * last point came. Every alignment draws a new mask and takes one remask, so nothing can be asked afterwards.
+ * and these say: A's remask was over before B's, and B's before A's. So one of the two must be missing, for any number
+ * of relaying parties, connections, jobs and colluding active parties; A and B may also be two runs of one party.
+ * Answers of remask may be sent while its points still arrive: the argument needs only the time of the last point.
+ * Every run draws a new mask and takes one remask, so nothing can be asked afterwards.
  *
  * Nor can points be passed on to an honest *active* party: ids are hashed together with the fingerprint of the active
  * party (`boundTo`), so that points made for one mean nothing to another.
  *
- * Of the active party's points, those of small order and other encodings are refused. One that stands there twice is
- * answered twice by the same: it counts twice and tells nothing more.
+ * Points of small order and non-canonical encodings are refused. A point that the active party sends twice is answered
+ * twice with the same point: it is charged twice and reveals nothing more.
  *
  * @reveals active: the number of ids that the party holds; which of the active party's ids the party holds too
  */
 import { TandemError } from "../base/error.ts";
-import {
-  type AlignmentAnswer,
-  type AlignmentOffer,
-  type AlignmentOptions,
-  idCountMax,
-  settled,
-} from "./alignment-peer.ts";
+import { type PsiAnswer, type PsiOffer, type PsiOptions, idCountMax, settled } from "./psi-peer.ts";
 import { byAscendingId } from "./common-order.ts";
 import { pointBytes } from "./curve25519.ts";
 import { hashDomain } from "./hash-to-curve.ts";
@@ -55,18 +49,18 @@ import { MaskingPool } from "./masking-pool.ts";
 import type { DistinctIds } from "./normalise.ts";
 import { maskedIds, maskedPeerPoints } from "./point-chunks.ts";
 import { readPositions } from "./position-set.ts";
-import { secretOrder } from "./secret-order.ts";
+import { randomPermutation } from "./random-permutation.ts";
 
-export interface PassiveAlignmentOptions extends AlignmentOptions {
+export interface PassivePsiOptions extends PsiOptions {
   /** How many ids the active party may bring. */
   readonly activeIdCountMax?: number;
   /** The fingerprint of the active party; empty where there are none. */
   readonly boundTo?: string;
-  /** Asked before the first point is answered; what it throws ends the alignment. */
+  /** Called before the first point is answered; an error ends the run. */
   readonly admit?: () => Promise<void>;
 }
 
-/** Each but the last two takes one message only, or is the time while one is answered. */
+/** Each but the last two accepts one message only, or lasts while one is answered. */
 type Phase =
   | "waiting"
   | "begun"
@@ -78,20 +72,20 @@ type Phase =
   | "finished"
   | "failed";
 
-export class PassiveAlignment {
+export class PassivePsi {
   readonly #ids: DistinctIds;
-  readonly #options: Required<AlignmentOptions>;
+  readonly #options: Required<PsiOptions>;
   readonly #activeIdCountMax: number;
   readonly #pool: MaskingPool;
   readonly #admit: () => Promise<void>;
   readonly boundTo: string;
   #phase: Phase = "waiting";
   #activeIdCount = 0;
-  /** order[position] = index of an id; made when first needed. */
+  /** order[position] = index of an id; drawn when first needed. */
   #order: Uint32Array = new Uint32Array(0);
   #done = 0;
 
-  constructor(ids: DistinctIds, options: PassiveAlignmentOptions = {}) {
+  constructor(ids: DistinctIds, options: PassivePsiOptions = {}) {
     if (ids.ids.length > idCountMax)
       throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
     this.#ids = ids;
@@ -102,21 +96,22 @@ export class PassiveAlignment {
     this.#pool = new MaskingPool(this.#options.threads);
   }
 
-  /** @throws TandemError HANDSHAKE_MISMATCH if the same person would get different points at the two parties */
-  begin(offer: AlignmentOffer): AlignmentAnswer {
+  /** @throws TandemError HANDSHAKE_MISMATCH if the same id would get different points at the two parties */
+  begin(offer: PsiOffer): PsiAnswer {
     this.#expect("waiting");
     const ours = this.#ids.normalisations.join(", ");
     const { activeIdCount } = offer;
     if (offer.hashDomain !== hashDomain)
-      throw this.#fail("HANDSHAKE_MISMATCH", `the active party hashes ids otherwise than by ${hashDomain}`);
+      throw this.#fail("HANDSHAKE_MISMATCH", `the active party hashes ids differently: expected ${hashDomain}`);
     if (offer.normalisations.join(", ") !== ours) {
       throw this.#fail(
         "HANDSHAKE_MISMATCH",
-        `the active party normalises ids in another way; here it is: trim${ours && `, ${ours}`}`,
+        `the active party normalises ids differently: set the same 'normalise' at both parties; here it is ` +
+          `trim${ours && `, ${ours}`}`,
       );
     }
     if (!Number.isInteger(activeIdCount) || activeIdCount < 0)
-      throw this.#fail("PROTOCOL_STATE", "the active party's number of ids is not a number");
+      throw this.#fail("PROTOCOL_STATE", "the active party's number of ids is not valid");
     if (activeIdCount > this.#activeIdCountMax) {
       throw this.#fail(
         "PROTOCOL_STATE",
@@ -136,10 +131,10 @@ export class PassiveAlignment {
     });
   }
 
-  /** This party's masked ids in a secret order. Not one of them leaves before the last of the others' has come. */
+  /** This party's masked ids in a secret order. None is sent before the active party's last point has arrived. */
   async *maskedIds(): AsyncGenerator<Uint8Array, void, undefined> {
     yield* this.#stream("remasked", "sending masked ids", "exchanged", async () => {
-      this.#order = await secretOrder(this.#ids.ids.length, this.#options.random);
+      this.#order = await randomPermutation(this.#ids.ids.length, this.#options.random);
       return maskedIds(this.#ids.ids, this.#order, this.#pool, this.boundTo);
     });
   }
@@ -167,7 +162,7 @@ export class PassiveAlignment {
     }
   }
 
-  /** Gives up, unless finished: stops the threads and forgets the secret. */
+  /** Fails, unless finished: stops the threads and drops the secret. */
   close(): void {
     if (this.#phase !== "finished") this.#phase = "failed";
     this.#pool.close();
@@ -193,14 +188,14 @@ export class PassiveAlignment {
       this.#phase = after;
       isWhole = true;
     } finally {
-      // Also when the reader stops early: half a stream is never continued.
+      // Also when the reader stops early: a partial stream is never resumed.
       if (!isWhole) this.close();
     }
   }
 
   #expect(phase: Phase): void {
     if (this.#phase !== phase)
-      throw this.#fail("PROTOCOL_STATE", `the alignment is ${this.#phase}: this message is out of turn`);
+      throw this.#fail("PROTOCOL_STATE", `private set intersection is ${this.#phase}: this message is out of order`);
   }
 
   #fail(code: "HANDSHAKE_MISMATCH" | "PROTOCOL_STATE", message: string): TandemError {

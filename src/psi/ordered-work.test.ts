@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { KeptStream } from "./kept-stream.ts";
+import { FanOutStream } from "./fan-out-stream.ts";
 import { inOrder } from "./ordered-work.ts";
 
 async function* numbers(count: number): AsyncGenerator<number> {
@@ -66,9 +66,9 @@ describe("inOrder", () => {
   });
 });
 
-describe("KeptStream", () => {
+describe("FanOutStream", () => {
   test("gives every reader everything, early or late", async () => {
-    const kept = new KeptStream<number>(3);
+    const kept = new FanOutStream<number>(3);
     const early = collect(kept.read());
     const filling = kept.fill(numbers(5));
     const meanwhile = collect(kept.read());
@@ -77,7 +77,7 @@ describe("KeptStream", () => {
   });
 
   test("a failure reaches every reader after the items before it", async () => {
-    const kept = new KeptStream<number>(2);
+    const kept = new FanOutStream<number>(2);
     await kept.fill(
       (async function* () {
         yield 7;
@@ -91,7 +91,7 @@ describe("KeptStream", () => {
   });
 
   test("keeps no more than the slowest reader is behind, and produces no further ahead of it", async () => {
-    const kept = new KeptStream<number>(2, 4);
+    const kept = new FanOutStream<number>(2, 4);
     let produced = 0;
     const filling = kept.fill(
       (async function* () {

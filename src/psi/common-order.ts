@@ -1,7 +1,7 @@
 /**
  * The order in which all parties list the common instances: ascending ids (after normalisation), by UTF-16 code units.
- * It depends on the common set alone, which every party knows in the end. So agreeing on it reveals nothing about
- * anybody's file, and aligning the same files again gives the same order.
+ * It depends on the common set alone, which every party knows in the end. So it reveals nothing about any party's file,
+ * and intersecting the same files again gives the same order.
  */
 import type { PackedTexts } from "../base/text/packed-texts.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
@@ -9,7 +9,7 @@ import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 const runLength = 1024;
 const stepsPerLook = 1024;
 
-/** @returns the indices of `which`, by ascending id; merge sort, so that the event loop gets its turns */
+/** @returns the indices of `which`, by ascending id; merge sort, in slices of the event loop */
 export async function byAscendingId(ids: PackedTexts, which: Uint32Array): Promise<Uint32Array> {
   const compare = (a: number, b: number): number => ids.compare(a, b);
   let from = Uint32Array.from(which);

@@ -5,15 +5,15 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../base/random.ts";
-import { type ActiveAlignmentResult, alignActive } from "./active-alignment.ts";
-import type { AlignmentPeer } from "./alignment-peer.ts";
+import { type ActivePsiResult, intersectActive } from "./active-psi.ts";
+import type { PsiPeer } from "./psi-peer.ts";
 import { hashToCurve } from "./hash-to-curve.ts";
 import { InProcessPeer } from "../../test/world/alignment/in-process-peer.ts";
 import { DistinctIds } from "./normalise.ts";
-import { PassiveAlignment } from "./passive-alignment.ts";
+import { PassivePsi } from "./passive-psi.ts";
 
 interface Aligned {
-  readonly result: ActiveAlignmentResult;
+  readonly result: ActivePsiResult;
   /** Aligned ids per party, the active one first. */
   readonly ids: string[][];
 }
@@ -21,11 +21,11 @@ interface Aligned {
 async function align(
   sets: readonly (readonly string[])[],
   threads = 0,
-  wrap = (peer: AlignmentPeer): AlignmentPeer => peer,
+  wrap = (peer: PsiPeer): PsiPeer => peer,
 ): Promise<Aligned> {
   const [active, ...passives] = sets.map((set) => DistinctIds.from(set));
-  const peers = passives.map((ids, p) => new InProcessPeer(`passive ${p}`, new PassiveAlignment(ids, { threads })));
-  const result = await alignActive(active, peers.map(wrap), { threads });
+  const peers = passives.map((ids, p) => new InProcessPeer(`passive ${p}`, new PassivePsi(ids, { threads })));
+  const result = await intersectActive(active, peers.map(wrap), { threads });
   const rows = [result.rows, ...peers.map((peer) => peer.rows ?? expect.fail("a passive party has no rows"))];
   return { result, ids: rows.map((list, party) => Array.from(list, (row) => sets[party][row])) };
 }
@@ -48,7 +48,7 @@ function expectCommon(aligned: Aligned, sets: readonly (readonly string[])[]): v
   });
 }
 
-describe("alignment equals the plain intersection", () => {
+describe("private set intersection equals the plain intersection", () => {
   test.each([1, 2, 4])("%i passive parties, random sets and orders", async (passiveCount) => {
     const party = fc.uniqueArray(fc.integer({ min: 0, max: 20 }).map(String), { maxLength: 20 });
     const sets = fc.array(party, { minLength: passiveCount + 1, maxLength: passiveCount + 1 });
@@ -85,12 +85,12 @@ describe("alignment equals the plain intersection", () => {
     const sets = [shuffled(people(0, 5000), random), shuffled(people(2500, 6600), random)];
     const [active, passive] = sets.map((set) => DistinctIds.from(set));
     const seen: { active: [number, number][]; passive: [number, number][] } = { active: [], passive: [] };
-    const alignment = new PassiveAlignment(passive, {
+    const psi = new PassivePsi(passive, {
       threads: 1,
       onProgress: (done, total) => seen.passive.push([done, total]),
     });
-    const peer = new InProcessPeer("p", alignment);
-    const { rows } = await alignActive(active, [peer], {
+    const peer = new InProcessPeer("p", psi);
+    const { rows } = await intersectActive(active, [peer], {
       threads: 2,
       onProgress: (done, total) => seen.active.push([done, total]),
     });
@@ -111,7 +111,7 @@ class Wiretap {
   readonly toActive: Uint8Array[] = [];
   readonly positions: Uint32Array[] = [];
 
-  wrap(peer: AlignmentPeer): AlignmentPeer {
+  wrap(peer: PsiPeer): PsiPeer {
     return {
       name: peer.name,
       boundTo: peer.boundTo,
@@ -135,7 +135,7 @@ function pointsOf(chunks: readonly Uint8Array[]): string[] {
   return Array.from({ length: all.length / 32 }, (_, i) => all.toString("hex", 32 * i, 32 * i + 32));
 }
 
-describe("what travels", () => {
+describe("messages", () => {
   const sets = [people(0, 120), people(40, 160)];
 
   async function tapped(): Promise<Wiretap> {
@@ -163,7 +163,7 @@ describe("what travels", () => {
     expect(new Set(all).size).toBe(2 * 360);
   });
 
-  test("ids travel in an order that is drawn anew each time, positions ascend", async () => {
+  test("ids are sent in an order that is drawn anew each time, positions ascend", async () => {
     const position = async (): Promise<number[]> => {
       const { positions } = await tapped();
       return positions.flatMap((list) => [...list]);
@@ -175,12 +175,12 @@ describe("what travels", () => {
     expect(first).not.toEqual(second);
   });
 
-  test("the active party's ids travel in an order that is drawn anew each time", async () => {
+  test("the active party's ids are sent in an order that is drawn anew each time", async () => {
     // A passive party that answers honestly for the first 10 points only, and with strangers' points for the rest,
     // makes the intersection the ids that were sent first.
     const sentFirst = async (): Promise<number[]> => {
-      const peer = new InProcessPeer("p", new PassiveAlignment(DistinctIds.from(sets[0]), { threads: 0 }));
-      const partly: AlignmentPeer = {
+      const peer = new InProcessPeer("p", new PassivePsi(DistinctIds.from(sets[0]), { threads: 0 }));
+      const partly: PsiPeer = {
         name: "p",
         boundTo: "",
         begin: (offer) => peer.begin(offer),
@@ -193,7 +193,7 @@ describe("what travels", () => {
           }
         },
       };
-      const { rows } = await alignActive(DistinctIds.from(sets[0]), [partly], { threads: 0 });
+      const { rows } = await intersectActive(DistinctIds.from(sets[0]), [partly], { threads: 0 });
       return [...rows].toSorted((a, b) => a - b);
     };
     const [first, second] = [await sentFirst(), await sentFirst()];
@@ -230,8 +230,8 @@ describe.skipIf(absent)("real files with repeated ids", () => {
     const hostIds = DistinctIds.from(host);
     const common = [...new Set(guest)].filter((id) => host.includes(id)).toSorted();
     for (const duplicates of ["first", "last"] as const) {
-      const peer = new InProcessPeer("host", new PassiveAlignment(hostIds, { threads: 0 }));
-      const { rows } = await alignActive(DistinctIds.from(guest, { duplicates }), [peer], { threads: 0 });
+      const peer = new InProcessPeer("host", new PassivePsi(hostIds, { threads: 0 }));
+      const { rows } = await intersectActive(DistinctIds.from(guest, { duplicates }), [peer], { threads: 0 });
       const kept = duplicates === "first" ? guest.indexOf.bind(guest) : guest.lastIndexOf.bind(guest);
       expect([...rows]).toEqual(common.map((id) => kept(id)));
       expect(Array.from(peer.rows ?? [], (row) => host[row])).toEqual(common);

@@ -47,12 +47,12 @@ describe("hashToCurve", () => {
     expect(bound.equals(pointOf("4711"))).toBe(false);
   });
 
-  test("ids that run together with the counter stay apart", () => {
+  test("ids that look like a counter get different points", () => {
     const points = ["1", "0/1", "/1", "1/", "", "0", "00"].map((id) => pointOf(id).toString("hex"));
     expect(new Set(points).size).toBe(points.length);
   });
 
-  test("writes nothing beside the point", () => {
+  test("writes nothing but the point", () => {
     const points = Buffer.alloc(96, 7);
     hashToCurve("x", points, 32);
     expect(points.subarray(32, 64).equals(pointOf("x"))).toBe(true);

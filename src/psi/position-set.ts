@@ -1,7 +1,7 @@
 /** A set of positions, sent in ascending order: a passive party's share of the common set. */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
-import { positionsPerChunk, positionsPerChunkMax } from "./alignment-peer.ts";
+import { positionsPerChunk, positionsPerChunkMax } from "./psi-peer.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 
 export class PositionSet {

@@ -1,5 +1,5 @@
 /**
- * An id as a point of Curve25519 whose discrete logarithm nobody knows. Both parties must find the same point for the
+ * An id as a point of Curve25519 of unknown discrete logarithm. Both parties must find the same point for the
  * same id, so this file is part of the protocol ("tandem/psi/v2"):
  *
  *   for counter = 0, 1, ...:
@@ -7,8 +7,8 @@
  *     for each half of the digest: clear its top bit; if it is the canonical u-coordinate of a point on the curve (not
  *     on the twist) that is not of small order, that is the answer
  *
- * `boundTo` is the fingerprint of the active party that the alignment is for: points that are passed on to an alignment
- * with another active party match nothing there.
+ * `boundTo` is the fingerprint of the active party that the run is with: points relayed to a run with another active
+ * party match nothing there.
  *
  * Half of all coordinates are on the curve: two attempts on average. Cofactor components do not matter, every X25519
  * scalar is a multiple of 8. The time taken depends on the id; it is spent on the id holder's own machine.

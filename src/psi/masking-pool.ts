@@ -1,6 +1,6 @@
 /**
- * One party's secret scalar for one alignment, and the threads that multiply points by it. The scalar is drawn from the
- * operating system when the pool is made, and goes with the pool. It is never exported or stored: it is a KeyObject,
+ * One party's secret scalar for one run, and the threads that multiply points by it. The scalar is drawn from the
+ * operating system when the pool is made, and dropped with it. It is never exported or stored: it is a KeyObject,
  * and reaches the threads as a message.
  */
 import { createPublicKey, diffieHellman, type KeyObject } from "node:crypto";

@@ -1,11 +1,11 @@
-/** A secret random order: what travels in it says nothing about the order of the sender's file. */
+/** A secret random order: ids sent in it reveal nothing about the order of the sender's file. */
 import type { SecureRandom } from "../base/random.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 
 const drawsPerBlock = 4096;
 
 /** @returns 0..count-1, every order equally likely (Fisher-Yates; draws by rejection from the operating system) */
-export async function secretOrder(count: number, random: SecureRandom): Promise<Uint32Array> {
+export async function randomPermutation(count: number, random: SecureRandom): Promise<Uint32Array> {
   const order = new Uint32Array(count);
   for (let i = 0; i < count; i++) order[i] = i;
   const words = new Uint32Array(drawsPerBlock);

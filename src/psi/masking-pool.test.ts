@@ -26,7 +26,7 @@ describe("MaskingPool", () => {
     b.close();
   });
 
-  test("points of small order come back as zero, others beside them do not", async () => {
+  test("points of small order come back as zero, other points do not", async () => {
     const pool = new MaskingPool(1);
     const points = somePoints(3);
     points.fill(0, 32, 64);
@@ -47,7 +47,7 @@ describe("MaskingPool", () => {
     await expect(pool.mask(somePoints(1))).rejects.toMatchObject({ code: "PROTOCOL_STATE" });
   });
 
-  test("leaves the event loop its turns, also without threads and with several at work", async () => {
+  test("yields to the event loop, also without threads and with several at work", async () => {
     const pools = [new MaskingPool(0), new MaskingPool(0), new MaskingPool(0)];
     let turns = 0;
     const countTurns = (): void => {

@@ -1,16 +1,16 @@
 /**
  * How many ids a passive party may bring, from the active party's side. A passive party learns which of its ids are
- * common, so one that fills its table with guesses learns who is a customer here. A bound is the only thing that holds
- * against that: guesses look like any other masked id. What looks like guessing is said aloud.
+ * common, so one that fills its table with guesses learns who is a customer here. Only a bound prevents that:
+ * guesses look like any other masked id. Counts that suggest guessing raise an alarm.
  */
 import { TandemError } from "../base/error.ts";
 
-/** Partners of very different size exist; a table of guesses is larger still. */
+/** Honest partners may differ much in size; a table of guesses is larger still. */
 const timesOwnMax = 20;
-/** All of the own ids among so many times more: a table of everybody, or of every number there can be. */
+/** Where all own ids are among so many times more: a table of all people, or of all possible numbers. */
 const timesOwnMaxIfAllCommon = 5;
 
-/** @throws TandemError POLICY, before a masked id has been sent to anybody */
+/** @throws TandemError POLICY, before a masked id is sent */
 export function checkPeerSize(peer: string, idCount: number, idCountMax: number): void {
   if (idCount <= idCountMax) return;
   throw new TandemError(
@@ -20,20 +20,20 @@ export function checkPeerSize(peer: string, idCount: number, idCountMax: number)
   );
 }
 
-/** What to tell the owner of the active party before anything is sent; null: nothing. */
+/** The reason for an alarm before anything is sent; null: none. */
 export function suspiciousSize(idCount: number, ownCount: number): string | null {
   if (ownCount === 0 || idCount <= timesOwnMax * ownCount) return null;
   return (
     `it brings ${idCount} ids, more than ${timesOwnMax} times the ${ownCount} of this party. A table filled with ` +
-    "guessed ids looks like this, and would tell it who is known here"
+    "guessed ids looks like this, and would reveal to it who is known here"
   );
 }
 
-/** The same once it is known who is common, and before the passive party is told. */
+/** The same once the common ids are known, and before they are sent to the passive party. */
 export function suspiciousOverlap(idCount: number, ownCount: number, sharedCount: number): string | null {
   if (ownCount === 0 || sharedCount < ownCount || idCount <= timesOwnMaxIfAllCommon * ownCount) return null;
   return (
-    `it holds all ${ownCount} ids of this party, among ${idCount}. A table of all ids that there can be looks like ` +
-    "this, and would tell it everybody who is known here"
+    `it holds all ${ownCount} ids of this party, among ${idCount}. A table of all possible ids looks like this, and ` +
+    "would reveal to it everyone who is known here"
   );
 }

@@ -1,7 +1,7 @@
 /**
- * The active side of private set intersection (the protocol is drawn in passive-alignment.ts). It runs against all
- * passive parties at the same time, and then intersects what they have in common. One secret serves all of them, so
- * that own ids are masked once. A passive party sees its own stream only.
+ * The active side of private set intersection (the protocol is drawn in passive-psi.ts). It runs against all
+ * passive parties at the same time, then intersects the results. One secret serves all of them, so that own ids are
+ * masked once. A passive party sees its own stream only.
  *
  * Memory: 4 bytes per own id, and per passive party 44 to 52 bytes per own id and 1 per id of that party. Besides, a
  * number of chunks that does not grow with the ids.
@@ -10,47 +10,47 @@
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
-import { type AlignmentOptions, type AlignmentPeer, type CallOptions, idCountMax, settled } from "./alignment-peer.ts";
+import { type PsiOptions, type PsiPeer, type CallOptions, idCountMax, settled } from "./psi-peer.ts";
 import { checkPeerSize, suspiciousOverlap, suspiciousSize } from "./peer-size.ts";
 import { byAscendingId } from "./common-order.ts";
 import { pointBytes } from "./curve25519.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";
 import { hashDomain } from "./hash-to-curve.ts";
-import { KeptStream } from "./kept-stream.ts";
+import { FanOutStream } from "./fan-out-stream.ts";
 import { MaskingPool } from "./masking-pool.ts";
 import type { DistinctIds } from "./normalise.ts";
 import { checkedPoints, maskedIds, maskedPeerPoints } from "./point-chunks.ts";
 import { PointTable } from "./point-table.ts";
 import { PositionSet } from "./position-set.ts";
-import { secretOrder } from "./secret-order.ts";
+import { randomPermutation } from "./random-permutation.ts";
 
 export interface PairwiseCounts {
   readonly peer: string;
   readonly idCount: number;
-  /** Ids that the active party and this one hold: for the active party's eyes only. */
+  /** Ids that the active party and this one hold; never sent. */
   readonly sharedCount: number;
 }
 
-export interface ActiveAlignmentResult {
+export interface ActivePsiResult {
   /** The active party's rows of the instances common to all parties, in the common order. */
   readonly rows: Uint32Array;
   readonly pairwise: readonly PairwiseCounts[];
 }
 
-/** What one passive party turned out to hold. */
+/** The ids that one passive party holds too. */
 interface PeerMatch {
-  readonly peer: AlignmentPeer;
+  readonly peer: PsiPeer;
   readonly idCount: number;
   /** Per own id, in sending order: its position in the peer's secret order, or `absent`. */
   readonly positions: Uint32Array;
   readonly sharedCount: number;
 }
 
-export interface ActiveAlignmentOptions extends AlignmentOptions {
+export interface ActivePsiOptions extends PsiOptions {
   /** How many ids each passive party may bring. */
   readonly passiveIdCountMax?: number;
-  /** Takes what looks like a passive party that guesses ids. The alignment goes on. */
-  readonly onAlarm?: (peer: string, words: string) => void;
+  /** Called with the reason if a passive party seems to guess ids. The run continues. */
+  readonly onAlarm?: (peer: string, reason: string) => void;
 }
 
 const absent = 0xffff_ffff;
@@ -59,15 +59,15 @@ const stepsPerLook = 4096;
 const chunksAheadMax = 512;
 
 /**
- * @throws TandemError PROTOCOL_STATE if a passive party sends what the protocol does not allow; nobody is aligned then.
- *   POLICY if it brings too many ids
+ * @throws TandemError PROTOCOL_STATE if a passive party sends what the protocol does not allow, POLICY if it brings too
+ *   many ids
  */
-export async function alignActive(
+export async function intersectActive(
   ids: DistinctIds,
-  peers: readonly AlignmentPeer[],
-  options: ActiveAlignmentOptions = {},
-): Promise<ActiveAlignmentResult> {
-  assert(peers.length > 0, "there is somebody to align with");
+  peers: readonly PsiPeer[],
+  options: ActivePsiOptions = {},
+): Promise<ActivePsiResult> {
+  assert(peers.length > 0, "at least one passive party");
   if (ids.ids.length > idCountMax)
     throw new TandemError("USAGE", `${ids.ids.length} ids are more than the ${idCountMax} that can be aligned`);
   const { threads, onProgress, random } = settled(options);
@@ -82,7 +82,7 @@ export async function alignActive(
   try {
     const activeIdCount = ids.ids.length;
     const peerIdCounts = await Promise.all(peers.map((peer) => begin(peer, ids, options, call)));
-    const order = await secretOrder(activeIdCount, random);
+    const order = await randomPermutation(activeIdCount, random);
     const total = peerIdCounts.reduce((sum, count) => sum + activeIdCount + count, activeIdCount);
     let done = 0;
     const counted = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -93,7 +93,7 @@ export async function alignActive(
       }
     };
 
-    const ownMasked = new KeptStream<Uint8Array>(peers.length, chunksAheadMax);
+    const ownMasked = new FanOutStream<Uint8Array>(peers.length, chunksAheadMax);
     const masking = ownMasked.fill(counted(maskedIds(ids.ids, order, pool, boundTo)));
     const matches = await Promise.all(
       peers.map(async (peer, p) => {
@@ -127,13 +127,8 @@ export async function alignActive(
   }
 }
 
-/** No masked id is sent to anybody before all passive parties have come through here. */
-async function begin(
-  peer: AlignmentPeer,
-  ids: DistinctIds,
-  options: ActiveAlignmentOptions,
-  call: CallOptions,
-): Promise<number> {
+/** No masked id is sent before all passive parties have answered this. */
+async function begin(peer: PsiPeer, ids: DistinctIds, options: ActivePsiOptions, call: CallOptions): Promise<number> {
   const offer = { hashDomain, normalisations: ids.normalisations, activeIdCount: ids.ids.length };
   const { passiveIdCount } = await peer.begin(offer, call);
   if (!Number.isInteger(passiveIdCount) || passiveIdCount < 0 || passiveIdCount > idCountMax) {
@@ -147,8 +142,8 @@ async function begin(
   return passiveIdCount;
 }
 
-function alarm(peer: string, words: string | null, { onAlarm }: ActiveAlignmentOptions): void {
-  if (words !== null) onAlarm?.(peer, words);
+function alarm(peer: string, reason: string | null, { onAlarm }: ActivePsiOptions): void {
+  if (reason !== null) onAlarm?.(peer, reason);
 }
 
 /** Own ids under both secrets, in sending order. */

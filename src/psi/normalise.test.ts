@@ -80,7 +80,7 @@ describe("DistinctIds", () => {
     expect(error.message).toContain("19 and 20, and 3 more have the same id;");
   });
 
-  test("keeps the first or the last of equal ids where told to", () => {
+  test("keeps the first or the last of equal ids where asked to", () => {
     const raw = ["a", "b", "a ", "c", "b", "a"];
     const kept = (duplicates: "first" | "last"): [string, number][] => {
       const { ids, rows } = DistinctIds.from(raw, { duplicates });

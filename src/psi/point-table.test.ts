@@ -3,7 +3,7 @@ import { PackedTexts } from "../base/text/packed-texts.ts";
 import { osRandom, SeededRandom } from "../base/random.ts";
 import { byAscendingId } from "./common-order.ts";
 import { PointTable } from "./point-table.ts";
-import { secretOrder } from "./secret-order.ts";
+import { randomPermutation } from "./random-permutation.ts";
 
 describe("PointTable", () => {
   test("finds every point at its index, and nothing else", () => {
@@ -34,18 +34,18 @@ describe("PointTable", () => {
   });
 });
 
-describe("secretOrder", () => {
+describe("randomPermutation", () => {
   test("is a permutation, another one each time, every element everywhere", async () => {
-    const order = await secretOrder(10_000, osRandom);
+    const order = await randomPermutation(10_000, osRandom);
     expect(order.toSorted()).toEqual(Uint32Array.from({ length: 10_000 }, (_, i) => i));
-    expect(order).not.toEqual(await secretOrder(10_000, osRandom));
-    expect([await secretOrder(0, osRandom), await secretOrder(1, osRandom)]).toEqual([
+    expect(order).not.toEqual(await randomPermutation(10_000, osRandom));
+    expect([await randomPermutation(0, osRandom), await randomPermutation(1, osRandom)]).toEqual([
       new Uint32Array(0),
       Uint32Array.of(0),
     ]);
     const counts = new Map<string, number>();
     for (let i = 0; i < 2400; i++) {
-      const key = (await secretOrder(4, osRandom)).join();
+      const key = (await randomPermutation(4, osRandom)).join();
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
     expect(counts.size).toBe(24);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { alignActive } from "./active-alignment.ts";
-import type { AlignmentPeer } from "./alignment-peer.ts";
+import { intersectActive } from "./active-psi.ts";
+import type { PsiPeer } from "./psi-peer.ts";
 import { DistinctIds } from "./normalise.ts";
 import { checkPeerSize, suspiciousOverlap, suspiciousSize } from "./peer-size.ts";
 
@@ -10,7 +10,7 @@ test("a party may bring as many ids as are allowed, and no more", () => {
   expect(() => checkPeerSize("shop", 101, 100)).toThrow(/shop brings 101 ids; at most 100 .* \(max_passive_ids\)/);
 });
 
-test("what looks like guessing: far more ids than ours, or all of ours among many more", () => {
+test("an alarm for what looks like guessing: far more ids than ours, or all of ours among many more", () => {
   expect(suspiciousSize(600, 30)).toBeNull();
   expect(suspiciousSize(601, 30)).toMatch(/more than 20 times the 30/);
   expect(suspiciousSize(601, 0)).toBeNull();
@@ -22,7 +22,7 @@ test("what looks like guessing: far more ids than ours, or all of ours among man
 
 test("one party that brings too many: no other party is sent a masked id either", async () => {
   const unasked = (): never => expect.fail("a masked id was sent");
-  const peer = (name: string, passiveIdCount: number): AlignmentPeer => ({
+  const peer = (name: string, passiveIdCount: number): PsiPeer => ({
     name,
     boundTo: "",
     begin: async () => ({ passiveIdCount }),
@@ -33,7 +33,7 @@ test("one party that brings too many: no other party is sent a masked id either"
   const alarms: string[] = [];
   await expectError(
     () =>
-      alignActive(DistinctIds.from(["a"]), [peer("small", 25), peer("large", 101)], {
+      intersectActive(DistinctIds.from(["a"]), [peer("small", 25), peer("large", 101)], {
         threads: 0,
         passiveIdCountMax: 100,
         onAlarm: (name) => alarms.push(name),

@@ -36,7 +36,7 @@ async function firstOf(next: Promise<unknown>, result: Promise<unknown>): Promis
   return Promise.race([next.then(() => "next" as const), result.then(() => "result" as const)]);
 }
 
-/** A promise whose failure is seen by whoever awaits it later, or by nobody; never as an unhandled rejection. */
+/** A promise that may be awaited later or never: its failure is no unhandled rejection. */
 function watched<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -1,7 +1,7 @@
 /** Streams of points: our own ids as masked points, and the checks on what a peer sends. */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
-import { pointsPerChunk, pointsPerChunkMax } from "./alignment-peer.ts";
+import { pointsPerChunk, pointsPerChunkMax } from "./psi-peer.ts";
 import { isCanonical, pointBytes } from "./curve25519.ts";
 import { textAt, type TextList } from "../base/text/text-list.ts";
 import { isSliceOver, nextSlice } from "../base/scheduling/event-loop-slice.ts";

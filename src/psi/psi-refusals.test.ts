@@ -1,32 +1,32 @@
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../base/error.ts";
-import { alignActive } from "./active-alignment.ts";
-import type { AlignmentOffer, AlignmentPeer } from "./alignment-peer.ts";
+import { intersectActive } from "./active-psi.ts";
+import type { PsiOffer, PsiPeer } from "./psi-peer.ts";
 import { fieldPrime as p, smallOrderCoordinates } from "./curve25519.ts";
 import { hashDomain, hashToCurve } from "./hash-to-curve.ts";
 import { InProcessPeer } from "../../test/world/alignment/in-process-peer.ts";
 import { DistinctIds } from "./normalise.ts";
-import { PassiveAlignment, type PassiveAlignmentOptions } from "./passive-alignment.ts";
+import { PassivePsi, type PassivePsiOptions } from "./passive-psi.ts";
 
 const five = DistinctIds.from(["a", "b", "c", "d", "e"]);
-const offer: AlignmentOffer = { hashDomain, normalisations: [], activeIdCount: 5 };
+const offer: PsiOffer = { hashDomain, normalisations: [], activeIdCount: 5 };
 
-function passive(options: PassiveAlignmentOptions = {}): PassiveAlignment {
-  return new PassiveAlignment(five, { threads: 0, ...options });
+function passive(options: PassivePsiOptions = {}): PassivePsi {
+  return new PassivePsi(five, { threads: 0, ...options });
 }
 
-function begun(): PassiveAlignment {
-  const alignment = passive();
-  alignment.begin(offer);
-  return alignment;
+function begun(): PassivePsi {
+  const psi = passive();
+  psi.begin(offer);
+  return psi;
 }
 
 /** All streams exchanged; only accept() is left. */
-async function exchanged(): Promise<PassiveAlignment> {
-  const alignment = begun();
-  await drain(alignment.remask(stream(points("v", "w", "x", "y", "z"))));
-  await drain(alignment.maskedIds());
-  return alignment;
+async function exchanged(): Promise<PassivePsi> {
+  const psi = begun();
+  await drain(psi.remask(stream(points("v", "w", "x", "y", "z"))));
+  await drain(psi.maskedIds());
+  return psi;
 }
 
 async function* stream<T>(...chunks: readonly T[]): AsyncGenerator<T> {
@@ -54,20 +54,20 @@ async function expectRefused(outcome: Promise<unknown>, code: ErrorCode, message
 }
 
 describe("begin", () => {
-  test("another hash domain, other normalisations, too many ids or a number that is none", () => {
-    const cases: [Partial<AlignmentOffer>, ErrorCode, RegExp][] = [
-      [{ hashDomain: "tandem/psi/v1" }, "HANDSHAKE_MISMATCH", /hashes ids otherwise/],
-      [{ normalisations: ["lowercase"] }, "HANDSHAKE_MISMATCH", /normalises ids in another way; here it is: trim$/],
+  test("another hash domain, other normalisations, too many ids or an invalid number", () => {
+    const cases: [Partial<PsiOffer>, ErrorCode, RegExp][] = [
+      [{ hashDomain: "tandem/psi/v1" }, "HANDSHAKE_MISMATCH", /hashes ids differently/],
+      [{ normalisations: ["lowercase"] }, "HANDSHAKE_MISMATCH", /normalises ids differently: .*; here it is trim$/],
       [{ activeIdCount: 11 }, "PROTOCOL_STATE", /brings 11 ids; at most 10/],
-      [{ activeIdCount: -1 }, "PROTOCOL_STATE", /not a number/],
-      [{ activeIdCount: 0.5 }, "PROTOCOL_STATE", /not a number/],
+      [{ activeIdCount: -1 }, "PROTOCOL_STATE", /number of ids is not valid/],
+      [{ activeIdCount: 0.5 }, "PROTOCOL_STATE", /number of ids is not valid/],
     ];
     for (const [change, code, message] of cases) {
-      const alignment = passive({ activeIdCountMax: 10 });
-      expect(() => alignment.begin({ ...offer, ...change })).toThrow(
+      const psi = passive({ activeIdCountMax: 10 });
+      expect(() => psi.begin({ ...offer, ...change })).toThrow(
         expect.objectContaining({ code, message: expect.stringMatching(message) }),
       );
-      expect(() => alignment.begin(offer), "a failed alignment stays failed").toThrow(/failed/);
+      expect(() => psi.begin(offer), "a failed run stays failed").toThrow(/failed/);
     }
     expect(passive({ activeIdCountMax: 5 }).begin(offer)).toEqual({ passiveIdCount: 5 });
   });
@@ -87,12 +87,12 @@ describe("the passive party refuses", () => {
     ["p + 1 as a coordinate", [encoded(p + 1n)], /canonical/],
     ["bit 255", [encoded(9n + 2n ** 255n)], /canonical/],
   ])("%s", async (_, chunks, message) => {
-    const alignment = begun();
-    await expectRefused(drain(alignment.remask(stream(...chunks))), "PROTOCOL_STATE", message);
-    await expectRefused(drain(alignment.maskedIds()), "PROTOCOL_STATE", /failed/);
+    const psi = begun();
+    await expectRefused(drain(psi.remask(stream(...chunks))), "PROTOCOL_STATE", message);
+    await expectRefused(drain(psi.maskedIds()), "PROTOCOL_STATE", /failed/);
   });
 
-  test("every point of small order, wherever it stands", async () => {
+  test("every point of small order, at any position", async () => {
     for (const u of smallOrderCoordinates) {
       for (const place of [0, 2, 4]) {
         const chunk = good.slice();
@@ -111,7 +111,7 @@ describe("the passive party refuses", () => {
     await expectRefused(drain(passive().remask(stream(good))), "PROTOCOL_STATE", /waiting/);
     await expectRefused(drain(passive().maskedIds()), "PROTOCOL_STATE", /waiting/);
     await expectRefused(passive().accept(0, stream()), "PROTOCOL_STATE", /waiting/);
-    await expectRefused(drain(begun().maskedIds()), "PROTOCOL_STATE", /begun: .* out of turn/);
+    await expectRefused(drain(begun().maskedIds()), "PROTOCOL_STATE", /begun: .* out of order/);
     await expectRefused(begun().accept(0, stream()), "PROTOCOL_STATE", /begun/);
     const twice = begun();
     await drain(twice.remask(stream(good)));
@@ -128,37 +128,37 @@ describe("the passive party refuses", () => {
     await expectRefused(done.accept(0, stream()), "PROTOCOL_STATE", /finished/);
   });
 
-  test("to go on after the reader left in the middle of a stream", async () => {
-    const alignment = begun();
-    await drain(alignment.remask(stream(good)));
-    for await (const chunk of alignment.maskedIds()) {
+  test("to continue after the reader left in the middle of a stream", async () => {
+    const psi = begun();
+    await drain(psi.remask(stream(good)));
+    for await (const chunk of psi.maskedIds()) {
       expect(chunk.length).toBe(160);
       break;
     }
-    await expectRefused(alignment.accept(0, stream()), "PROTOCOL_STATE", /failed/);
+    await expectRefused(psi.accept(0, stream()), "PROTOCOL_STATE", /failed/);
   });
 
   test("masked ids while points still arrive, though all but one of them are answered", async () => {
-    const alignment = begun();
-    const answers = alignment.remask(stream(good.subarray(0, 128), good.subarray(128)));
+    const psi = begun();
+    const answers = psi.remask(stream(good.subarray(0, 128), good.subarray(128)));
     expect((await answers.next()).value).toHaveLength(128);
-    await expectRefused(drain(alignment.maskedIds()), "PROTOCOL_STATE", /remasking: .* out of turn/);
+    await expectRefused(drain(psi.maskedIds()), "PROTOCOL_STATE", /remasking: .* out of order/);
     await expect(drain(answers)).rejects.toThrow(/closed|failed/);
   });
 
-  test("nothing of a point that comes twice: it is answered twice by the same", async () => {
-    const alignment = begun();
-    const [answer] = await drain(alignment.remask(stream(points("v", "v", "w", "v", "v"))));
+  test("no point that comes twice: it is answered twice with the same point", async () => {
+    const psi = begun();
+    const [answer] = await drain(psi.remask(stream(points("v", "v", "w", "v", "v"))));
     const answers = Array.from({ length: 5 }, (_, i) => Buffer.from(answer.subarray(32 * i, 32 * i + 32)));
     for (const i of [1, 3, 4]) expect(answers[i].equals(answers[0])).toBe(true);
     expect(answers[2].equals(answers[0])).toBe(false);
   });
 
   test("to answer a single point before it is admitted", async () => {
-    const alignment = passive({ admit: () => Promise.reject(new Error("not today")) });
-    alignment.begin(offer);
-    await expect(drain(alignment.remask(stream(good)))).rejects.toThrow("not today");
-    await expectRefused(drain(alignment.maskedIds()), "PROTOCOL_STATE", /failed/);
+    const psi = passive({ admit: () => Promise.reject(new Error("not today")) });
+    psi.begin(offer);
+    await expect(drain(psi.remask(stream(good)))).rejects.toThrow("not today");
+    await expectRefused(drain(psi.maskedIds()), "PROTOCOL_STATE", /failed/);
   });
 
   test.each<[string, number, number[][], RegExp]>([
@@ -173,18 +173,18 @@ describe("the passive party refuses", () => {
     ["a negative number", -1, [], /-1 common instances of 5/],
     ["half an instance", 0.5, [], /0.5 common instances/],
   ])("%s", async (_, count, chunks, message) => {
-    const alignment = await exchanged();
+    const psi = await exchanged();
     await expectRefused(
-      alignment.accept(count, stream(...chunks.map((chunk) => Uint32Array.from(chunk)))),
+      psi.accept(count, stream(...chunks.map((chunk) => Uint32Array.from(chunk)))),
       "PROTOCOL_STATE",
       message,
     );
-    await expectRefused(alignment.accept(0, stream()), "PROTOCOL_STATE", /failed/);
+    await expectRefused(psi.accept(0, stream()), "PROTOCOL_STATE", /failed/);
   });
 
   test("nothing that is right", async () => {
-    const alignment = await exchanged();
-    const rows = await alignment.accept(3, stream(Uint32Array.of(0), Uint32Array.of(2, 4)));
+    const psi = await exchanged();
+    const rows = await psi.accept(3, stream(Uint32Array.of(0), Uint32Array.of(2, 4)));
     expect(rows.length).toBe(3);
     expect([...rows]).toEqual([...rows].toSorted((a, b) => a - b)); // the file is in ascending order of ids
   });
@@ -196,7 +196,7 @@ describe("the active party refuses", () => {
   };
 
   /** An honest passive party, but for what it sends. */
-  function tampered(tampering: Tampering): AlignmentPeer {
+  function tampered(tampering: Tampering): PsiPeer {
     const peer = new InProcessPeer("bank", passive());
     const change = async function* (
       chunks: AsyncIterable<Uint8Array>,
@@ -226,7 +226,7 @@ describe("the active party refuses", () => {
   };
 
   test.each<[string, Tampering, RegExp]>([
-    ["a count that is none", { idCount: -1 }, /bank brings -1 ids/],
+    ["a negative count", { idCount: -1 }, /bank brings -1 ids/],
     ["a count beyond the limit", { idCount: 2 ** 27 }, /bank brings 134217728 ids/],
     [
       "too few re-masked points",
@@ -246,12 +246,12 @@ describe("the active party refuses", () => {
       /bank sent a point of small order/,
     ]),
   ])("%s", async (_, tampering, message) => {
-    await expectRefused(alignActive(five, [tampered(tampering)], { threads: 0 }), "PROTOCOL_STATE", message);
+    await expectRefused(intersectActive(five, [tampered(tampering)], { threads: 0 }), "PROTOCOL_STATE", message);
   });
 
-  test("and tells the other parties' calls to stop", async () => {
+  test("and aborts the calls to the other parties", async () => {
     const signals: (AbortSignal | undefined)[] = [];
-    const slow: AlignmentPeer = {
+    const slow: PsiPeer = {
       ...tampered({}),
       remask(_, { signal }) {
         signals.push(signal);
@@ -259,7 +259,7 @@ describe("the active party refuses", () => {
       },
     };
     await expectRefused(
-      alignActive(five, [slow, tampered({ remask: () => [] })], { threads: 0 }),
+      intersectActive(five, [slow, tampered({ remask: () => [] })], { threads: 0 }),
       "PROTOCOL_STATE",
       /ended after 0 of 5/,
     );
@@ -267,7 +267,7 @@ describe("the active party refuses", () => {
   });
 
   test("nothing that is right", async () => {
-    await expect(alignActive(five, [tampered({})], { threads: 0 })).resolves.toMatchObject({
+    await expect(intersectActive(five, [tampered({})], { threads: 0 })).resolves.toMatchObject({
       rows: Uint32Array.of(0, 1, 2, 3, 4),
     });
   });

@@ -4,7 +4,7 @@
  */
 import { assert } from "../base/assert.ts";
 
-export class KeptStream<Item> {
+export class FanOutStream<Item> {
   readonly #readerCount: number;
   readonly #aheadMax: number;
   /** Items from number `#first` on. */

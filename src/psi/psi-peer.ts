@@ -1,9 +1,9 @@
 /**
- * The contact between the two sides of an alignment: what a passive party offers, as plain methods with streams of
- * chunks. A transport puts it behind the network; the tests connect it directly. Also the limits of both sides.
+ * The interface between the two sides of private set intersection: a passive party's methods, with streams of chunks. A
+ * transport carries them over the network; tests connect them directly. Also the limits of both sides.
  *
- * A chunk of points is a whole number of 32-byte u-coordinates, 1 to pointsPerChunkMax of them. Where a stream is cut
- * into chunks means nothing.
+ * A chunk of points is a whole number of 32-byte u-coordinates, 1 to pointsPerChunkMax of them. How a
+ * stream is cut into chunks carries no meaning.
  */
 import { availableParallelism } from "node:os";
 import { assert } from "../base/assert.ts";
@@ -18,15 +18,15 @@ export const positionsPerChunk = 16_384;
 /** Ids that one party may bring. */
 export const idCountMax = 1 << 26;
 
-/** What must be the same on both sides (hash domain, normalisations), and how much is coming. */
-export interface AlignmentOffer {
+/** What must be the same on both sides (hash domain, normalisations), and the number of ids to expect. */
+export interface PsiOffer {
   /** How ids become points: hashDomain of hash-to-curve.ts. */
   readonly hashDomain: string;
   readonly normalisations: readonly Normalisation[];
   readonly activeIdCount: number;
 }
 
-export interface AlignmentAnswer {
+export interface PsiAnswer {
   readonly passiveIdCount: number;
 }
 
@@ -35,11 +35,11 @@ export interface CallOptions {
 }
 
 /** A passive party as the active party sees it. The methods are called once each, in this order. */
-export interface AlignmentPeer {
+export interface PsiPeer {
   readonly name: string;
-  /** The fingerprint that the passive party knows the active one by; empty where there are none. */
+  /** The active party's fingerprint as the passive party knows it; empty without certificates. */
   readonly boundTo: string;
-  begin(offer: AlignmentOffer, options: CallOptions): Promise<AlignmentAnswer>;
+  begin(offer: PsiOffer, options: CallOptions): Promise<PsiAnswer>;
   /** Each point times the passive party's secret, in the same order. */
   remask(points: AsyncIterable<Uint8Array>, options: CallOptions): AsyncIterable<Uint8Array>;
   /** The passive party's own ids, masked, in its secret order. */
@@ -48,7 +48,7 @@ export interface AlignmentPeer {
   accept(commonCount: number, positions: AsyncIterable<Uint32Array>, options: CallOptions): Promise<void>;
 }
 
-export interface AlignmentOptions {
+export interface PsiOptions {
   /** Threads for the arithmetic; 0 works in the calling thread, in short slices. Default: one per core. */
   readonly threads?: number;
   /** Called after each chunk with the number of points that passed, of all that will. */
@@ -56,7 +56,7 @@ export interface AlignmentOptions {
   readonly random?: SecureRandom;
 }
 
-export function settled(options: AlignmentOptions): Required<AlignmentOptions> {
+export function settled(options: PsiOptions): Required<PsiOptions> {
   const threads = options.threads ?? availableParallelism();
   assert(Number.isInteger(threads) && threads >= 0, "threads is a natural number");
   return { threads, onProgress: options.onProgress ?? (() => undefined), random: options.random ?? osRandom };

@@ -1,14 +1,14 @@
 /**
- * Ids as alignment compares them: text, character for character. White space around an id never counts. Further
- * normalisations are chosen by name, the same at every party. They are applied in the order of this table, in whatever
- * order they were named:
+ * Ids as private set intersection compares them: text, character by character. White space around an id is ignored.
+ * Further normalisations are chosen by name, the same at every party. They are applied in the order of this table,
+ * whatever the order of the names:
  *
  *   nfkc                 Unicode compatibility forms become the plain ones: full-width digits, ligatures, accents
  *   lowercase            Unicode lower case, the same in every locale
  *   digits               everything but the digits 0 to 9 goes: +49 (30) 123-456 becomes 4930123456
  *   strip-leading-zeros  zeros at the beginning go, but for the last character: 007 becomes 7, 000 becomes 0
  *
- * Normalising twice changes nothing. An id's value never stands in an error message.
+ * Normalising twice changes nothing. No error message contains an id.
  */
 import { basename } from "node:path";
 import { TandemError } from "../base/error.ts";
@@ -34,12 +34,12 @@ export type DuplicateRule = "refuse" | "first" | "last";
 export interface IdOptions {
   readonly normalise?: readonly Normalisation[];
   readonly duplicates?: DuplicateRule;
-  /** For messages: where the ids come from, and the line of a row there. */
+  /** For error messages: the source of the ids, and the line of a row there. */
   readonly source?: string;
   readonly lineOf?: (row: number) => number;
   /** What lineOf counts. */
   readonly lineNoun?: string;
-  /** The file that a row stands in, where the source has several. */
+  /** The file of a row, where the source has several. */
   readonly partOf?: ((row: number) => string) | undefined;
 }
 
@@ -72,7 +72,7 @@ export class DistinctIds {
     return collector.finish(options);
   }
 
-  /** For IdCollector alone, which has made sure that no two are the same. */
+  /** For IdCollector, which has removed duplicates. */
   static of(ids: PackedTexts, rows: Uint32Array, normalisations: readonly Normalisation[]): DistinctIds {
     return new DistinctIds(ids, rows, normalisations);
   }
@@ -93,7 +93,7 @@ export class IdCollector {
   readonly #duplicates: DuplicateRule;
   readonly #index = new TextIndex();
   readonly #rows = new GrowingNumbers(Uint32Array);
-  /** Of rule "last": where an id stands that had stood somewhere before. */
+  /** Rule "last": the row of the last repetition of an id. */
   readonly #laterRows = new Map<number, number>();
   readonly #repeated: [first: number, again: number][] = [];
   #repeatedCount = 0;
@@ -105,12 +105,12 @@ export class IdCollector {
     this.#duplicates = duplicates;
   }
 
-  /** What the ids take of memory, at the least. */
+  /** Memory of the ids, at least. */
   get sizeBytes(): number {
     return this.#index.texts.sizeBytes;
   }
 
-  /** What is wrong with it is told in the end. */
+  /** An invalid id is reported by `finish`. */
   add(text: string): void {
     const row = this.#row++;
     if (this.#bad !== null) return;
