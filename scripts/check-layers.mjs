@@ -11,7 +11,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const belowRoles = ["base", "wire", "messages", "codec", "gbdt", "privacy", "scheme", "scheme/candidates"];
+const belowScheme = ["base", "wire", "messages", "codec", "gbdt", "privacy", "privacy/defences"];
+const belowRoles = [...belowScheme, "scheme", "scheme/candidates"];
 
 /**
  * Folder -> what it may import besides itself, from the ground up. A folder within a folder that has a line of its own
@@ -33,10 +34,12 @@ const below = {
   messages: ["base", "wire"],
   crypto: ["base"],
   codec: ["base", "crypto"],
-  gbdt: ["base"],
+  // The table of defences: what can be asked for, compared and said of each. They hold elsewhere.
+  "privacy/defences": ["base"],
+  gbdt: ["base", "privacy/defences"],
   data: ["base"],
   psi: ["base", "crypto"],
-  privacy: ["base", "messages", "gbdt"],
+  privacy: ["base", "messages", "gbdt", "privacy/defences"],
   // Who is in a node and what is offered there: whatever the cipher.
   "scheme/candidates": ["base", "wire", "gbdt"],
   // Scores without outcomes: a cipher of its own, beside the scheme that trains.
@@ -56,7 +59,7 @@ const below = {
   transport: ["base", "wire", "psi"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],
   // What the terminal, the page and the report are made from.
-  record: ["base", "messages", "codec", "gbdt", "privacy", "scheme", "crew", "protocol"],
+  record: ["base", "messages", "codec", "gbdt", "privacy", "privacy/defences", "scheme", "crew", "protocol"],
 };
 const belowParty = Object.keys(below);
 
@@ -69,7 +72,7 @@ export const layers = {
   "party/passive": [...belowParty, "party", "party/model", "scoring"],
   "scoring/http": [...belowParty, "party", "party/model", "scoring"],
   // Views of records, for the page and for reports. It is not a folder of src/, but beside it.
-  web: ["base", "codec", "gbdt", "privacy", "protocol", "record"],
+  web: ["base", "codec", "gbdt", "privacy", "privacy/defences", "protocol", "record"],
   dashboard: ["base", "record", "web"],
   // Looks at jobs that are over, with the parties' own ways of reading data.
   verify: [...belowParty, "party", "party/model", "party/active", "party/passive", "scoring"],

@@ -95,7 +95,7 @@ function helpInPage(page) {
 
 const [{ trainingParameters }, { privacyParameters }] = await importSources(
   "src/gbdt/parameters/training-parameters.ts",
-  "src/base/parameters/privacy-parameters.ts",
+  "src/privacy/defences/defences.ts",
 );
 const config = helpInPage(readFileSync(join(root, "docs", "config.md"), "utf8"));
 const parameters = join(types, "api", "parameters.d.ts");

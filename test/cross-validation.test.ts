@@ -5,7 +5,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Defences, resolveParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../src/base/parameters/parameters.ts";
+import type { Defences } from "../src/privacy/defences/defences.ts";
 import { trainingParameters, type TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { TandemError } from "../src/base/error.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";

@@ -1,6 +1,6 @@
 /** A job that leaks, attacked; and the same job with each defence, where the same attack fails. */
 import { beforeAll, expect, test } from "vitest";
-import type { Defences } from "../src/base/parameters/parameters.ts";
+import type { Defences } from "../src/privacy/defences/defences.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { membershipFacts } from "../src/base/membership.ts";

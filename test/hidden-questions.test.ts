@@ -8,6 +8,7 @@ import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import { candidateCount } from "../src/gbdt/split/candidate.ts";
 import { nodesAskedMax } from "../src/gbdt/tree/grow.ts";
+import { noDefences } from "../src/privacy/defences/defences.ts";
 import { type DisclosureFacts, disclosuresOf } from "../src/privacy/disclosures.ts";
 import type { LedgerName } from "../src/messages/table.ts";
 import type { Observation } from "../src/messages/observation.ts";
@@ -106,7 +107,7 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
     trees: training.num_round,
     rounds: training.num_round,
     hasStart: false,
-    maskedScoring: false,
+    defences: noDefences,
     localRounds: 0,
     depth: training.max_depth,
     leaves: 0,
@@ -118,7 +119,6 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
     ciphertextsPerInstance: 2,
     sampling: { method: "none" },
     columnsAreSampled,
-    answerNoise: 0,
     classes: 0,
     validationRows: 0,
     predictedRows: rows,

@@ -3,7 +3,7 @@
  * thresholds than the job may: federated equals centralised, node for node, and no feature has more of them.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Defences } from "../src/base/parameters/parameters.ts";
+import type { Defences } from "../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";

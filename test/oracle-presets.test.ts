@@ -3,7 +3,8 @@
  * tables are small, so that a preset's own noise hides everything; a tenth of it leaves something to split.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Defences, presets, privacyParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters } from "../src/base/parameters/parameters.ts";
+import { type Defences, presets, privacyParameters } from "../src/privacy/defences/defences.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";

@@ -18,7 +18,7 @@ const allowed = [
   /^src\/(base|record)\/membership\.ts$/,
   /^src\/record\/((job|own|crew)-view|(job|defence|exposure|spending|contribution|ledger)-facts)\.ts$/,
   /^src\/base\/(assert|error|text\/format|gradients\/quantised-gradients)\.ts$/,
-  /^src\/base\/parameters\/(privacy-parameters|parameter-spec)\.ts$/,
+  /^src\/(base\/parameters\/parameter-spec|privacy\/defences\/[a-z-]+)\.ts$/,
   /^src\/(privacy\/(spending|disclosure-text)|messages\/[a-z-]+|crew\/crew-summary)\.ts$/,
   /^src\/(protocol\/phase|codec\/slot|codec\/bit-fields)\.ts$/,
 ];

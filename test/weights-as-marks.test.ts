@@ -3,7 +3,7 @@
  * off the sums. A minimum of people does not help, noise does.
  */
 import { expect, test } from "vitest";
-import type { Defences } from "../src/base/parameters/parameters.ts";
+import type { Defences } from "../src/privacy/defences/defences.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { slotSum } from "../src/base/gradients/quantised-gradients.ts";
 import { binGoesLeft, candidatesOf } from "../src/gbdt/split/candidate.ts";

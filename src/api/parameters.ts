@@ -4,7 +4,8 @@
  * scripts/library-types.mjs adds what is known of each field.
  */
 import type { z } from "zod";
-import type { privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import type { resolveParameters } from "../base/parameters/parameters.ts";
+import type { privacyParameters } from "../privacy/defences/defences.ts";
 import type { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { activeConfig, passiveConfig } from "../party/config/config.ts";
 

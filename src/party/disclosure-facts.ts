@@ -10,13 +10,7 @@ import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
 import { type Minimums, noMinimums } from "../gbdt/split/offered-candidates.ts";
-import {
-  type AgreedParameters,
-  agreedParameters,
-  defencesOf,
-  firstTreeOf,
-  treeCountOf,
-} from "../protocol/job-parameters.ts";
+import { type AgreedParameters, agreedParameters, firstTreeOf, treeCountOf } from "../protocol/job-parameters.ts";
 import type { Job } from "../protocol/job.ts";
 import { groupNames } from "../protocol/interaction-groups.ts";
 import { factsOfJob } from "../base/membership.ts";
@@ -107,7 +101,8 @@ export function policyFacts(
     trees: policy.max_trees,
     rounds: policy.max_trees,
     hasStart: policy.warm_start,
-    maskedScoring: policy.privacy.masked_scoring || null,
+    defences: policy.privacy,
+    isPolicy: true,
     localRounds: 0,
     depth: policy.max_depth,
     leaves: 0,
@@ -117,8 +112,6 @@ export function policyFacts(
     instances: table.ids.length,
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
     columnsAreSampled: null,
-    thresholdsMax: policy.privacy.max_thresholds,
-    answerNoise: policy.privacy.answer_noise,
     groups: null,
     passiveParty,
   }));
@@ -144,7 +137,7 @@ export function agreedFacts(
     passiveParty: ownSide(
       features,
       config,
-      minimumsOfJob(minimumsOf(config.policy), defencesOf(agreed), peopleOf(rows.instances, rows.validation)),
+      minimumsOfJob(minimumsOf(config.policy), agreed.defences, peopleOf(rows.instances, rows.validation)),
     ),
   };
 }
@@ -156,15 +149,13 @@ function factsOfAgreed(agreed: AgreedParameters) {
   return {
     trees,
     rounds: trees / agreed.treesPerRound,
-    maskedScoring: agreed.maskedScoring,
+    defences: agreed.defences,
     localRounds: agreed.localRounds,
     depth: agreed.maxDepth,
     leaves: agreed.maxLeaves,
-    ...membersOf([scheme], sendsTreeShape(agreed), agreed.hiddenOutcomes),
+    ...membersOf([scheme], sendsTreeShape(agreed), agreed.defences.hidden_outcomes),
     key: scheme.describe(agreed.schemeParameters),
     columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
-    answerNoise: agreed.answerNoise,
-    thresholdsMax: agreed.maxThresholds,
     groups: groupNames(agreed.interactionGroups).length,
   };
 }

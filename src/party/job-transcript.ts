@@ -29,9 +29,9 @@ export function openTranscript(agreed: AgreedParameters, terms: TranscriptTerms)
     people,
     depthMax: agreed.maxDepth,
     outputs: agreed.outputs,
-    answerNoise: agreed.answerNoise,
+    answerNoise: agreed.defences.answer_noise,
     resolutionBits: agreed.resolutionBits,
-    maskedScoring: agreed.maskedScoring,
+    maskedScoring: agreed.defences.masked_scoring,
     takesAllColumns: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) === 1,
     ...membershipFlag(schemeNamed(agreed.scheme).membership),
   });

@@ -2,8 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
-import { type AgreedParameters, agreedParameters } from "../protocol/job-parameters.ts";
+import { resolveParameters } from "../base/parameters/parameters.ts";
+import { noDefences, privacyParameters } from "../privacy/defences/defences.ts";
+import { type AgreedParameters, agreedParameters, proposedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PolicyConfig } from "./config/config.ts";
 import type { Experiment } from "./experiment.ts";
@@ -38,7 +39,7 @@ function ask(
   experiment: Experiment = {},
 ) {
   const agreed = agreedParameters({ ...resolveJob({ name: "spring" }), scheme, schemeParameters });
-  const parameters = { ...agreed, ...changes };
+  const parameters = proposedParameters({ ...agreed, ...changes });
   return agreedByPolicy(create(ActiveHelloSchema, { parameters, instanceCount: 10 }), allowed, "shop", experiment);
 }
 
@@ -74,9 +75,9 @@ describe("a scheme that hides who is in a node", () => {
   );
 
   test("is refused where the job brings min_people_share, until the owner says so", async () => {
-    const share = { minPeopleShare: 0.01 };
+    const share = { defences: { ...noDefences, min_people_share: 0.01 } };
     await expectError(() => ask("lattice", {}, share, both), "POLICY", needsWord("min_people_share"));
-    expect(ask("lattice", {}, share, { ...both, lattice_minimums: "root" }).minPeopleShare).toBe(0.01);
+    expect(ask("lattice", {}, share, { ...both, lattice_minimums: "root" }).defences).toEqual(share.defences);
   });
 
   test("is refused with parameters of another", async () => {
@@ -120,9 +121,11 @@ describe("refused", () => {
       /: trees_per_round: 3 asked, it must be 1 or the number of outputs, 1$/,
     ],
     ["rounds of no tree", { treesPerRound: 0 }, /trees_per_round: 0 asked, it must be 1 or the/],
-    ["noise of less than nothing", { answerNoise: -0 }, /: answer_noise: 0 asked, it must be/],
-    ["a share of less than nothing", { minPeopleShare: -0 }, /: min_people_share: 0 asked, it must be/],
-    ["noise in the paper's layout", { ...paper, answerNoise: 1 }, /: answer_noise: it needs layout auto$/],
+    [
+      "noise in the paper's layout",
+      { ...paper, defences: { ...noDefences, answer_noise: 1 } },
+      /: answer_noise: it needs layout auto$/,
+    ],
   ])("%s", async (_name, changes, message) => {
     await expectError(() => ask("paillier", { keyBits: 2048 }, changes), "POLICY", message);
   });
@@ -141,7 +144,7 @@ describe("refused", () => {
 });
 
 test("people who are held back for validation do not count: no sum is over them", async () => {
-  const parameters = agreedParameters(resolveJob({ name: "spring" }));
+  const parameters = proposedParameters(agreedParameters(resolveJob({ name: "spring" })));
   const hello = (validation: number[]) =>
     create(ActiveHelloSchema, { parameters, instanceCount: 10, validationRows: Uint8Array.from(validation) });
   const five = { ...policy, min_instances: 5 };

@@ -4,12 +4,13 @@
  */
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
-import { codecParameters, describeBounds, privacyParameters } from "../base/parameters/parameters.ts";
+import { codecParameters, describeBounds } from "../base/parameters/parameters.ts";
+import { defenceNames, defences, isOn } from "../privacy/defences/defences.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { type AgreedParameters, treeCountOf } from "../protocol/job-parameters.ts";
+import { type AgreedParameters, receivedParameters, treeCountOf } from "../protocol/job-parameters.ts";
 import { isScheme, schemeNamed, schemeNames } from "../scheme/registry.ts";
 import type { SchemeLimits } from "../scheme/scheme.ts";
 import { countSet } from "../wire/bitmap.ts";
@@ -31,9 +32,7 @@ export function agreedByPolicy(
   { resolutionBitsMax = codecParameters.resolution_bits.default }: Pick<Experiment, "resolutionBitsMax"> = {},
 ): AgreedParameters {
   const { parameters, instanceCount } = hello;
-  if (parameters === undefined)
-    throw new TandemError("HANDSHAKE_MISMATCH", `${name}: the active party names no parameters`);
-  const { $typeName: _type, $unknown: _unknown, ...agreed } = parameters;
+  const agreed = receivedParameters(parameters, name);
   checkJobName(agreed.job, name);
   if (!isScheme(agreed.scheme))
     throw new TandemError(
@@ -61,7 +60,6 @@ export function agreedByPolicy(
 function impossible(agreed: AgreedParameters): readonly (string | false)[] {
   const { numRound, maxDepth, maxLeaves, maxBin, treesPerRound, localRounds, startTrees, maxCatToOnehot } = agreed;
   const { max_bin: bins, max_depth: depths, max_leaves: leaves, max_cat_to_onehot: oneHot } = trainingParameters;
-  const { answer_noise: noise, min_people_share: share } = privacyParameters;
   const treeCount = treeCountOf(agreed);
   const rates = [agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode];
   return [
@@ -78,20 +76,11 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
     (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
       `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(oneHot)}`,
-    !isAmount(agreed.answerNoise, noise.max) &&
-      `answer_noise: ${agreed.answerNoise} asked, it must be ${describeBounds(noise)}`,
-    !isAmount(agreed.minPeopleShare, share.max) &&
-      `min_people_share: ${agreed.minPeopleShare} asked, it must be ${describeBounds(share)}`,
-    agreed.answerNoise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
+    agreed.defences.answer_noise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
     ...impossibleLayout(agreed),
     impossibleGroups(agreed.interactionGroups),
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
   ];
-}
-
-/** From 0 on; a zero with a sign is none: it cannot be stored. */
-function isAmount(value: number, max: number): boolean {
-  return value >= 0 && value <= max && !Object.is(value, -0);
 }
 
 /** Where plaintexts are not what any layout makes of gradients. */
@@ -156,7 +145,7 @@ function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): read
     ...(["min_instances_per_node", "min_instances_per_candidate", "min_instances_per_tree"] as const).filter(
       (name) => policy[name] > 1,
     ),
-    ...(agreed.minPeopleShare > 0 ? ["min_people_share"] : []),
+    ...defenceNames.filter((name) => "countsMembers" in defences[name] && isOn(agreed.defences[name])),
   ];
   if (minimums.length === 0) return [];
   return [

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { presets, privacyParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { resolveParameters } from "../base/parameters/parameters.ts";
+import { presets, privacyParameters } from "../privacy/defences/defences.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { presetHint, recordedDefences, weakerDefences } from "./privacy-policy.ts";
 import { resolveJob } from "./resolve-job.ts";

@@ -1,67 +1,66 @@
 /** What a passive party's owner asks of a job's defences: no job may bring less of any of them. */
 import { TandemError } from "../base/error.ts";
-import { membershipFacts } from "../base/membership.ts";
+import { resolveParameters } from "../base/parameters/parameters.ts";
+import type { Defence } from "../privacy/defences/defence.ts";
 import {
+  appliesTo,
+  defenceNames,
+  type DefenceName,
   type Defences,
+  defences,
+  isOn,
+  isWeaker,
   presetOf,
   type PrivacyParameters,
   privacyParameters,
-  resolveParameters,
-} from "../base/parameters/parameters.ts";
+} from "../privacy/defences/defences.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 
+type Brought = Pick<AgreedParameters, "scheme" | "defences">;
+
 /** One phrase for each defence that is weaker than the policy's. */
-export function weakerDefences(agreed: AgreedParameters, demanded: Defences): readonly string[] {
-  const { answerNoise, minPeopleShare, maxThresholds, maskedScoring } = agreed;
-  const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds } = demanded;
-  const few = maxThresholds === 0 ? "no limit" : String(maxThresholds);
-  return [
-    answerNoise < noise && `answer_noise: ${answerNoise} asked, at least ${noise} needed`,
-    minPeopleShare < share && `min_people_share: ${minPeopleShare} asked, at least ${share} needed`,
-    thresholds > 0 &&
-      (maxThresholds === 0 || maxThresholds > thresholds) &&
-      `max_thresholds: ${few} asked, at most ${thresholds} allowed`,
-    demanded.masked_scoring && !maskedScoring && "masked_scoring: off asked, it must be on",
-    demanded.hidden_outcomes &&
-      !agreed.hiddenOutcomes &&
-      hasOutcomesToHide(agreed.scheme) &&
-      "hidden_outcomes: off asked, it must be on",
-  ].filter((phrase) => phrase !== false);
+export function weakerDefences({ scheme, defences: brought }: Brought, demanded: Defences): readonly string[] {
+  return defenceNames
+    .filter((name) => isWeaker(name, brought[name], demanded[name]) && hasUseFor(scheme, name))
+    .map((name) => weakerText(name, brought[name], demanded[name]));
 }
 
-/** Without transfers the active party would get outcomes of instances outside the node. */
-function hasOutcomesToHide(scheme: string): boolean {
-  return membershipFacts[schemeNamed(scheme).membership].outcomesCover === "all instances";
+function weakerText(name: DefenceName, brought: number | boolean, demanded: number | boolean): string {
+  const defence: Defence = defences[name];
+  if (!("stricter" in defence)) return `${name}: off asked, it must be on`;
+  return defence.stricter === "higher"
+    ? `${name}: ${brought} asked, at least ${demanded} needed`
+    : `${name}: ${isOn(brought) ? brought : "no limit"} asked, at most ${demanded} allowed`;
+}
+
+function hasUseFor(scheme: string, name: DefenceName): boolean {
+  return appliesTo(name, schemeNamed(scheme).membership);
 }
 
 /**
- * Presets bring hidden outcomes for the schemes that have a use for them.
- * @throws TandemError USAGE if they are asked for by themselves, with another scheme
+ * Presets bring every defence, for the schemes that have a use for it.
+ * @throws TandemError USAGE if one is asked for by itself, with another scheme
  */
-export function checkHiddenOutcomes({ privacy, hidden_outcomes: asked }: PrivacyParameters, scheme: string): void {
-  const isPresets = resolveParameters(privacyParameters, { privacy }).hidden_outcomes;
-  if (!asked || isPresets || hasOutcomesToHide(scheme)) return;
-  throw new TandemError(
-    "USAGE",
-    `hidden_outcomes: the scheme ${scheme} tells passive parties who is in a node, and they tell the sides of these ` +
-      "people only. There is nothing to hide: leave it out",
-  );
+export function checkDefences({ privacy, ...asked }: PrivacyParameters, scheme: string): void {
+  const fromPreset = resolveParameters(privacyParameters, { privacy });
+  for (const name of defenceNames) {
+    if (!isOn(asked[name]) || isOn(fromPreset[name]) || hasUseFor(scheme, name)) continue;
+    const { refusal }: Defence = defences[name];
+    throw new TandemError("USAGE", `${name}: ${refusal?.(scheme) ?? `the scheme ${scheme} has no use for it`}`);
+  }
 }
 
-/** For a record: hidden outcomes only where there is something to hide. */
-export function recordedDefences<D extends Defences>(
-  defences: D,
-  scheme: string,
-): Omit<D, "hidden_outcomes"> & { readonly hidden_outcomes?: boolean } {
-  const { hidden_outcomes: hidden, ...others } = defences;
-  return hasOutcomesToHide(scheme) ? { ...others, hidden_outcomes: hidden } : others;
+/** For a record: those that the scheme has a use for. */
+export function recordedDefences<D extends Defences>(values: D, scheme: string): Partial<D> {
+  const left = new Set<string>(defenceNames.filter((name) => !hasUseFor(scheme, name)));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !left.has(name))) as Partial<D>;
 }
 
 /** What the active party can write into its config where its defences are too weak; else nothing. */
-export function presetHint(agreed: AgreedParameters, demanded: Defences): string {
+export function presetHint(brought: Brought, demanded: Defences): string {
   const preset = presetOf(demanded);
-  return preset === null || weakerDefences(agreed, demanded).length === 0
+  return preset === null || weakerDefences(brought, demanded).length === 0
     ? ""
     : `. 'privacy: ${preset}' in the active party's config brings the defences that are needed`;
 }

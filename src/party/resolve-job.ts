@@ -10,7 +10,7 @@ import { groupText } from "../protocol/interaction-groups.ts";
 import { type Job, jobSections, mapSections, secureKeyBits, type SectionValues } from "../protocol/job.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { chooseScheme, defaultScheme, schemeNamed } from "../scheme/registry.ts";
-import { checkHiddenOutcomes } from "./privacy-policy.ts";
+import { checkDefences } from "./privacy-policy.ts";
 
 /** What is left out has its default. */
 export interface GivenJob extends GivenSections {
@@ -51,7 +51,7 @@ export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
     throw refuse(field, advice, "after field");
   const keyBits = given.insecureKeyBits ?? given.keyBits ?? secureKeyBits;
   const choice = chooseScheme(scheme, { keyBits, insecureKey: given.insecureKeyBits !== undefined });
-  refusing(["privacy"], refuse, () => checkHiddenOutcomes(privacy, scheme));
+  refusing(["privacy"], refuse, () => checkDefences(privacy, scheme));
   return { name, ...sections, ...choice, interactionGroups: groupText(Object.keys(interactions)), start: null };
 }
 

@@ -6,6 +6,8 @@ import {
   candidateNote,
   candidatesMax,
   coverAll,
+  defenceNotes,
+  masksScoring,
   nodesMax,
   present,
   product,
@@ -48,8 +50,9 @@ export const activeDisclosures = {
       "which candidates are suppressed at a pair of nodes, and so that one of their sides, or one of the nodes, is " +
       "small, that a neighbour is near, that their feature has used its thresholds, or is in no open group",
     extent: (facts) => {
-      const reasons = [...smallGroups(facts), ...fewThresholds(facts), ...closedGroups(facts)];
-      return reasons.length === 0 ? null : { atMost: null, unit: "candidates", note: reasons.join("; ") };
+      const reasons = [...smallGroups(facts), ...closedGroups(facts)];
+      if (reasons.length > 0) return { atMost: null, unit: "candidates", note: reasons.join("; ") };
+      return defenceNotes("withheld", facts).length === 0 ? null : { atMost: null, unit: "candidates" };
     },
   },
   candidateOrders: {
@@ -58,7 +61,7 @@ export const activeDisclosures = {
       "where candidates tie for the best, the order of the node's candidates in their owner's table, " +
       "without names",
     extent: (facts) =>
-      present([facts.trees, facts.answerNoise > 0 ? 0 : 1], {
+      present([facts.trees, facts.defences.answer_noise > 0 ? 0 : 1], {
         atMost: product(facts.trees, splitsMax(facts), candidatesMax(facts)),
         unit: "ranks of unnamed candidates",
         note: "once per node that is split; one that has the sums of all trees can compute most of it",
@@ -95,11 +98,9 @@ export const activeDisclosures = {
       present([facts.trees], {
         atMost: product(facts.trees, sidesMax(facts), facts.instances),
         unit: "bits",
-        note: [
+        note:
           `one per person and ${coverAll(facts) ? "split, in the node or not" : "level"}, ` +
-            `if the party won every split of ${formatCount(facts.trees)} trees`,
-          ...fewThresholds(facts),
-        ].join("; "),
+          `if the party won every split of ${formatCount(facts.trees)} trees`,
       }),
   },
   categoryGroups: {
@@ -132,10 +133,10 @@ export const activeDisclosures = {
     learner: "active",
     what: "at the end of the job, for the test rows: the outcome of each of the party's splits, also off the path",
     extent: (facts) =>
-      present([facts.trees, facts.predictedRows, facts.maskedScoring ? 0 : 1], {
+      present([facts.trees, facts.predictedRows, masksScoring(facts) ? 0 : 1], {
         atMost: product(facts.trees, splitsMax(facts), facts.predictedRows),
         unit: "outcomes",
-        note: ["if the party won every split", ...fewThresholds(facts)].join("; "),
+        note: "if the party won every split",
       }),
   },
   startOutcomes: {
@@ -143,8 +144,8 @@ export const activeDisclosures = {
     what:
       "where training continues an earlier model, the outcome of each of its splits of that model " +
       "for each instance of the job",
-    extent: ({ hasStart, maskedScoring }) =>
-      hasStart && !maskedScoring
+    extent: (facts) =>
+      facts.hasStart && !masksScoring(facts)
         ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" }
         : null,
   },
@@ -166,17 +167,18 @@ export const activeDisclosures = {
   scoringOutcomes: {
     learner: "active",
     what: "later, for every person scored: the outcome of each of the party's splits, also off the path",
-    extent: (facts) => {
-      const extent = facts.maskedScoring ? null : scored(facts, "outcomes");
-      return extent && { ...extent, note: [extent.note, ...fewThresholds(facts)].join("; ") };
-    },
+    extent: (facts) => (masksScoring(facts) ? null : scored(facts, "outcomes")),
   },
   maskedScores: {
     learner: "active",
     what: "where scoring is masked, the score of every person asked about, and no outcome of a split",
-    extent: ({ maskedScoring, predictedRows }) =>
-      maskedScoring !== false
-        ? { atMost: null, unit: "scores", note: `${predictedRows ?? "some"} test rows, and whoever is scored later` }
+    extent: (facts) =>
+      masksScoring(facts) !== false
+        ? {
+            atMost: null,
+            unit: "scores",
+            note: `${facts.predictedRows ?? "some"} test rows, and whoever is scored later`,
+          }
         : null,
   },
   scoringHolds: {
@@ -187,14 +189,14 @@ export const activeDisclosures = {
   scoringDefaults: {
     learner: "active",
     what: "where unknown ids are scored as missing, the default direction of each of its splits",
-    extent: (facts) => (facts.maskedScoring ? null : scored(facts, "splits")),
+    extent: (facts) => (masksScoring(facts) ? null : scored(facts, "splits")),
   },
   featureTags: {
     learner: "active",
     what: "where the party allows explanations, which of its splits of one tree share a feature",
     extent: (facts) => {
-      const { maskedScoring, passiveParty } = facts;
-      const extent = maskedScoring === true || passiveParty.explains === false ? null : scored(facts, "splits");
+      const isOff = masksScoring(facts) === true || facts.passiveParty.explains === false;
+      const extent = isOff ? null : scored(facts, "splits");
       return extent && { ...extent, note: `${extent.note}; once per model, without names, and nothing across trees` };
     },
   },
@@ -223,13 +225,14 @@ function either(facts: DisclosureFacts, note: string): string {
 
 /** Why candidates may be withheld. Who cannot count a node's people withholds by all who are summed. */
 function smallGroups(facts: DisclosureFacts): readonly string[] {
-  const { answerNoise, peopleMin: agreed = 1, passiveParty, memberships } = facts;
-  const peopleMin = Math.max(agreed, answerNoise > 0 ? 2 : 1);
+  const { defences, peopleMin: agreed = 1, passiveParty, memberships } = facts;
+  const isNoisy = defences.answer_noise > 0;
+  const peopleMin = Math.max(agreed, isNoisy ? 2 : 1);
   if (passiveParty.minimums === null)
     return peopleMin > 1
       ? [`fewer than ${peopleMin} people on a side or between neighbours, or what the party's own policy asks for`]
       : ["only if the party's policy sets minimums, which is not told beforehand"];
-  const minimums = minimumsWithNoise(passiveParty.minimums, answerNoise > 0);
+  const minimums = minimumsWithNoise(passiveParty.minimums, isNoisy);
   const { perNode, perCandidate, between = 1 } = minimums;
   if (areOff(minimums)) return [];
   const neighbours = between > 1 ? `, ${between} between neighbours` : "";
@@ -241,13 +244,6 @@ function smallGroups(facts: DisclosureFacts): readonly string[] {
   ];
 }
 
-/** A threshold that is used again tells of the same people nothing new, but where their missing values go. */
-function fewThresholds({ thresholdsMax = 0 }: DisclosureFacts): readonly string[] {
-  if (thresholdsMax === 0) return [];
-  const many = thresholdsMax === 1 ? "1 threshold" : `${formatCount(thresholdsMax)} different thresholds`;
-  return [`at most ${many} of each feature in all trees`];
-}
-
 /** What is withheld below a split shows which candidates are in one group. */
 function closedGroups({ groups = 0 }: DisclosureFacts): readonly string[] {
   if (groups === 0) return [];
@@ -255,7 +251,7 @@ function closedGroups({ groups = 0 }: DisclosureFacts): readonly string[] {
   return [`${when}below a split candidates of closed groups, which shows what belongs to a group`];
 }
 
-function whatSumsTell({ answerNoise, memberships }: DisclosureFacts): string {
+function whatSumsTell({ defences: { answer_noise: answerNoise }, memberships }: DisclosureFacts): string {
   const countsAreSent = memberships.some((facts) => facts.countsAreSent);
   if (answerNoise > 0) {
     // Where members are hidden, noise is keyed by the node's number and the try at its round.

@@ -1,7 +1,26 @@
 /** How much of something a job can have at most: nodes, splits, candidates, sampled instances. Null: not known. */
 import { formatCount } from "../base/text/format.ts";
 import { nodesAskedMax } from "../gbdt/tree/grow.ts";
+import type { Defence } from "./defences/defence.ts";
+import { defenceNames, defences, isOn } from "./defences/defences.ts";
 import type { DisclosureFacts, Extent } from "./disclosure-entry.ts";
+
+/** What the job's defences say of a disclosure. */
+export function defenceNotes(disclosure: string, facts: Pick<DisclosureFacts, "defences">): readonly string[] {
+  return defenceNames.flatMap((name) => {
+    const { notes }: Defence = defences[name];
+    const value = facts.defences[name];
+    return isOn(value) ? (notes?.[disclosure]?.(Number(value)) ?? []) : [];
+  });
+}
+
+/**
+ * Scores are sent, and no outcome of a split: of test rows, of a start model, and of instances that are scored later.
+ * Null: either may be.
+ */
+export function masksScoring({ defences: { masked_scoring: isMasked }, isPolicy }: DisclosureFacts): boolean | null {
+  return isMasked || (isPolicy === true ? null : false);
+}
 
 /** Null where one of the numbers that it is made of is zero: there is nothing of it. */
 export function present(factors: readonly (number | null)[], extent: Extent | null): Extent | null {

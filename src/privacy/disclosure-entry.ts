@@ -1,6 +1,7 @@
 /** What a disclosure is, and what is known of a job before it starts. */
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { MembershipFacts } from "../base/membership.ts";
+import type { Defences } from "./defences/defences.ts";
 
 /** What is known of a job before it starts. Numbers are upper bounds; null: the party that asks cannot know it. */
 export interface DisclosureFacts {
@@ -11,11 +12,10 @@ export interface DisclosureFacts {
   readonly rounds: number;
   /** Training goes on from a model that the parties have made before. */
   readonly hasStart: boolean;
-  /**
-   * Scores are told, and no outcome of a split: of test rows, of a start model, and of whoever is scored later.
-   * Null: either may be.
-   */
-  readonly maskedScoring: boolean | null;
+  /** The job's, or those that a policy demands. */
+  readonly defences: Defences;
+  /** The defences are a policy's: jobs may have more. */
+  readonly isPolicy?: boolean;
   /** Rounds of the active party alone, before them. */
   readonly localRounds: number;
   /** 0: no limit but that of leaves. */
@@ -34,8 +34,6 @@ export interface DisclosureFacts {
   readonly sampling: Sampling | null;
   /** Null: they may be. */
   readonly columnsAreSampled: boolean | null;
-  /** Deviation of the noise in sums, in gradients of one person; 0: there is none, and counts are told. */
-  readonly answerNoise: number;
   /** 0: one output. */
   readonly classes: number | null;
   readonly validationRows: number | null;
@@ -45,8 +43,6 @@ export interface DisclosureFacts {
   readonly alignment: { readonly activeIds: number | null; readonly passiveIds: number | null } | null;
   /** People that the job asks of each side of a candidate, and between neighbours; 1 or left out: no minimum. */
   readonly peopleMin?: number;
-  /** Thresholds of each passive feature that the job may use; 0 or left out: no limit. */
-  readonly thresholdsMax?: number;
   /** People that a category needs on average before sets are named; left out: only the active party knows. */
   readonly categoryPeopleMin?: number;
   /** Whether the active party tells what a party's own features add to people's scores; left out: not known. */

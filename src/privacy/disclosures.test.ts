@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ledgerEntries } from "../messages/ledger.ts";
+import { defenceNames, defences, noDefences } from "./defences/defences.ts";
+import type { Defence } from "./defences/defence.ts";
 import {
   type Disclosure,
   disclosureEntries,
@@ -74,13 +76,15 @@ test("the table and the lists of docs/leakage.md have the same items, in the pag
 
 const hiddenMembers = { memberships: [membershipFacts.hidden] };
 
+const masked = { ...noDefences, masked_scoring: true };
+
 const plain: DisclosureFacts = {
   active: "bank",
   passive: "shop",
   trees: 4,
   rounds: 4,
   hasStart: false,
-  maskedScoring: false,
+  defences: noDefences,
   localRounds: 0,
   depth: 3,
   leaves: 0,
@@ -92,7 +96,6 @@ const plain: DisclosureFacts = {
   ciphertextsPerInstance: 1,
   sampling: { method: "none" },
   columnsAreSampled: false,
-  answerNoise: 0,
   classes: 0,
   validationRows: 0,
   predictedRows: 0,
@@ -175,7 +178,7 @@ test("where a policy allows both, the most that either tells is said", () => {
 });
 
 test("with noise no order of candidates is told", () => {
-  expect(disclosuresOf({ ...plain, answerNoise: 1 }).absent).toContain("candidateOrders");
+  expect(disclosuresOf({ ...plain, defences: { ...noDefences, answer_noise: 1 } }).absent).toContain("candidateOrders");
 });
 
 test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>]>([
@@ -252,31 +255,31 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ],
   [
     "few thresholds",
-    { thresholdsMax: 3 },
+    { defences: { ...noDefences, max_thresholds: 3 } },
     "withheld",
     { note: "at most 3 different thresholds of each feature in all trees" },
   ],
   [
     "outcomes of few thresholds",
-    { thresholdsMax: 1 },
+    { defences: { ...noDefences, max_thresholds: 1 } },
     "splitOutcomes",
     { atMost: 4 * 3 * 100, note: expect.stringContaining("at most 1 threshold of each feature") as string },
   ],
   [
     "scores of few thresholds",
-    { thresholdsMax: 2, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9 } },
+    { defences: { ...noDefences, max_thresholds: 2 }, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9 } },
     "scoringOutcomes",
     { note: expect.stringMatching(/9 ids per request; at most 2 different thresholds/) as string },
   ],
   [
     "noise",
-    { answerNoise: 10 },
+    { defences: { ...noDefences, answer_noise: 10 } },
     "candidateSums",
     { note: expect.stringMatching(/with noise of deviation 10, .* and without counts$/) as string },
   ],
   [
     "noise withholds sides of one person",
-    { answerNoise: 10 },
+    { defences: { ...noDefences, answer_noise: 10 } },
     "withheld",
     { note: expect.stringContaining("fewer than 2") as string },
   ],
@@ -303,7 +306,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ],
   [
     "noise where members are hidden",
-    { ...hiddenMembers, answerNoise: 3 },
+    { ...hiddenMembers, defences: { ...noDefences, answer_noise: 3 } },
     "candidateSums",
     { note: expect.stringMatching(/without counts; a round that is redone draws it anew$/) as string },
   ],
@@ -315,7 +318,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   ],
   ["predictions", { predictedRows: 10 }, "predictionOutcomes", { atMost: 4 * 7 * 10 }],
   ["max_leaves", { predictedRows: 10, leaves: 3 }, "predictionOutcomes", { atMost: 4 * 2 * 10 }],
-  ["masked scores", { maskedScoring: true, predictedRows: 10 }, "maskedScores", { unit: "scores" }],
+  ["masked scores", { defences: masked, predictedRows: 10 }, "maskedScores", { unit: "scores" }],
   ["a warm start", { hasStart: true }, "startOutcomes", { unit: "outcomes" }],
   ["no limit of depth", { depth: 0, leaves: 5 }, "splitOutcomes", { atMost: 4 * 4 * 100 }],
   [
@@ -346,8 +349,10 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
 
 test("masked scoring tells no outcome, whoever is scored when", () => {
   const passiveParty = { ...plain.passiveParty, scoringIdsMax: 100 };
-  const names = (maskedScoring: boolean): string[] =>
-    Object.keys(found({ ...plain, hasStart: true, predictedRows: 10, maskedScoring, passiveParty }));
+  const names = (isMasked: boolean): string[] => {
+    const defences = isMasked ? masked : noDefences;
+    return Object.keys(found({ ...plain, hasStart: true, predictedRows: 10, defences, passiveParty }));
+  };
   const told = ["predictionOutcomes", "startOutcomes", "scoringOutcomes", "scoringDefaults"];
   expect(names(false)).toEqual(expect.arrayContaining(told));
   expect(names(true).filter((name) => told.includes(name))).toEqual([]);
@@ -364,7 +369,7 @@ test("explanations tell what both sides allow, and nothing where scoring is mask
   expect(names({ explains: true }, { tellsContributions: false })).toContain("featureTags");
   for (const [party, changes] of [
     [{ explains: false }, {}],
-    [{}, { maskedScoring: true }],
+    [{}, { defences: masked }],
     [{ scoringIdsMax: "refused" }, {}],
   ] as const)
     expect(names(party, changes).filter((name) => told.includes(name))).toEqual([]);
@@ -397,4 +402,14 @@ test("one block per party, absent only what no pair has, and the page at the end
   );
   expect(text).toMatch(/of telecom:[\s\S]*shop, a passive party, learns\n {2}of bank:[\s\S]*docs\/leakage\.md/);
   expect(text).toContain("up to 840 sums of unnamed candidates");
+});
+
+test("notes of defences are about disclosures that there are, and say something", () => {
+  for (const name of defenceNames) {
+    const { notes = {} }: Defence = defences[name];
+    for (const [disclosure, note] of Object.entries(notes)) {
+      expect(Object.keys(disclosureEntries), name).toContain(disclosure);
+      expect(note(1), name).toMatch(/\w/);
+    }
+  }
 });

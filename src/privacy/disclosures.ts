@@ -8,6 +8,7 @@ import type { LedgerFacts } from "../messages/call.ts";
 import { ledgerEntries } from "../messages/ledger.ts";
 import type { LedgerName } from "../messages/table.ts";
 import { activeDisclosures } from "./active-disclosures.ts";
+import { defenceNotes } from "./disclosure-bounds.ts";
 import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
 import { passiveDisclosures } from "./passive-disclosures.ts";
 
@@ -55,15 +56,19 @@ export function disclosuresOf(facts: DisclosureFacts): {
   for (const [key, { learner, what, extent }] of Object.entries<DisclosureEntry>(disclosureEntries)) {
     const name = key as DisclosureName;
     const found = extent(facts);
-    if (found === null) absent.push(name);
-    else
-      reveals.push({
-        name,
-        learner: facts[learner],
-        about: facts[learner === "active" ? "passive" : "active"],
-        what,
-        ...found,
-      });
+    if (found === null) {
+      absent.push(name);
+      continue;
+    }
+    const notes = [found.note, ...defenceNotes(name, facts)].filter((note) => note !== undefined);
+    reveals.push({
+      name,
+      learner: facts[learner],
+      about: facts[learner === "active" ? "passive" : "active"],
+      what,
+      ...found,
+      ...(notes.length === 0 ? {} : { note: notes.join("; ") }),
+    });
   }
   return { reveals, absent };
 }

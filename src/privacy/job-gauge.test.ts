@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { membershipFacts } from "../base/membership.ts";
+import { noDefences } from "./defences/defences.ts";
 import { type GaugedFacts, gaugeOf, gaugeText } from "./job-gauge.ts";
 
 const facts: GaugedFacts = {
@@ -10,7 +11,7 @@ const facts: GaugedFacts = {
   leaves: 0,
   classes: 0,
   instances: 22_500,
-  answerNoise: 0,
+  defences: noDefences,
   memberships: [membershipFacts.sent],
   validationRows: null,
   columnsAreSampled: null,
@@ -26,8 +27,12 @@ test("the number and what it means", () => {
   expect(textOf({ trees: 10 })).toMatch(/0.0053 exact sums .* tell little/);
   expect(textOf({ depth: 4 })).toMatch(/0.053 .* about half/);
   expect(textOf({ depth: 5 })).toMatch(/0.11 exact sums .* nearly all/);
-  expect(textOf({ answerNoise: 10 })).toMatch(/0.018 sums per person of shop, with noise: 'tandem audit' says/);
-  expect(textOf({ answerNoise: 0.01, depth: 6 }), "noise that hides nobody").toMatch(/exact sums .* nearly all/);
+  expect(textOf({ defences: { ...noDefences, answer_noise: 10 } })).toMatch(
+    /0.018 sums per person of shop, with noise: 'tandem audit' says/,
+  );
+  expect(textOf({ defences: { ...noDefences, answer_noise: 0.01 }, depth: 6 }), "noise that hides nobody").toMatch(
+    /exact sums .* nearly all/,
+  );
   expect(textOf({ validationRows: 20_250 }), "sums are over a tenth").toMatch(/0.27 exact sums .* nearly all/);
 });
 

@@ -22,14 +22,15 @@ export type GaugedFacts = Pick<
   | "depth"
   | "leaves"
   | "classes"
-  | "answerNoise"
+  | "defences"
   | "memberships"
   | "columnsAreSampled"
 >;
 
 /** Null where the number of people is not known yet, or nothing bounds a tree. */
 export function gaugeOf(facts: GaugedFacts): JobGauge | null {
-  const { active, passive, instances, validationRows, trees, depth, leaves, classes, answerNoise } = facts;
+  const { active, passive, instances, validationRows, trees, depth, leaves, classes, defences } = facts;
+  const answerNoise = defences.answer_noise;
   if (instances === null || instances === 0 || (depth === 0 && leaves === 0)) return null;
   // Of several protocols the one whose sums are more.
   const membership = facts.memberships.find(({ countsAreSent }) => countsAreSent) ?? facts.memberships[0];

@@ -1,7 +1,16 @@
 /** What a passive party learns of the active one. */
 import { formatCount } from "../base/text/format.ts";
 import { scored } from "./active-disclosures.ts";
-import { levelsToldMax, nodesAsked, nodesMax, present, product, sampleMax, splitsMax } from "./disclosure-bounds.ts";
+import {
+  levelsToldMax,
+  masksScoring,
+  nodesAsked,
+  nodesMax,
+  present,
+  product,
+  sampleMax,
+  splitsMax,
+} from "./disclosure-bounds.ts";
 import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
 
 export const passiveDisclosures = {
@@ -133,7 +142,7 @@ export const passiveDisclosures = {
   maskedConditions: {
     learner: "passive",
     what: "which of its own splits are on the path to which, and to other passive parties' splits",
-    extent: ({ maskedScoring }) => (maskedScoring !== false ? { atMost: null, unit: "splits" } : null),
+    extent: (facts) => (masksScoring(facts) !== false ? { atMost: null, unit: "splits" } : null),
   },
   scoredIds: {
     learner: "passive",
@@ -144,9 +153,9 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "where both sides agree, what its own features add to the scores of people who are explained, tree by tree",
     extent: (facts) => {
-      const { maskedScoring, tellsContributions, passiveParty } = facts;
+      const { tellsContributions, passiveParty } = facts;
       const isOff = tellsContributions === false || passiveParty.takesContributions === false;
-      return isOff || maskedScoring === true || passiveParty.explains === false ? null : scored(facts, "people");
+      return isOff || masksScoring(facts) === true || passiveParty.explains === false ? null : scored(facts, "people");
     },
   },
   alignedActiveCount: {

@@ -2,33 +2,50 @@
  * What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive
  * party.
  */
+import { TandemError } from "../base/error.ts";
 import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
-import type { Defences } from "../base/parameters/parameters.ts";
+import type { LayoutTerms } from "../codec/agreed-layout.ts";
+import { type Defences, mapDefences } from "../privacy/defences/defences.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { roundsOf } from "../gbdt/boost/layers.ts";
 import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { Job, SectionValues } from "./job.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { defenceFields, receivedDefences, type SentDefence, sentDefences } from "./agreed-defences.ts";
 
-export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown">;
+export type AgreedParameters = Omit<JobParameters, "$typeName" | "$unknown" | "defences"> & {
+  readonly defences: Defences;
+};
 
-/** Field by field, the scheme's own parameters beside the others. */
-export function flatParameters({ schemeParameters, ...others }: AgreedParameters): FlatParameters {
-  return { ...schemeParameters, ...others };
+type ProposedParameters = Omit<AgreedParameters, "defences"> & { readonly defences: SentDefence[] };
+
+/** As the active party sends them. */
+export function proposedParameters(agreed: AgreedParameters): ProposedParameters {
+  return { ...agreed, defences: sentDefences(agreed.defences) };
+}
+
+/**
+ * As a passive party takes them. Of their values only those of defences are checked: party/policy.ts has the others.
+ * @throws TandemError HANDSHAKE_MISMATCH
+ */
+export function receivedParameters(parameters: JobParameters | undefined, party: string): AgreedParameters {
+  if (parameters === undefined)
+    throw new TandemError("HANDSHAKE_MISMATCH", `${party}: the active party names no parameters`);
+  const { $typeName: _type, $unknown: _unknown, defences, ...others } = parameters;
+  return { ...others, defences: receivedDefences(defences, party) };
+}
+
+/** Field by field, the scheme's own parameters and the defences beside the others. */
+export function flatParameters({ schemeParameters, defences, ...others }: AgreedParameters): FlatParameters {
+  return { ...schemeParameters, ...others, ...defenceFields(defences) };
 }
 
 export type FlatParameters = Readonly<Record<string, string | number | boolean>>;
 
-/** What lowers what the job gives away. */
-export function defencesOf(agreed: AgreedParameters): Defences {
-  return {
-    answer_noise: agreed.answerNoise,
-    min_people_share: agreed.minPeopleShare,
-    max_thresholds: agreed.maxThresholds,
-    masked_scoring: agreed.maskedScoring,
-    hidden_outcomes: agreed.hiddenOutcomes,
-  };
+/** What decides the layout of plaintexts, and how wide noise is. */
+export function layoutTerms(agreed: AgreedParameters): LayoutTerms {
+  return { ...agreed, answerNoise: agreed.defences.answer_noise };
 }
 
 /** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
@@ -93,11 +110,7 @@ export function agreedParameters(job: Omit<Job, "speed">): AgreedParameters {
     startTrees,
     enableCategorical: training.enable_categorical,
     maxCatToOnehot: oneHotBelow(training),
-    answerNoise: privacy.answer_noise,
-    minPeopleShare: privacy.min_people_share,
-    maxThresholds: privacy.max_thresholds,
-    maskedScoring: privacy.masked_scoring,
-    hiddenOutcomes: privacy.hidden_outcomes,
+    defences: mapDefences<Defences>((name) => privacy[name]),
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
     outputs: outputCountOf(training),
     padding: codec.padding,

@@ -2,12 +2,8 @@
  * The parameters of a job. They are resolved once, from a config or from options, and passed on as one object: to both
  * roles, to the centralised trainer, to simulations and to whoever verifies the job.
  */
-import {
-  codecParameters,
-  type ParameterSpec,
-  privacyParameters,
-  speedParameters,
-} from "../base/parameters/parameters.ts";
+import { codecParameters, type ParameterSpec, speedParameters } from "../base/parameters/parameters.ts";
+import { privacyParameters } from "../privacy/defences/defences.ts";
 import type { ValuesOf } from "../base/parameters/parameter-spec.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { SchemeParameters } from "../scheme/scheme.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { defenceNames, noDefences } from "../privacy/defences/defences.ts";
 import { idsDigest } from "./ids.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
 import { modelId } from "./model-id.ts";
@@ -23,11 +24,7 @@ const agreed: AgreedParameters = {
   startTrees: 0,
   enableCategorical: false,
   maxCatToOnehot: 4,
-  answerNoise: 0,
-  minPeopleShare: 0,
-  maxThresholds: 0,
-  maskedScoring: false,
-  hiddenOutcomes: false,
+  defences: noDefences,
   resolutionBits: 24,
   outputs: 1,
   padding: 2,
@@ -82,7 +79,7 @@ test("the order in which the fields happen to stand does not matter", () => {
 test("everything that was agreed matters", () => {
   const others = [
     ...Object.entries(agreed)
-      .filter(([field]) => field !== "schemeParameters")
+      .filter(([field]) => field !== "schemeParameters" && field !== "defences")
       .map(([field, value]) =>
         modelId(
           { ...agreed, [field]: typeof value === "number" ? value + 1 : `${JSON.stringify(value)}\n` },
@@ -91,8 +88,13 @@ test("everything that was agreed matters", () => {
         ),
       ),
     modelId({ ...agreed, schemeParameters: { keyBits: 2049 } }, 2, digest),
+    ...defenceNames.map((name) =>
+      modelId({ ...agreed, defences: { ...noDefences, [name]: noDefences[name] === false ? true : 1 } }, 2, digest),
+    ),
     modelId(agreed, 3, digest),
     modelId(agreed, 2, idsDigest(["b", "a"])),
   ];
-  expect(new Set([modelId(agreed, 2, digest), ...others]).size).toBe(Object.keys(agreed).length + 3);
+  expect(new Set([modelId(agreed, 2, digest), ...others]).size).toBe(
+    Object.keys(agreed).length + defenceNames.length + 2,
+  );
 });

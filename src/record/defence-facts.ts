@@ -1,70 +1,64 @@
 /** Defences: those that a job ran with, and those that there are. Runs in browsers too. */
 import { formatBits, formatPercent } from "../base/text/format.ts";
-import { type Defences, presetOf } from "../base/parameters/privacy-parameters.ts";
+import type { Defence, DefenceValue } from "../privacy/defences/defence.ts";
+import {
+  appliesTo,
+  defenceNames,
+  type Defences,
+  defences,
+  isOn,
+  noDefences,
+  presetOf,
+} from "../privacy/defences/defences.ts";
 import type { DefenceEffect } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 
-export function defencesOf({ parameters }: Pick<JobView, "parameters">): Defences {
-  const numberOf = (name: string): number => Number(parameters[name] ?? 0);
-  return {
-    answer_noise: numberOf("answer_noise"),
-    min_people_share: numberOf("min_people_share"),
-    max_thresholds: numberOf("max_thresholds"),
-    masked_scoring: parameters["masked_scoring"] === true,
-    // Where it is not said: as every preset has it.
-    hidden_outcomes: (parameters["hidden_outcomes"] ?? parameters["masked_scoring"]) === true,
-  };
+/** Those that the record has: of a defence that does not apply, or was not there yet, it says nothing. */
+function recordedDefences({ parameters }: Pick<JobView, "parameters">): Partial<Defences> {
+  const recorded = defenceNames
+    .map((name) => [name, parameters[name]] as const)
+    .filter(([name, value]) => typeof value === typeof noDefences[name]);
+  return Object.fromEntries(recorded) as Partial<Defences>;
 }
 
-/** Where a scheme reveals who is in a node there is nothing to hide, and the record does not say it. */
-function mayHideOutcomes({ parameters }: Pick<JobView, "parameters">): boolean {
-  return parameters["hidden_outcomes"] !== undefined;
+export function defencesOf(view: Pick<JobView, "parameters">): Defences {
+  return { ...noDefences, ...recordedDefences(view) };
 }
 
 /** The defences that a job ran with. A record from before there were any has none. */
 export function defenceSentence(view: Pick<JobView, "parameters">): string {
-  const defences = defencesOf(view);
-  const preset = presetOf(defences);
+  const recorded = recordedDefences(view);
+  const preset = presetOf(recorded);
   if (preset === "exact") return "The job ran without defences that would lower this (privacy: exact).";
-  const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds } = defences;
-  const words = [
-    noise > 0 && `noise of deviation ${noise} in sums`,
-    share > 0 && `at least ${formatPercent(share)} of the people on each side of a candidate`,
-    thresholds > 0 && `${thresholds} threshold${thresholds === 1 ? "" : "s"} per feature`,
-    defences.masked_scoring && "masked scoring",
-    defences.hidden_outcomes && mayHideOutcomes(view) && "hidden outcomes",
-  ];
-  const listed = words.filter((word) => word !== false).join(", ");
-  return `The job ran with defences (privacy: ${preset ?? "own settings"}): ${listed}.`;
+  const phrases = defenceNames.flatMap((name) => {
+    const value = recorded[name] ?? 0;
+    return isOn(value) ? [defences[name].phrase(Number(value))] : [];
+  });
+  return `The job ran with defences (privacy: ${preset ?? "own settings"}): ${phrases.join(", ")}.`;
 }
 
 export const settingHead = ["setting", "lowers", "in this job"] as const;
 
 /** What lowers an exposure; the last is for labels, and so for the active party alone. */
-export function settingRows(view: Pick<JobView, "parameters" | "role">): string[][] {
-  const { answer_noise: noise, min_people_share: share, max_thresholds: thresholds, ...rest } = defencesOf(view);
+export function settingRows(view: Pick<JobView, "parameters" | "role" | "membership">): string[][] {
+  const values = defencesOf(view);
+  const columns = view.role === "active" ? "the other parties' columns" : null;
+  const rows = defenceNames
+    .filter((name) => appliesTo(name, view.membership.name))
+    .map((name) => {
+      const defence: Defence = defences[name];
+      const lowersOf = defence.lowersOf ?? columns;
+      const lowers = lowersOf === null ? defence.lowers : `${defence.lowers} of ${lowersOf}`;
+      return [name, lowers, settingText(defence, values[name])];
+    });
   const rounds = Number(view.parameters["local_rounds"] ?? 0);
-  const whose = view.role === "active" ? " of the other parties' columns" : "";
-  const rows = [
-    [
-      "answer_noise with min_people_share",
-      `what sums reveal${whose}`,
-      noise === 0 && share === 0 ? "off" : `${noise} with ${formatPercent(share)}`,
-    ],
-    ["max_thresholds", `what split outcomes reveal${whose}`, thresholds === 0 ? "off" : String(thresholds)],
-    ["masked_scoring", `what scoring reveals${whose}`, rest.masked_scoring ? "on" : "off"],
-    ...(mayHideOutcomes(view)
-      ? [
-          [
-            "hidden_outcomes",
-            "what split outcomes reveal of people outside the node",
-            rest.hidden_outcomes ? "on" : "off",
-          ],
-        ]
-      : []),
-  ];
   const labels = ["local_rounds", "what trees reveal of your labels, if your own columns predict them"];
   return view.role === "active" ? [...rows, [...labels, rounds === 0 ? "off" : String(rounds)]] : rows;
+}
+
+function settingText(defence: Defence, value: DefenceValue): string {
+  if (!isOn(value)) return "off";
+  return "stricter" in defence ? (defence.format ?? String)(Number(value)) : "on";
 }
 
 /** @param others whether other what-ifs stand beside it */

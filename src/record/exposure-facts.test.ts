@@ -126,9 +126,10 @@ test("the defences of a job in one sentence", () => {
 
 test("settings say whether the job had them; what protects labels is the active party's", () => {
   const states = (view: JobView): string[] => settingRows(view).map(([, , state]) => state);
-  expect(states(passive())).toEqual(["off", "off", "off"]);
+  expect(states(passive())).toEqual(["off", "off", "off", "off"]);
   expect(states(passive({ role: "active", parameters: { ...guarded, local_rounds: 10 } }))).toEqual([
-    "10 with 1%",
+    "10",
+    "1%",
     "3",
     "on",
     "10",

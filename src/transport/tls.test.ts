@@ -30,6 +30,7 @@ import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import { messageBytesMax, protocolVersion } from "../wire/version.ts";
 import { idsDigest } from "../protocol/ids.ts";
+import { proposedParameters } from "../protocol/job-parameters.ts";
 import { callsTransport } from "./calls/calls-transport.ts";
 import { createAuthority } from "./certificates.ts";
 import type { PassiveService } from "./passive-service.ts";
@@ -79,7 +80,7 @@ function lonely(): { job: PreparedJob; service: PassiveService; hello: Parameter
     activeName: "bank",
     instanceCount: 50,
     idsDigest: idsDigest(job.ids),
-    parameters: job.agreed,
+    parameters: proposedParameters(job.agreed),
   };
   return { job, service: job.passives[0].service, hello };
 }

@@ -1,6 +1,6 @@
 /** A job in one place with a recorder at its first passive party: what the tests of attacks start from. */
 import type { NoiseScale } from "../../src/base/noise/noise-scale.ts";
-import type { Defences } from "../../src/base/parameters/parameters.ts";
+import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
 import { ColumnSampler, columnRatesOf } from "../../src/gbdt/boost/column-sampling.ts";

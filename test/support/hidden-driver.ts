@@ -2,14 +2,15 @@
  * A passive party's role with the lattice scheme, driven message by message: what is sealed can be changed on its way.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Defences, resolveParameters, speedParameters } from "../../src/base/parameters/parameters.ts";
+import { resolveParameters, speedParameters } from "../../src/base/parameters/parameters.ts";
+import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../../src/protocol/hidden/terms.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
-import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-parameters.ts";
+import { type AgreedParameters, agreedParameters, proposedParameters } from "../../src/protocol/job-parameters.ts";
 import type { PassiveJob } from "../../src/protocol/passive/job.ts";
 import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { lattice } from "../../src/scheme/lattice/lattice.ts";
@@ -109,7 +110,12 @@ export class HiddenDriver {
 
   /** @returns what the scheme greets with */
   join(): Uint8Array {
-    const hello = { protocolVersion, activeName: "bank", instanceCount: rowCount, parameters: this.agreed };
+    const hello = {
+      protocolVersion,
+      activeName: "bank",
+      instanceCount: rowCount,
+      parameters: proposedParameters(this.agreed),
+    };
     return (
       this.role.join(create(ActiveHelloSchema, { ...hello, idsDigest: idsDigest(ids) })).scheme ?? new Uint8Array(0)
     );

@@ -2,7 +2,8 @@
 import type { CustomObjective } from "../../src/gbdt/objective/custom-objective.ts";
 import type { RowColumns } from "../../src/base/rows/row-columns.ts";
 import { osRandom } from "../../src/base/random.ts";
-import type { CodecParameters, Defences, SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { CodecParameters, SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";

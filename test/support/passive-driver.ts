@@ -19,7 +19,7 @@ import {
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
-import { type AgreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
+import { type AgreedParameters, noiseIn, proposedParameters } from "../../src/protocol/job-parameters.ts";
 import type { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { isSet } from "../../src/wire/bitmap.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
@@ -106,12 +106,12 @@ export function drive(
     activeName: "bank",
     instanceCount: column.length,
     idsDigest: idsDigest(job.ids),
-    parameters: job.agreed,
   };
   const driver: Driver = {
     job,
     role,
-    join: (change = {}) => role.join(create(ActiveHelloSchema, { ...hello, ...change })),
+    join: ({ parameters = job.agreed, ...change } = {}) =>
+      role.join(create(ActiveHelloSchema, { ...hello, ...change, parameters: proposedParameters(parameters) })),
     setUpMessage,
     setUp: async () => (await role.setUp(await setUpMessage())).candidateCount ?? 0,
     chunks,

@@ -1,6 +1,7 @@
 /** A federated job whose parts a test can reach into: roles, services and peers, not yet started. */
 import { osRandom } from "../../src/base/random.ts";
-import type { CodecParameters, Defences } from "../../src/base/parameters/parameters.ts";
+import type { CodecParameters } from "../../src/base/parameters/parameters.ts";
+import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";

@@ -4,7 +4,8 @@
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { join } from "node:path";
-import { type Defences, type SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { diskStorage } from "../../src/base/files/storage.ts";
 import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";

@@ -1,5 +1,6 @@
 /** Jobs of the tests: small ones, unless a test asks for more. Nothing is refused here: that is what roles are for. */
-import type { CodecParameters, Defences, SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { CodecParameters, SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { resolveSections } from "../../src/party/resolve-job.ts";
 import type { Job } from "../../src/protocol/job.ts";

@@ -16,14 +16,6 @@ import {
 
 export { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue } from "./parameter-spec.ts";
 export { type CodecParameters, codecParameters } from "./codec-parameters.ts";
-export {
-  type Defences,
-  type Preset,
-  presetOf,
-  presets,
-  type PrivacyParameters,
-  privacyParameters,
-} from "./privacy-parameters.ts";
 export { type SpeedParameters, speedParameters } from "./speed-parameters.ts";
 export { type ServingParameters, servingParameters } from "./serving-parameters.ts";
 

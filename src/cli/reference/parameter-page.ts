@@ -4,9 +4,9 @@ import {
   codecParameters,
   describeBounds,
   type ParameterSpec,
-  privacyParameters,
   speedParameters,
 } from "../../base/parameters/parameters.ts";
+import { privacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { defaultsTable } from "../../gbdt/parameters/xgboost-defaults.ts";
 
@@ -52,8 +52,8 @@ export function parameterPage(): string {
   const lines = [
     "# Parameters",
     "",
-    "The parameters of a job. Made by `npm run parameters` from the tables in `src/gbdt/parameters/` and",
-    "`src/base/parameters/`; do not edit.",
+    "The parameters of a job. Made by `npm run parameters` from the tables in `src/gbdt/parameters/`,",
+    "`src/base/parameters/` and `src/privacy/defences/`; do not edit.",
     "",
     "- In a config each section has its own block: `training:`, `codec:`, `privacy:`, `speed:`.",
     "- On the command line `max_depth` is `--max-depth`.",

@@ -1,7 +1,8 @@
 /** What the parser of the command line complains about, as one of our own errors: one line, with a code. */
 import type { Command, CommanderError } from "commander";
 import { TandemError } from "../../base/error.ts";
-import { codecParameters, privacyParameters, speedParameters } from "../../base/parameters/parameters.ts";
+import { codecParameters, speedParameters } from "../../base/parameters/parameters.ts";
+import { privacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 
 /** Options whose value is a list of columns: after them a word too many is often one more column. */

@@ -3,7 +3,7 @@ import { assert } from "../../base/assert.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Membership } from "../../base/membership.ts";
-import type { Defences } from "../../base/parameters/parameters.ts";
+import type { Defences } from "../../privacy/defences/defences.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../split/binning.ts";

@@ -1,5 +1,5 @@
 /** The minimums of a job: what a passive party's owner asks for, and what the job has agreed on, whichever is more. */
-import type { Defences } from "../../base/parameters/parameters.ts";
+import type { Defences } from "../../privacy/defences/defences.ts";
 import type { Minimums } from "./offered-candidates.ts";
 import { minimumsWithNoise } from "./tree-noise.ts";
 

@@ -3,7 +3,8 @@
  * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
  * what a job was worth.
  */
-import { privacyParameters, resolveParameters } from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { privacyParameters } from "../../privacy/defences/defences.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";

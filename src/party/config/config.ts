@@ -7,7 +7,7 @@ import { logLevels } from "../../record/log-line.ts";
 import { defaultScheme } from "../../scheme/registry.ts";
 import { z } from "zod";
 import { normalisationNames } from "../../psi/normalise.ts";
-import type { PrivacyParameters } from "../../base/parameters/parameters.ts";
+import type { PrivacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { groupCountMax } from "../../gbdt/split/interactions.ts";
 import { groupSyntax } from "../../protocol/interaction-groups.ts";

@@ -2,12 +2,8 @@
 import { z } from "zod";
 import { jobSyntax } from "../../base/job-name.ts";
 import { TandemError } from "../../base/error.ts";
-import {
-  presets,
-  privacyParameters,
-  type PrivacyParameters,
-  resolveParameters,
-} from "../../base/parameters/parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { presets, privacyParameters, type PrivacyParameters } from "../../privacy/defences/defences.ts";
 import { type Job, type JobSection, mapSections, secureKeyBits } from "../../protocol/job.ts";
 import { defaultScheme, isScheme, schemeNames } from "../../scheme/registry.ts";
 import { resolveJob } from "../resolve-job.ts";

@@ -4,7 +4,7 @@ import type { Observation } from "../../messages/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
 import { type SpendingTerms, treeSpending, treeSpendingMax } from "../../privacy/tree-spending.ts";
 import { drawsColumns, outputsPerTree } from "../../protocol/hidden/terms.ts";
-import { type AgreedParameters, firstTreeOf, treeCountOf } from "../../protocol/job-parameters.ts";
+import { type AgreedParameters, firstTreeOf, layoutTerms, treeCountOf } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { DaySpent } from "../daily-budget.ts";
 import type { BudgetLimits, JobDemand, PartnerBudgets } from "../partner-budget.ts";
@@ -115,7 +115,7 @@ export class JobSpending {
 
 /** A node whose gradients are its own answers, in a tree per class, for that class alone. */
 function spendingTerms(agreed: AgreedParameters): SpendingTerms {
-  const membership = factsOfJob(schemeNamed(agreed.scheme).membership, agreed.hiddenOutcomes);
+  const membership = factsOfJob(schemeNamed(agreed.scheme).membership, agreed.defences.hidden_outcomes);
   const outputs = membership.gradientsAreShared ? agreed.outputs : outputsPerTree(agreed);
-  return { ...agreed, outputs, membership, drawsColumns: drawsColumns(agreed) };
+  return { ...layoutTerms(agreed), outputs, membership, drawsColumns: drawsColumns(agreed) };
 }

@@ -56,13 +56,14 @@ export async function startSplits(
       `${name} has no share of the start model that was made with this active party`,
     );
   // What was never told of this model is not told now either.
-  if (share.maskedScoring === true && !agreed.maskedScoring)
+  if (share.maskedScoring === true && !agreed.defences.masked_scoring)
     throw new TandemError(
       "POLICY",
       `start_model: ${name} made it with masked_scoring, so a job that goes on from it needs masked_scoring too`,
     );
   // All thresholds that are used may be used again: with more than were agreed on, the limit would be none.
-  if (agreed.maxThresholds > 0 && new UsedThresholds(agreed.maxThresholds, share.splits).isExceeded)
+  const { max_thresholds: thresholdsMax } = agreed.defences;
+  if (thresholdsMax > 0 && new UsedThresholds(thresholdsMax, share.splits).isExceeded)
     throw new TandemError(
       "POLICY",
       `start_model: ${name} has more thresholds in it than max_thresholds allows, so no job with it can go on from it`,

@@ -1,12 +1,12 @@
 /** What a passive party says of an attempt at a job: public events, and notes for its own eyes. */
 import { membershipFlag } from "../../record/membership.ts";
 import type { TandemError } from "../../base/error.ts";
-import { presetOf } from "../../base/parameters/parameters.ts";
+import { presetOf } from "../../privacy/defences/defences.ts";
 import { programVersion } from "../../base/program-version.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { disclosuresOf } from "../../privacy/disclosures.ts";
 import type { Ledger } from "../../messages/ledger.ts";
-import { type AgreedParameters, defencesOf, treeCountOf } from "../../protocol/job-parameters.ts";
+import { type AgreedParameters, treeCountOf } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit } from "../../record/events.ts";
 import type { PassiveResult } from "../../record/events/job-events.ts";
@@ -137,7 +137,6 @@ export class JobVoice {
 
 /** By the names of the config. The preset's own name is not agreed upon: it follows from the others. */
 function agreedDefences(agreed: AgreedParameters) {
-  const defences = defencesOf(agreed);
-  const privacy = presetOf(defences);
-  return { ...(privacy === null ? {} : { privacy }), ...recordedDefences(defences, agreed.scheme) };
+  const privacy = presetOf(agreed.defences);
+  return { ...(privacy === null ? {} : { privacy }), ...recordedDefences(agreed.defences, agreed.scheme) };
 }

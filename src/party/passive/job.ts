@@ -62,7 +62,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
         transcript = beginTranscript(options);
       },
       finish: async () => {
-        const mark = maskedMark(agreed.maskedScoring);
+        const mark = maskedMark(agreed.defences.masked_scoring);
         await checkpoints.finish({ name, job, model, ...mark, active: peer, splits: role.ownSplits });
         await spending.finished();
         noteSplits(transcript, options.features, role.ownSplits);

@@ -20,7 +20,7 @@ import type { Traffic } from "../../messages/tally.ts";
 import { rowBitmap } from "../../wire/bitmap.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { HiddenMembership } from "../hidden/active.ts";
-import { agreedParameters, type AgreedParameters, noiseIn } from "../job-parameters.ts";
+import { agreedParameters, type AgreedParameters, noiseIn, proposedParameters } from "../job-parameters.ts";
 import { SentMembership } from "../sent/active.ts";
 import { checkDart, federatedDart } from "./dart-course.ts";
 import { FederatedRound, layoutFor, type RoundTurn } from "./federated-round.ts";
@@ -113,7 +113,7 @@ export class ActiveRole {
       jobId: jobId ?? new Uint8Array(0),
       validationFile: this.#job.validationFile ?? false,
       validationRows: rowBitmap(rows.validation, rows.count),
-      parameters: this.#agreed,
+      parameters: proposedParameters(this.#agreed),
     };
     await Promise.all(
       this.#sessions.map(async (session) => {

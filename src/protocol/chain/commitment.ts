@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import { namedDefences } from "../../privacy/defences/defences.ts";
 import { jobSectionNames, type SectionValues } from "../job.ts";
 
 export type Facts = Readonly<Record<string, string | number | boolean>>;
@@ -29,7 +30,9 @@ export function factsOf(group: string, values: object): Facts {
 
 /** All parameters of a job. */
 export function parameterFacts(job: SectionValues): Facts {
-  return Object.assign({}, ...jobSectionNames.map((section) => factsOf(section, job[section]))) as Facts;
+  const { privacy, ...values } = job.privacy;
+  const named = { ...job, privacy: { privacy, ...namedDefences(values) } };
+  return Object.assign({}, ...jobSectionNames.map((section) => factsOf(section, named[section]))) as Facts;
 }
 
 export function numbersDigest(values: Float64Array | Uint32Array | null): string {

@@ -56,7 +56,7 @@ export class HiddenMembership implements ActiveMembership {
     });
     await Promise.all(sessions.map((session) => session.setUp(message, skipBin)));
     await Promise.all(sessions.map((session) => this.#takeHints(session)));
-    if (!agreed.hiddenOutcomes) return;
+    if (!agreed.defences.hidden_outcomes) return;
     for (const session of sessions)
       this.#transfers.set(session, new OutcomeTransfers(session.connection.peer, session.tally));
   }

@@ -27,6 +27,7 @@ import { splitKey } from "../split-key.ts";
 import { NodeMessages } from "./passive-node-messages.ts";
 import { OutcomeTransfers } from "./passive-outcomes.ts";
 import { drawsColumns, nodesOfJob, nodesPerTree, outputsPerTree, runOf, sendsTreeShape } from "./terms.ts";
+import { layoutTerms } from "../job-parameters.ts";
 
 /** No sample is sent: the bitmap of all instances is empty. */
 const everyInstance = new Uint8Array(0);
@@ -56,7 +57,7 @@ export class HiddenMembers implements PassiveMembership {
     const transfers = new OutcomeTransfers(attempt, decisions);
     this.calls = {
       hints: () => this.#hints(),
-      ...(agreed.hiddenOutcomes
+      ...(agreed.defences.hidden_outcomes
         ? {
             outcomeKeys: (keys) => transfers.keys(keys),
             hiddenSplits: (messages) => transfers.splits(messages),
@@ -88,7 +89,7 @@ export class HiddenMembers implements PassiveMembership {
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       summed: summedRows(shared, rows),
-      terms: agreed,
+      terms: layoutTerms(agreed),
     });
     return {
       lasting,
@@ -222,7 +223,7 @@ export class HiddenMembers implements PassiveMembership {
             "Begin anew under another name",
         );
       const begun = { nodesReserved: reserved, setUp, round };
-      if (agreed.answerNoise === 0) return begun;
+      if (agreed.defences.answer_noise === 0) return begun;
       const before = splits.filter((split) => split.tree < tree);
       return { ...begun, splits: before, trees: Math.min(finished, tree) };
     });

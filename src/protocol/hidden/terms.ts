@@ -18,7 +18,7 @@ export function runOf(job: string, jobId: Uint8Array): Uint8Array {
 
 /** What is offered at a node depends on where it stands, so requests say so. */
 export function sendsTreeShape(agreed: AgreedParameters): boolean {
-  return agreed.maxThresholds > 0 || agreed.interactionGroups !== "" || !hasSameColumns(agreed);
+  return agreed.defences.max_thresholds > 0 || agreed.interactionGroups !== "" || !hasSameColumns(agreed);
 }
 
 /** Some columns are left out: where hints link candidates, answers show which are drawn together. */

@@ -4,7 +4,13 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import { firstTreeOf, fitsStoredTrees, flatParameters } from "../job-parameters.ts";
+import {
+  firstTreeOf,
+  fitsStoredTrees,
+  type FlatParameters,
+  flatParameters,
+  receivedParameters,
+} from "../job-parameters.ts";
 import type { PassiveJob } from "./job.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { requireActiveVersion } from "../../wire/version.ts";
@@ -16,14 +22,16 @@ import { requireActiveVersion } from "../../wire/version.ts";
  */
 export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number, begun: number): void {
   requireActiveVersion(hello.protocolVersion, job.name);
-  const proposed = hello.parameters && flatParameters(hello.parameters);
-  for (const [field, ours] of Object.entries(flatParameters(job.agreed))) {
-    const given = proposed?.[field];
-    if (given === ours) continue;
-    const asked = given === undefined ? "nothing" : peerText(String(given));
+  const proposed = flatParameters(receivedParameters(hello.parameters, job.name));
+  const agreed = flatParameters(job.agreed);
+  const shown = (value: FlatParameters[string] | undefined): string =>
+    value === undefined ? "nothing" : peerText(String(value));
+  for (const field of new Set([...Object.keys(agreed), ...Object.keys(proposed)])) {
+    if (proposed[field] === agreed[field]) continue;
     throw new TandemError(
       "HANDSHAKE_MISMATCH",
-      `${field}: the active party proposes ${asked}, ${job.name} has agreed to ${ours}`,
+      `${peerText(field)}: the active party proposes ${shown(proposed[field])}, ` +
+        `${job.name} has agreed to ${shown(agreed[field])}`,
     );
   }
   if (hello.instanceCount !== job.instanceCount || Buffer.compare(hello.idsDigest, job.idsDigest) !== 0) {

@@ -40,7 +40,7 @@ export class PredictionAnswers {
   async *predict(request: ActivePredict): AsyncGenerator<ReturnType<typeof outcomeMessage>> {
     this.#expectPhase();
     const { job, tally } = this.#attempt;
-    if (job.agreed.maskedScoring)
+    if (job.agreed.defences.masked_scoring)
       throw new TandemError("PROTOCOL_STATE", "this job agreed on masked scoring: outcomes of splits are not sent");
     const [outcomes, rowCount] = this.#outcomes(request);
     await job.admitScores?.(rowCount);
@@ -62,7 +62,7 @@ export class PredictionAnswers {
 
   maskOpen(request: ActiveMaskOpen): MessageInitShape<typeof PassiveMaskOpenedSchema> {
     this.#expectPhase();
-    if (!this.#attempt.job.agreed.maskedScoring)
+    if (!this.#attempt.job.agreed.defences.masked_scoring)
       throw new TandemError("PROTOCOL_STATE", "this job did not agree on masked scoring");
     const session = new MaskedAnswerer(request, this.#maskedModel(request.startModel));
     this.#sessions.add(caller, session);

@@ -169,6 +169,8 @@ describe("the handshake", () => {
     slotBits: 30,
     interactionGroups: "a",
   };
+  const configName = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
   test("the list below is every field that is agreed on", () =>
     expect(Object.keys(flatParameters(drive(key).job.agreed)).sort()).toEqual(Object.keys(others).sort()));
 
@@ -177,7 +179,11 @@ describe("the handshake", () => {
     const { agreed } = driver.job;
     const ours = flatParameters(agreed)[field];
     const changed =
-      field === "keyBits" ? { ...agreed, schemeParameters: { keyBits: 4096 } } : { ...agreed, [field]: value };
+      field === "keyBits"
+        ? { ...agreed, schemeParameters: { keyBits: 4096 } }
+        : Object.hasOwn(agreed, field)
+          ? { ...agreed, [field]: value }
+          : { ...agreed, defences: { ...agreed.defences, [configName(field)]: value } };
     const error = await expectError(() => driver.join({ parameters: changed }), "HANDSHAKE_MISMATCH");
     expect(error.message).toBe(`${field}: the active party proposes ${value}, passive-1 has agreed to ${ours}`);
     expect(() => driver.join(), "a refused hello leaves the party waiting").not.toThrow();
@@ -186,7 +192,7 @@ describe("the handshake", () => {
   test("no parameters at all", async () => {
     const driver = drive(key);
     const hello = create(ActiveHelloSchema, { protocolVersion, activeName: "bank" });
-    await expectError(() => driver.role.join(hello), "HANDSHAKE_MISMATCH", /proposes nothing/);
+    await expectError(() => driver.role.join(hello), "HANDSHAKE_MISMATCH", /names no parameters/);
   });
 
   test("other ids, another order, another number", async () => {

@@ -11,7 +11,7 @@ import type { TreeJob, TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { TreeSample } from "../../scheme/candidates/tree-sample.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { candidateCountMax } from "../../wire/version.ts";
-import { defencesOf } from "../job-parameters.ts";
+import { layoutTerms } from "../job-parameters.ts";
 import type { PassiveJob } from "./job.ts";
 
 type NodesOf<Nodes> = (
@@ -93,7 +93,7 @@ export function treeJobOf(job: PassiveJob, people: number, skippedBins: Int32Arr
     sampler: samplerOf(job),
     maxDepth: agreed.maxDepth,
     maxLeaves: agreed.maxLeaves,
-    minimums: minimumsOfJob(job.minimums, defencesOf(agreed), people),
+    minimums: minimumsOfJob(job.minimums, agreed.defences, people),
     noise: noiseOf(job),
   };
 }
@@ -114,7 +114,7 @@ function candidatesOf({ features }: PassiveJob): number {
 }
 
 function noiseOf({ agreed, noiseSecret: secret }: PassiveJob): PartyNoise | null {
-  const scale = noiseScaleOf(agreed);
+  const scale = noiseScaleOf(layoutTerms(agreed));
   if (scale === null) return null;
   assert(secret !== undefined, "a job with noise has a secret for it");
   return { secret, scale, slotCount: 2 * agreed.outputs };

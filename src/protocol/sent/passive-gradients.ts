@@ -97,7 +97,7 @@ export class RoundGradients {
     const { tree } = first;
     const { round } = progress.current;
     const kept = round?.tree === tree ? round.chunks : null;
-    const keeps = roundStore !== null && agreed.answerNoise > 0 && kept === null;
+    const keeps = roundStore !== null && agreed.defences.answer_noise > 0 && kept === null;
     let count = 0;
     for (let next: IteratorResult<ActiveGradients> = { value: first }; next.done !== true; next = await rest.next()) {
       const chunk = next.value;

@@ -87,9 +87,9 @@ export class NodeSplitRules implements SplitRules {
 
   /** The trees of a round share their root, unless each offers something else there. */
   #isOffered(node: number): boolean {
-    const { colsampleBytree, colsampleBylevel, colsampleBynode, maxThresholds, treesPerRound } = this.#agreed;
+    const { colsampleBytree, colsampleBylevel, colsampleBynode, defences, treesPerRound } = this.#agreed;
     const tree = this.#tree;
-    const isSameRoot = colsampleBytree * colsampleBylevel * colsampleBynode === 1 && maxThresholds === 0;
+    const isSameRoot = colsampleBytree * colsampleBylevel * colsampleBynode === 1 && defences.max_thresholds === 0;
     const first = node === 0 && isSameRoot ? tree - (tree % treesPerRound) : tree;
     for (let t = first; t <= tree; t++) if (this.#store.isAnswered(t, node)) return true;
     return false;

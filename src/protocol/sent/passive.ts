@@ -6,6 +6,7 @@ import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { SentNodes } from "../../scheme/candidates/sent-nodes.ts";
 import type { SentPassive } from "../../scheme/sent-scheme.ts";
 import type { ActiveGradients, ActiveNode, ActiveSetUp } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { layoutTerms } from "../job-parameters.ts";
 import type { Attempt } from "../passive/attempt.ts";
 import { membersDigest } from "../passive/digests.ts";
 import { histogramAnswers, type SumsAnswer } from "../passive/histogram-answer.ts";
@@ -56,7 +57,7 @@ export class SentMembers implements PassiveMembership {
       columns: { bins: features.map(({ bins }) => bins), binCounts: Uint32Array.from(features, totalBinCount) },
       nodesAskedMax: 1 + treeSizeMax(agreed).pairs,
       treesPerRound: agreed.treesPerRound,
-      terms: agreed,
+      terms: layoutTerms(agreed),
       allowsUnpacked: job.allowsUnpacked ?? false,
     });
     return {

@@ -12,10 +12,11 @@ import type {
 } from "../../privacy/attack/audit-result.ts";
 import { guessLabels } from "../../privacy/attack/cells.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
+import { defenceNames } from "../../privacy/defences/defences.ts";
 import { prepareSimulation } from "../prepare-simulation.ts";
 import type { SimulateOptions } from "../simulate-options.ts";
 import { AttackBudget, type AttackTime } from "./attack-budget.ts";
-import { defences } from "./defences.ts";
+import { changesTraining, whatIfs } from "./what-if.ts";
 import { type AuditedJob, type RecordedTraining, type ToldByScheme, trainRecorded } from "./recorded-training.ts";
 import { bestGuess, type FoundOfScheme, mean, schemeRow } from "./scheme-row.ts";
 
@@ -36,7 +37,7 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
   const { active, passives } = prepared.federation;
   const asItIs: AuditedJob = { ...prepared, names: [active, ...passives].map(({ name }) => name) };
   const others = audit.whatIf
-    ? defences.flatMap(({ name, change }) => {
+    ? whatIfs.flatMap(({ name, change }) => {
         const changed = change(asItIs);
         return changed === null ? [] : [{ name, job: changed }];
       })
@@ -58,14 +59,10 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
   return { isEstimate: false, parties, labels, whatIf: audit.whatIf ? whatIf : null, schemes };
 }
 
-/**
- * Masked scoring changes nothing about training: what that tells is known already. Hidden outcomes are those of people
- * of whom nothing is asked here.
- */
+/** Masked scoring changes nothing about training: what that reveals is known already. */
 function isSameTraining({ job: a }: AuditedJob, { job: b }: AuditedJob): boolean {
-  const { masked_scoring: _a, hidden_outcomes: _hiddenA, ...defencesA } = a.privacy;
-  const { masked_scoring: masked, hidden_outcomes: _hiddenB, ...defencesB } = b.privacy;
-  return masked && a.training === b.training && JSON.stringify(defencesA) === JSON.stringify(defencesB);
+  const isAlike = defenceNames.every((name) => !changesTraining(name) || a.privacy[name] === b.privacy[name]);
+  return b.privacy.masked_scoring && a.training === b.training && isAlike;
 }
 
 interface Attacked {

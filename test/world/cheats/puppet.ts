@@ -6,7 +6,8 @@ import { gradientLayout } from "../../../src/codec/gradient-layout.ts";
 import type { GradientLayout } from "../../../src/codec/layout.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { idsDigest } from "../../../src/protocol/ids.ts";
-import { type AgreedParameters, agreedParameters } from "../../../src/protocol/job-parameters.ts";
+import type { SentDefence } from "../../../src/protocol/agreed-defences.ts";
+import { type AgreedParameters, agreedParameters, proposedParameters } from "../../../src/protocol/job-parameters.ts";
 import { schemeNamed } from "../../../src/scheme/registry.ts";
 import type { SentActive } from "../../../src/scheme/sent-scheme.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
@@ -35,6 +36,8 @@ export interface NodeSums {
 /** What a cheat changes about its hello. */
 interface HelloChanges {
   readonly parameters?: AgreedParameters;
+  /** As they are sent; left out: the parameters'. */
+  readonly defences?: readonly SentDefence[];
   readonly validationRows?: Uint8Array;
 }
 
@@ -98,13 +101,14 @@ export class Puppet {
     this.#connection.close();
   }
 
-  async join(changes: HelloChanges = {}): Promise<void> {
+  async join({ parameters = this.agreed, defences, ...changes }: HelloChanges = {}): Promise<void> {
+    const proposed = proposedParameters(parameters);
     const hello: Hello = {
       protocolVersion,
       activeName: "bank",
       instanceCount: ids.length,
       idsDigest: idsDigest(ids),
-      parameters: this.agreed,
+      parameters: { ...proposed, ...(defences === undefined ? {} : { defences: [...defences] }) },
       jobId: this.#jobId,
       ...this.#introduction,
       ...changes,

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import type { Defence } from "./defence.ts";
+import { appliesTo, defenceNames, defences, isOn, isWeaker, noDefences, presetOf, presets } from "./defences.ts";
+import { privacyParameters } from "./defences.ts";
+
+describe.each(defenceNames)("%s", (name) => {
+  const defence: Defence = defences[name];
+
+  test("is off unless it is asked for, and each preset has as much of it as those before", () => {
+    expect(isOn(defence.parameter.default)).toBe(false);
+    const values = presets.map((preset) => resolveParameters(privacyParameters, { privacy: preset })[name]);
+    expect(isOn(values[0])).toBe(false);
+    values.slice(1).forEach((value, i) => expect(isWeaker(name, value, values[i])).toBe(false));
+  });
+
+  test("off is weaker than on; nothing is weaker than off, nor than itself", () => {
+    const off = defence.parameter.default;
+    const on = defence.parameter.kind === "switch" ? true : defence.parameter.max;
+    expect(isWeaker(name, off, on)).toBe(true);
+    expect(isWeaker(name, on, off)).toBe(false);
+    for (const value of [off, on]) expect(isWeaker(name, value, value)).toBe(false);
+  });
+
+  test("is said in words where it is on", () => {
+    expect(defence.phrase(1)).toMatch(/^\w.*[^.]$/);
+    expect(defence.lowers).toMatch(/^what .* reveals?$/);
+  });
+
+  test("has a reason where it is refused, and an audit tries it with one that there is", () => {
+    expect(defence.refusal === undefined).toBe(defence.appliesTo === undefined);
+    expect((["sent", "hidden"] as const).some((membership) => appliesTo(name, membership))).toBe(true);
+    if (typeof defence.audit === "object") expect(defenceNames).toContain(defence.audit.with);
+  });
+});
+
+test("a number is weaker below what is demanded, or above, as the table says", () => {
+  expect(isWeaker("answer_noise", 9, 10)).toBe(true);
+  expect(isWeaker("answer_noise", 11, 10)).toBe(false);
+  expect(isWeaker("max_thresholds", 4, 3)).toBe(true);
+  expect(isWeaker("max_thresholds", 2, 3)).toBe(false);
+});
+
+test.each(presets)("the defences that %s sets are known by its name", (preset) => {
+  const { privacy, ...values } = resolveParameters(privacyParameters, { privacy: preset });
+  expect(privacy).toBe(preset);
+  expect(presetOf(values)).toBe(preset);
+});
+
+test("what no preset sets has no name; what is not known does not decide", () => {
+  expect(presetOf({ ...noDefences, masked_scoring: true })).toBeNull();
+  expect(presetOf({ ...noDefences, answer_noise: 10 })).toBeNull();
+  expect(presetOf({})).toBe("exact");
+  expect(presetOf({ answer_noise: 10 })).toBe("guarded");
+});

@@ -1,0 +1,22 @@
+/** A feature that has used its thresholds offers those again, and no others: gbdt/split/used-thresholds.ts. */
+import { formatCount } from "../../base/text/format.ts";
+import type { AmountDefence } from "./defence.ts";
+
+/** A threshold that is used again reveals nothing new of the same people, but where their missing values go. */
+const note = (limit: number): string =>
+  `at most ${limit === 1 ? "1 threshold" : `${formatCount(limit)} different thresholds`} of each feature in all trees`;
+
+export const maxThresholds = {
+  parameter: {
+    kind: "integer",
+    default: 0,
+    defaultOf: { guarded: 3, strict: 1 },
+    min: 0,
+    max: 4096,
+    help: "thresholds of each passive feature that a job may use in all its trees; 0: no limit",
+  },
+  stricter: "lower",
+  phrase: (limit) => `${limit} threshold${limit === 1 ? "" : "s"} per feature`,
+  lowers: "what split outcomes reveal",
+  notes: { withheld: note, splitOutcomes: note, predictionOutcomes: note, scoringOutcomes: note },
+} as const satisfies AmountDefence;
