@@ -109,6 +109,7 @@ describe("a job that is opened again", () => {
     ["training rows", { training: "AQ==" }, /the people have changed/],
     ["validation rows", { validation: "AQ==" }, /the people have changed/],
     ["parameters", { agreed: { job: "j", numRound: 4 } }, /numRound has changed/],
+    ["defence, which was off", { agreed: { ...terms.agreed, roundedGains: 1 } }, /roundedGains has changed/],
     ["data", { data: "ff" }, /its own data has changed/],
   ])("with another %s: anew without a tree, refused with one", async (name, change, says) => {
     const disk = new Disk();
