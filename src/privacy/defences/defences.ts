@@ -1,6 +1,6 @@
 /**
- * The table of defences: a file each. Options, configs, policies, the handshake, records, reports and docs/parameters.md
- * are made from it. A preset sets all of them; each can be set by itself.
+ * The table of defences: a file each. Options, configs, policies, the handshake, records, reports and
+ * docs/parameters.md are made from it. A preset sets all of them; each can be set by itself.
  */
 import { type Membership, membershipFacts } from "../../base/membership.ts";
 import { type ChoiceSpec, choice, type ValuesOf } from "../../base/parameters/parameter-spec.ts";
