@@ -16,7 +16,7 @@ const task = new BoostingTask(parameters, new TrainingRows(labels, { validation:
 /** The error of the validation rows, round by round: the third is the best. */
 const margins = [0.5, 0.3, 0.1, 0.4, 0.2, 0].map((error) => labels.map((label) => label + error));
 
-test.each([0, 1, 2, 3, 4])("goes on after %i rounds as if it had seen them itself", async (seen) => {
+test.each([0, 1, 2, 3, 4])("resumes after %i rounds as if it had seen them itself", async (seen) => {
   let monitor = new BoostingMonitor(parameters, task);
   let rounds = 0;
   for (; !monitor.isOver; rounds++) {
@@ -24,7 +24,7 @@ test.each([0, 1, 2, 3, 4])("goes on after %i rounds as if it had seen them itsel
     await monitor.afterRound(margins[rounds]);
   }
   expect([rounds, monitor.roundsKept, monitor.best?.round]).toEqual([5, 3, 2]);
-  // What is told of the model is of the round that is kept, on both kinds of rows.
+  // The reported metrics are those of the kept round, on both kinds of rows.
   const { train, validation } = monitor.metricsKept ?? {};
   expect([train?.["rmse"], validation?.["rmse"]]).toEqual([expect.closeTo(0.1), expect.closeTo(0.1)]);
 });

@@ -1,7 +1,6 @@
 /**
- * Watches a validation set round by round: metrics, the best round so far, and when to stop. Both trainers ask it, so
- * both stop after the same round. As in XGBoost the last of several metrics decides; what is kept is the best round's
- * model.
+ * Watches a validation set round by round: metrics, the best round so far, and when to stop. Both trainers use it, so
+ * both stop after the same round. As in XGBoost the last of several metrics decides; the best round's model is kept.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
@@ -13,16 +12,17 @@ import { fitsObjective, isHigherBetter, metricFor, type MetricName } from "../me
 import { requireDeciding } from "../metric/one-class.ts";
 import { objectiveFor } from "../objective/objectives.ts";
 
-/** The best round so far, by the metric that decides. */
+/** The best round so far, by the deciding metric. */
 export interface BestRound {
   readonly round: number;
   readonly value: number;
   /**
-   * All metrics of the training rows, then all of the validation rows, where early stopping may make it the model's.
-   * A job that an earlier version began has none.
+   * All metrics of the training rows, then all of the validation rows, if early stopping may choose this round.
+   * Missing in
+   * jobs begun by an earlier version.
    */
   readonly metrics?: Float64Array;
-  /** Of booster dart, where early stopping may make it the model's: what the trees weighed then. */
+  /** Booster dart: the tree weights of this round, if early stopping may choose it. */
   readonly treeWeights?: readonly number[];
 }
 
@@ -34,9 +34,10 @@ export class BoostingMonitor {
   #rounds: number;
 
   /**
-   * @param before rounds that were seen before, where training goes on
-   * @throws TandemError USAGE for early stopping without a validation set, or a metric that does not fit; LABEL_INVALID
-   * if the metric that decides does not exist there
+   * @param before earlier rounds of a resumed training
+   * @throws TandemError USAGE for early stopping without a validation set, or a metric that does not fit;
+   * LABEL_INVALID
+   * if the deciding metric is undefined for these labels
    */
   constructor(
     parameters: TrainingParameters,
@@ -63,8 +64,8 @@ export class BoostingMonitor {
   }
 
   /**
-   * A round has ended.
-   * @param treeWeights of booster dart: of all trees so far
+   * Records the end of a round.
+   * @param treeWeights booster dart: of all trees so far
    * @returns metrics of the validation rows, null without them
    */
   async afterRound(
@@ -93,7 +94,8 @@ export class BoostingMonitor {
     return { metrics, ...(treeWeights === undefined ? {} : { treeWeights }) };
   }
 
-  /** Metrics of the model that early stopping keeps, if rounds after it are dropped and it is known; otherwise null. */
+  /** Metrics of the model that early stopping keeps, if later rounds are dropped and they are known; otherwise null.
+   * */
   get metricsKept(): Readonly<Record<"train" | "validation", Readonly<Record<string, number>>>> | null {
     const values = this.#best?.metrics;
     if (values === undefined || this.roundsKept === this.#rounds) return null;
@@ -102,7 +104,7 @@ export class BoostingMonitor {
     return { train: from(0), validation: from(this.#metrics.length) };
   }
 
-  /** What the trees of the model that is kept weigh: later rounds have moved them. @param last after the last round */
+  /** The tree weights of the kept model: later rounds have changed them. @param last after the last round */
   weightsKept(last: readonly number[]): readonly number[] {
     if (this.roundsKept === this.#rounds) return last;
     assert(this.#best?.treeWeights !== undefined, "the best round's weights are known");
@@ -125,13 +127,13 @@ export class BoostingMonitor {
     return this.#evaluate(margins, this.#task.rows.training);
   }
 
-  /** Whether the last `early_stopping_rounds` rounds brought nothing. */
+  /** Whether the last `early_stopping_rounds` rounds brought no improvement. */
   get isOver(): boolean {
     const patience = this.#parameters.early_stopping_rounds;
     return patience > 0 && this.#best !== null && this.#rounds - 1 - this.#best.round >= patience;
   }
 
-  /** Rounds that the model keeps: up to the best one where early stopping was asked for, otherwise all. */
+  /** Rounds that the model keeps: up to the best one with early stopping, otherwise all. */
   get roundsKept(): number {
     return this.#parameters.early_stopping_rounds > 0 && this.#best !== null ? this.#best.round + 1 : this.#rounds;
   }
@@ -153,7 +155,7 @@ export class BoostingMonitor {
   }
 }
 
-/** @throws TandemError USAGE for a metric that the objective's predictions have no meaning for */
+/** @throws TandemError USAGE for a metric that is undefined for the objective's predictions */
 export function metricsFor(parameters: TrainingParameters): readonly MetricName[] {
   const { objective, eval_metric: wanted } = parameters;
   if (wanted.length === 0) return objectiveFor(objective).metrics;

@@ -1,6 +1,6 @@
 /**
- * What boosting learns from: an objective and the rows; and the gradients that follow from margins. Both trainers,
- * centralised and federated, take their gradients here.
+ * The training task: an objective, the rows, and the gradients for given margins. Both trainers, centralised and
+ * federated, get their gradients here.
  */
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { Objective } from "../objective/objective.ts";
@@ -19,17 +19,17 @@ export class BoostingTask {
   readonly rows: TrainingRows;
   /** Margins per instance. */
   readonly outputCount: number;
-  /** Per tree of a round the outputs that it learns. */
+  /** Per tree of a round its outputs. */
   readonly treeOutputs: readonly (readonly number[])[];
   readonly #parameters: TrainingParameters;
-  /** What gradients are multiplied with; null: every instance counts once. */
+  /** The factors of gradients; null: every instance counts once. */
   readonly #weights: Float64Array | null;
   readonly #bounds: readonly (Range | null)[];
 
   /**
-   * @param learnsSplits false: only leaves, for which labels that are all alike will do, as in XGBoost
+   * @param learnsSplits false: only leaves are computed, for which equal labels suffice, as in XGBoost
    * @throws TandemError USAGE for columns that the objective does not take, or lacks
-   * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first instance that cannot be used, never its value
+   * @throws TandemError LABEL_INVALID or WEIGHT_INVALID naming the first invalid instance, never its value
    */
   constructor(parameters: TrainingParameters, rows: TrainingRows, learnsSplits = true) {
     this.objective = objectiveFor(parameters.objective);
@@ -51,32 +51,33 @@ export class BoostingTask {
     this.#bounds = outputs.flatMap(() => [scaled(g, factor), scaled(h, factor)]);
   }
 
-  /** What each output predicts, where that is a quantile; otherwise null. */
+  /** The quantile of each output for quantile objectives; otherwise null. */
   get quantiles(): readonly number[] | null {
     return this.objective.kind === "quantile" ? (this.objective.leafQuantiles?.(this.#parameters) ?? null) : null;
   }
 
   /**
-   * Where the margins of all instances start: each at its own base_margin, or all at base_score.
-   * @param base of a model that there is already
+   * The initial margins of all instances: each its own base_margin, or all base_score.
+   * @param base that of an existing model
    */
   startMargins(base?: number): Float64Array {
     const { columns, count } = this.rows;
     return columns.base_margin?.slice() ?? new Float64Array(count * this.outputCount).fill(base ?? this.baseMargin());
   }
 
-  /** Where boosting starts. @throws TandemError USAGE if the objective cannot start from this base_score */
+  /** The initial margin. @throws TandemError USAGE if the objective cannot start from this base_score */
   baseMargin(): number {
     const { base_score: baseScore } = this.#parameters;
     if (baseScore !== "auto") return baseMarginFrom(this.objective, baseScore);
     const { estimate } = this.objective;
-    // Not rounded: whose label it is must have no residual, as in XGBoost, where labels are float32 as well.
+    // Not rounded: an instance with this label must have no residual, as in XGBoost, where labels are float32 as
+    // well.
     const { training } = this.rows;
     if (estimate !== undefined) {
       const { labels, weights } = this.rows.select(training);
       return estimate(labels, weights, this.#parameters) + 0;
     }
-    if (this.outputCount > 1) return baseMarginFrom(this.objective, 0.5); // what all classes start from cancels out
+    if (this.outputCount > 1) return baseMarginFrom(this.objective, 0.5); // a start common to all classes cancels out
     // One Newton step from zero, as XGBoost's own estimate does it (2.0, InitEstimation).
     const [g, h] = this.gradients(new Float64Array(this.rows.count)).values;
     const step = -sum(g, training) / sum(h, training);
@@ -84,10 +85,10 @@ export class BoostingTask {
   }
 
   /**
-   * The tree with the leaves that the objective wants.
-   * @param outputs those that the tree learns
+   * The tree with leaf values as the objective defines them.
+   * @param outputs those of the tree
    * @param margins before this tree
-   * @param sample the rows that the tree has learnt from; null: all
+   * @param sample the rows that the tree was trained on; null: all
    */
   withOwnLeaves<R>(
     grown: GrownTree<R>,
@@ -131,7 +132,7 @@ function effectiveWeights(
   return labels.map((label, i) => (label === 1 ? positive : 1) * (weights?.[i] ?? 1));
 }
 
-/** The power of two at or above the largest: a bound that grows by it does not change a slot's width. */
+/** The power of two at or above the largest weight: scaling a bound by it does not change a slot's width. */
 function powerAbove(weights: Float64Array): number {
   const largest = weights.reduce((a, b) => Math.max(a, b), 0);
   let power = 2 ** Math.floor(Math.log2(largest));

@@ -6,7 +6,7 @@ const sampler = (byTree: number, byLevel: number, byNode: number, secret = "s"):
 const at = (tree: number, depth: number, node: number) => ({ tree, depth, node });
 
 describe("ColumnSampler", () => {
-  it("takes all columns unless told otherwise", () => {
+  it("takes all columns by default", () => {
     expect([...sampler(1, 1, 1).at(at(0, 0, 0), 4)]).toEqual([0, 1, 2, 3]);
     expect(sampler(1, 1, 1).takesAll).toBe(true);
     expect(sampler(0.5, 1, 1).isFixedPerTree).toBe(true);
@@ -35,7 +35,7 @@ describe("ColumnSampler", () => {
     expect(node.every((column) => level.includes(column))).toBe(true);
   });
 
-  it("depends on tree, level, node and secret, each where it should", () => {
+  it("depends on tree, level, node and secret", () => {
     const all = sampler(0.5, 0.5, 0.5);
     const text = (tree: number, depth: number, node: number, which = all): string =>
       which.at(at(tree, depth, node), 200).join();

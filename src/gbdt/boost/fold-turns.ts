@@ -1,7 +1,7 @@
 /**
- * k-fold cross-validation by turns: every fold has a model of its own, which learns from the rows outside the fold; the
- * models grow one round each, one after the other. So early stopping can look at all of them after every round, as
- * XGBoost's cv does: the mean over the folds of the last metric decides, for all folds together.
+ * Interleaved k-fold cross-validation: every fold has its own model, trained on the rows outside the fold; the models
+ * grow one round each, one after the other. So early stopping can use all of them after every round, as XGBoost's cv
+ * does: the mean over the folds of the last metric decides, for all folds together.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
@@ -17,7 +17,7 @@ import { isHigherBetter } from "../metric/metrics.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 
-/** A fold's model after a round: on the rows that it learns from, and on those of its fold. */
+/** The metrics of a fold's model after a round: on its training rows, and on the rows of its fold. */
 export interface FoldMetrics {
   readonly train: Metrics;
   readonly test: Metrics;
@@ -25,49 +25,48 @@ export interface FoldMetrics {
 
 export interface Spread {
   readonly mean: number;
-  /** That of the sample. */
+  /** The sample standard deviation. */
   readonly deviation: number;
 }
 
 /** One round of one fold's model. */
 export interface Turn {
-  /** Of the fold's, counted over its layers. */
+  /** Index of the fold's gradient round. */
   readonly round: number;
   readonly fold: number;
-  /** The number of its first tree among those of all folds. */
+  /** The index of its first tree among the trees of all folds. */
   readonly firstTree: number;
-  /** Nothing follows, whatever early stopping thinks. */
+  /** The last turn, regardless of early stopping. */
   readonly isLast: boolean;
-  /** What this model is trained with. */
+  /** The parameters of this model. */
   readonly training: TrainingParameters;
   readonly task: BoostingTask;
   readonly monitor: BoostingMonitor;
-  /** A copy: a turn that fails has not happened. */
+  /** A copy, so that a failed turn has no effect. */
   readonly margins: Float64Array;
-  /** Those that the fold's layer began with. */
+  /** The margins at the beginning of the fold's layer. */
   readonly layerMargins: Float64Array;
-  /** Where trees are dropped between rounds, of this turn alone; null: all margins just add up. */
+  /** Dart state of this turn alone; null: trees are not dropped. */
   readonly dart: DartCourse | null;
 }
 
-/** Models that grow by turns in one job. */
+/** Models whose training is interleaved in one job. */
 export interface Turns {
-  /** What the job is agreed on with: rounds of all models together, and within its limits what each is trained with. */
+  /** The parameters that the parties agree on: the rounds of all models together, and bounds of their parameters. */
   readonly whole: TrainingParameters;
-  /** The first model's task: where every attempt begins. */
+  /** The first model's task, with which every attempt begins. */
   readonly firstTask: BoostingTask;
-  /** Trees of all models that are finished. */
+  /** Finished trees of all models. */
   readonly treesDone: number;
   readonly isOver: boolean;
   next(): Turn;
-  /** The turn's trees are stored wherever they must be. */
+  /** Called when the turn's trees have been stored. */
   finish(turn: Turn): Promise<void>;
 }
 
 export interface CrossValidationOutcome {
   /**
-   * Rounds that were grown, and the best of them where early stopping was asked for, otherwise the last; counted from
-   * 0.
+   * The number of rounds, and the best of them with early stopping, otherwise the last; counted from 0.
    */
   readonly rounds: number;
   readonly bestRound: number;
@@ -85,16 +84,16 @@ export class FoldTurns implements Turns {
   readonly #tasks: readonly BoostingTask[];
   readonly #monitors: readonly BoostingMonitor[];
   readonly #margins: Float64Array[];
-  /** Of booster dart: what each fold's margins follow from. */
+  /** Booster dart: the state of each fold. */
   readonly #dart: (DartProgress | null)[];
   /** Per round and fold. */
   readonly #history: FoldMetrics[][] = [];
-  /** Rounds of the layer under way that its fold has had, and its margins after them. */
+  /** Rounds of the current layer that its fold has finished, and its margins after them. */
   #ofLayer: { readonly rounds: number; readonly margins: Float64Array } | null = null;
 
   /**
-   * @param rows of all folds; which of them are held out follows from `folds`
-   * @param folds the rows of each, ascending; no row is in two of them
+   * @param rows of all folds; `folds` defines which of them are held out
+   * @param folds the rows of each, ascending and disjoint
    * @throws TandemError LABEL_INVALID, WEIGHT_INVALID or USAGE, as training without a fold's rows would
    */
   constructor(parameters: TrainingParameters, rows: TrainingRows, folds: readonly Uint32Array[]) {
@@ -126,12 +125,12 @@ export class FoldTurns implements Turns {
     return this.#tasks.length;
   }
 
-  /** The first fold's task: where every attempt begins. */
+  /** The first fold's task, with which every attempt begins. */
   get firstTask(): BoostingTask {
     return this.#tasks[0];
   }
 
-  /** Trees of all folds that are finished. */
+  /** Finished trees of all folds. */
   get treesDone(): number {
     const rounds = roundsOf(this.#layersDone, this.#parameters) + (this.#ofLayer?.rounds ?? 0);
     return rounds * this.firstTask.treeOutputs.length;
@@ -141,7 +140,7 @@ export class FoldTurns implements Turns {
     return this.#history.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Layers that every fold has had: what XGBoost calls rounds. */
+  /** Layers that every fold has finished: what XGBoost calls rounds. */
   get roundsDone(): number {
     return Math.floor(this.#layersDone / this.foldCount);
   }
@@ -155,13 +154,13 @@ export class FoldTurns implements Turns {
     );
   }
 
-  /** Whether every fold has had so many rounds, or will have no more. */
+  /** Whether every fold has finished this many rounds, or will have no more. */
   hasHad(rounds: number): boolean {
     const isBetween = this.#layersDone % this.foldCount === 0 && this.#ofLayer === null;
     return this.isOver || (isBetween && this.roundsDone >= rounds);
   }
 
-  /** Nothing more will be grown: what it has come to stays. */
+  /** Training has ended: the result is final. */
   forgetMargins(): void {
     this.#margins.fill(new Float64Array(0));
     this.#dart.fill(null);
@@ -190,7 +189,7 @@ export class FoldTurns implements Turns {
     return progress && new DartCourse(this.#parameters, this.#tasks[fold].outputCount, progress);
   }
 
-  /** The turn's trees are stored wherever they must be. */
+  /** Called when the turn's trees have been stored. */
   async finish({ round, fold, monitor, margins, dart }: Turn): Promise<void> {
     this.#dart[fold] = dart?.progress ?? null;
     if (!endsLayer(round, this.#parameters)) {
@@ -208,7 +207,7 @@ export class FoldTurns implements Turns {
     return this.#margins[fold];
   }
 
-  /** Over the folds, after the last round that all of them have had; null before. */
+  /** Over the folds, after the last round that all of them have finished; null before. */
   get latest(): CrossValidationOutcome["history"][number] | null {
     return this.roundsDone === 0 ? null : overFolds(this.#history[this.roundsDone - 1]);
   }
@@ -224,7 +223,7 @@ export class FoldTurns implements Turns {
     };
   }
 
-  /** The first of the rounds that are best on average. */
+  /** The first of the rounds with the best mean. */
   #bestRound(): number {
     const names = metricsFor(this.#parameters);
     const deciding = names[names.length - 1];
@@ -239,7 +238,7 @@ export class FoldTurns implements Turns {
   }
 }
 
-/** All folds' rounds, as passive parties count them. */
+/** The rounds of all folds, as passive parties count them. */
 export function roundsOfAll(training: TrainingParameters, folds: number): TrainingParameters {
   const { num_round: rounds, local_rounds: local } = training;
   return { ...training, num_round: rounds * folds, local_rounds: Math.min(local, rounds) * folds };

@@ -3,7 +3,7 @@
  * that all begin from the same margins, each with a sample of its own, and with leaves that are divided by their
  * number. Without it a layer is one round.
  *
- * To a passive party every round is a round like any other: it is never asked about two samples of the same
+ * For a passive party every round is the same: it is never asked about two samples of the same
  * ciphertexts.
  */
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
@@ -20,7 +20,7 @@ export function beginsLayer(round: number, { num_parallel_tree: rounds }: Forest
   return round % rounds === 0;
 }
 
-/** Whether a round is the last of its layer: margins move on, and early stopping looks. */
+/** Whether a round is the last of its layer: then margins are updated, and early stopping is checked. */
 export function endsLayer(round: number, { num_parallel_tree: rounds }: Forest): boolean {
   return (round + 1) % rounds === 0;
 }
@@ -30,12 +30,12 @@ export function roundsOf(layers: number, { num_parallel_tree: rounds }: Forest):
   return layers * rounds;
 }
 
-/** What shrinks a leaf: XGBoost divides the learning rate by the trees of a forest. */
+/** The shrinkage of a leaf: XGBoost divides the learning rate by the number of parallel trees. */
 export function etaOf({ eta, num_parallel_tree: rounds }: Forest & Pick<TrainingParameters, "eta">): number {
   return eta / rounds;
 }
 
-/** A model says how many trees of an output stand side by side where there are several. */
+/** The model's field for parallel trees, if there are several. */
 export function parallelOf({ num_parallel_tree: rounds }: Forest): { readonly parallelTrees?: number } {
   return rounds === 1 ? {} : { parallelTrees: rounds };
 }

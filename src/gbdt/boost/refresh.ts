@@ -1,10 +1,13 @@
 /**
- * New leaves for an existing model (XGBoost's process_type=update, updater=refresh): splits stay, and each round's
- * gradients are those of the rounds before it as they are now. Whoever knows where people end, and their labels, needs
- * nobody else for it.
+ * New leaf values for an existing model (XGBoost's process_type=update, updater=refresh): splits stay, and each
+ * round's
+ * gradients are those of the refreshed rounds before it. It needs only the leaf of each instance and the labels, so
+ * the
+ * active party does it alone.
  *
- * Statistics of nodes are those of the new people. As in XGBoost (src/tree/updater_refresh.cc) constraints and samples
- * are of no concern here.
+ * Node statistics are those of the new instances. As in XGBoost (src/tree/updater_refresh.cc) constraints and
+ * sampling
+ * are ignored.
  */
 import { assert } from "../../base/assert.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
@@ -15,19 +18,19 @@ import { beginsLayer, etaOf } from "./layers.ts";
 import type { Tree, TreeNode } from "../tree/tree.ts";
 import type { WeighedTrees } from "../tree/weighted-trees.ts";
 
-/** Sums of doubles stand for themselves. */
+/** The identity grid: sums of doubles. */
 const asTheyAre = { shift: 0, resolution: 1 };
 
 export interface RefreshedTrees<R> {
   readonly trees: Tree<R>[];
-  /** Of the new people, after the last tree. */
+  /** Margins of the new instances after the last tree. */
   readonly margins: Float64Array;
 }
 
 /**
- * @param task of the new people, with the model's objective
- * @param leavesOf per tree the leaf that each person ends in
- * @param refreshLeaf XGBoost's refresh_leaf: false leaves weights as they are, and refreshes statistics only
+ * @param task of the new instances, with the model's objective
+ * @param leavesOf per tree the leaf of each instance
+ * @param refreshLeaf XGBoost's refresh_leaf: false keeps leaf values, and refreshes statistics only
  */
 export function refreshTrees<R>(
   { trees, baseMargin, treeWeights }: WeighedTrees<R> & { readonly baseMargin: number },
@@ -36,7 +39,7 @@ export function refreshTrees<R>(
   leavesOf: (tree: number) => Uint32Array,
   refreshLeaf = true,
 ): RefreshedTrees<R> {
-  assert(treeWeights === undefined, "trees that were dropped on the way cannot be refreshed");
+  assert(treeWeights === undefined, "models of booster dart cannot be refreshed");
   const margins = task.startMargins(baseMargin);
   const perRound = task.treeOutputs.length;
   const refreshed: Tree<R>[] = [];
@@ -79,14 +82,14 @@ function refreshedTree<R>(
   });
 }
 
-/** Per node the sums of all slots over its people, and their number. */
+/** Per node the sums of all slots over its instances, and their number. */
 function nodeSums<R>(tree: Tree<R>, leaves: Uint32Array, values: readonly Float64Array[]): Float64Array[] {
   const sums = tree.map(() => new Float64Array(values.length + 1));
   leaves.forEach((leaf, row) => {
     values.forEach((column, slot) => (sums[leaf][slot] += column[row]));
     sums[leaf][values.length]++;
   });
-  // Children stand after their parents.
+  // Children come after their parents.
   for (let id = tree.length - 1; id >= 0; id--) {
     const node = tree[id];
     if (node.kind === "leaf") continue;
@@ -95,7 +98,7 @@ function nodeSums<R>(tree: Tree<R>, leaves: Uint32Array, values: readonly Float6
   return sums;
 }
 
-/** What a node adds to the gain above it: nothing without enough hessian. */
+/** A node's term of its parent's gain: 0 without enough hessian. */
 function termOf(
   gain: TreeGain,
   sums: Float64Array,

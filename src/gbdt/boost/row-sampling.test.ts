@@ -9,11 +9,11 @@ const g = Float64Array.from({ length: 1000 }, (_, i) => Math.sin(i * 12.9898) * 
 const gradients = { values: [g, g.map(() => 1)], bounds: [null, { min: 1, max: 1 }] };
 
 describe("uniform sampling", () => {
-  it("takes everybody unless told otherwise", () => {
+  it("takes all instances by default", () => {
     expect(sampleRows(parametersOf({}), 0, gradients).sample).toBeNull();
   });
 
-  it("draws the fraction asked for, ascending, each once, another one per round and the same one per seed", () => {
+  it("draws the requested fraction, ascending, without repeats, per round and seed", () => {
     const parameters = parametersOf({ subsample: 0.3 });
     const { sample, values } = sampleRows(parameters, 0, gradients);
     expect(sample).toHaveLength(300);
@@ -25,7 +25,7 @@ describe("uniform sampling", () => {
     values[1].forEach((h, i) => expect(h).toBe(inside.has(i) ? 1 : 0));
   });
 
-  it("draws everybody equally often", () => {
+  it("draws all instances equally often", () => {
     const few = { values: [g.slice(0, 10), g.slice(0, 10)], bounds: [null, null] };
     const counts = new Uint32Array(10);
     for (let round = 0; round < 2000; round++)
@@ -37,7 +37,7 @@ describe("uniform sampling", () => {
 describe("goss", () => {
   const parameters = parametersOf({ sampling_method: "goss", top_rate: 0.2, other_rate: 0.1 });
 
-  it("keeps the largest gradients and weights what it draws from the rest", () => {
+  it("keeps the largest gradients and weights those drawn from the rest", () => {
     const { sample, values, bounds } = sampleRows(parameters, 0, gradients);
     const bySize = [...g.keys()].sort((i, j) => Math.abs(g[j]) - Math.abs(g[i]) || i - j);
     const top = new Set(bySize.slice(0, 200));
@@ -47,7 +47,7 @@ describe("goss", () => {
     expect(bounds).toEqual([null, { min: 8, max: 8 }]);
   });
 
-  it("sums to the right thing on average", () => {
+  it("gives unbiased sums", () => {
     const smallG = g.map((x) => Math.abs(x));
     const total = smallG.reduce((a, b) => a + b, 0);
     let mean = 0;
@@ -74,7 +74,7 @@ describe("goss", () => {
     expect([...(sample ?? [])]).toEqual([2]);
   });
 
-  it("refuses rates that contradict each other", () => {
+  it("rejects contradictory rates", () => {
     expect(() => checkSampling({ ...parameters, top_rate: 0.9, other_rate: 0.2 })).toThrow("add up");
     expect(() => checkSampling({ ...parameters, subsample: 0.5 })).toThrow("subsample");
     expect(() => checkSampling(parameters)).not.toThrow();

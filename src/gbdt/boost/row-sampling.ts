@@ -1,10 +1,10 @@
 /**
- * Which instances a tree learns from. Sampling is seeded: everybody who knows seed, tree and gradients draws the same.
+ * Which instances a tree is trained on. Sampling is seeded: seed, tree and gradients determine the sample.
  *
  * - uniform: `subsample` of all instances, without replacement.
  * - goss (gradient-based one-side sampling, LightGBM): the `top_rate` of instances with the largest |g|, and
  *   `other_rate` of all instances, drawn from the rest. Gradients of the drawn ones are multiplied by
- *   (1 - top_rate) / other_rate, so that sums stay right on average.
+ *   (1 - top_rate) / other_rate, so that sums are unbiased.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
@@ -16,13 +16,13 @@ export interface SampledGradients extends RealGradients {
   readonly sample: Uint32Array | null;
 }
 
-/** @throws TandemError USAGE for rates that contradict each other */
+/** @throws TandemError USAGE for contradictory rates */
 export function checkSampling(parameters: TrainingParameters): void {
   const { sampling_method: method, subsample, top_rate: top, other_rate: other } = parameters;
   if (method === "goss" && top + other > 1)
     throw new TandemError("USAGE", "top_rate and other_rate must not add up to more than 1");
   if (method === "goss" && subsample < 1)
-    throw new TandemError("USAGE", "subsample goes with sampling_method uniform. For goss set top_rate and other_rate");
+    throw new TandemError("USAGE", "subsample needs sampling_method uniform. For goss set top_rate and other_rate");
 }
 
 /**
@@ -97,7 +97,7 @@ function drawn(items: Uint32Array, wanted: number, random: SeededRandom): Uint32
   return pool.slice(0, count);
 }
 
-/** Zero outside the sample: nobody sums those, and no range must follow them. */
+/** Zero outside the sample: these are never summed, and must not widen the range. */
 function kept(column: Float64Array, sample: Uint32Array): Float64Array {
   const values = new Float64Array(column.length);
   for (const row of sample) values[row] = column[row];

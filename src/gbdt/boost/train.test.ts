@@ -1,4 +1,4 @@
-/** The trainer against a second one that is as plain as possible: no bins, no histograms, recursion, whole sums. */
+/** The trainer against a second one that is as simple as possible: no bins, no histograms, recursion, whole sums. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
@@ -32,7 +32,7 @@ function train({ parties, labels, parameters }: Data) {
   return trainCentralised({ parties: binned, rows: new TrainingRows(labels), parameters, quantise });
 }
 
-/** Nested form of a tree: what people would write down. */
+/** A tree in nested form, which is easy to write by hand. */
 type Nested =
   | { weight: number }
   | { owner: number; feature: number; threshold: number; defaultLeft: boolean; left: Nested; right: Nested };
@@ -201,7 +201,7 @@ describe("trainCentralised", () => {
     expect(trees[0]).toEqual([{ kind: "leaf", weight: 1, cover: 2, count: 2 }]);
   });
 
-  it("refuses labels that the objective cannot use", async () => {
+  it("rejects labels that the objective cannot use", async () => {
     const parameters = resolveParameters(trainingParameters, {});
     await expect(train({ parties: [[]], labels: Float64Array.of(1, 1), parameters })).rejects.toThrow("both 0 and 1");
   });

@@ -1,4 +1,4 @@
-/** Boosting with all data in one place: the plain trainer that federated training is measured against. */
+/** Centralised boosting with all data in one place: the oracle of federated training. */
 import { assert } from "../../base/assert.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { TandemError } from "../../base/error.ts";
@@ -34,15 +34,15 @@ import { roundsBefore } from "./warm-start.ts";
 /** Rounds real gradients to the integer grid. */
 export type Quantise = (gradients: RealGradients) => QuantisedGradients;
 
-/** What the models of one job share, where several grow by turns. */
+/** What the models of one job share, if the training of several is interleaved. */
 export interface SharedJob {
   /** See peopleOf. */
   readonly people: number;
-  /** Models that grow by turns; one where left out. */
+  /** Number of interleaved models; default: one. */
   readonly folds?: number;
-  /** What all models keep within, where each has parameters of its own; left out: their own. */
+  /** The limits of the job if each model has its own parameters; left out: the model's own. */
   readonly whole?: TrainingParameters;
-  /** Per party what its splits have used; null where that is not limited, as of the active party. */
+  /** Per party the thresholds used so far; null where they are not limited, as for the active party. */
   readonly used: readonly (UsedThresholds | null)[];
 }
 
@@ -52,8 +52,9 @@ export interface CentralisedTraining {
   readonly rows: TrainingRows;
   readonly parameters: TrainingParameters;
   /**
-   * Goes on from this model, num_round rounds more; with each party's columns, which its rules ask about. Null or left
-   * out: from nothing.
+   * A warm start: num_round more rounds after this model, with each party's columns, to which its rules refer. Null
+   * or
+   * left out: none.
    */
   readonly start?: {
     readonly model: Model;
@@ -63,24 +64,24 @@ export interface CentralisedTraining {
   readonly quantise: Quantise;
   /** Which trees each round of dart drops; left out: drawn from the seed. */
   readonly drops?: DrawDrops;
-  /** Per party what it draws its columns with; "" where left out. */
+  /** Per party the secret of its column sampling; default: "". */
   readonly samplingSecrets?: readonly string[];
   /**
-   * Per party what its owner asks of candidates; none where left out, nor ever of the active party, which sees its own
-   * sums anyway.
+   * Per party the minimums for candidates; default: none. The active party never has any, since it sees its own sums
+   * anyway.
    */
   readonly minimums?: readonly Minimums[];
-  /** What lowers what passive parties give away; none where left out. */
+  /** The defences of the job; default: none. */
   readonly defences?: Defences;
-  /** What passive parties of the job learn about members of nodes; "sent" where left out. */
+  /** What passive parties learn about members of nodes; default: "sent". */
   readonly membership?: Membership;
-  /** Per party what its noise is made with; index 0, the active party, has none. Needed where there is noise. */
+  /** Per party the secret of its noise; index 0, the active party, has none. Required if there is noise. */
   readonly noiseSecrets?: readonly Uint8Array[];
-  /** Left out: the model is the only one of its job. */
+  /** Left out: the job has this model only. */
   readonly job?: SharedJob;
-  /** A tree's number among those of several models that grow by turns: columns are drawn by it. Left out: its own. */
+  /** A tree's index among those of all interleaved models, which column sampling uses. Left out: its own index. */
   readonly treeNumber?: (treeIndex: number) => number;
-  /** Who looks on at the trees that passive parties take part in; nobody where left out. */
+  /** Observes the trees in which passive parties take part; left out: no observer. */
   readonly watch?: (tree: WatchedTree) => SearchWatch;
   /** Called after each tree, with the margins that include it. */
   readonly onTree?: (tree: Tree<SplitRule>, treeIndex: number, margins: Float64Array) => void;
@@ -108,7 +109,7 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   }
 }
 
-/** trainCentralised layer by layer, so that several models can take turns. */
+/** trainCentralised layer by layer, so that several models can be interleaved. */
 export async function* centralisedRounds(training: CentralisedTraining): AsyncGenerator<void, TrainedModel> {
   const { parties, rows, parameters, quantise, onTree, start = null } = training;
   for (const feature of parties.flat()) {
@@ -221,13 +222,13 @@ function offersOf(
 ): Pick<PartyColumns, "minimums" | "ever"> {
   const minimums = minimumsOfParty(training, owner, people);
   if (owner === 0) return { minimums, ever: null };
-  // Of models that grow by turns each learns from other rows; those of the job are all.
+  // Interleaved models are trained on different rows; the job's rows are all of them.
   const { training: trained, count } = training.rows;
   const summed = (): Uint32Array => (training.job === undefined ? trained : null) ?? rowNumbers(count);
   return rules.offers(minimums, training.parties[owner], summed);
 }
 
-/** What a passive party has reserved when nothing was redone (protocol/hidden/terms.ts). */
+/** The serial that a passive party has reserved if no round was repeated (protocol/hidden/terms.ts). */
 function serialOf(
   { parameters, job }: Pick<CentralisedTraining, "parameters" | "job">,
   { treeOutputs }: BoostingTask,
@@ -241,7 +242,7 @@ function serialOf(
   return rounds * treeOutputs.length * nodesAskedMax(growParametersOf(size), columnRatesOf(size));
 }
 
-/** Defences are passive parties' only. */
+/** Defences apply to passive parties only. */
 function minimumsOfParty({ minimums, defences }: CentralisedTraining, party: number, people: number): Minimums {
   const policy = minimums?.[party] ?? noMinimums;
   return party === 0 || defences === undefined ? policy : minimumsOfJob(policy, defences, people);
@@ -253,7 +254,7 @@ function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { 
   assert(!isNoisy || parties.every((_, i) => i === 0 || noiseSecrets?.[i] !== undefined), "noise needs its secrets");
 }
 
-/** A model says how many outputs it has where there are several, which quantiles they are, and if rows start apart. */
+/** The model's fields for outputs: their number if several, their quantiles, and whether rows have base margins. */
 export function outputsOf({
   outputCount,
   quantiles,
@@ -267,8 +268,8 @@ export function outputsOf({
 }
 
 /**
- * @throws TandemError USAGE: a constraint orders values, and two weights; categories have no order, and a leaf of
- * several outputs has more weights
+ * @throws TandemError USAGE if a constraint names a categorical feature, which has no order, or leaves have several
+ * outputs
  */
 export function checkConstraints(parameters: TrainingParameters, features: readonly BinnedFeature[]): void {
   for (const { name, monotone = 0, categories } of features) {
@@ -278,7 +279,7 @@ export function checkConstraints(parameters: TrainingParameters, features: reado
   if (features.some(({ monotone = 0 }) => monotone !== 0)) checkOrderedLeaves(parameters);
 }
 
-/** @throws TandemError USAGE if leaves cannot keep the order that a monotone constraint asks for */
+/** @throws TandemError USAGE if leaves cannot keep the order of a monotone constraint */
 export function checkOrderedLeaves(parameters: TrainingParameters, whose = ""): void {
   if (hasVectorLeaves(parameters))
     throw new TandemError("USAGE", `${whose}monotone constraints need multi_strategy one_output_per_tree`);
@@ -289,7 +290,7 @@ export function checkOrderedLeaves(parameters: TrainingParameters, whose = ""): 
     );
 }
 
-/** @throws TandemError USAGE if nothing bounds a tree */
+/** @throws TandemError USAGE if the size of a tree is unlimited */
 export function checkGrowth({
   max_depth: depth,
   max_leaves: leaves,
@@ -298,7 +299,7 @@ export function checkGrowth({
     throw new TandemError("USAGE", "max_depth and max_leaves are both 0, so that trees have no limit. Set one of them");
 }
 
-/** @throws TandemError USAGE, as in XGBoost: each tree of a round would move by all of a leaf's residuals */
+/** @throws TandemError USAGE, as in XGBoost: each tree of a round would move by the whole residual of a leaf */
 export function checkForest({
   num_parallel_tree: trees,
   objective,
@@ -332,7 +333,7 @@ export function addLeafWeights<R>(
     for (let i = 0; i < leaves.length; i++) addLeaf(margins, i, outputCount, treeIndex, tree[leaves[i]]);
     return;
   }
-  // A split's weight is never looked up: rows end at leaves.
+  // The weight of a split is never used: rows end at leaves.
   const weights = Float64Array.from(tree, (node) => (node.kind === "leaf" ? node.weight : Number.NaN));
   for (let i = 0, at = treeIndex % outputCount; i < leaves.length; i++, at += outputCount)
     margins[at] += weights[leaves[i]];

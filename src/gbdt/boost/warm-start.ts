@@ -1,7 +1,8 @@
 /**
- * Going on from a model that was trained before (XGBoost's xgb_model): its trees come first, and rounds are counted on
- * from them, so that samples and columns are drawn as if there had been no end. Both trainers ask here whether the
- * model fits.
+ * Warm start: continues a model that was trained before (XGBoost's xgb_model). Its trees come first and rounds are
+ * counted on from them, so that samples and columns are drawn as in one uninterrupted training. Both trainers check
+ * here
+ * whether the model fits.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
@@ -10,14 +11,14 @@ import { roundsOf } from "./layers.ts";
 import type { ModelTerms } from "../tree/model.ts";
 import type { Tree } from "../tree/tree.ts";
 
-/** What of a model both trainers need, whatever they know of its rules. */
+/** The part of a model that both trainers need, whatever they know of its rules. */
 export interface StartModel<R> extends ModelTerms {
   readonly trees: readonly Tree<R>[];
 }
 
 /**
- * @returns the number of rounds that come before the first new one; 0 without a model
- * @throws TandemError USAGE naming what the model was trained with otherwise
+ * @returns the number of rounds before the first new one; 0 without a model
+ * @throws TandemError USAGE naming the parameter that differs from the model's
  */
 export function roundsBefore<R>(
   start: StartModel<R> | null,
@@ -52,7 +53,7 @@ export function roundsBefore<R>(
   // An estimate is made once, before the first tree.
   if (parameters.base_score !== "auto" && !Object.is(task.baseMargin(), start.baseMargin)) {
     throw refusal(
-      `base_score is ${parameters.base_score}, but the model began elsewhere. 'auto' takes the model's own`,
+      `base_score is ${parameters.base_score}, but the model was trained with another one. 'auto' uses the model's`,
     );
   }
   return trees.length / perRound;

@@ -40,7 +40,7 @@ function chain(features: number): Tree<Rule> {
   return nodes;
 }
 
-/** A feature's splits ask for different things: a row answers each node on its own. */
+/** The splits of a feature have different thresholds: a row answers each node independently. */
 const goesLeft = (tree: number, node: number, row: number): boolean =>
   ((tree * 7 + node * 13 + row * 5) % 11) % 2 === 0;
 
@@ -95,7 +95,7 @@ const closeTo = (expected: readonly number[]): unknown[] =>
   expected.map((value) => expect.closeTo(value, 10) as unknown);
 
 describe("values are Shapley's, by definition", () => {
-  test("of trees of any shape, with features that stand on a path several times", async () => {
+  test("of trees of any shape, with features that occur several times on a path", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 1e6 }), fc.integer({ min: 0, max: 5 }), async (seed, depth) => {
         const random = new SeededRandom(`shap-${seed}`);
@@ -121,7 +121,7 @@ describe("values are Shapley's, by definition", () => {
     }
   });
 
-  test("of several outputs, whose trees take turns or have a weight for each, scaled", async () => {
+  test("of several outputs, with one tree per output or vector leaves, scaled", async () => {
     const random = new SeededRandom("shap-outputs");
     const turns = Array.from({ length: 4 }, () => randomTree(random, 3, 3));
     const of = await explained(turns, 3, 2, 2, 0.5);
@@ -139,7 +139,7 @@ describe("values are Shapley's, by definition", () => {
   });
 });
 
-/** What a row's leaf adds. */
+/** The leaf weight of a row. */
 function leafWeight(tree: Tree<Rule>, row: number): number {
   let id = 0;
   for (let node = tree[id]; node.kind === "split"; node = tree[id]) id = goesLeft(0, id, row) ? node.left : node.right;
@@ -162,7 +162,7 @@ test("values and bias are the margin: more rows than a block has", async () => {
     expect(total(of(row))).toBeCloseTo(row + leafWeight(tree, row), 9);
 });
 
-test("hessians of nothing: people count, and without people both sides alike", async () => {
+test("without hessians instance counts are used, and without instances both sides are equal", async () => {
   const leaf = (weight: number, count: number) => ({ kind: "leaf", weight, cover: 0, count }) as const;
   const tree = (counts: readonly [number, number]): Tree<Rule> => [
     { kind: "split", left: 1, right: 2, gain: 0, cover: 0, count: 4, rule: { feature: 0 } },

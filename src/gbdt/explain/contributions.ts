@@ -1,7 +1,9 @@
 /**
- * SHAP values of a model's margins: per person and output what each column adds, and a bias that is the same for
- * everybody. Values and bias sum up to the margin. Exact path-dependent TreeSHAP with covers as weights, as XGBoost's
- * `pred_contribs`.
+ * SHAP values of a model's margins: per instance and output the contribution of each column, and a bias that is the
+ * same
+ * for all instances. Contributions and bias sum up to the margin. Exact path-dependent TreeSHAP with covers as
+ * weights,
+ * as XGBoost's `pred_contribs`.
  */
 import { assert } from "../../base/assert.ts";
 import { type CategoryNames, columnTest } from "../split/split-test.ts";
@@ -10,9 +12,9 @@ import type { LeafNode, SplitRule, Tree } from "../tree/tree.ts";
 import { withWeightsInLeaves } from "../tree/weighted-trees.ts";
 import { addTreeContributions, type ContributionTable } from "./tree-contributions.ts";
 
-/** Who counts as one feature in a tree, and where its values go. */
+/** Which splits of a tree count as one feature (a player), and where its values are added. */
 export interface TreePlayers {
-  /** Per node: its split's player, from 0 on; of leaves nothing is asked. */
+  /** Per node: the player of its split, from 0 on; unused for leaves. */
   readonly players: Int32Array;
   /** Per player. */
   readonly columns: Int32Array;
@@ -40,16 +42,16 @@ export interface Explanation<R> {
   readonly trees: readonly Tree<R>[];
   readonly outputCount: number;
   readonly columnCount: number;
-  /** The first and the end of the trees that count. */
+  /** The first tree and the end of the range of trees. */
   readonly range: { readonly first: number; readonly end: number };
   playersOf(tree: number): TreePlayers;
-  /** What a tree's leaves are multiplied with; 1 where it is left out. */
+  /** The factor of a tree's leaves; default: 1. */
   scaleOf?(tree: number): number;
   goesLeft(tree: number, node: number, row: number): boolean;
 }
 
 /**
- * @param base the margin that a person starts from, per output; it goes into the bias
+ * @param base the initial margin per output, which is added to the bias
  * @returns per row, per output: the columns' values, then the bias
  */
 export async function contributionsOf<R>(
@@ -78,9 +80,9 @@ export async function contributionsOf<R>(
 }
 
 /**
- * Where one has all columns and rules: SHAP values per feature of each party, parties one after the other, then the
+ * With all columns and rules in one place: SHAP values per feature of each party, one party after the other, then the
  * bias. Parameters as those of predictMargins.
- * @param baseMargins what people start from, outputs side by side, where they do not start from the model's own
+ * @param baseMargins initial margins per instance, all outputs of an instance adjacent, if they are not the model's
  */
 export function predictContributions(
   model: Model,
@@ -114,7 +116,7 @@ export function predictContributions(
   );
 }
 
-/** As gbdt/tree/tree.ts adds leaves: trees of one output take turns, others have a weight for each. */
+/** As gbdt/tree/tree.ts adds leaves: a tree of one output adds to that output, others have a weight for each. */
 function outputsOf<R>(tree: Tree<R>, index: number, outputCount: number, scale: number) {
   const isVector = tree.some((node) => node.kind === "leaf" && node.weights !== undefined);
   if (!isVector) return [{ output: index % outputCount, weightOf: (leaf: LeafNode) => scale * leaf.weight }];

@@ -1,10 +1,12 @@
 /**
- * What each player adds to the margins of many people in one tree. A player is what counts as one feature: somebody
- * else decides which splits ask the same one. Rows go through the tree together, node by node; a row's state at a node
- * is a bit per player of the path: passed so far, or not.
+ * The contributions of the players of one tree to the margins of many instances. A player is what counts as one
+ * feature;
+ * the caller decides which splits belong to the same player. Rows go through the tree together, node by node; a row's
+ * state at a node has a bit per player of the path: passed so far, or not.
  *
- * Paths of few players have few states, and what a state gives each of them is computed once per leaf. Longer paths are
- * computed per row. Work per row and leaf is at most quadratic in the players of its path.
+ * Short paths have few states, and the values of a state are computed once per leaf. Longer paths are computed per
+ * row.
+ * The work per row and leaf is at most quadratic in the number of players of its path.
  */
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { LeafNode, Tree } from "../tree/tree.ts";
@@ -12,11 +14,11 @@ import { LeafShares } from "./leaf-shares.ts";
 
 export interface ExplainedTree {
   readonly tree: Tree<unknown>;
-  /** Per node: the player that its split asks, from 0 on. */
+  /** Per node: the player of its split, from 0 on. */
   readonly players: ArrayLike<number>;
-  /** Per player: the column that its values are added to. */
+  /** Per player: the column to which its values are added. */
   readonly columns: ArrayLike<number>;
-  /** What a leaf adds to each output that the tree is for. */
+  /** The values of a leaf for each output of the tree. */
   readonly outputs: readonly { readonly output: number; weightOf(leaf: LeafNode): number }[];
 }
 
@@ -28,12 +30,12 @@ export interface ContributionTable {
   readonly columnCount: number;
 }
 
-/** Rows that go through a tree together: what they touch stays in the processor's cache. */
+/** Rows that go through a tree together: their state fits the processor's cache. */
 const blockRows = 4096;
-/** Players whose states fit a table: 1024 states of 10 values stay in the cache, and trees of depth 10 need no more. */
+/** Maximum number of players with a table: 1024 states of 10 values fit the cache; trees of depth 10 need no more. */
 const tabledPlayersMax = 10;
 
-/** Many rows take long: whoever does this has other things to do too, and gets his turns. */
+/** Yields to the event loop, because many rows take long. */
 export async function addTreeContributions(
   explained: ExplainedTree,
   goesLeft: (node: number, row: number) => boolean,
@@ -47,24 +49,24 @@ export async function addTreeContributions(
   }
 }
 
-/** The parts of a node's people that go left and right, as training saw them. */
+/** The fractions of a node's training instances that go left and right. */
 export function coverRatios(tree: Tree<unknown>, id: number): readonly [left: number, right: number] {
   const node = tree[id];
   if (node.kind === "leaf") return [1, 0];
   const [left, right] = [tree[node.left], tree[node.right]];
   if (node.cover > 0) return [left.cover / node.cover, right.cover / node.cover];
-  // Hessians of nothing: people count.
+  // Without hessians instance counts are used.
   const count = left.count + right.count;
   return count > 0 ? [left.count / count, right.count / count] : [0.5, 0.5];
 }
 
-/** The mean of a tree over its training rows belongs to nobody. */
+/** The mean of a tree over its training rows is added to the bias. */
 function addBias({ tree, outputs }: ExplainedTree, table: ContributionTable): void {
   const { values, rowCount, outputCount, columnCount } = table;
   const parts = new Float64Array(tree.length);
   parts[0] = 1;
   const means = outputs.map(() => 0);
-  // Children stand after their parents.
+  // Children come after their parents.
   tree.forEach((node, id) => {
     if (node.kind === "leaf") outputs.forEach(({ weightOf }, k) => (means[k] += parts[id] * weightOf(node)));
     else {
@@ -89,14 +91,14 @@ class Walk {
   readonly #blockRows: number;
   /** Per depth, the rows' states there. */
   readonly #states: Uint32Array[] = [];
-  /** Per depth, whether a row goes left at the node that is being looked at. */
+  /** Per depth, whether a row goes left at the current node. */
   readonly #lefts: Uint8Array[] = [];
-  /** The path's players in the order in which they were met, and their z. */
+  /** The path's players in the order of their first split, and their z. */
   readonly #players: number[] = [];
   readonly #z: number[] = [];
   /** Per state, from 0 on, a value per player. */
   readonly #tabled: Float64Array;
-  /** Per state the leaf that it was last computed for; 0, the root, is none. */
+  /** Per state the leaf for which it was last computed; 0, the root, stands for none. */
   readonly #tabledFor: Int32Array;
   readonly #tabledPlayers: number;
   #long = new Float64Array(0);
@@ -151,7 +153,7 @@ class Walk {
     for (let row = 0; row < this.#rowCount; row++) lefts[row] = goesLeft(node, first + row) ? 1 : 0;
   }
 
-  /** The states one level down: whoever goes the other way has not passed this player's splits. */
+  /** The states one level down: rows that go the other way have not passed this player's splits. */
   #step(side: 0 | 1, slot: number, depth: number): void {
     const [from, to, lefts] = [this.#statesAt(depth), this.#statesAt(depth + 1), this.#lefts[depth]];
     const [words, rowCount] = [this.#words, this.#rowCount];

@@ -86,7 +86,7 @@ it("refuses different lengths", () => {
 });
 
 describe("separationAside", () => {
-  it("has the same bits, whoever sorts", async () => {
+  it("is bit-identical with and without the addon", async () => {
     const random = new SeededRandom("aside");
     const count = 6000;
     // Of either sign, from very small to very large, some of them equal, -0 among them.
@@ -99,7 +99,7 @@ describe("separationAside", () => {
     expect(plain.auc).toBeGreaterThan(0.5);
   });
 
-  it("refuses what is no number, and has no figure for one class", async () => {
+  it("rejects NaN, and is undefined for one class", async () => {
     const labels = Float64Array.from({ length: 5000 }, (_, i) => i % 2);
     await expect(separationAside(new Float64Array(5000).fill(NaN, 4999), labels)).rejects.toThrow("not a number");
     expect((await separationAside(new Float64Array(5000), labels.fill(1))).auc).toBeNaN();

@@ -31,7 +31,7 @@ export const aucMetrics = [
   },
 ] as const satisfies readonly Metric[];
 
-/** Below this many scores a call of the addon costs more than it brings. */
+/** Below this many scores the overhead of an addon call exceeds its benefit. */
 const nativeMin = 4096;
 
 export interface Separation {
@@ -55,7 +55,7 @@ export function separation(scores: ArrayLike<number>, labels: ArrayLike<number>,
   return new GroupedScores(mergedGroups(classScores(scores, labels, 1).sort(), classScores(scores, labels, 0).sort()));
 }
 
-/** The same, by the addon where it is there: the event loop does not wait for it. */
+/** The same, in the addon if it is available, without blocking the event loop. */
 export async function separationAside(
   scores: Float64Array,
   labels: Float64Array,
@@ -116,7 +116,7 @@ class GroupedScores implements Separation {
     this.ks = isOneClass ? NaN : largest;
   }
 
-  /** Asked for rarely, and dear: logarithms. */
+  /** Computed on demand, because logarithms are expensive. */
   get aucpr(): number {
     const [positives, negatives] = [this.#positives, this.#negatives];
     if (positives === 0 || negatives === 0) return NaN;

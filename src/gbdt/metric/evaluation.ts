@@ -1,4 +1,4 @@
-/** Predictions of some rows against their labels: what metrics are computed from. */
+/** Predictions of some rows with their labels, from which metrics are computed. */
 import type { RowColumns } from "../../base/rows/row-columns.ts";
 import { type ObjectiveName, objectiveFor, predictionsFrom } from "../objective/objectives.ts";
 import type { LearningParameters } from "../parameters/learning-parameters.ts";
@@ -10,11 +10,11 @@ import type { Weights } from "./weighted-mean.ts";
 
 type EvaluatedParameters = LearningParameters & { readonly objective: ObjectiveName };
 
-/** Margins of some rows, seen by every metric; what several metrics need is computed once. */
+/** Margins of some rows, shared by all metrics; values that several metrics need are computed once. */
 export class Evaluation {
   readonly labels: Float64Array;
   readonly weights: Weights;
-  /** What of the parameters metrics may look at. */
+  /** The parameters that metrics may use. */
   readonly parameters: LearningParameters;
   readonly columns: RowColumns;
   readonly #objective: ObjectiveName;
@@ -35,7 +35,7 @@ export class Evaluation {
     this.weights = weights;
   }
 
-  /** What XGBoost's metrics see: of most objectives the predictions. */
+  /** The input of XGBoost's metrics: the predictions for most objectives. */
   get predictions(): Float64Array {
     this.#predictions ??=
       objectiveFor(this.#objective).evaluated?.(this.#margins, this.outputCount) ??
@@ -52,13 +52,13 @@ export class Evaluation {
     return this.#separation;
   }
 
-  /** Rows with their groups. @param places those that count; undefined: all */
+  /** Rows with their groups. @param places the rows to evaluate; undefined: all */
   ranked(places = Infinity): RankedRows {
     const groups = this.columns.qid ?? new Float64Array(this.labels.length);
     return { scores: this.#margins, labels: this.labels, groups, weights: this.weights, places };
   }
 
-  /** What takes long of these metrics is computed aside. */
+  /** Expensive metrics are computed off the event loop. */
   async prepare(wanted: readonly MetricName[]): Promise<void> {
     if (this.outputCount === 1 && wanted.some((metric) => metricFor(metric).separates === true))
       this.#separation ??= await separationAside(this.#scores, this.labels, this.weights);

@@ -51,7 +51,7 @@ function gammaNloglik(means: Numbers, labels: Numbers, weights: Weights = null):
   });
 }
 
-/** Twice the mean of what the log-likelihood lacks to its best. */
+/** Twice the mean gap between the log-likelihood and its maximum. */
 function gammaDeviance(means: Numbers, labels: Numbers, weights: Weights = null): number {
   const epsilon = 1e-6; // XGBoost's kRtEps, added to both
   return (
@@ -63,7 +63,7 @@ function gammaDeviance(means: Numbers, labels: Numbers, weights: Weights = null)
   );
 }
 
-/** Mean negative log-likelihood, but for what does not depend on the prediction. */
+/** Mean negative log-likelihood, without the terms that do not depend on the prediction. */
 function tweedieNloglik(means: Numbers, labels: Numbers, weights: Weights, rho: number): number {
   return mean(means, labels, weights, (predicted, label) => {
     const log = Math.log(predicted);

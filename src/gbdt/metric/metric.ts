@@ -1,6 +1,6 @@
 /**
- * What a metric declares of itself. Its family's file lists it, metrics.ts gathers the families; parameters, defaults,
- * early stopping and docs/objectives.md follow from there.
+ * The declaration of a metric. Its family's file lists it, metrics.ts collects the families; parameters, defaults,
+ * early stopping and docs/objectives.md are derived from it.
  */
 import type { LabelKind } from "../objective/objective.ts";
 import type { LearningParameters } from "../parameters/learning-parameters.ts";
@@ -9,22 +9,22 @@ import type { Evaluation } from "./evaluation.ts";
 export interface Metric {
   /** XGBoost's, where XGBoost has it. */
   readonly name: string;
-  /** What it is, for docs/objectives.md. */
+  /** Description for docs/objectives.md. */
   readonly about: string;
-  /** Labels that it has a meaning for. */
+  /** The kinds of labels for which it is defined. */
   readonly fits: readonly LabelKind[];
-  /** What a number after the name and an @ stands for, as in error@t; left out: there may be none. */
+  /** The meaning of a number after the name and an @, as in error@t; left out: no number is allowed. */
   readonly numbered?: string;
   readonly higherIsBetter?: true;
-  /** Of how scores separate classes: it exists only where all classes do. */
+  /** It measures the separation of classes, and is undefined unless all classes occur. */
   readonly separates?: true;
-  /** Labels other than 0 and 1 have no meaning for it. */
+  /** It is defined for labels 0 and 1 only. */
   readonly needsBinaryLabels?: true;
-  /** Parameters of objectives that it looks at. */
+  /** Parameters of objectives that it uses. */
   readonly parameters?: readonly (keyof LearningParameters)[];
   /** @param at the number after the @, where there is one */
   value(evaluation: Evaluation, at: number | undefined): number;
 }
 
-/** Labels beside which one prediction stands. */
+/** Kinds of labels with one prediction each. */
 export const oneNumber = ["binary", "fraction", "number", "mean"] as const satisfies readonly LabelKind[];

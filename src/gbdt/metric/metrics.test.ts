@@ -1,4 +1,4 @@
-/** What every metric declares must hold, whatever it is. */
+/** Properties that every metric must have. */
 import { describe, expect, test } from "vitest";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { objectiveFor, objectives } from "../objective/objectives.ts";
@@ -11,7 +11,7 @@ test("no two metrics have the same name", () => {
   expect(new Set(metricNames).size).toBe(metrics.length);
 });
 
-/** Rows of two groups, with labels that nearly all objectives take. */
+/** Rows of two groups, with labels that almost all objectives accept. */
 const labels = Float64Array.of(1, 0, 1, 0, 1, 1, 0, 1);
 const columns = { qid: labels.map((_, row) => row % 2), label_upper_bound: labels.map((label) => label + 1) };
 
@@ -33,7 +33,7 @@ describe.each(metricNames)("%s", (name) => {
 
   test("fits some objective", () => expect(fitting).not.toEqual([]));
 
-  test("is a number, and not the worse for better predictions", () => {
+  test("is a number, and not worse for better predictions", () => {
     for (const training of fitting) {
       if (name === "mape") continue; // divides by labels, of which some are 0
       const [good, bad] = [true, false].map((isGood) => evaluationOf(training, isGood).value(name));

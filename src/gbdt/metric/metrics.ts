@@ -1,4 +1,4 @@
-/** All metrics, by the families that declare them. Their names, as values and as a type, are derived from here. */
+/** All metrics, by family. Their names, as values and as a type, are derived from here. */
 import { assert } from "../../base/assert.ts";
 import { objectiveFor } from "../objective/objectives.ts";
 import { outputCountOf } from "../objective/outputs.ts";
@@ -45,7 +45,7 @@ export function isHigherBetter(metric: MetricName): boolean {
   return metricFor(metric).higherIsBetter === true;
 }
 
-/** Whether a metric has a meaning for an objective's labels and predictions. */
+/** Whether a metric is defined for an objective's labels and predictions. */
 export function fitsObjective({ fits }: Pick<Metric, "fits">, parameters: TrainingParameters): boolean {
   const { kind } = objectiveFor(parameters.objective);
   return fits.includes(kind) || (kind === "quantile" && outputCountOf(parameters) === 1 && fits.includes("number"));

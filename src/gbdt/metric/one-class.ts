@@ -1,6 +1,6 @@
 /**
- * Metrics of how classes are separated do not exist where one of them is absent: XGBoost warns, and says NaN. Early
- * stopping and a search by such a metric would choose blindly.
+ * Metrics of class separation are undefined if a class is absent: XGBoost warns and returns NaN. Early stopping and a
+ * search by such a metric would choose blindly.
  */
 import { TandemError } from "../../base/error.ts";
 import { metricFor, type MetricName, metrics as allMetrics } from "./metrics.ts";
@@ -10,7 +10,7 @@ function isClassAbsent(labels: ArrayLike<number>, classes: number): boolean {
   return new Set(Array.from(labels)).size < Math.max(2, classes);
 }
 
-/** Those of the metrics that do not exist for these labels. */
+/** The metrics that are undefined for these labels. */
 export function absentMetrics(
   asked: readonly MetricName[],
   labels: ArrayLike<number>,
@@ -20,7 +20,7 @@ export function absentMetrics(
   return separating.length > 0 && isClassAbsent(labels, classes) ? separating : [];
 }
 
-/** For people; null: all exist. @param rows what they are called, such as "test" */
+/** A message for users; null: all metrics are defined. @param rows their name, such as "test" */
 export function absenceWords(
   metrics: readonly MetricName[],
   labels: ArrayLike<number>,
@@ -36,11 +36,11 @@ export function absenceWords(
 }
 
 /**
- * Whoever chooses by a metric needs one that exists.
+ * Requires that the deciding metric is defined.
  * @param metrics the last one decides
- * @param labels of the rows that it looks at
- * @param who chooses
- * @param rows what they are called
+ * @param labels of the evaluated rows
+ * @param who the feature that uses the metric
+ * @param rows their name
  * @throws TandemError LABEL_INVALID
  */
 export function requireDeciding(
@@ -56,6 +56,6 @@ export function requireDeciding(
   const other = allMetrics.find(({ fits, separates }) => fits.includes(kind) && separates !== true);
   throw new TandemError(
     "LABEL_INVALID",
-    `${words}, and ${who} looks at it. Name another eval_metric last, such as ${other?.name}`,
+    `${words}, but ${who} needs it. Name another eval_metric last, such as ${other?.name}`,
   );
 }

@@ -8,7 +8,7 @@ const labels = Float64Array.from({ length: 5000 }, () => (random.uniform() < 0.3
 const scores = labels.map((label) => 1 / (1 + Math.exp(-label - random.normal())));
 const curves = scoreCurves(scores, labels);
 
-test("curves have at most a hundred points, begin and end in the corners, and never fall", () => {
+test("curves have at most a hundred points, begin and end in the corners, and are monotone", () => {
   const roc = curves?.roc ?? [];
   expect(roc.length).toBeLessThanOrEqual(100);
   expect(roc.length).toBeGreaterThan(50);
@@ -30,14 +30,14 @@ test("the area under the drawn curve and its KS are the metrics", () => {
   expect(curves?.ksAt.ks).toBe(ks(scores, labels));
 });
 
-test("the histogram counts everybody once", () => {
+test("the histogram counts every instance once", () => {
   const { positives = [], negatives = [] } = curves?.histogram ?? {};
   const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
   expect(sum(positives)).toBe(labels.reduce((a, b) => a + b, 0));
   expect(sum(negatives) + sum(positives)).toBe(labels.length);
 });
 
-test("one class gives no curve, equal scores one step", () => {
+test("one class has no curve, equal scores give one step", () => {
   expect(scoreCurves(Float64Array.of(1, 2), Float64Array.of(1, 1))).toBeNull();
   const flat = scoreCurves(Float64Array.of(5, 5), Float64Array.of(0, 1));
   expect(flat?.roc).toEqual([

@@ -1,7 +1,7 @@
 /**
  * How scores separate two classes, as curves of at most `pointsMax` points: the ROC curve, the two cumulative
  * distributions whose largest distance is KS, and the distribution of scores per class. Aggregates only: no point is
- * one person's score where there are more people than points.
+ * a single instance's score if there are more instances than points.
  */
 import { assert } from "../../base/assert.ts";
 
@@ -12,7 +12,7 @@ export interface ScoreCurves {
   readonly cumulative: readonly (readonly [number, number, number])[];
   /** Where the distance of the two cumulative curves is largest. */
   readonly ksAt: { readonly score: number; readonly ks: number };
-  /** People per equally wide interval of scores. */
+  /** Instances per equally wide interval of scores. */
   readonly histogram: {
     readonly min: number;
     readonly max: number;
@@ -38,7 +38,7 @@ export function scoreCurves(scores: Float64Array, labels: Float64Array): ScoreCu
     if (labels[byScore[i]] === 1) positivesBelow++;
     else negativesBelow++;
     const score = scores[byScore[i]];
-    if (i + 1 < byScore.length && scores[byScore[i + 1]] === score) continue; // equal scores stand or fall together
+    if (i + 1 < byScore.length && scores[byScore[i + 1]] === score) continue; // equal scores form one step
     steps.push([score, negativesBelow / negatives, positivesBelow / positives]);
     const distance = Math.abs(negativesBelow / negatives - positivesBelow / positives);
     if (distance > ksAt.ks) ksAt = { score, ks: distance };
@@ -55,7 +55,7 @@ export function scoreCurves(scores: Float64Array, labels: Float64Array): ScoreCu
   };
 }
 
-/** Evenly spread over the people, the last step always among them. */
+/** Evenly spread over the instances, the last step always included. */
 function thinned<T>(steps: readonly T[]): T[] {
   const room = pointsMax - 1;
   if (steps.length <= room) return [...steps];
@@ -71,7 +71,7 @@ function histogramOf(scores: Float64Array, labels: Float64Array, min: number, ma
   return { min: rounded(min), max: rounded(max), negatives: counts[0], positives: counts[1] };
 }
 
-/** Coarser than any one score. */
+/** Rounded, so that single scores are not visible. */
 function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }

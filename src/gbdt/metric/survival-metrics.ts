@@ -61,7 +61,7 @@ function aftNloglik(
   return mean(losses, lowers, weights, (loss) => loss);
 }
 
-/** The fraction of times that lie where they should. @param margins logarithms of times */
+/** The fraction of predicted times within their bounds. @param margins logarithms of times */
 function intervalAccuracy(
   margins: ArrayLike<number>,
   lowers: ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** What metrics are made of: means over instances by their weights. */
+/** Weighted means over instances. */
 import { assert } from "../../base/assert.ts";
 
 /** Null or left out: every instance counts once. */

@@ -1,12 +1,12 @@
 /**
- * Cox's proportional hazards: labels are times, negative where nobody has seen the event by then (censored); as
- * XGBoost, src/objective/regression_obj.cu. A prediction is a hazard relative to others, exp(margin).
+ * Cox's proportional hazards: labels are times, negative if censored; as XGBoost, src/objective/regression_obj.cu. A
+ * prediction is a hazard relative to others, exp(margin).
  *
- * Everybody who is still at risk takes part in everybody's gradient, so it is taken over the rows that are learnt from
- * and no others. Tied times are taken one after the other in the order of rows (Breslow's denominator), as in XGBoost.
+ * The gradient of an instance depends on all instances still at risk, so it is computed over the training rows only.
+ * Tied times are processed in the order of rows (Breslow's denominator), as in XGBoost.
  *
- * Bounds: none can be stated, since one person may carry the risk of many; see log-link-objectives.ts for what is done
- * without.
+ * Bounds: none can be stated, since one instance may carry the risk of many; see log-link-objectives.ts for how the
+ * range is chosen then.
  */
 import { TandemError } from "../../base/error.ts";
 import { requireFinite } from "./label-checks.ts";
@@ -26,7 +26,7 @@ export const coxObjectives = [
       const g = new Float64Array(margins.length);
       const h = new Float64Array(margins.length);
       const order = byTime(labels, rows?.training ?? null);
-      // Constant for all: taken off so that nothing overflows. What follows only has ratios.
+      // A common constant: subtracted so that nothing overflows. Only ratios are used below.
       const largest = order.reduce((most, row) => Math.max(most, margins[row]), -Infinity);
       const atRisk = riskSums(order, labels, (row) => Math.exp(margins[row] - largest));
       let inverse = 0;
@@ -39,7 +39,7 @@ export const coxObjectives = [
           inverseSquare += 1 / atRisk[place] ** 2;
         }
         g[row] = hazard * inverse - (isEvent ? 1 : 0);
-        h[row] = Math.max(hazard * inverse - hazard ** 2 * inverseSquare, 0); // never negative, but for rounding
+        h[row] = Math.max(hazard * inverse - hazard ** 2 * inverseSquare, 0); // negative only by rounding
       });
       return [g, h];
     },
@@ -54,13 +54,13 @@ export const coxObjectives = [
   },
 ] as const satisfies readonly Objective[];
 
-/** Rows by the size of their times, whether seen or not; in their own order where these are equal. */
+/** Rows by absolute time, censored or not; in row order for equal times. */
 export function byTime(labels: ArrayLike<number>, rows: Uint32Array | null): Uint32Array {
   const all = rows?.slice() ?? Uint32Array.from({ length: labels.length }, (_, row) => row);
   return all.sort((a, b) => Math.abs(labels[a]) - Math.abs(labels[b]) || a - b);
 }
 
-/** Per place of the order: the sum over all whose time is not earlier. */
+/** Per position of the order: the sum over all instances whose time is not earlier. */
 export function riskSums(
   order: Uint32Array,
   labels: ArrayLike<number>,
@@ -72,7 +72,7 @@ export function riskSums(
     sum += hazardOf(order[place]);
     const time = Math.abs(labels[order[place]]);
     if (place > 0 && Math.abs(labels[order[place - 1]]) === time) continue;
-    sums.fill(sum, place, last + 1); // tied times have the same people at risk
+    sums.fill(sum, place, last + 1); // tied times have the same risk set
     last = place - 1;
   }
   return sums;

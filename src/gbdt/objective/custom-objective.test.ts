@@ -14,7 +14,7 @@ function task(custom: CustomObjective, held: Uint32Array | null = null, paramete
   return new BoostingTask(parameters, new TrainingRows(labels, { validation: held, custom }));
 }
 
-test("its gradients are taken, within its bounds, and it cannot change what it is given", () => {
+test("its gradients are used, within its bounds, and it cannot modify its arguments", () => {
   const spoiling: CustomObjective = {
     ...logCosh,
     gradients(margins, given, weights) {
@@ -45,7 +45,7 @@ describe("refused", () => {
   test.each([
     ["a g above", giving([0, 2.1, 0], [1, 1, 1]), /instance 1 a g outside(?!.*2\.1)/],
     ["a g below", giving([0, 0, -7], [1, 1, 1]), /instance 2 a g/],
-    ["a g that is none", giving([NaN, 0, 0], [1, 1, 1]), /instance 0 a g/],
+    ["a g that is not a number", giving([NaN, 0, 0], [1, 1, 1]), /instance 0 a g/],
     ["an h below", giving([0, 0, 0], [1, -0.1, 1]), /instance 1 a h/],
     ["an h without end", giving([0, 0, 0], [1, 1, Infinity]), /instance 2 a h/],
   ])("%s", async (_name, custom, words) => {
@@ -64,13 +64,13 @@ describe("refused", () => {
     await expectError(() => task({ ...logCosh, bounds }), "USAGE", /declare/);
   });
 
-  test("beside an objective that needs its own gradients", async () => {
+  test("in place of an objective that needs its own gradients", async () => {
     const median = resolveParameters(trainingParameters, { objective: "reg:absoluteerror" });
-    await expectError(() => task(logCosh, null, median), "USAGE", /cannot take the place/);
+    await expectError(() => task(logCosh, null, median), "USAGE", /cannot replace/);
   });
 });
 
-test("a row that is held back may have any gradient", () => {
+test("a held-out row may have any gradient", () => {
   const custom: CustomObjective = {
     ...logCosh,
     gradients: () => ({ g: Float64Array.of(0, 99, 0), h: Float64Array.of(1, 99, 1) }),

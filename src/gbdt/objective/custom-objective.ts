@@ -1,24 +1,26 @@
 /**
- * Gradients of the caller's own, for users of the library (XGBoost's `obj`). The parameter `objective` still says what
- * labels, predictions, base_score and metrics are; only g and h come from here.
+ * Custom gradients for users of the library (XGBoost's `obj`). The parameter `objective` still defines labels,
+ * predictions, base_score and metrics; only g and h are replaced.
  *
- * Bounds: whoever writes the function states them, and no sum overflows within them. A gradient outside is refused: the
- * grid would clip it without a word, and the model would be another one.
+ * Bounds: the caller states them, and no sum overflows within them. A gradient outside is an error: the grid would
+ * clip
+ * it silently, and the model would differ.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
 import type { TrainingRows } from "../rows/training-rows.ts";
 import type { Objective } from "./objective.ts";
 
-/** Gradients of the caller's own, with bounds that they keep within. */
+/** Custom gradients, with their bounds. */
 export interface CustomObjective {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
-  /** What g and h can be, instance weights included. */
+  /** The range of g and h, instance weights included. */
   readonly bounds: { readonly g: Range; readonly h: Range };
   /**
-   * First and second derivative of the loss by the margin, per instance. It must give the same for the same, or a job
-   * that was broken off ends in another model.
+   * First and second derivative of the loss by the margin, per instance. It must be deterministic, or a resumed job
+   * ends
+   * in a different model.
    * @param weights null: every instance counts once
    */
   gradients(
@@ -28,7 +30,7 @@ export interface CustomObjective {
   ): { readonly g: Float64Array; readonly h: Float64Array };
 }
 
-/** @throws TandemError USAGE if bounds are none, or the objective beside it cannot do without its own gradients */
+/** @throws TandemError USAGE for invalid bounds, or an objective whose gradients cannot be replaced */
 export function checkCustom({ name, bounds }: CustomObjective, objective: Objective, outputCount: number): void {
   for (const slot of ["g", "h"] as const) {
     const { min, max } = bounds[slot];
@@ -38,13 +40,10 @@ export function checkCustom({ name, bounds }: CustomObjective, objective: Object
   if (bounds.h.min < 0)
     throw new TandemError(
       "USAGE",
-      `the objective '${name}' declares a hessian below 0; sums of them would mean nothing`,
+      `the objective '${name}' declares a hessian below 0; sums of such hessians are meaningless`,
     );
   if (outputCount > 1 || objective.leafQuantiles !== undefined || objective.takes !== undefined)
-    throw new TandemError(
-      "USAGE",
-      `the objective '${name}' cannot take the place of the gradients of ${objective.name}`,
-    );
+    throw new TandemError("USAGE", `the objective '${name}' cannot replace the gradients of ${objective.name}`);
 }
 
 /**
@@ -55,7 +54,7 @@ export function customGradients(
   margins: Float64Array,
   { labels, weights, training }: TrainingRows,
 ): RealGradients {
-  // Copies: nothing that the function does to them may change what is learnt.
+  // Copies, so that the function cannot modify the training data.
   const given = gradients(margins.slice(), labels.slice(), weights && weights.slice());
   const values = (["g", "h"] as const).map((slot) => {
     const column = given[slot];
@@ -74,7 +73,7 @@ export function customGradients(
   return { values, bounds: [scaled(bounds.g, true), scaled(bounds.h, false)] };
 }
 
-/** Wide enough for a weight of zero; of either sign alike, as every slot of g. */
+/** Wide enough for a weight of zero; symmetric if signed, as every slot of g. */
 function scaled({ min, max }: Range, isSigned: boolean): Range {
   const size = Math.max(Math.abs(min), Math.abs(max), Number.MIN_VALUE);
   return isSigned ? { min: -size, max: size } : { min: 0, max: size };

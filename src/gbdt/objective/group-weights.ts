@@ -1,12 +1,13 @@
 /**
- * Weights of ranking groups, as XGBoost has them (2.1, src/common/ranking_utils.cc): one per group, scaled so that they
- * are 1 on average over the groups that are learnt from. They are given row by row, and the same for all of a group.
+ * Weights of ranking groups, as in XGBoost (2.1, src/common/ranking_utils.cc): one per group, scaled to a mean of 1
+ * over
+ * the groups that are trained on. They are given row by row, equal within a group.
  */
 import { TandemError } from "../../base/error.ts";
 import { rankGroups } from "./rank-groups.ts";
 
 /**
- * @param whose what the message begins with
+ * @param whose prefix of the message
  * @throws TandemError WEIGHT_INVALID naming the first instance whose weight is not its group's, and no value
  */
 export function checkGroupWeights(weights: Float64Array, groups: Float64Array, whose = ""): void {
@@ -19,12 +20,12 @@ export function checkGroupWeights(weights: Float64Array, groups: Float64Array, w
   if (bad === -1) return;
   throw new TandemError(
     "WEIGHT_INVALID",
-    `${whose}the weight of instance ${bad} is another than that of instance ${firstOf.get(groups[bad])} ` +
+    `${whose}the weight of instance ${bad} differs from that of instance ${firstOf.get(groups[bad])} ` +
       "of its group (qid): in a ranking groups have weights, and every row has its group's",
   );
 }
 
-/** @param rows those that are learnt from; null: all. @returns per row what its gradients are multiplied with */
+/** @param rows the training rows; null: all. @returns per row the factor of its gradients */
 export function scaledGroupWeights(
   weights: Float64Array,
   groups: Float64Array,

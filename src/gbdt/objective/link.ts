@@ -3,7 +3,7 @@
  * carry base_score as a float32, and XGBoost computes its margin in float32 (src/objective/regression_loss.h).
  */
 
-/** Where an exported model starts: XGBoost's base_score, and what float32 could not hold of our margin. */
+/** The base_score of an exported model, and the part of our margin that float32 cannot represent. */
 export interface XgboostStart {
   readonly baseScore: number;
   readonly rest: number;
@@ -13,7 +13,7 @@ export interface Link {
   prediction(margin: number): number;
   /** Whether this base_score has a margin. */
   takes(baseScore: number): boolean;
-  /** What base_score must do for that. */
+  /** The condition that base_score must satisfy. */
   readonly demand: string;
   margin(baseScore: number): number;
   xgboostStart(baseMargin: number): XgboostStart;

@@ -35,7 +35,7 @@ export const logLinkObjectives = [
     name: "reg:gamma",
     about: { labels: "above 0", prediction: "a mean", baseScore: "a mean" },
     metrics: ["rmse", "gamma-nloglik", "gamma-deviance"],
-    // 1.7 ignores the parameter, later versions want it.
+    // 1.7 ignores the parameter, later versions require it.
     xgboost: { since: "1.7", parameters: () => ({ reg_loss_param: { scale_pos_weight: "1" } }) },
     gradients(margins, labels) {
       const g = new Float64Array(margins.length);

@@ -1,4 +1,4 @@
-/** Losses, bounds and refusals of objectives beside those of objective.test.ts; XGBoost's trees decide elsewhere. */
+/** Losses, bounds and rejected labels of further objectives; other tests compare trees with XGBoost's. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -9,7 +9,7 @@ import { baseMarginFrom, predictionsFrom, objectiveFor, type ObjectiveName, pred
 const defaults = resolveParameters(trainingParameters, {});
 const logLoss = (margin: number, label: number): number => Math.log1p(Math.exp(margin)) - label * margin;
 
-/** A loss, and labels that it takes. */
+/** A loss, and labels that it accepts. */
 const smooth: readonly [
   ObjectiveName,
   fc.Arbitrary<number>,
@@ -52,7 +52,7 @@ describe.each(smooth)("%s", (name, labels, loss) => {
   });
 });
 
-test("binary:hinge pushes whoever is not beyond 1 on the right side", () => {
+test("binary:hinge has a gradient for instances within the margin 1", () => {
   const hinge = objectiveFor("binary:hinge");
   const [g, h] = hinge.gradients(Float64Array.of(0.5, 1, 2, -2, 0), Float64Array.of(1, 1, 0, 0, 0), defaults);
   expect([...g]).toEqual([-1, 0, 1, 0, 1]);
@@ -85,7 +85,7 @@ const badLabels: readonly [ObjectiveName, readonly (readonly number[])[], readon
   ],
 ];
 
-test.each(badLabels)("%s refuses labels that it cannot use, without printing them", async (name, bad, good) => {
+test.each(badLabels)("%s rejects labels that it cannot use, without printing them", async (name, bad, good) => {
   const objective = objectiveFor(name);
   const parameters = { ...defaults, num_class: 3 };
   const check = (labels: readonly number[]): void => {

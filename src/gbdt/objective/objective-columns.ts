@@ -1,4 +1,4 @@
-/** Which per-row columns an objective takes, and what may stand in them. */
+/** Which per-row columns an objective takes, and which values are valid. */
 import { TandemError } from "../../base/error.ts";
 import { type RowColumnName, rowColumnNamed, rowColumnNames } from "../../base/rows/row-columns.ts";
 import type { TrainingRows } from "../rows/training-rows.ts";
@@ -22,7 +22,7 @@ export function checkColumns(objective: Objective, { columns, labels }: Training
   objective.checkColumns?.(columns, labels);
 }
 
-/** Some objectives need it, and the others do not take it. */
+/** Only some objectives need it, and the others reject it. */
 function isOfObjectives(column: RowColumnName): boolean {
   return objectives.some(({ takes = [] }) => takes.includes(column));
 }

@@ -64,7 +64,7 @@ describe("binary:logistic", () => {
     for (const bad of [0, 1, -0.1, 2, NaN]) expect(codeOf(() => baseMarginFrom(logistic, bad))).toBe("USAGE");
   });
 
-  it("wants both classes and nothing else, and does not print the value", () => {
+  it("needs both classes and nothing else, and does not print the value", () => {
     expect(codeOf(() => check(logistic, Float64Array.of(0, 1), defaults))).toBe("none");
     for (const bad of [[0, 0], [1, 1], [0, 1, 0.5], [0, 1, NaN], [0, 1, 2], []]) {
       expect(codeOf(() => check(logistic, Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");
@@ -82,7 +82,7 @@ describe("reg:squarederror", () => {
     expect(codeOf(() => baseMarginFrom(squared, Infinity))).toBe("USAGE");
   });
 
-  it("wants finite labels", () => {
+  it("needs finite labels", () => {
     expect(codeOf(() => check(squared, Float64Array.of(3, 3), defaults))).toBe("none");
     for (const bad of [[NaN], [Infinity], []]) {
       expect(codeOf(() => check(squared, Float64Array.from(bad), defaults))).toBe("LABEL_INVALID");

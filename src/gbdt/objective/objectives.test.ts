@@ -1,4 +1,4 @@
-/** What every objective declares must hold, whatever it is. */
+/** Properties that every objective must have. */
 import { describe, expect, test } from "vitest";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { fitsObjective, metricFor } from "../metric/metrics.ts";
@@ -37,7 +37,7 @@ describe.each(objectives.map((objective) => [objective.name, objective] as const
   });
 });
 
-test("names are short where all of a kind are meant", () => {
+test("names are abbreviated if all of a family are meant", () => {
   expect(namesTaking("qid")).toBe("rank:*");
   expect(namesTaking("label_upper_bound")).toBe("survival:aft");
   expect(namesOf(objectives.filter(({ name }) => name.startsWith("count:")))).toEqual(["count:poisson"]);

@@ -1,4 +1,4 @@
-/** All objectives, by the families that declare them. Their names, as values and as a type, are derived from here. */
+/** All objectives, by family. Their names, as values and as a type, are derived from here. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import type { RowColumnName } from "../../base/rows/row-columns.ts";
@@ -36,7 +36,7 @@ export function objectiveFor(name: ObjectiveName): Objective {
   return objective;
 }
 
-/** From margins to predictions; both have the outputs of an instance side by side. */
+/** From margins to predictions; in both the outputs of an instance are adjacent. */
 export function predictionsFrom(name: ObjectiveName, margins: Float64Array, outputCount = 1): Float64Array {
   const { link, predictions } = objectiveFor(name);
   return predictions?.(margins, outputCount) ?? margins.map((margin) => link.prediction(margin));
@@ -58,7 +58,7 @@ export function baseMarginFrom({ name, link, about }: Objective, baseScore: numb
   throw new TandemError("USAGE", `base_score is ${about.baseScore} for ${name} and must ${link.demand}`);
 }
 
-/** The names of those objectives, "rank:*" where all of rank are among them. */
+/** The names of objectives, abbreviated to "rank:*" if the whole family is included. */
 export function namesOf(some: readonly Objective[]): string[] {
   const prefixOf = ({ name }: Objective): string => name.slice(0, name.indexOf(":") + 1);
   const names = some.map((objective) => {

@@ -4,7 +4,7 @@ import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../parameters/training-parameters.ts";
 import { withClassCount } from "./outputs.ts";
 
-test("how many classes there are follows from the names, and must not be another number", async () => {
+test("num_class follows from the class names, and must not contradict them", async () => {
   const parameters = resolveParameters(trainingParameters, { objective: "multi:softprob" });
   const binary = resolveParameters(trainingParameters, { objective: "binary:logistic" });
   expect(withClassCount(parameters, ["a", "b", "c"]).num_class).toBe(3);

@@ -1,4 +1,4 @@
-/** How many margins an instance has, by the parameters alone: before they are checked. */
+/** The number of margins of an instance, derived from the parameters, also before they are validated. */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { objectiveFor } from "./objectives.ts";
@@ -12,7 +12,7 @@ export function hasVectorLeaves(parameters: TrainingParameters): boolean {
   return parameters.multi_strategy === "multi_output_tree" && outputCountOf(parameters) > 1;
 }
 
-/** Parameters of a job whose labels have names: how many classes there are follows. @throws TandemError USAGE */
+/** Sets num_class of a job whose labels have names. @throws TandemError USAGE */
 export function withClassCount(
   parameters: TrainingParameters,
   classes: readonly string[] | null | undefined,

@@ -2,8 +2,8 @@
  * Objectives whose leaves are quantiles: reg:absoluteerror, whose leaves are medians, and reg:quantileerror with an
  * output for each of its quantiles; as XGBoost 2.1, src/objective/regression_obj.cu and quantile_obj.cu.
  *
- * The gradient only says on which side of its prediction a label lies, so it finds splits. What a leaf is worth then
- * comes from the residuals of its people (gbdt/tree/adaptive-leaves.ts), which the active party knows.
+ * The gradient is only the sign of the residual, so it is used to find splits. Leaf values are computed from the
+ * residuals of the leaf's instances (gbdt/tree/adaptive-leaves.ts), which the active party knows.
  *
  * Bounds: g is -1, 0 or 1, or -alpha or 1 - alpha for an alpha in (0, 1); h is 1.
  */
@@ -74,7 +74,7 @@ export const quantileObjectives = [
     },
     leafQuantiles: ({ quantile_alpha: alphas }) => alphas,
     estimate(labels, weights, { quantile_alpha: alphas }) {
-      // One start for all of them: XGBoost's mean of the quantiles.
+      // A common start for all of them: XGBoost's mean of the quantiles.
       const sum = alphas.reduce((total, alpha) => total + quantileOf(labels, weights, alpha), 0);
       return sum / alphas.length;
     },

@@ -1,9 +1,9 @@
-/** Quantiles as XGBoost 2.1 takes them (src/common/stats.h). */
+/** Quantiles as XGBoost 2.1 computes them (src/common/stats.h). */
 
 /**
- * Without weights between the two values next to the quantile's place among n + 1 (NIST's handbook, 7.2.6.2). With
- * weights the first value, in ascending order, at which that share of the weight is reached.
- * @returns NaN of nothing
+ * Without weights: interpolated between the two values next to the quantile's position among n + 1 (NIST's handbook,
+ * 7.2.6.2). With weights: the first value, in ascending order, at which that share of the weight is reached.
+ * @returns NaN if there are no values
  */
 export function quantileOf(values: Float64Array, weights: Float64Array | null, alpha: number): number {
   if (values.length === 0) return NaN;

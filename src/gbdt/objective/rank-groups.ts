@@ -13,22 +13,22 @@ export function rankGroups(groups: Float64Array, rows: Uint32Array | null): Uint
   return Array.from(members.values(), (group) => Uint32Array.from(group));
 }
 
-/** Rows from the highest score down; in their own order where scores are equal. */
+/** Rows by descending score; in row order for equal scores. */
 export function ranked(rows: Uint32Array, scores: ArrayLike<number>): Uint32Array {
   return rows.slice().sort((a, b) => scores[b] - scores[a] || a - b);
 }
 
-/** What a label is worth: 2^label - 1, or the label itself. */
+/** The gain of a label: 2^label - 1, or the label itself. */
 export function gainOf(label: number, isExponential: boolean): number {
   return isExponential ? 2 ** label - 1 : label;
 }
 
-/** What a place is worth, counted from 0. */
+/** The discount of a position, counted from 0. */
 export function discountAt(place: number): number {
   return 1 / Math.log2(place + 2);
 }
 
-/** Discounted gains of labels in this order, up to so many places. */
+/** Discounted gain of labels in this order, up to a number of positions. */
 export function discountedGain(labels: readonly number[], places: number, isExponential: boolean): number {
   let sum = 0;
   for (let place = 0; place < Math.min(labels.length, places); place++)
@@ -36,7 +36,7 @@ export function discountedGain(labels: readonly number[], places: number, isExpo
   return sum;
 }
 
-/** The same in the best order that there is. */
+/** The same for the ideal order. */
 export function idealGain(labels: readonly number[], places: number, isExponential: boolean): number {
   return discountedGain(
     labels.toSorted((a, b) => b - a),

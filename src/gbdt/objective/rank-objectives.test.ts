@@ -16,7 +16,7 @@ const pairwise = resolveParameters(trainingParameters, {
   lambdarank_normalization: false,
 });
 
-test("pairs are made within groups, of rows that are learnt from, and pull both ways alike", () => {
+test("pairs are formed within groups, of training rows only, with opposite gradients", () => {
   const columns = { qid: numbers(7, 3, 7, 3, 7) };
   const labels = numbers(1, 0, 0, 1, 2);
   const margins = new Float64Array(5);
@@ -28,7 +28,7 @@ test("pairs are made within groups, of rows that are learnt from, and pull both 
   expect([...gradients(Uint32Array.of(0, 1, 2))[0]]).toEqual([-0.5, 0, 0.5, 0, 0]);
 });
 
-test("only the highest places are compared with all below", () => {
+test("only the top positions are compared with all below", () => {
   const one = { ...pairwise, lambdarank_num_pair_per_sample: 1 };
   const rows = { training: null, columns: { qid: numbers(0, 0, 0) } };
   const [g] = objectiveFor("rank:pairwise").gradients(numbers(3, 2, 1), numbers(1, 2, 1), one, rows);
@@ -56,7 +56,7 @@ describe("metrics, on average over groups", () => {
 const taskOf = (parameters: TrainingParameters, labels: Float64Array, columns: RowColumns = {}): BoostingTask =>
   new BoostingTask(parameters, new TrainingRows(labels, { columns }));
 
-test("what cannot be ranked is refused", async () => {
+test("invalid ranking input is rejected", async () => {
   const ranking = resolveParameters(trainingParameters, { objective: "rank:ndcg" });
   const columns = { qid: numbers(0, 0) };
   expect(taskOf(ranking, numbers(0, 31), columns).rows.labels).toHaveLength(2);
@@ -74,7 +74,7 @@ test("what cannot be ranked is refused", async () => {
   expect(taskOf(linear, numbers(0, 0.5), columns).rows.labels).toHaveLength(2);
 });
 
-test("a group's weight is 1 on average over those that are learnt from, in gradients and metrics", () => {
+test("group weights have mean 1 over the training groups, in gradients and metrics", () => {
   const ranking = resolveParameters(trainingParameters, { objective: "rank:pairwise" });
   const columns = { qid: numbers(1, 1, 2, 2, 3, 3) };
   const labels = numbers(1, 0, 0, 1, 1, 0);

@@ -1,10 +1,10 @@
 /**
- * Ranking within groups: LambdaMART as XGBoost 2.1 has it (src/objective/lambdarank_obj.cc), with its deterministic
- * pairs: each of the highest places by score against everybody below it. Rows of one qid are a group; only those that
- * are learnt from count.
+ * Ranking within groups: LambdaMART as in XGBoost 2.1 (src/objective/lambdarank_obj.cc), with its deterministic
+ * pairs: each of the top positions by score against all below it. Rows of one qid form a group; only training rows
+ * count.
  *
  * Bounds: none can be stated, since a row's gradient grows with the size of its group; see log-link-objectives.ts for
- * what is done without.
+ * how the range is chosen then.
  */
 import { TandemError } from "../../base/error.ts";
 import type { ParameterSpec } from "../../base/parameters/parameter-spec.ts";
@@ -61,7 +61,7 @@ export const rankObjectives = [
   },
 ] as const satisfies readonly Objective[];
 
-/** How much a metric changes if the rows at two places change places. */
+/** How much a metric changes if the rows at two positions are swapped. */
 type Change = (high: number, low: number, highPlace: number, lowPlace: number) => number;
 
 function ranking(changeIn: (labels: readonly number[], parameters: LearningParameters) => Change) {
@@ -99,7 +99,7 @@ interface Ranked {
   readonly change: Change;
 }
 
-/** @param order the group's rows from the highest score down */
+/** @param order the group's rows by descending score */
 function addGroup(g: Float64Array, h: Float64Array, order: Uint32Array, asked: Ranked): void {
   const { margins, labels, parameters, change } = asked;
   const isSpread = margins[order[0]] !== margins[order[order.length - 1]];

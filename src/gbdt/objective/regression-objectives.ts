@@ -26,7 +26,7 @@ export const regressionObjectives = [
     ...ofNumbers,
     name: "reg:squarederror",
     metrics: ["rmse"],
-    // XGBoost would weigh the rows whose label happens to be 1.
+    // XGBoost would weight the rows whose label happens to be 1.
     refuses: { scale_pos_weight: "Give the rows weights instead" },
     xgboost: { since: "1.7", parameters: () => ({ reg_loss_param: { scale_pos_weight: "1" } }) },
     bounds: () => ({ g: null, h: { min: 1, max: 1 } }),

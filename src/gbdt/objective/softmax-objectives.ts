@@ -49,7 +49,7 @@ function ofClasses<N extends string>(name: N) {
   return {
     name,
     kind: "classes",
-    /** A margin that all classes start from: it cancels out. */
+    /** A margin common to all classes cancels out. */
     link: identity,
     metrics: ["merror", "mlogloss"],
     parameters: ["num_class", "multi_strategy"],
@@ -98,7 +98,7 @@ function likeliest(numbers: Float64Array, first: number, classes: number): numbe
   return best;
 }
 
-/** Row by row; the largest margin is taken off first, so that nothing overflows. */
+/** Row by row; the largest margin is subtracted first, so that nothing overflows. */
 function probabilities(margins: Float64Array, classes: number): Float64Array {
   const all = new Float64Array(margins.length);
   for (let row = 0; row < margins.length; row += classes) {

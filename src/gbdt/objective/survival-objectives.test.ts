@@ -23,7 +23,7 @@ test.each([
 ])("erf(%d) is %d", (x, expected) => expect(erf(x)).toBeCloseTo(expected, 14));
 
 describe.each(names)("survival:aft, %s", (name) => {
-  /** Seen, seen between two times, not seen until, seen before. */
+  /** Exact, interval-, right- and left-censored. */
   const kinds = [
     { lower: 2, upper: 2 },
     { lower: 1, upper: 3 },
@@ -75,7 +75,7 @@ describe("survival:cox", () => {
     });
   });
 
-  it("does not look at rows that are not learnt from", () => {
+  it("ignores rows that are not trained on", () => {
     const margins = numbers(0.3, -0.2, 0.7, 0, 1);
     const [whole] = cox.gradients(margins, labels, defaults);
     const rows = { training: Uint32Array.of(0, 2, 3), columns: {} };
@@ -92,7 +92,7 @@ describe("survival:cox", () => {
   });
 });
 
-test("times and bounds that cannot be are refused, without printing them", async () => {
+test("invalid times and bounds are rejected, without printing them", async () => {
   const aft = resolveParameters(trainingParameters, { objective: "survival:aft" });
   const cox = resolveParameters(trainingParameters, { objective: "survival:cox" });
   const bounded = (upper: Float64Array): BoostingTask =>

@@ -1,7 +1,7 @@
 /**
- * The training parameters that objectives and metrics may look at: all but their own names, which follow from what
- * they declare. Parameters of some objectives only are declared beside these. Names, meanings and defaults are
- * XGBoost's where XGBoost has the thing.
+ * The training parameters that objectives and metrics may use: all but the names of objectives and metrics, which are
+ * derived from their declarations. Parameters of some objectives only are declared with these. Names, meanings and
+ * defaults are XGBoost's where XGBoost has the parameter.
  */
 import { choice, type ParameterSpec, type ValuesOf } from "../../base/parameters/parameter-spec.ts";
 import { aftParameters } from "../objective/aft-objective.ts";

@@ -1,4 +1,4 @@
-/** What is learnt: all training parameters, with what objectives and metrics declare of them. */
+/** All training parameters, including those that objectives and metrics declare. */
 import { choice, list, type ParameterSpec, type ValuesOf } from "../../base/parameters/parameter-spec.ts";
 import { metricNames, numberedMetricNames } from "../metric/metrics.ts";
 import { namesOf, objectiveNames, objectives } from "../objective/objectives.ts";
@@ -31,7 +31,7 @@ export const trainingParameters = withObjectives({
 
 export type TrainingParameters = ValuesOf<typeof trainingParameters>;
 
-/** Help that says which objectives use a parameter, where not all do; and the defaults of those that have their own. */
+/** Adds to the help which objectives use a parameter, if not all do, and their own defaults. */
 function withObjectives<T extends Record<string, ParameterSpec>>(table: T): T {
   const specs = Object.entries(table).map(([name, spec]) => {
     const users = objectives.filter(({ parameters }) => parameters?.some((own) => own === name));

@@ -6,7 +6,7 @@ import { trainingParameters } from "./training-parameters.ts";
 
 const unused = (given: Record<string, unknown>) => unusedParameters(resolveParameters(trainingParameters, given));
 
-test("what belongs to the objective, or has its default, is not spoken of", () => {
+test("parameters of the objective, or with their default, are not reported", () => {
   expect(unused({})).toEqual([]);
   expect(unused({ scale_pos_weight: 3 })).toEqual([]);
   expect(unused({ objective: "multi:softprob", num_class: 3, multi_strategy: "multi_output_tree" })).toEqual([]);
@@ -33,7 +33,7 @@ test.each([
   [{ one_drop: true }, /one_drop is not used .* belongs to booster dart/],
   [{ normalize_type: "forest" }, /normalize_type is not used .* belongs to booster dart/],
   [{ objective: "binary:hinge", scale_pos_weight: 2 }, /scale_pos_weight is not used with binary:hinge/],
-])("%o is told, as XGBoost tells it", (given, words) => {
+])("%o is reported, as by XGBoost", (given, words) => {
   expect(unused(given)).toEqual([expect.stringMatching(words)]);
 });
 
@@ -41,6 +41,6 @@ test.each([
   [{ num_class: 2 }, /num_class does not fit binary:logistic.*multi:softprob/],
   [{ objective: "reg:squarederror", num_class: 3 }, /num_class does not fit reg:squarederror/],
   [{ objective: "reg:squarederror", scale_pos_weight: 2 }, /scale_pos_weight does not fit.*weights instead/],
-])("%o is refused: XGBoost would fail, or make another model", async (given, words) => {
+])("%o is rejected: XGBoost would fail, or train a different model", async (given, words) => {
   await expectError(() => unused(given), "USAGE", words);
 });

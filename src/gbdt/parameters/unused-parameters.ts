@@ -1,6 +1,6 @@
 /**
- * Parameters that mean something only beside others: an objective, a way of sampling, or a booster. XGBoost says of
- * those that it has no use for that they are not used. So do we, and refuse those that would make another model there.
+ * Parameters that apply only together with others: an objective, a sampling method, or a booster. XGBoost warns that
+ * other parameters are not used. We do so too, and reject those that would change the model in XGBoost.
  */
 import { TandemError } from "../../base/error.ts";
 import { metricFor } from "../metric/metrics.ts";
@@ -9,7 +9,7 @@ import { namesOf, objectiveFor, objectives } from "../objective/objectives.ts";
 import { type LearningParameters, learningParameters } from "./learning-parameters.ts";
 import type { TrainingParameters } from "./training-parameters.ts";
 
-/** A parameter that is used beside one value of another. */
+/** A parameter that applies only with one value of another. */
 interface Dependence {
   readonly names: readonly (keyof LearningParameters)[];
   readonly beside: "sampling_method" | "booster";
@@ -27,7 +27,7 @@ const dependences: readonly Dependence[] = [
 
 const names = Object.keys(learningParameters) as (keyof LearningParameters)[];
 
-/** What was given and is not used, in words. @throws TandemError USAGE for what is refused */
+/** Messages about given parameters that are not used. @throws TandemError USAGE for those that are rejected */
 export function unusedParameters(training: TrainingParameters): readonly string[] {
   const isGiven = (name: keyof LearningParameters): boolean =>
     String(training[name]) !== String(learningParameters[name].default);

@@ -1,4 +1,4 @@
-/** Where a default of ours is not XGBoost's, and why: docs/parameters.md and docs/xgboost.md say it. */
+/** Defaults that differ from XGBoost's, with reasons, for docs/parameters.md and docs/xgboost.md. */
 import { type TrainingParameters, trainingParameters } from "./training-parameters.ts";
 
 interface OtherDefault {

@@ -6,14 +6,14 @@ const rows = new TrainingRows(Float64Array.of(5, 6, 7, 8), {
   validation: Uint32Array.of(1, 2),
 });
 
-test("instances that are not held out are trained on", () => {
+test("instances that are not held out are training rows", () => {
   expect(rows.training).toEqual(Uint32Array.of(0, 3));
   expect([rows.count, rows.trainedCount]).toEqual([4, 2]);
   const whole = rows.holdingOut(null);
   expect([whole.training, whole.trainedCount, whole.weights]).toEqual([null, 4, rows.weights]);
 });
 
-test("every column of a selection is of the same instances", () => {
+test("all columns of a selection have the same instances", () => {
   const { labels, columns, validation } = rows.select(rows.validation);
   expect(labels).toEqual(Float64Array.of(6, 7));
   expect(columns).toEqual({ weight: Float64Array.of(2, 3), qid: Float64Array.of(0, 1) });

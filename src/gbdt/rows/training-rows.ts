@@ -1,6 +1,6 @@
 /**
  * The instances of a job as the active party knows them besides their features: labels, per-row columns, and which of
- * them are held out for validation (XGBoost's MetaInfo). Whoever trains or evaluates takes them as this one object.
+ * them are held out for validation (XGBoost's MetaInfo). Training and evaluation take them as this one object.
  */
 import { columnsOfRows, noColumns, type RowColumns } from "../../base/rows/row-columns.ts";
 import { float64Of, otherRows } from "../../base/rows/row-numbers.ts";
@@ -10,7 +10,7 @@ export interface RowOptions {
   readonly columns?: RowColumns | undefined;
   /** Instances that are routed and evaluated, but not trained on; ascending. Null or left out: none. */
   readonly validation?: Uint32Array | null | undefined;
-  /** Gradients of the caller's own; null or left out: the objective's. */
+  /** Custom gradients; null or left out: the objective's. */
   readonly custom?: CustomObjective | null | undefined;
 }
 
@@ -44,17 +44,17 @@ export class TrainingRows {
     return this.columns.weight ?? null;
   }
 
-  /** The same instances with others held out. */
+  /** The same instances with different held-out ones. */
   holdingOut(validation: Uint32Array | null): TrainingRows {
     return new TrainingRows(this.labels, { ...this, validation });
   }
 
-  /** The same instances, with gradients of the caller's own; null: the objective's. */
+  /** The same instances with custom gradients; null: the objective's. */
   withObjective(custom: CustomObjective | null): TrainingRows {
     return new TrainingRows(this.labels, { ...this, custom });
   }
 
-  /** Of some instances alone, all of them trained on; null: of all. */
+  /** A selection of instances, all of them trained on; null: all. */
   select(rows: Uint32Array | null): TrainingRows {
     const labels = rows === null ? this.labels : float64Of(this.labels, rows);
     return new TrainingRows(labels, { columns: columnsOfRows(this.columns, rows), custom: this.custom });

@@ -7,7 +7,7 @@ import { TreeGain } from "./gain.ts";
 import { nodeTotals } from "./histogram.ts";
 
 describe("selectBest", () => {
-  it("finds the maximum and everybody who reaches it", () => {
+  it("finds the maximum and all indices that reach it", () => {
     const gain = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constant(-Infinity));
     fc.assert(
       fc.property(fc.array(gain, { maxLength: 30 }), (gains) => {

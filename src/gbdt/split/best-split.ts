@@ -1,6 +1,6 @@
 /**
- * The best split of a node, with one order for ties everywhere: highest gain; among bit-equal gains the lowest owner,
- * then the lowest feature, then the order of candidatesOf; among sets of categories that of bestPartition.
+ * The best split of a node, with one tie-breaking order everywhere: highest gain; among bit-equal gains the lowest
+ * owner, then the lowest feature, then the order of candidatesOf; among category sets that of bestPartition.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { candidateAt, candidatesOf, type Candidate } from "./candidate.ts";
@@ -20,7 +20,7 @@ export interface PartySplit {
   readonly candidate: Candidate;
 }
 
-/** bestSplitOf of a feature whose histogram is still to be summed. */
+/** bestSplitOf for a feature whose histogram has not been summed yet. */
 export function bestFeatureSplit(
   feature: BinnedFeature,
   index: number,
@@ -35,11 +35,11 @@ export function bestFeatureSplit(
 
 /**
  * The best split of one feature.
- * @param index the feature's place among its party's
+ * @param index the feature's index among its party's features
  * @param histogram of the feature; it is not changed
  * @param totals the node's row, from nodeTotals
  * @param isOffered which candidates may be chosen; null: all
- * @param noise what its owner adds to the left side of each candidate (TreeNoise); null: nothing
+ * @param noise the noise of the left side of each candidate (TreeNoise); null: none
  * @returns null if no candidate is allowed
  */
 export function bestSplitOf(

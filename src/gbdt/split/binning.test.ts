@@ -97,7 +97,7 @@ describe("binFeature", () => {
     expect(Object.is(zeros.thresholds[0], 0)).toBe(true);
   });
 
-  it("refuses infinite values and senseless maxBin", () => {
+  it("rejects infinite values and an invalid maxBin", () => {
     expect(() => binFeature("x", Float32Array.of(Infinity), 4)).toThrow("infinite");
     expect(() => binFeature("x", Float32Array.of(1), 1)).toThrow("maxBin");
   });

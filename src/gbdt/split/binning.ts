@@ -16,11 +16,11 @@ import { type ColumnSummary, countedSummary } from "./counted-cuts.ts";
 
 export interface BinnedFeature {
   readonly name: string;
-  /** Upper bound (exclusive) of each bin, ascending; its length is binCount. Empty of a categorical feature. */
+  /** Upper bound (exclusive) of each bin, ascending; its length is binCount. Empty for a categorical feature. */
   readonly thresholds: Float32Array;
-  /** Of a categorical feature (gbdt/split/category-binning.ts): what its bins stand for, a category each. */
+  /** Categorical features (gbdt/split/category-binning.ts): the category of each bin. */
   readonly categories?: readonly string[];
-  /** Of a categorical feature: one category is split off at a time; otherwise sets of them are. */
+  /** Categorical features: one category is split off at a time; otherwise sets of them are. */
   readonly oneHot?: boolean;
   /** A threshold below all values, as XGBoost takes it (MinValues). */
   readonly lowest: number;
@@ -29,24 +29,25 @@ export interface BinnedFeature {
   readonly hasMissing: boolean;
   /** 1: a larger value must not lower the prediction; -1: must not raise it; 0 or left out: no constraint. */
   readonly monotone?: number;
-  /** Interaction groups that the feature is in, as bits (interactions.ts); left out: the job has none. */
+  /** Interaction groups of the feature, as bits (interactions.ts); left out: the job has none. */
   readonly groups?: number;
   /**
-   * Per instance; `binCount` where the value is missing, `binCount` + 1 where it lies above all thresholds and so goes
-   * right at every split, or is a category that is none of the feature's and so goes left. The latter two happen only
-   * to rows that nothing is learnt from.
+   * Per instance; `binCount` if the value is missing, `binCount` + 1 if it is above all thresholds and so goes right
+   * at
+   * every split, or is an unknown category and so goes left. The latter two occur only in rows that are not trained
+   * on.
    */
   readonly bins: Uint16Array;
 }
 
-/** Distinct values in ascending order with the ranks that each covers: from the one before it, up to rankMax. */
+/** Distinct values in ascending order; value i covers the ranks from rankMax[i - 1] to rankMax[i]. */
 interface Summary {
   readonly values: Float32Array;
   readonly rankMax: Uint32Array;
 }
 
 const smallest = Math.fround(1e-5);
-/** Values of a column from which on they are counted and not sorted. */
+/** Longer columns are counted instead of sorted. */
 const countedFrom = 1 << 18;
 /** A quarter of a megabyte each. */
 const countedSizeMax = 514;
@@ -56,14 +57,14 @@ export function totalBinCount(feature: BinnedFeature): number {
   return feature.binCount + (feature.hasMissing ? 1 : 0);
 }
 
-/** Bins that somebody may be in: also that of missing values, and that beyond all. */
+/** All bin indices that an instance may have: also those of missing values, and of values beyond all bins. */
 export function binIndexCount({ binCount }: Pick<BinnedFeature, "binCount">): number {
   return binCount + 2;
 }
 
 /**
  * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic.
- * @param training the rows that decide where the cuts are; null: all
+ * @param training the rows that determine the cuts; null: all
  */
 export function binFeature(
   name: string,
@@ -104,7 +105,7 @@ function binIn(thresholds: Float32Array, x: number): number {
   return low;
 }
 
-/** Of a long column by counting, of a short one by sorting: counting takes some memory however short it is. */
+/** Counts a long column and sorts a short one: counting needs the same memory for any length. */
 function columnSummary(values: Float32Array, sizeMax: number): ColumnSummary {
   if (values.length >= countedFrom && sizeMax <= countedSizeMax) return countedSummary(() => [values], sizeMax);
   return sortedSummary(values, sizeMax);

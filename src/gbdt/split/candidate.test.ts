@@ -35,7 +35,7 @@ describe("candidatesOf", () => {
 });
 
 describe("partition", () => {
-  it("keeps order and obeys the direction of missing values", () => {
+  it("keeps order and the direction of missing values", () => {
     const instances = Uint32Array.of(3, 2, 1, 0);
     expect(partition(holed, { bin: 1, missingLeft: false }, instances)).toEqual({
       left: Uint32Array.of(3, 2),

@@ -1,7 +1,8 @@
 /**
- * Split candidates of a feature, in the order that breaks ties: lowest threshold first, missing-right before
- * missing-left; of categorical features as gbdt/split/category-candidate.ts says. A passive party numbers its
- * candidates by this order before it shuffles them.
+ * Split candidates of a feature, in tie order: lowest threshold first, missing-right before missing-left; for
+ * categorical features see gbdt/split/category-candidate.ts. A passive party numbers its candidates in this order
+ * before
+ * it shuffles them.
  */
 import { binIndexCount, type BinnedFeature } from "./binning.ts";
 import {
@@ -19,7 +20,7 @@ export interface ThresholdCandidate {
 }
 
 export interface CategoryCandidate {
-  /** Those that go right, by code, ascending; all others go left, also such as no training row had. */
+  /** The codes of the categories that go right, ascending; all others go left, also unknown ones. */
   readonly categories: readonly number[];
   readonly missingLeft: boolean;
 }
@@ -28,8 +29,9 @@ export type Candidate = ThresholdCandidate | CategoryCandidate;
 
 /**
  * Without missing values: bins 0..binCount-2. With: both directions of each of those, then "present left, missing
- * right". Its mirror image, "missing left, present right", is the same split, but for a monotone constraint, which asks
- * something else of it: only then it is a candidate of its own.
+ * right". Its mirror image, "missing left, present right", is the same split except under a monotone constraint:
+ * only
+ * then it is a separate candidate.
  */
 export function candidatesOf(feature: BinnedFeature): Candidate[] {
   if (isCategorical(feature)) return categoryCandidates(feature);
@@ -43,7 +45,7 @@ export function candidatesOf(feature: BinnedFeature): Candidate[] {
   return candidates;
 }
 
-/** candidatesOf(feature)[index], without making the others where thresholds are tried. */
+/** candidatesOf(feature)[index], without creating the others for numeric features. */
 export function candidateAt(feature: BinnedFeature, index: number): Candidate {
   if (isCategorical(feature)) return categoryCandidates(feature)[index];
   if (!feature.hasMissing) return { bin: index, missingLeft: false };
@@ -51,13 +53,13 @@ export function candidateAt(feature: BinnedFeature, index: number): Candidate {
   return { bin: index >>> 1, missingLeft: (index & 1) === 1 };
 }
 
-/** The length of candidatesOf, without making it. */
+/** The length of candidatesOf, without creating it. */
 export function candidateCount(feature: BinnedFeature): number {
   if (isCategorical(feature)) return categoryCandidateCount(feature);
   return feature.hasMissing ? 2 * feature.binCount - 1 + (hasMirrored(feature) ? 1 : 0) : feature.binCount - 1;
 }
 
-/** A candidate's place in candidatesOf. */
+/** A candidate's index in candidatesOf. */
 export function candidateIndex(feature: BinnedFeature, candidate: Candidate): number {
   if ("categories" in candidate) return isCategorical(feature) ? categoryCandidateIndex(feature, candidate) : -1;
   const { bin, missingLeft } = candidate;
@@ -81,7 +83,7 @@ export function binGoesLeft(feature: BinnedFeature, candidate: Candidate, bin: n
   return "categories" in candidate ? !candidate.categories.includes(bin) : bin <= candidate.bin;
 }
 
-/** Per bin index 1 if it goes left; the last two are those of missing values and of what is beyond all bins. */
+/** Per bin index 1 if it goes left; the last two are missing values and values beyond all bins. */
 export function leftBins(feature: BinnedFeature, candidate: Candidate): Uint8Array {
   return Uint8Array.from({ length: binIndexCount(feature) }, (_, bin) =>
     binGoesLeft(feature, candidate, bin) ? 1 : 0,
@@ -102,7 +104,7 @@ export function partition(
   const { bins } = feature;
   for (let i = 0; i < instances.length; i++) {
     const instance = instances[i];
-    // Both are written, and one of them counts: no branch that nobody can foresee.
+    // Writes both and advances one of them: avoids an unpredictable branch.
     const isLeft = goesLeft[bins[instance]];
     left[leftCount] = instance;
     right[rightCount] = instance;

@@ -18,7 +18,7 @@ test("bins are the categories, the most frequent first, then in the order of the
   expect([...bins]).toEqual([0, 3, 1, 0, 4, 2, 0]);
 });
 
-test("only training rows count; what they do not have is beyond all bins", () => {
+test("only training rows count; categories that they do not have are beyond all bins", () => {
   const { categories, bins, hasMissing, oneHot } = binCategories(
     "home",
     Float32Array.of(1, 0, 2, 2, NaN),
@@ -41,7 +41,7 @@ test("a column without a value has no category", () => {
   });
 });
 
-test("too many categories are refused by the column's name", async () => {
+test("too many categories are rejected with the column's name", async () => {
   const many = Array.from({ length: categoryCountMax + 1 }, (_, i) => `id ${i}`);
   const codes = Float32Array.from(many, (_, i) => i);
   await expectError(
@@ -52,7 +52,7 @@ test("too many categories are refused by the column's name", async () => {
   expect(binCategories("account", codes.subarray(1), many, 4).binCount).toBe(categoryCountMax);
 });
 
-test("leaves of several weights go with one category at a time", () => {
+test("vector leaves allow one category at a time only", () => {
   const given = (more: object) =>
     oneHotBelow(resolveParameters(trainingParameters, { max_cat_to_onehot: 7, num_class: 3, ...more }));
   expect(given({})).toBe(7);

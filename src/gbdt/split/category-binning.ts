@@ -2,27 +2,29 @@
  * A categorical feature: every category that occurs in the training rows is a bin of its own, the most frequent first,
  * equally frequent ones in the order of their texts.
  *
- * A category's code is its bin. Codes decide between categories that sort alike (gbdt/split/category-partition.ts), so
- * in a passive party's answers categories stand in the order of their codes; an order by frequency says nothing that
- * the counts beside it do not.
+ * A category's code is its bin. Codes break ties between categories with equal weights
+ * (gbdt/split/category-partition.ts),
+ * so categories are in the order of their codes in a passive party's answers; an order by frequency reveals nothing
+ * more
+ * than the counts in the same answer.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { BinnedFeature } from "./binning.ts";
 
-/** Categories of one feature. Sums travel per category, and a column with more is rather an id than a category. */
+/** Limit per feature. Sums are sent per category, and a column with more is an id rather than a category. */
 export const categoryCountMax = 4096;
 
 /** Features with fewer categories than this are split one category against the rest (XGBoost's UseOneHot). */
 export function oneHotBelow(parameters: TrainingParameters): number {
-  // Sets of categories are found along an order of leaf weights, and a leaf of several outputs has several.
+  // Category sets are found along an order of leaf weights, and a leaf with several outputs has several weights.
   return hasVectorLeaves(parameters) ? categoryCountMax + 1 : parameters.max_cat_to_onehot;
 }
 
 /**
- * @param codes per row a place in `names`; NaN is a missing value
- * @param training the rows that decide which categories there are; null: all
+ * @param codes per row an index into `names`; NaN is a missing value
+ * @param training the rows that determine the categories; null: all
  * @throws TandemError USAGE for more categories than categoryCountMax
  */
 export function binCategories(

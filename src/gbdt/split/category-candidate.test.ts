@@ -29,13 +29,13 @@ test("one category against the rest: missing values left, then right with it", (
   expect(text(1, false, true)).toEqual([]);
 });
 
-test("parts of sets: each category, then the missing values", () => {
+test("category sums for sets: each category, then the missing values", () => {
   expect(text(3, true, false)).toEqual(["0L", "1L", "2L", "R"]);
   expect(text(3, false, false)).toEqual(["0L", "1L", "2L"]);
   expect(text(1, true, false)).toEqual([]);
 });
 
-describe("counts, places and sums of candidates", () => {
+describe("counts, indices and sums of candidates", () => {
   const shapes = [1, 2, 3, 8].flatMap((count) =>
     [true, false].flatMap((hasMissing) => [true, false].map((oneHot) => ({ count, hasMissing, oneHot }))),
   );
@@ -55,7 +55,7 @@ describe("counts, places and sums of candidates", () => {
       expect(left.length + right.length).toBe(rows);
       expect(Math.min(left.length, right.length)).toBeGreaterThan(0);
       expect([...left].every((instance) => binGoesLeft(feature, candidate, feature.bins[instance]))).toBe(true);
-      expect(binGoesLeft(feature, candidate, feature.binCount + 1), "a category that nobody has seen").toBe(true);
+      expect(binGoesLeft(feature, candidate, feature.binCount + 1), "an unknown category").toBe(true);
     });
   });
 });

@@ -1,8 +1,10 @@
 /**
- * What is summed of a categorical feature, as candidates that split off the summed side, in the order that breaks ties:
- * - one category against the rest (XGBoost's EnumerateOneHot): each category, missing values left before right with it;
- * - sets of categories: the sum of each category alone, and of the missing values alone; the sets are made of these
- *   sums afterwards (gbdt/split/category-partition.ts), by whoever can read them.
+ * The sums of a categorical feature, as candidates that split off the summed side, in tie order:
+ * - one category against the rest (XGBoost's EnumerateOneHot): each category, missing values left before right with
+ * it;
+ * - category sets: the sum of each category alone, and of the missing values alone; the sets are formed from these
+ * sums
+ *   afterwards (gbdt/split/category-partition.ts), by the party that can read them.
  */
 import type { BinnedFeature } from "./binning.ts";
 import type { CategoryCandidate } from "./candidate.ts";
@@ -13,12 +15,12 @@ export function isCategorical(feature: BinnedFeature): feature is CategoricalFea
   return feature.categories !== undefined;
 }
 
-/** Whether sets of its categories are split: its candidates are parts of them. */
+/** Whether it is split by category sets: then its candidates are single categories. */
 export function isPartitioned(feature: BinnedFeature): boolean {
   return isCategorical(feature) && feature.oneHot !== true;
 }
 
-/** None leaves a side without a bin. */
+/** No candidate has a side without a bin. */
 export function categoryCandidates(feature: CategoricalFeature): CategoryCandidate[] {
   const { binCount, hasMissing } = feature;
   const alone = Array.from({ length: binCount }, (_, category): CategoryCandidate => ({
@@ -38,7 +40,7 @@ export function categoryCandidateCount(feature: CategoricalFeature): number {
   return isPartitioned(feature) ? binCount + 1 : 2 * binCount;
 }
 
-/** A candidate's place in categoryCandidates. */
+/** A candidate's index in categoryCandidates. */
 export function categoryCandidateIndex(
   feature: CategoricalFeature,
   { categories, missingLeft }: CategoryCandidate,

@@ -37,7 +37,7 @@ function randomCategories(seed: number, count: number, hasMissing: boolean): Cat
 const best = (given: CategoryRows, gain = new TreeGain(grids, plain)) =>
   bestPartition(given, totalOf(given.rows), gain);
 
-describe("the best of all sets, by trying them all", () => {
+describe("the best of all sets, by exhaustive search", () => {
   test.each([2, 3, 5, 7])("of %i categories, with and without missing values", (count) => {
     for (let seed = 0; seed < 20; seed++) {
       const given = randomCategories(seed, count, seed % 2 === 0);
@@ -78,7 +78,7 @@ test("categories go right from the lowest weight (the highest gradient) on; equa
       ]),
     )?.candidate,
   ).toEqual({ categories: [1, 3], missingLeft: true });
-  // Too little hessian for a weight of its own: both stand at 0, the first one before the cut that only one fits.
+  // Too little hessian for a weight: both are at 0, the first one before the cut that only one satisfies.
   const gain = new TreeGain(grids, { ...plain, minChildWeight: 2 });
   expect(
     best(
@@ -117,7 +117,7 @@ test("max_cat_threshold: so many from either end", () => {
   }); // all but two, from the back
 });
 
-test("what is withheld stays left, missing values too; a single category that is shown can be split off", () => {
+test("withheld categories stay left, missing values too; a single visible category can be split off", () => {
   const rows = rowsOf([
     [9, 3, 5],
     [-1, 3, 5],
@@ -137,7 +137,7 @@ test("what is withheld stays left, missing values too; a single category that is
   expect(found(withheld(1, 1, 1, 1))).toBeNull();
 });
 
-test("nothing to part: one category, or all of them on one side", () => {
+test("nothing to split: one category, or all of them on one side", () => {
   expect(best({ rows: rowsOf([[1, 1, 3]]), hasMissing: false, withheld: new Uint8Array(1) })).toBeNull();
   expect(
     best({

@@ -5,11 +5,12 @@
  * many from the back. The categories before the cut go right. Missing values go left with the cuts from the front, and
  * right with those from the back, whether there are any or not. The first of equal gains counts.
  *
- * The whole search is a function of one row per category. With all data in one place that is a histogram; of another
- * party's feature it is the sums that the active party has decrypted, without names.
+ * The search is a function of one row per category. In centralised training that is a histogram; for another party's
+ * feature it is the sums that the active party has decrypted, without names.
  *
- * A party may withhold categories of few people (gbdt/split/offered-categories.ts). They are in no set: they stay left,
- * as categories do that nobody has seen.
+ * A party may withhold categories with few instances (gbdt/split/offered-categories.ts). They are in no set: they
+ * stay
+ * left, as unknown categories do.
  */
 import type { CategoryCandidate } from "./candidate.ts";
 import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
@@ -17,17 +18,17 @@ import { addRow } from "./histogram.ts";
 import { selectBest } from "./select-best.ts";
 
 export interface CategoryRows {
-  /** One row (slot sums, count) per category, and one more of the missing values if there are any. */
+  /** One row (slot sums, count) per category, and one more for the missing values if there are any. */
   readonly rows: Float64Array;
   readonly hasMissing: boolean;
-  /** Per row 1 if it is withheld, and not to be looked at. */
+  /** Per row 1 if it is withheld and must be ignored. */
   readonly withheld: Uint8Array;
 }
 
 export interface PartitionSplit {
   readonly gain: number;
   readonly candidate: CategoryCandidate;
-  /** The sums and the count of what goes right. */
+  /** The sums and the count of the right side. */
   readonly right: Float64Array;
 }
 
@@ -42,7 +43,7 @@ export function bestPartition(
   const rowOf = (place: number): Float64Array => rows.subarray(place * stride, (place + 1) * stride);
   const categoryCount = withheld.length - (hasMissing ? 1 : 0);
   const order = sortedCategories(categoryCount, withheld, (category) => Math.fround(gain.weights(rowOf(category))[0]));
-  // What is withheld stands behind the last category: all the others together can be split off from it.
+  // Withheld categories come after the last one: all others together can be split off from them.
   const length = order.length + (withheld.includes(1) ? 1 : 0);
   const cutsMax = Math.min(gain.maxCatThreshold, length) - 1;
   if (cutsMax < 1) return null;

@@ -1,4 +1,4 @@
-/** The split search with every party's features in one place: what the federated one is measured against. */
+/** The split search with every party's features in one place: the oracle of the federated search. */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
@@ -17,32 +17,32 @@ interface OwnedSplit extends PartySplit {
   readonly owner: number;
 }
 
-/** One party's features, which of them are drawn, and what its candidates must have to be offered. */
+/** One party's features, its column sampling, and the conditions for offered candidates. */
 export interface PartyColumns {
   readonly features: readonly BinnedFeature[];
   readonly sampler: ColumnSampler;
   readonly minimums: Minimums;
-  /** Per feature and candidate 1 if it is ever offered; null: all are. */
+  /** Per feature and candidate 1 if it is offered at any node; null: all are. */
   readonly ever: readonly Uint8Array[] | null;
-  /** Null: thresholds are not limited. */
+  /** Null: the number of thresholds is not limited. */
   readonly used: UsedThresholds | null;
-  /** What its noise is made with where gradients have some; null: it adds none. */
+  /** The noise of the party if gradients have noise; null: none. */
   readonly noiseSecret: Uint8Array | null;
 }
 
-/** A tree's number, and that of its gradients. */
+/** The index of a tree, and that of its gradients. */
 export interface TreePlace {
   readonly tree: number;
   readonly round: number;
-  /** @param derives sums of the larger sibling are derived from its parent's */
+  /** @param derives whether sums of the larger sibling are derived from its parent's */
   readonly noiseNames: (derives: boolean) => NoiseNames;
 }
 
-/** Who looks on as a tree is searched and split in one place. It changes nothing. */
+/** Observes the search and the splits of a tree without changing them. */
 export interface SearchWatch {
   /** @param isOffered whether a candidate of an owner's feature may split the node */
   searched(node: GrowingNode, isOffered: (owner: number, feature: number, candidate: Candidate) => boolean): void;
-  /** A pair of nodes is about to be searched. */
+  /** Called before a pair of nodes is searched. */
   children(parent: number, left: number, right: number): void;
   /** @param left the instances that go left */
   split(node: GrowingNode, chosen: PartySplit & { readonly owner: number }, left: Uint32Array): void;
@@ -111,7 +111,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   async children(pairs: readonly NodePair[]): Promise<(OwnedSplit | null)[]> {
     const found: (OwnedSplit | null)[] = [];
     for (const { parent, left, right } of pairs) {
-      // A party none of whose features may split them is not asked about them.
+      // A party without features that may split a node is not asked about it.
       this.#parties.forEach(({ features }, owner) => {
         if (!features.some(({ groups }, i) => mayInteract(left.interactions, owner, i, groups))) return;
         for (const known of [this.#offered[owner], this.#noise[owner]])

@@ -18,7 +18,7 @@ const value = fc.oneof(
 const column = fc.array(value, { maxLength: 150 }).map((values) => Float32Array.from(values));
 
 describe("cuts by counting", () => {
-  test("are those by sorting, in however many parts a column lies", () => {
+  test("equal those by sorting, for any number of parts of a column", () => {
     fc.assert(
       fc.property(column, fc.integer({ min: 3, max: 40 }), fc.nat(150), (values, sizeMax, cut) => {
         const parts = (): Float32Array[] => [values.subarray(0, cut), values.subarray(cut)];
@@ -36,7 +36,7 @@ describe("cuts by counting", () => {
     for (const sizeMax of [3, 17, 257]) expect(countedSummary(parts, sizeMax)).toEqual(sortedSummary(values, sizeMax));
   });
 
-  test("keys ascend with values, and say which one it was", () => {
+  test("keys ascend with values, and are invertible", () => {
     fc.assert(
       fc.property(wide, wide, (a, b) => {
         const [x, y] = new Int32Array(Float32Array.of(a, b).buffer);

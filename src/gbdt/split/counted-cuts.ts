@@ -1,7 +1,6 @@
 /**
- * Cuts of a long column by counting (value-counts.ts): the same as binning.ts finds by sorting. Which of XGBoost's
- * summary is kept for a rank is the first value whose own ranks reach beyond it: the one at that place of the sorted
- * column.
+ * Cuts of a long column by counting (value-counts.ts): the same as binning.ts finds by sorting. For a rank XGBoost's
+ * summary keeps the first value whose own ranks exceed it: the one at that position of the sorted column.
  */
 import { rowsWhere } from "../../base/rows/row-numbers.ts";
 import { halfCount, LowerCounts, UpperCounts, uppersOf } from "./value-counts.ts";
@@ -10,13 +9,13 @@ import { halfCount, LowerCounts, UpperCounts, uppersOf } from "./value-counts.ts
 export interface ColumnSummary {
   readonly rowCount: number;
   readonly presentCount: number;
-  /** NaN of a column without a value. */
+  /** NaN for a column without values. */
   readonly smallest: number;
-  /** At most `sizeMax` values, ascending: all there are, or those nearest to equal steps of rank. */
+  /** At most `sizeMax` values, ascending: all of them, or those nearest to equal steps of rank. */
   readonly values: Float32Array;
 }
 
-/** A part of a column; the whole of it, several times. */
+/** The parts of a column; may be iterated several times. */
 export type ColumnParts = () => Iterable<Float32Array>;
 
 /** @param sizeMax 2 or more */
@@ -27,7 +26,7 @@ export function countedSummary(parts: ColumnParts, sizeMax: number): ColumnSumma
   if (presentCount === 0) return { rowCount, presentCount, smallest: NaN, values: new Float32Array(0) };
   const places = wantedPlaces(first, sizeMax);
   const all = rowsWhere(halfCount, (upper) => first.counts[upper] > 0);
-  // With fewer halves than this there may be few values, all of which are wanted.
+  // With fewer halves than this there may be few values, all of which are needed.
   const mayBeFew = all.length <= sizeMax;
   const second = new LowerCounts(first, mayBeFew ? [...all] : uppersOf(first, places));
   for (const values of parts()) second.add(values);
@@ -36,7 +35,7 @@ export function countedSummary(parts: ColumnParts, sizeMax: number): ColumnSumma
   return { rowCount, presentCount, smallest: smallest + 0, values: Float32Array.from(values) };
 }
 
-/** Places in the sorted column of what WQSummary::SetPrune keeps besides the first and the last value. */
+/** Positions in the sorted column of what WQSummary::SetPrune keeps besides the first and the last value. */
 function wantedPlaces({ presentCount, smallestCount, largestCount }: UpperCounts, sizeMax: number): number[] {
   const range = Math.fround(presentCount - largestCount - smallestCount);
   const steps = sizeMax - 1;

@@ -1,11 +1,11 @@
 /**
- * Which candidates of a feature part its bins in the same way, whoever is in them: one category of two and the other,
- * "present left, missing right" and its mirror image. Their sums are the same but for the side.
+ * Which candidates of a feature partition its bins in the same way, for any data: one category of two and the other,
+ * "present left, missing right" and its mirror image. Their sums are equal except for the side.
  */
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
 import { candidatesOf, leftBins } from "./candidate.ts";
 
-/** The first candidate that parts the bins like this one; -1 where its left side is this one's right. */
+/** The first candidate with the same partition of the bins; sign -1 if its left side is this one's right. */
 export interface Partition {
   readonly first: number;
   readonly sign: 1 | -1;

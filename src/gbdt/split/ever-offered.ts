@@ -1,7 +1,8 @@
 /**
- * Which of a party's candidates are ever offered where nobody tells it who is in a node. Minimums then hold over all
- * that are summed in the job, and nowhere below: who knows counts there sees the sums first. The passive party and the
- * centralised trainer both call it.
+ * Which of a party's candidates are ever offered if it does not know the members of nodes. Minimums then apply to all
+ * instances that are summed in the job, but not to nodes below: only the active party knows counts there, after it
+ * has
+ * seen the sums. The passive party and the centralised trainer both call it.
  */
 import type { BinnedFeature } from "./binning.ts";
 import { candidatesOf } from "./candidate.ts";
@@ -9,7 +10,7 @@ import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.t
 
 /**
  * @param rows the instances that are summed
- * @returns per feature and candidate 1 if it is ever offered; null: all are
+ * @returns per feature and candidate 1 if it is offered at any node; null: all are
  */
 export function everOffered(
   minimums: Minimums,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SlotGrid } from "../../base/gradients/quantised-gradients.ts";
 import { isWorthSplitting, leafValue, type SplitParameters, TreeGain } from "./gain.ts";
 
-/** Plain reals: q stands for q. */
+/** The identity grid. */
 const identity: SlotGrid[] = [
   { shift: 0, resolution: 1 },
   { shift: 0, resolution: 1 },
@@ -77,7 +77,7 @@ describe("gains", () => {
     expect(finite).toBeGreaterThan(50);
   });
 
-  it("rules out empty sides, sides without hessian and sides below min_child_weight", () => {
+  it("excludes empty sides, sides without hessian and sides below min_child_weight", () => {
     const gain = (sums: number[], count: number, given = free): number =>
       candidateGain(identity, sums, count, [10, 10], 10, given);
     expect(gain([4, 4], 0)).toBe(-Infinity);

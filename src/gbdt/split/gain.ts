@@ -1,10 +1,10 @@
 /**
- * Gain, eq. (3), and leaf weight, eq. (4), with XGBoost's meaning: the gain is taken without the factor 1/2 and without
- * gamma, and gamma is then compared with it. L1 regularisation and max_delta_step follow XGBoost 1.7, src/tree/param.h
- * (ThresholdL1, CalcWeight) and src/tree/split_evaluator.h (CalcGainGivenWeight).
+ * Gain, eq. (3), and leaf weight, eq. (4), as XGBoost defines them: the gain is computed without the factor 1/2 and
+ * without gamma, and gamma is then compared with it. L1 regularisation and max_delta_step follow XGBoost 1.7,
+ * src/tree/param.h (ThresholdL1, CalcWeight) and src/tree/split_evaluator.h (CalcGainGivenWeight).
  *
- * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree learns one output,
- * or several at once with vector leaves; then gains are summed over outputs.
+ * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree has one output,
+ * or several with vector leaves; then gains are summed over outputs.
  */
 import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
@@ -34,7 +34,7 @@ export function splitParametersOf(parameters: TrainingParameters): SplitParamete
   };
 }
 
-/** Where the leaf weights below a node may lie: monotone constraints narrow it on the way down. */
+/** Bounds of the leaf weights below a node: monotone constraints narrow them on the way down. */
 export interface WeightBounds {
   readonly lower: number;
   readonly upper: number;
@@ -47,14 +47,14 @@ export interface WeightBounds {
 export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, parent: null };
 
 /**
- * Which side of a split a monotone constraint wants to be the lower one. 1: the summed side's weight must not be above
- * the other side's. -1: not below. 0: nothing. One for all candidates, or one per candidate.
+ * The side of a split that must have the lower weight under a monotone constraint. 1: the summed side's weight must
+ * not
+ * be above the other side's. -1: not below. 0: no constraint. One for all candidates, or one per candidate.
  */
 export type LowerSide = number | Int8Array;
 
 /**
- * The gains and leaf weights of one tree: everybody who grows it, in one place or in several, asks this and nothing
- * else.
+ * The gains and leaf weights of one tree, used by centralised and federated training alike.
  */
 export class TreeGain {
   readonly #grids: readonly SlotGrid[];
@@ -64,10 +64,11 @@ export class TreeGain {
   readonly #hidesCounts: boolean;
 
   /**
-   * @param outputs those that the tree learns
-   * @param isConstrained some party has monotone constraints: XGBoost then takes every gain from bounded weights
-   * @param hidesCounts rows of passive parties have no counts (there is noise): then nothing looks at counts. An empty
-   *   side of exact sums has H = 0, and passive parties offer none
+   * @param outputs those of the tree
+   * @param isConstrained some party has monotone constraints: XGBoost then computes every gain from bounded weights
+   * @param hidesCounts rows of passive parties have no counts (there is noise): then counts are not used. An empty
+   * side of
+   *   exact sums has H = 0, and passive parties offer none
    */
   constructor(
     grids: readonly SlotGrid[],
@@ -90,11 +91,13 @@ export class TreeGain {
   }
 
   /**
-   * The gains of splits, given one row (sums, count) per candidate, over ONE side of its split, whichever. The other
-   * side is the complement, taken in integers; both sides go through the same operations, and their terms are added
-   * before the parent's is subtracted, so the result is bit for bit the same for either side.
+   * The gains of splits, given one row (sums, count) per candidate, over either side of its split. The other side is
+   * the
+   * complement, computed in integers; both sides go through the same operations, and their terms are added before
+   * the
+   * parent's is subtracted, so the result is bit for bit the same for either side.
    * @param totals the node's row
-   * @param lowerSide what monotone constraints ask
+   * @param lowerSide monotone constraints
    * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight,
    *   or the lower weight on the wrong side
    */
@@ -132,7 +135,7 @@ export class TreeGain {
         termB += this.#term(realSum(gridG, slotSumOfRest(totals, sides, row, slot, limbs), otherCount), hOther, bounds);
       }
       // With lambda >= 0 this also rules out H + lambda <= 0. Quantised hessians may sum to zero or, in the paper's
-      // layout, to slightly less; XGBoost refuses such a side as well.
+      // layout, to slightly less; XGBoost rejects such a side as well.
       if (!(hA > 0 && hB > 0 && hA >= minChildWeight && hB >= minChildWeight)) continue;
       const wanted = typeof lowerSide === "number" ? lowerSide : lowerSide[c];
       if (wanted !== 0 && !this.#isOrdered(sides, row, totals, bounds, wanted)) continue;
@@ -152,7 +155,7 @@ export class TreeGain {
       g: this.#real(totals, 2 * output),
       h: this.#real(totals, 2 * output + 1),
     }));
-    // A node without enough hessian says nothing (XGBoost's CalcWeight).
+    // A node without enough hessian has weight 0 (XGBoost's CalcWeight).
     const enough = sums.reduce((sum, { h }) => sum + h, 0) >= this.#parameters.minChildWeight;
     return sums.map(({ g, h }) => clipped(enough ? this.#weight(g, h) : 0, bounds));
   }
@@ -232,7 +235,7 @@ export function isWorthSplitting(gain: number, gamma: number): boolean {
   return gain > gainNoise && gain >= gamma;
 }
 
-/** What a leaf stores: shrunk by eta, in float32 as XGBoost keeps it; never -0, which JSON would lose. */
+/** The stored leaf value: shrunk by eta, in float32 as in XGBoost; never -0, which JSON would lose. */
 export function leafValue(weight: number, eta: number): number {
   return Math.fround(eta * weight) + 0;
 }

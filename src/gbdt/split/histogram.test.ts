@@ -54,13 +54,13 @@ describe("histograms", () => {
     );
   });
 
-  it("refuse rows of another shape", () => {
+  it("reject rows of a different shape", () => {
     expect(() => subtractRows(new Float64Array(3), new Float64Array(6))).toThrow("shape");
   });
 });
 
 describe("leftSums", () => {
-  it("is the totals of what partition sends left, candidate by candidate", () => {
+  it("equals the totals of the left side of partition, candidate by candidate", () => {
     fc.assert(
       fc.property(data, (drawn) => {
         const { feature, gradients, instances } = setUp(drawn);

@@ -1,7 +1,9 @@
 /**
- * Integer histograms. A row is the sums of all columns of the gradients (one or two per slot) followed by the count of
- * instances; rows lie one after another in a Float64Array. Every sum is an integer below 2^53, so addition and
- * subtraction are exact in any order.
+ * Integer histograms. A row holds the sums of all columns of the gradients (one or two per slot) followed by the
+ * count of
+ * instances; rows are consecutive in a Float64Array. Every sum is an integer below 2^53, so addition and subtraction
+ * are
+ * exact in any order.
  */
 import { assert } from "../../base/assert.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
@@ -22,7 +24,7 @@ export function nodeTotals(gradients: QuantisedGradients, instances: Uint32Array
     const values = gradients.columns[column];
     let sum = 0;
     for (let i = 0; i < instances.length; i++) sum += values[instances[i]];
-    assert(Math.abs(sum) <= Number.MAX_SAFE_INTEGER, "a column's sum is not exact any more");
+    assert(Math.abs(sum) <= Number.MAX_SAFE_INTEGER, "a column's sum is exact");
     totals[column] = sum;
   }
   totals[columnCount] = instances.length;
@@ -76,7 +78,7 @@ export function addRow(sum: Float64Array, row: Float64Array): void {
   for (let k = 0; k < sum.length; k++) sum[k] += row[k];
 }
 
-/** One row per candidate, in the order of candidatesOf: what goes LEFT. */
+/** One row per candidate, in the order of candidatesOf: the sums of the LEFT side. */
 export function leftSums(feature: BinnedFeature, histogram: Float64Array): Float64Array {
   const stride = histogram.length / totalBinCount(feature);
   assert(Number.isInteger(stride), "the histogram is not of this feature");
@@ -99,7 +101,7 @@ export function leftSums(feature: BinnedFeature, histogram: Float64Array): Float
   return sums;
 }
 
-/** All bins, but for those that a candidate splits off. */
+/** All bins except those that a candidate splits off. */
 function leftCategorySums(feature: CategoricalFeature, histogram: Float64Array, stride: number): Float64Array {
   const binRow = (bin: number): Float64Array => histogram.subarray(bin * stride, (bin + 1) * stride);
   const total = new Float64Array(stride);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import { type Interactions, interactionsBelow, mayInteract } from "./interactions.ts";
 
-/** XGBoost's own words (src/tree/constraints.cc): features of the path, and of groups that have all of them. */
+/** XGBoost's definition (src/tree/constraints.cc): features of the path, and of groups that contain all of them. */
 function allowedByXgboost(path: readonly number[], groups: readonly (readonly number[])[], count: number): number[] {
   const features = Array.from({ length: count }, (_, i) => i);
   if (path.length === 0) return features;

@@ -1,22 +1,25 @@
 /**
- * Interaction constraints, as XGBoost's (src/tree/constraints.cc): which features may stand on one path from the root
- * to a leaf. Groups of features have names that all parties of a job know; here each is a bit. Who else has features in
- * a group nobody needs to know.
+ * Interaction constraints, as in XGBoost (src/tree/constraints.cc): which features may occur on one path from the
+ * root
+ * to a leaf. Groups of features have names that all parties of a job know; here each is a bit. A party does not need
+ * to
+ * know which other parties have features in a group.
  *
- * Every feature may split the root. Below it one may if some group has it and all features of the path. A feature that
- * is in no group stands alone. Groups that have all features of a path are open there: what is open below a split is
- * what was open above it and has the feature that splits. So of a path only its open groups have to be remembered, and
- * where none is open the one feature that it is made of.
+ * Every feature may split the root. Below it a feature is allowed if some group contains it and all features of the
+ * path. A feature that is in no group stands alone. Groups that contain all features of a path are open there: the
+ * groups open below a split are those open above it that contain the split feature. So for a path only its open
+ * groups
+ * have to be stored, and, if none is open, the single feature of the path.
  */
 
-/** As many as fit the bits of one number. */
+/** The number of bits of one number. */
 export const groupCountMax = 30;
 
-/** What may split below a path; null at the root, and in a job without groups: everything. */
+/** The features that may split below a path; null at the root, and in a job without constraints: all. */
 export interface Interactions {
-  /** Groups that have all features of the path. 0: the path is one feature of no group, again and again. */
+  /** Groups that contain all features of the path. 0: the path has a single feature, which is in no group. */
   readonly open: number;
-  /** Whose feature that is, and which one; -1 where only its owner knows. Null where groups are open. */
+  /** The owner and index of that feature; -1 where only its owner knows. Null if groups are open. */
   readonly alone: { readonly owner: number; readonly feature: number } | null;
 }
 
@@ -28,7 +31,7 @@ export function mayInteract(above: Interactions | null, owner: number, feature: 
 }
 
 /**
- * What may split below a node that this feature splits.
+ * The features that may split below a node that is split by this feature.
  * @param groups of the feature; undefined: the job has none
  */
 export function interactionsBelow(
@@ -43,7 +46,7 @@ export function interactionsBelow(
   return open === 0 ? { open, alone: { owner, feature } } : { open, alone: null };
 }
 
-/** Groups that some of these features are in. */
+/** The groups that contain at least one of these features. */
 export function groupsOf(features: readonly { readonly groups?: number | undefined }[]): number {
   return features.reduce((all, { groups = 0 }) => all | groups, 0);
 }

@@ -4,12 +4,12 @@ import { areOff, noMinimums } from "./offered-candidates.ts";
 
 const none = { answer_noise: 0, min_people_share: 0 };
 
-test("nothing agreed: the owner's own, as they are", () => {
+test("without agreed minimums, the owner's own apply", () => {
   expect(minimumsOfJob(noMinimums, none, 1000)).toEqual(noMinimums);
   expect(minimumsOfJob({ perNode: 30, perCandidate: 7 }, none, 1000)).toEqual({ perNode: 30, perCandidate: 7 });
 });
 
-test("a share of the people that are learnt from, rounded up; the owner's own wins if it is larger", () => {
+test("a share of the training instances, rounded up; the owner's own wins if it is larger", () => {
   const half = { ...none, min_people_share: 0.005 };
   expect(minimumsOfJob(noMinimums, half, peopleOf(1000, 90))).toEqual({ perNode: 1, perCandidate: 5, between: 5 });
   expect(minimumsOfJob({ perNode: 3, perCandidate: 50 }, half, 910)).toEqual({
@@ -17,10 +17,10 @@ test("a share of the people that are learnt from, rounded up; the owner's own wi
     perCandidate: 50,
     between: 5,
   });
-  expect(areOff(minimumsOfJob(noMinimums, half, 100)), "one person is no minimum").toBe(true);
+  expect(areOff(minimumsOfJob(noMinimums, half, 100)), "one instance is no minimum").toBe(true);
 });
 
-test("with noise no side is empty or a single person, and no two thresholds are one", () => {
+test("with noise no side is empty or a single instance, and no two thresholds coincide", () => {
   expect(minimumsOfJob(noMinimums, { ...none, answer_noise: 1 }, 100)).toEqual({
     perNode: 1,
     perCandidate: 2,

@@ -1,16 +1,16 @@
-/** The minimums of a job: what a passive party's owner asks for, and what the job has agreed on, whichever is more. */
+/** The minimums of a job: the larger of those of the data owner and those agreed for the job. */
 import type { Defences } from "../../privacy/defences/defences.ts";
 import type { Minimums } from "./offered-candidates.ts";
 import { minimumsWithNoise } from "./tree-noise.ts";
 
-/** The people that a tree can learn from: all of the job but those that are held back for validation. */
+/** The number of instances that a tree can be trained on: all of the job except those held out for validation. */
 export function peopleOf(instanceCount: number, validationRowCount: number): number {
   return instanceCount - validationRowCount;
 }
 
 /**
  * The passive party and the centralised trainer both call it.
- * @param people see peopleOf; of all folds together where folds take turns
+ * @param people see peopleOf; over all folds in an interleaved cross-validation
  */
 export function minimumsOfJob(
   policy: Minimums,

@@ -1,6 +1,7 @@
 /**
- * What depends, in split finding, on whether a passive party knows the members of a node: which candidates it may
- * withhold, and what its noise is keyed by. The centralised trainer takes the rules of the job's protocol, so that it
+ * The parts of split finding that depend on whether a passive party knows the members of a node: which candidates it
+ * may
+ * withhold, and what its noise is keyed by. The centralised trainer uses the rules of the job's protocol, so that it
  * grows the same trees.
  */
 import type { Membership } from "../../base/membership.ts";
@@ -12,7 +13,7 @@ import type { NoiseNames } from "./tree-noise.ts";
 export interface MembershipRules {
   /**
    * @param rows the instances that are summed in any tree of the job
-   * @returns the minimums that hold at each node, and per feature and candidate 1 if it is ever offered (null: all are)
+   * @returns the minimums at each node, and per feature and candidate 1 if it is offered at any node (null: all are)
    */
   offers(
     minimums: Minimums,
@@ -20,8 +21,8 @@ export interface MembershipRules {
     rows: () => Uint32Array,
   ): { readonly minimums: Minimums; readonly ever: readonly Uint8Array[] | null };
   /**
-   * @param serial distinguishes this try at the round from any other
-   * @param derives sums of the larger sibling are derived from its parent's
+   * @param serial distinguishes this attempt at the round from any other
+   * @param derives whether sums of the larger sibling are derived from its parent's
    */
   noiseNames(tree: number, serial: () => number, derives: boolean): NoiseNames;
 }
@@ -31,7 +32,7 @@ export const membershipRules: Readonly<Record<Membership, MembershipRules>> = {
     offers: (minimums) => ({ minimums, ever: null }),
     noiseNames: () => ({ by: "members" }),
   },
-  // A party that cannot count members can withhold candidates by their counts over all rows, and refuse small nodes.
+  // A party that cannot count members can withhold candidates by their counts over all rows, and reject small nodes.
   hidden: {
     offers: (minimums, features, rows) => ({
       minimums: { perNode: minimums.perNode, perCandidate: 1 },

@@ -18,7 +18,7 @@ const features = [4, 32, 300, 1].map((distinct, i) =>
 const drawn = Uint32Array.from(features.keys());
 const rows = Uint32Array.from({ length: rowCount }, (_, i) => i);
 
-/** Integers of either sign, as large as leaves their sums exact. */
+/** Integers of either sign, small enough that their sums are exact. */
 function gradientsOf(columnCount: number): QuantisedGradients {
   const largest = Math.floor(Number.MAX_SAFE_INTEGER / rowCount);
   const column = (): Float64Array => Float64Array.from(rows, () => (random.below(2 ** 31) - 2 ** 30) * 800);
@@ -46,7 +46,7 @@ describe.each(addons)("sums of nodes, %o", (given) => {
     const [ofLeft, ofRight] = await histograms.children(root, [left, right], [drawn, drawn]);
     expectOf(left, ofLeft);
     expectOf(right, ofRight);
-    // Other columns than the parent had: nothing can be derived.
+    // Other columns than the parent's: nothing can be derived.
     const few = [Uint32Array.of(1, 3), Uint32Array.of(0)] as const;
     const below = [3, 4].map((id) => ({ id, sampled: right.sampled.filter((row) => row % 2 === id % 2) }));
     const [first, second] = await histograms.children(right, [below[0], below[1]], few);
@@ -56,21 +56,18 @@ describe.each(addons)("sums of nodes, %o", (given) => {
   });
 });
 
-test.skipIf(addon === null)(
-  "the addon refuses rows and bins that there are not, and results of another size",
-  async () => {
-    const call = (selected: Uint32Array, binCount: number, result = new Float64Array(3 * binCount)) =>
-      addon?.plainHistogram(
-        [new Float64Array(4), new Float64Array(4)],
-        selected,
-        [Uint16Array.of(0, 1, 2, 3)],
-        Uint32Array.of(binCount),
-        result,
-        2,
-      );
-    expect(await call(Uint32Array.of(0, 3), 4)).toBe(-1);
-    expect(await call(Uint32Array.of(0, 4), 4)).toBe(1);
-    expect(await call(Uint32Array.of(0, 1, 3), 3)).toBe(2);
-    expect(() => call(Uint32Array.of(0), 4, new Float64Array(11))).toThrow(/size/);
-  },
-);
+test.skipIf(addon === null)("the addon rejects rows and bins out of range, and results of a wrong size", async () => {
+  const call = (selected: Uint32Array, binCount: number, result = new Float64Array(3 * binCount)) =>
+    addon?.plainHistogram(
+      [new Float64Array(4), new Float64Array(4)],
+      selected,
+      [Uint16Array.of(0, 1, 2, 3)],
+      Uint32Array.of(binCount),
+      result,
+      2,
+    );
+  expect(await call(Uint32Array.of(0, 3), 4)).toBe(-1);
+  expect(await call(Uint32Array.of(0, 4), 4)).toBe(1);
+  expect(await call(Uint32Array.of(0, 1, 3), 3)).toBe(2);
+  expect(() => call(Uint32Array.of(0), 4, new Float64Array(11))).toThrow(/size/);
+});

@@ -1,7 +1,7 @@
 /**
  * The histograms of one party's own features, node by node of a growing tree. Of a pair only the smaller child is
- * summed; the larger one is its parent minus it, exactly. Large sums are made by the native addon, on threads of its
- * own.
+ * summed; the larger one is derived by subtraction, exactly. Large sums are computed by the native addon, on its own
+ * threads.
  */
 import { availableParallelism } from "node:os";
 import { assert } from "../../base/assert.ts";
@@ -10,18 +10,18 @@ import { type BinnedFeature, totalBinCount } from "./binning.ts";
 import { featureHistogram, rowStride, subtractRows } from "./histogram.ts";
 import { type PlainAddon, plainAddon } from "../../base/plain-addon.ts";
 
-/** Below this many additions a call of the addon costs more than it brings. */
+/** Below this many additions the overhead of an addon call exceeds its benefit. */
 const additionsMin = 4096;
-/** What is kept of nodes that may be parents; others are summed anew. */
+/** Memory limit for nodes that may be parents; others are summed again. */
 const keptBytesMax = 256 << 20;
 
-/** Whose histogram it is: a node of the tree. */
+/** The node of a histogram. */
 export interface SummedNode {
   readonly id: number;
   readonly sampled: Uint32Array;
 }
 
-/** Some features' histograms of a node, one after the other. */
+/** Histograms of some features of a node, one after the other. */
 export interface NodeHistogram {
   /** Ascending indices of the features. */
   readonly features: Uint32Array;
@@ -64,7 +64,7 @@ export class NodeHistograms {
     return this.#keep(node, await this.#sum(node, drawn));
   }
 
-  /** Both children of a node. Nothing is kept of the parent. */
+  /** Both children of a node. The parent's histogram is released. */
   async children(
     parent: SummedNode,
     [left, right]: readonly [SummedNode, SummedNode],

@@ -19,7 +19,7 @@ function someFeatures(random: SeededRandom): BinnedFeature[] {
 const everybody = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
 const binsOf = (features: readonly BinnedFeature[]): Uint16Array[] => features.map(({ bins }) => bins);
 
-test("a candidate's index is its place in candidatesOf", () => {
+test("a candidate's index is its index in candidatesOf", () => {
   for (const feature of someFeatures(new SeededRandom("index"))) {
     expect(candidatesOf(feature).map((candidate) => candidateIndex(feature, candidate))).toEqual(
       candidatesOf(feature).map((_, i) => i),
@@ -27,7 +27,7 @@ test("a candidate's index is its place in candidatesOf", () => {
   }
 });
 
-test("minimums of 1 are off, and withhold not even an empty side", () => {
+test("minimums of 1 are off, and withhold nothing, not even an empty side", () => {
   expect(areOff(noMinimums)).toBe(true);
   expect(areOff({ perNode: 2, perCandidate: 1 })).toBe(false);
   const features = someFeatures(new SeededRandom("off"));
@@ -48,7 +48,7 @@ test("minimums of 1 are off, and withhold not even an empty side", () => {
     expect(candidatesOf(features[0]).some((candidate) => offered.has(node, 0, candidate))).toBe(false);
 });
 
-test("what a small child withholds, its large sibling withholds too, and all below them", () => {
+test("what a small child withholds, its large sibling and all nodes below withhold too", () => {
   // One candidate: values 0 left, 1 right, alternating.
   const feature = binFeature(
     "alternating",
@@ -67,7 +67,7 @@ test("what a small child withholds, its large sibling withholds too, and all bel
   expect([has(1), has(2)]).toEqual([true, true]);
   offered.split(1, between(3, 0, 5), between(4, 5, 30)); // three and two
   expect([has(3), has(4)]).toEqual([false, false]);
-  offered.split(4, between(5, 5, 15), between(6, 15, 30)); // large, but they add up to what was withheld
+  offered.split(4, between(5, 5, 15), between(6, 15, 30)); // large, but they add up to a withheld node
   expect([has(5), has(6)]).toEqual([false, false]);
   offered.split(2, between(7, 30, 36), between(8, 36, 60)); // three on each side is enough
   expect([has(7), has(8)]).toEqual([true, true]);
@@ -75,8 +75,8 @@ test("what a small child withholds, its large sibling withholds too, and all bel
   expect(has(99)).toBe(false);
 });
 
-/** Everything that adds and subtracts the sums shown of one candidate in a tree, whichever of its nodes are shown. */
-describe("no sum and difference of offered sums is over fewer people than the minimum", () => {
+/** All sums and differences of the visible sums of one candidate in a tree. */
+describe("no sum or difference of offered sums is over fewer instances than the minimum", () => {
   test.each([
     { perNode: 1, perCandidate: 3 },
     { perNode: 14, perCandidate: 1 },
@@ -124,7 +124,7 @@ describe("no sum and difference of offered sums is over fewer people than the mi
     expect(combined).toBeGreaterThan(200);
   });
 
-  /** The non-empty groups of people that signed sums of nodes make. */
+  /** The non-empty groups of instances whose sums follow from signed sums of nodes. */
   function* combinations(known: readonly CountedNode[]): Generator<number[]> {
     for (let code = 0; code < 3 ** known.length; code++) {
       const times = new Int8Array(rows);

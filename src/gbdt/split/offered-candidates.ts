@@ -1,15 +1,18 @@
 /**
- * Which of a party's candidates may split a node where there are minimums, or few thresholds: a function of counts and
- * of the splits before, which the passive party and the centralised trainer both call.
+ * Which of a party's candidates may split a node under minimums or a limit of thresholds: a function of counts and of
+ * the earlier splits, which the passive party and the centralised trainer both call.
  *
- * Sums add up, parent = left + right, so whoever has two of them has the third. Candidates are therefore offered or
- * withheld at both children of a split together, and what was withheld once stays withheld below: the sums that are
- * shown of one candidate in a tree are over nodes that all have the minimums, and so is whatever adds and subtracts
- * them.
+ * Sums add up, parent = left + right, so two of them determine the third. Candidates are therefore offered or
+ * withheld
+ * at both children of a split together, and a withheld candidate stays withheld below: all visible sums of one
+ * candidate
+ * in a tree are over nodes that satisfy the minimums, and so is every sum or difference of them.
  *
- * Counted are the instances that are summed, those of the tree's sample: a large node of which few are sampled shows
- * the sum of few. And all candidates are counted at every pair, those of columns that are not drawn there too: a column
- * that is drawn at a node and at some of those below would otherwise show the rest by subtraction.
+ * Only summed instances count, those of the tree's sample: a large node with few sampled instances would reveal the
+ * sum
+ * of few. And all candidates are counted at every pair, also those of columns that are not drawn there: a column that
+ * is
+ * drawn at a node and at some of its descendants would otherwise reveal the rest by subtraction.
  */
 import { assert } from "../../base/assert.ts";
 import { type BinnedFeature, totalBinCount } from "./binning.ts";
@@ -22,13 +25,13 @@ import { ThresholdPlaces } from "./threshold-places.ts";
 import type { UsedThresholds } from "./used-thresholds.ts";
 
 /**
- * The least number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is
+ * The minimum number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is
  * allowed.
  */
 export interface Minimums {
   readonly perNode: number;
   readonly perCandidate: number;
-  /** Between neighbouring thresholds of a feature, and of its missing values; 1 where left out. */
+  /** Between neighbouring thresholds of a feature, and for its missing values; default: 1. */
   readonly between?: number;
 }
 
@@ -40,7 +43,7 @@ export function areOff({ perNode, perCandidate, between = 1 }: Minimums): boolea
 
 export interface CountedNode {
   readonly id: number;
-  /** The summed ones: indices into the bins. */
+  /** The summed instances: indices into the bins. */
   readonly members: Uint32Array;
 }
 
@@ -49,18 +52,18 @@ export class OfferedCandidates {
   readonly #minimums: Minimums;
   readonly #features: readonly BinnedFeature[];
   readonly #bins: readonly Uint16Array[];
-  /** Null: thresholds are not limited. */
+  /** Null: the number of thresholds is not limited. */
   readonly #places: ThresholdPlaces | null;
   /**
    * Per node, feature and candidate, in the order of candidatesOf: 1 if offered. Nodes whose children are known are
-   * left out.
+   * removed.
    */
   readonly #offered = new Map<number, readonly Uint8Array[]>();
 
   /**
    * @param bins per feature the bin of each possible member
-   * @param used what the job's splits have used so far, where that is limited; whoever decides a split adds to it
-   * @param ever per feature and candidate 1 if it is ever offered; null: all are
+   * @param used the thresholds used so far, if their number is limited; the caller that decides a split adds to it
+   * @param ever per feature and candidate 1 if it is offered at any node; null: all are
    */
   constructor(
     minimums: Minimums,
@@ -80,16 +83,16 @@ export class OfferedCandidates {
     );
   }
 
-  /** Learns the children of a split, once. */
+  /** Registers the children of a split, once. */
   split(parent: number, left: CountedNode, right: CountedNode): void {
     const before = this.#offered.get(parent);
-    assert(before !== undefined, "children are told once, after their parent");
+    assert(before !== undefined, "children are registered once, after their parent");
     this.#places?.split(parent, left.id, right.id);
     const offered = before.map((above, feature) => this.#offeredOf(feature, [left, right], above));
     this.#offered.set(left.id, offered).set(right.id, offered).delete(parent);
   }
 
-  /** Whether a candidate is offered at a node; of a node that is not known, or whose children are, nothing is. */
+  /** Whether a candidate is offered at a node; false for unknown nodes and nodes whose children are known. */
   has(node: number, feature: number, candidate: Candidate): boolean {
     return this.#offered.get(node)?.[feature][candidateIndex(this.#features[feature], candidate)] === 1;
   }
@@ -107,7 +110,7 @@ export class OfferedCandidates {
     return between <= 1 ? offered : spacedThresholds(binned, between, counts, offered, before);
   }
 
-  /** Per candidate of a feature 1 if it has the minimum on both sides at all nodes, which have theirs too. */
+  /** Per candidate of a feature 1 if all nodes, and both sides at each of them, satisfy the minimums. */
   #largeEnough(feature: BinnedFeature, counts: readonly Float64Array[]): Uint8Array {
     const { perNode, perCandidate } = this.#minimums;
     const isSmall = (count: number, minimum: number): boolean => minimum > 1 && count < minimum;
@@ -128,7 +131,7 @@ export class OfferedCandidates {
   }
 }
 
-/** What both have; null has everything. */
+/** The intersection; null stands for all. */
 function both(a: Uint8Array | null, b: Uint8Array | null): Uint8Array | null {
   return a === null || b === null ? (a ?? b) : a.map((has, i) => has & b[i]);
 }

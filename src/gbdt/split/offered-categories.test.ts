@@ -10,17 +10,17 @@ import { offeredCategories } from "./offered-categories.ts";
 const offered = (minimum: number, ...counts: number[][]): string =>
   offeredCategories({ perNode: 1, perCandidate: minimum }, counts, null).join("");
 
-test("a category is shown if it has the minimum, and so has the rest", () => {
+test("a category is shown if it and the withheld rest satisfy the minimum", () => {
   expect(offered(5, [9, 8, 7])).toBe("111");
-  expect(offered(5, [9, 8, 3, 4])).toBe("1100"); // the rest are seven
-  expect(offered(5, [9, 8, 7, 3])).toBe("1100"); // three alone would be shown by subtraction: seven more join them
+  expect(offered(5, [9, 8, 3, 4])).toBe("1100"); // the rest has seven
+  expect(offered(5, [9, 8, 7, 3])).toBe("1100"); // three alone would follow by subtraction, so seven more join them
   expect(offered(5, [9, 0])).toBe("00");
   expect(offered(5, [9, 8, 0])).toBe("100");
   expect(offered(1, [9, 0, 1])).toBe("111");
   expect(offered(5, [9, 8, 7], [9, 8, 4])).toBe("100"); // four at the sibling, so eight more join them there
 });
 
-test("what was withheld stays withheld; small nodes show nothing", () => {
+test("withheld categories stay withheld; small nodes show nothing", () => {
   const minimums = { perNode: 10, perCandidate: 3 };
   expect(
     offeredCategories(
@@ -48,15 +48,16 @@ const rows = 60;
 const categoryCount = 3;
 
 /**
- * Everything that can be added and subtracted from what is shown of one tree: of the groups of people that are made of
- * whole cells (category, leaf), those that lie in the span of the shown ones.
+ * Everything that can be added and subtracted from the visible sums of one tree: of the groups of instances that
+ * consist
+ * of whole cells (category, leaf), those in the span of the visible ones.
  */
 test.each([
   { minimum: 3, oneHot: false },
   { minimum: 5, oneHot: false },
   { minimum: 4, oneHot: true },
 ])(
-  "no group of fewer people than $minimum can be made of the shown sums, but for whole nodes; one-hot: $oneHot",
+  "no group below $minimum instances follows from the shown sums, except whole nodes; one-hot: $oneHot",
   ({ minimum, oneHot }) => {
     let made = 0;
     for (let seed = 0; seed < 8; seed++) {

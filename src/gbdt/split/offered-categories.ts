@@ -1,13 +1,15 @@
 /**
- * Which categories of a feature may be shown where its owner has set minimums. Whoever has the sums of all categories
- * but one has that one by subtraction from the node's; so what counts beside each category is all withheld ones
- * together: the rest. A category is shown only if it has the minimum at every node of a pair, and as long as something
- * is withheld and the rest is smaller than that at one of them, the smallest category that is still shown joins it.
- * Missing values are a category here.
+ * Which categories of a feature may be shown under its owner's minimums. The sums of all categories but one determine
+ * that one by subtraction from the node's; so the withheld categories are considered together: the rest. A category
+ * is
+ * shown only if it satisfies the minimum at every node of a pair; and while something is withheld and the rest is
+ * below
+ * the minimum at one of them, the smallest visible category joins the rest. Missing values count as a category here.
  *
- * Nodes are told in pairs, and what was withheld once stays withheld below, as in offered-candidates.ts: at children
- * the rest only grows. Of one tree the active party then has sums over (shown category, node) and (rest, node), and
- * whatever group of people adds and subtracts them is of the minimum or more.
+ * Nodes come in pairs, and withheld categories stay withheld below, as in offered-candidates.ts: at children the rest
+ * only grows. For one tree the active party then has sums over (shown category, node) and (rest, node), and every
+ * group
+ * of instances that follows by addition and subtraction satisfies the minimum.
  */
 import { type CategoricalFeature, categoryCandidates, rightBins } from "./category-candidate.ts";
 import type { Minimums } from "./offered-candidates.ts";
@@ -45,7 +47,7 @@ export function offeredCategories(
 }
 
 /**
- * The same for a feature's candidates: one is offered if all that it splits off is shown.
+ * The same for a feature's candidates: one is offered if all categories that it splits off are shown.
  * @param above per candidate 1 if it was offered at the parent; null at the root
  */
 export function offeredCategoryCandidates(

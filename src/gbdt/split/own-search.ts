@@ -1,4 +1,4 @@
-/** The search over a party's own features alone: what the active party does while others compute. */
+/** The search over a party's own features only, which the active party runs while passive parties compute. */
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { ColumnSampler } from "../boost/column-sampling.ts";
@@ -12,7 +12,7 @@ import { type NodeHistogram, NodeHistograms, partsOf } from "./node-histograms.t
 export interface OwnTree {
   readonly tree: number;
   readonly features: readonly BinnedFeature[];
-  /** Which of them may split a node. */
+  /** Which features may split a node. */
   readonly sampler: ColumnSampler;
   readonly gradients: QuantisedGradients;
 }
@@ -32,7 +32,7 @@ export class OwnSearch {
     return this.#best(root, await this.#histograms.root(root, this.#drawn(root)));
   }
 
-  /** Of the left and the right node of each pair, in this order. */
+  /** The best splits of the left and the right node of each pair, in this order. */
   async children(pairs: readonly NodePair[]): Promise<(PartySplit | null)[]> {
     const found: (PartySplit | null)[] = [];
     for (const { parent, left, right } of pairs) {

@@ -1,4 +1,4 @@
-/** The highest gain, and who reaches it: bit-equal gains tie. */
+/** The highest gain and all candidates that reach it: bit-equal gains tie. */
 import { assert } from "../../base/assert.ts";
 
 export interface Best {
@@ -8,7 +8,7 @@ export interface Best {
   readonly indices: number[];
 }
 
-/** The highest of `gains` and everybody who reaches it. */
+/** The highest of `gains` and all indices that reach it. */
 export function selectBest(gains: ArrayLike<number>): Best {
   let gain = -Infinity;
   let indices: number[] = [];

@@ -7,7 +7,7 @@ import { isPartitioned } from "./category-candidate.ts";
 import { type CountedNode, OfferedCandidates } from "./offered-candidates.ts";
 import { spacedThresholds } from "./spaced-thresholds.ts";
 
-/** A feature with so many bins; only their number counts. */
+/** A feature with this many bins; only their number matters. */
 const featureOf = (binCount: number, hasMissing: boolean): BinnedFeature =>
   binFeature(
     "x",
@@ -28,26 +28,26 @@ const spaced = (minimum: number, hasMissing: boolean, ...nodes: number[][]): str
   ).join("");
 };
 
-test("from the lowest on, each far enough from the one before and from the end", () => {
+test("from the lowest on, each far enough from the previous one and from the end", () => {
   expect(spaced(5, false, [5, 5, 5, 5])).toBe("111");
   expect(spaced(5, false, [4, 5, 5, 5])).toBe("011");
   expect(spaced(5, false, [5, 2, 3, 5])).toBe("101");
-  expect(spaced(5, false, [5, 0, 9, 9]), "nobody between is withheld too").toBe("101");
+  expect(spaced(5, false, [5, 0, 9, 9]), "thresholds with no instance between them are withheld too").toBe("101");
   expect(spaced(5, false, [9, 9, 9, 4])).toBe("110");
   expect(spaced(5, false, [5, 5, 5, 5], [9, 3, 3, 9]), "at both nodes").toBe("101");
 });
 
-test("missing values are a group of their own, or all go right", () => {
+test("missing values are a separate group, or all go right", () => {
   expect(spaced(5, true, [5, 5, 5, 5])).toBe("11111");
   expect(spaced(5, true, [5, 5, 5, 4]), "too few").toBe("10100");
   expect(spaced(5, true, [5, 5, 5, 4], [5, 5, 5, 9])).toBe("10100");
-  expect(spaced(5, true, [5, 5, 5, 0]), "nobody: both directions are one sum").toBe("10100");
-  expect(spaced(5, true, [5, 5, 5, 0], [5, 5, 5, 9]), "nobody at one node of the pair").toBe("10100");
-  expect(spaced(5, true, [5, 5, 3, 5]), "above the last threshold are three without them").toBe("11001");
+  expect(spaced(5, true, [5, 5, 5, 0]), "none missing: both directions have the same sum").toBe("10100");
+  expect(spaced(5, true, [5, 5, 5, 0], [5, 5, 5, 9]), "none missing at one node of the pair").toBe("10100");
+  expect(spaced(5, true, [5, 5, 3, 5]), "three above the last threshold without them").toBe("11001");
 });
 
-/** At one pair of nodes, of one feature: every difference of two sums that are shown, or follow from those shown. */
-describe("no difference of offered sums is over a few people", () => {
+/** At one pair of nodes, for one feature: every difference of two sums that are shown or follow from those shown. */
+describe("no difference of offered sums is over few instances", () => {
   const rows = 80;
   const column = (random: SeededRandom, levels: number, missing: number): Float32Array =>
     Float32Array.from({ length: rows }, () =>
@@ -88,7 +88,7 @@ describe("no difference of offered sums is over a few people", () => {
           for (const a of groups)
             for (const b of groups) {
               const difference = a & ~b;
-              if ((b & ~a) !== 0n || difference === 0n) continue; // no set of people, or nobody
+              if ((b & ~a) !== 0n || difference === 0n) continue; // not a set of instances, or empty
               expect(sizeOf(difference), `seed ${seed}, ${feature.name}`).toBeGreaterThanOrEqual(minimum);
               compared++;
             }
@@ -105,7 +105,7 @@ describe("no difference of offered sums is over a few people", () => {
     expect(compared).toBeGreaterThan(1000);
   });
 
-  /** Both sides of each offered candidate, at each node and at both together, and the nodes: as sets of people. */
+  /** Both sides of each offered candidate, at each node and at both together, and the nodes: as sets of instances. */
   function shownGroups(
     feature: BinnedFeature,
     nodes: readonly CountedNode[],
@@ -119,7 +119,7 @@ describe("no difference of offered sums is over a few people", () => {
       (bin: number) => binGoesLeft(feature, candidate, bin),
       (bin: number) => !binGoesLeft(feature, candidate, bin),
     ]);
-    // Of sets of categories each is shown, so any union of them is.
+    // For category sets each category is shown, so any union of them follows.
     if (isPartitioned(feature))
       sides.push(
         ...shown.map((_, k) => (bin: number) => shown.slice(0, k + 1).some((c) => !binGoesLeft(feature, c, bin))),

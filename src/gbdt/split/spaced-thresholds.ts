@@ -1,23 +1,28 @@
 /**
- * Which thresholds of a numeric feature may be offered beside each other. Whoever has the sums of two thresholds has,
- * by subtraction, that of the people between them. So the offered thresholds part the people of each node into groups:
- * below the first, between neighbours, above the last. Each must have the minimum, at every node of a pair. Then
- * whatever adds and subtracts what is shown there is over so many people, or over nobody.
+ * Which thresholds of a numeric feature may be offered together. The sums of two thresholds determine, by
+ * subtraction,
+ * that of the instances between them. So the offered thresholds divide the instances of each node into groups: below
+ * the
+ * first, between neighbours, above the last. Each group must satisfy the minimum, at every node of a pair. Then every
+ * sum
+ * or difference of visible sums is over at least that many instances, or over none.
  *
- * Missing values are a group too where it can be told apart: the two directions of one threshold differ by it. Where it
- * is small, or empty, at a node of the pair, all have to go right there, and below, and so count as above the last
- * threshold. Where it is empty the two directions are one sum: with noise that would be two draws for it, and without
- * noise equal sums would say that nobody is missing.
+ * Missing values are a group too if they can be distinguished: the two directions of one threshold differ by them. If
+ * this group is small, or empty, at a node of the pair, all missing values must go right there and below, and so
+ * count as
+ * above the last threshold. If it is empty, the two directions have the same sum: with noise that would be two draws
+ * for
+ * one sum, and without noise equal sums would reveal that no value is missing.
  *
- * Beyond one pair of nodes this says nothing: a node may have nearly the people of one group of its parent's.
+ * This holds within one pair of nodes only: a node may have nearly the same instances as one group of its parent.
  */
 import type { BinnedFeature } from "./binning.ts";
 import { candidateCount, candidateIndex } from "./candidate.ts";
 
 /**
- * Keeps thresholds from the lowest on, each if it is far enough from the one that was kept before.
+ * Keeps thresholds from the lowest on, each if it is far enough from the previous kept one.
  * @param counts per node the instances of each bin, missing values last if any
- * @param offered per candidate 1 if it has the minimum on each of its sides
+ * @param offered per candidate 1 if each of its sides satisfies the minimum
  * @param above per candidate 1 if it was offered at the parent; null at the root
  */
 export function spacedThresholds(
@@ -50,7 +55,7 @@ export function spacedThresholds(
     for (const place of places) kept[place] = 1;
     below.fill(0);
   }
-  // What is left parts missing values from all others.
+  // The remaining candidate separates missing values from all others.
   if (areApart) for (let i = 2 * (binCount - 1); i < kept.length; i++) kept[i] = offered[i];
   return kept;
 }

@@ -5,7 +5,7 @@ import { checkKind, columnTest, valueGoesLeft } from "./split-test.ts";
 const names = ["red", "green", "blue"];
 const chosen = { categories: ["blue", "red"], defaultLeft: false } as const;
 
-test("categories that are named go right, others left, also such as no rule has ever seen", () => {
+test("named categories go right, others left, also unknown ones", () => {
   const goesLeft = columnTest(chosen, names);
   expect([0, 1, 2, 3, 77].map(goesLeft)).toEqual([false, true, false, true, true]);
   expect([0, 1, 2, 3].map((code) => valueGoesLeft(chosen, code, names))).toEqual([false, true, false, true]);
@@ -18,7 +18,7 @@ test("numbers below the threshold go left", () => {
   expect([1, 2, 3, NaN].map(goesLeft)).toEqual([true, false, false, true]);
 });
 
-test("a rule and a column must be of one kind; a column without values is of both", async () => {
+test("a rule and a column must be of the same kind; a column without values matches both", async () => {
   const values = Float32Array.of(1, NaN);
   checkKind(chosen, "colour", values, names);
   checkKind({ threshold: 2, defaultLeft: true }, "age", values, null);

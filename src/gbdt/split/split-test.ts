@@ -1,27 +1,27 @@
 /**
- * What a split asks of a value. Numbers: x < threshold (float32) goes left. Categories: whoever is in one of the named
- * ones goes right, everybody else left, also in a category that no training row had (XGBoost's common::Decision).
- * Missing values go the default way.
+ * The condition of a split. Numbers: x < threshold (float32) goes left. Categories: values in the named categories go
+ * right, all others left, also unknown categories (XGBoost's common::Decision). Missing values go the default way.
  *
- * Rules name categories by their texts, so that they mean the same whatever codes a table gives them: columns hold
- * codes with a list of names beside them.
+ * Rules name categories by their texts, so that they do not depend on a table's codes: columns hold codes and a list
+ * of
+ * names.
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { type Candidate, thresholdOf } from "./candidate.ts";
 
 export type SplitTest = {
-  /** Where missing values go. */
+  /** The direction of missing values. */
   readonly defaultLeft: boolean;
 } & (
   | { readonly threshold: number; readonly categories?: undefined }
   | { readonly threshold?: undefined; readonly categories: readonly string[] }
 );
 
-/** What the codes of a column stand for; null of a column of numbers. */
+/** The category of each code of a column; null for a numeric column. */
 export type CategoryNames = readonly string[] | null;
 
-/** What a candidate of a feature asks; categories in the order of their texts. */
+/** The condition of a candidate; categories in the order of their texts. */
 export function testOf(feature: BinnedFeature, candidate: Candidate): SplitTest {
   const defaultLeft = candidate.missingLeft;
   if (!("categories" in candidate)) return { threshold: thresholdOf(feature, candidate), defaultLeft };
@@ -47,7 +47,7 @@ export function columnTest(test: SplitTest, names: CategoryNames): (x: number) =
 }
 
 /**
- * A split is made for a column of numbers or of categories, and data may have changed since then.
+ * Checks that a column is numeric or categorical as the split needs; the data may have changed since training.
  * @throws TandemError COLUMN_UNKNOWN naming the feature if the column is not of the rule's kind; one without any value
  * is of both
  */
@@ -62,6 +62,6 @@ export function checkKind(
   const advice = categories === undefined ? "" : ". Name it in 'data.categorical'";
   throw new TandemError(
     "COLUMN_UNKNOWN",
-    `the data has ${found} in column '${featureName}', where the model asks about ${wanted}${advice}`,
+    `the data has ${found} in column '${featureName}', but the model needs ${wanted}${advice}`,
   );
 }

@@ -19,7 +19,7 @@ const split = (feature: typeof number, candidate: number) => ({
   ...testOf(feature, candidatesOf(feature)[candidate]),
 });
 
-describe("what counts as one", () => {
+describe("what counts as one threshold", () => {
   test("a threshold, wherever missing values go; present against missing is another", () => {
     const used = new UsedThresholds(3, [split(number, 0), split(number, 1)]);
     expect(used.free("number")).toBe(2);
@@ -49,8 +49,8 @@ test("the root takes one place and a pair two; closed nodes offer what is used, 
   expect(isOpen(0)).toBe(true);
   used.add(split(number, 4)); // splits the root
   places.split(0, 1, 2);
-  expect([isOpen(1), isOpen(2)]).toEqual([true, true]); // two are left, and reserved
-  places.split(1, 3, 4); // somebody else's split: one is given back, and one is not enough for two
+  expect([isOpen(1), isOpen(2)]).toEqual([true, true]); // two remain, and are reserved
+  places.split(1, 3, 4); // another party's split: one is released, and one is not enough for two
   expect([isOpen(2), isOpen(3), isOpen(4)]).toEqual([true, false, false]);
   expect(places.allowed(3, 0)?.reduce((a, b) => a + b)).toBe(2); // one threshold, two directions
   places.split(2, 5, 6); // two are free again
@@ -69,7 +69,7 @@ test("closed for sets of categories, nothing is offered; one-hot, the used categ
   expect(places.allowed(0, 1)?.join("")).toBe("000000");
 });
 
-test("however trees grow, no feature uses more than its places", () => {
+test("no feature uses more than its places, for any growth of trees", () => {
   let reached = 0;
   for (let seed = 0; seed < 60; seed++) {
     const random = new SeededRandom(`trees ${seed}`);
@@ -81,7 +81,7 @@ test("however trees grow, no feature uses more than its places", () => {
       const places = new ThresholdPlaces(used, features, 0);
       let [level, nextId] = [[0], 1];
       for (let depth = 0; depth < 5; depth++) {
-        // All of a level are decided at once, then their children are placed.
+        // All nodes of a level are decided at once, then their children are placed.
         const chosen = level.filter(() => random.uniform() < 0.8);
         for (const node of chosen) {
           if (random.uniform() < 0.2) continue; // another party's

@@ -1,16 +1,21 @@
 /**
- * Where in a tree a feature's thresholds may be offered that the job has not used yet, if it may use only so many: a
- * function of counts and of order, which the passive party and the centralised trainer both call.
+ * Where in a tree unused thresholds of a feature may be offered, if their number per job is limited: a function of
+ * counts
+ * and of order, which the passive party and the centralised trainer both call.
  *
  * A node is *open* for a feature if new thresholds of it may split the node. Each open node has reserved one of the
- * places that are left, so that no two nodes can take the same one, whatever is decided at once. The root reserves one
- * if there is one. When children are placed, their parent gives back what it had, and the two reserve two, if there are
- * two and the parent was open. Otherwise they are closed, and so is everything below: what is withheld at a node must
- * be withheld at its children (gbdt/split/offered-candidates.ts). A node that becomes a leaf keeps its place until the
- * tree ends, since its owner is not told.
+ * remaining places, so that no two nodes can use the same one in concurrent decisions. The root reserves one if there
+ * is
+ * one. When children are placed, their parent releases its place, and the two reserve two, if two remain and the
+ * parent
+ * was open. Otherwise they are closed, and so are all nodes below: what is withheld at a node must be withheld at its
+ * children (gbdt/split/offered-candidates.ts). A node that becomes a leaf keeps its place until the tree ends,
+ * because
+ * its owner does not learn that it is a leaf.
  *
- * At a closed node the used thresholds are offered, or the used categories. Of sets of categories nothing is: their
- * sums are shown one by one, and any set could be made of them.
+ * At a closed node the used thresholds, or the used categories, are offered. Features with category sets offer
+ * nothing
+ * there: their sums are shown one by one, and any set could be formed from them.
  */
 import { assert } from "../../base/assert.ts";
 import type { BinnedFeature } from "./binning.ts";
@@ -22,12 +27,12 @@ import type { UsedThresholds } from "./used-thresholds.ts";
 export class ThresholdPlaces {
   readonly #used: UsedThresholds;
   readonly #features: readonly BinnedFeature[];
-  /** Per feature the places that open nodes hold. */
+  /** Per feature the number of places reserved by open nodes. */
   readonly #reserved: Uint32Array;
   /** Per node and feature 1 if it is open. */
   readonly #open = new Map<number, Uint8Array>();
 
-  /** @param used grows with every split of the party's that is won, before its children are placed */
+  /** @param used updated with every won split of the party, before its children are placed */
   constructor(used: UsedThresholds, features: readonly BinnedFeature[], root: number) {
     this.#used = used;
     this.#features = features;
@@ -40,7 +45,7 @@ export class ThresholdPlaces {
 
   split(parent: number, left: number, right: number): void {
     const above = this.#open.get(parent);
-    assert(above !== undefined, "children are told once, after their parent");
+    assert(above !== undefined, "children are registered once, after their parent");
     for (const [feature, wasOpen] of above.entries()) this.#reserved[feature] -= wasOpen;
     const open = above.map((wasOpen, feature) => (wasOpen === 1 ? this.#reserve(feature, 2) : 0));
     this.#open.set(left, open).set(right, open).delete(parent);

@@ -18,7 +18,7 @@ const features = [3, 7].map((step) =>
   ),
 );
 const scale = noiseScaleOf({ answerNoise: 5, resolutionBits: 10, maxDepth: 4, maxLeaves: 0 });
-if (scale === null) throw new Error("there is noise");
+if (scale === null) throw new Error("the job has no noise");
 const party = { secret: new Uint8Array(32).fill(3), scale, slotCount: 2 };
 const everybody = Uint32Array.from({ length: rows }, (_, i) => i);
 const node = (id: number, has: (i: number) => boolean) => ({ id, members: everybody.filter(has) });
@@ -36,7 +36,7 @@ function split(noise = new TreeNoise(party, features, 0, root)): TreeNoise {
 }
 
 describe("noise adds up", () => {
-  test("the smaller child's is drawn, and the larger child's is the rest, at every level", () => {
+  test("the smaller child's is drawn, and the larger child's is the difference, at every level", () => {
     const noise = split();
     const [whole, larger, smaller] = [0, 1, 2].map((id) => noise.of(id, 0));
     expect(whole).toHaveLength(2 * candidateCount(features[0]));
@@ -47,7 +47,7 @@ describe("noise adds up", () => {
       0,
       node(9, (i) => small(i)),
     );
-    expect(alone.of(9, 0)).toEqual(smaller); // a function of who is in it
+    expect(alone.of(9, 0)).toEqual(smaller); // a function of the members
     noise.split(
       1,
       node(3, (i) => !small(i) && i < 20),
@@ -57,7 +57,7 @@ describe("noise adds up", () => {
     expect(noise.of(4, 0).some((value) => value !== 0)).toBe(true);
   });
 
-  test("on a tie the lower id is drawn, in whichever order they are told", () => {
+  test("on a tie the lower id is drawn, in any order of registration", () => {
     const halves = [node(1, (i) => i % 2 === 0), node(2, (i) => i % 2 === 1)];
     const [told, turned] = [0, 1].map(() => new TreeNoise(party, features, 0, root));
     told.split(0, halves[0], halves[1]);
@@ -66,7 +66,7 @@ describe("noise adds up", () => {
     expect(told.of(1, 0)).toEqual(new TreeNoise(party, features, 0, { ...halves[0], id: 7 }).of(7, 0));
   });
 
-  test("asking a hundred times gives the same, in any order of features; other rounds and secrets do not", () => {
+  test("repeated calls give the same noise, in any order of features; other rounds and secrets do not", () => {
     const first = split().of(1, 1);
     for (let i = 0; i < 100; i++) {
       const again = split();
@@ -105,7 +105,7 @@ describe("one sum has one draw of noise", () => {
       ),
     ],
     ["a monotone column with missing values", { ...binFeature("m", coded(7), 8), monotone: 1 }],
-  ])("%s: candidates that part everybody alike differ in the sign alone", (_, feature) => {
+  ])("%s: candidates with the same partition differ in the sign only", (_, feature) => {
     const noise = new TreeNoise(party, [feature], 0, root).of(0, 0);
     const candidates = candidatesOf(feature);
     const lefts = candidates.map((candidate) =>
@@ -126,8 +126,8 @@ describe("one sum has one draw of noise", () => {
     expect(pairs).toBeGreaterThan(0);
   });
 
-  /** Sums that are equal at a node, of candidates of one feature, and offered there with noise of their own. */
-  test.each([0, 0.05])("no candidates that are the same people at a node are offered, min_people_share %d", (share) => {
+  /** Equal sums at a node, of candidates of one feature, that are offered there with different noise. */
+  test.each([0, 0.05])("no two offered candidates have the same instances at a node, min_people_share %d", (share) => {
     const random = new SeededRandom("averaging");
     const sparse = [
       binFeature(
@@ -169,7 +169,7 @@ describe("one sum has one draw of noise", () => {
       root,
     );
     const noise = new TreeNoise(party, sparse, 0, root);
-    // Nobody is missing in node 2.
+    // No value is missing in node 2.
     const children = [node(1, (i) => i % 5 === 0 || i < 20), node(2, (i) => i % 5 !== 0 && i >= 20)] as const;
     let offeredCount = 0;
     const look = (nodes: readonly { id: number; members: Uint32Array }[]): void =>

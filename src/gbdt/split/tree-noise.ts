@@ -1,16 +1,20 @@
 /**
- * The noise of one party's candidates in one tree (base/noise/noise-stream.ts says where it comes from). A function of
- * who is in a node alone, which the passive party and the centralised trainer both call: that is why they train the
- * same model, bit for bit.
+ * The noise of one party's candidates in one tree (its source is base/noise/noise-stream.ts). A function of the
+ * members
+ * of a node alone, which the passive party and the centralised trainer both call, so that they train the same model,
+ * bit
+ * for bit.
  *
  * Noise adds up as sums do, parent = left + right: it is drawn for the root and for the smaller child of each split,
- * and the larger child's is the rest. So it does not matter whether the larger child is asked for or derived, and
- * asking for both shows nothing to average.
+ * and the larger child's is the difference. So it does not matter whether the larger child is requested or derived,
+ * and
+ * requesting both gives nothing to average.
  *
- * It belongs to the LEFT side of a candidate; what goes right has the same with the other sign, and a node's total has
- * none. Candidates that part the bins in the same way, or in the same way turned round, have the same noise: two draws
- * for one sum could be averaged. Those that come to the same at one node only, since nobody stands between them there,
- * are not offered side by side (minimumsWithNoise).
+ * It belongs to the LEFT side of a candidate; the right side has the negated noise, and a node's total has none.
+ * Candidates that partition the bins in the same way, or with sides swapped, have the same noise: two draws for one
+ * sum
+ * could be averaged. Candidates that coincide at one node only, because no instance is between them there, are not
+ * offered together (minimumsWithNoise).
  */
 import { assert } from "../../base/assert.ts";
 import { discreteGaussian } from "../../base/noise/discrete-gaussian.ts";
@@ -22,7 +26,7 @@ import { candidateCount } from "./candidate.ts";
 import { distinctPartitions, type Partition } from "./distinct-partitions.ts";
 import type { Minimums } from "./offered-candidates.ts";
 
-/** What a party's noise is made of in one job. */
+/** The source of a party's noise in one job. */
 export interface PartyNoise {
   readonly secret: Uint8Array;
   readonly scale: NoiseScale;
@@ -30,9 +34,10 @@ export interface PartyNoise {
 }
 
 /**
- * What decides the noise of a node: who is summed there, or only its number where nobody is told more. Then the larger
- * child's is derived only where the active party derives it, and a serial tells one try at a round from the next: with
- * the same noise for other people the difference of two sums would have none.
+ * What the noise of a node is keyed by: its summed members, or only its id if members are hidden. Then the larger
+ * child's
+ * is derived only if the active party derives it, and a serial distinguishes the attempts at a round: with the same
+ * noise for other members the difference of two sums would be exact.
  */
 export type NoiseNames =
   | { readonly by: "members" }
@@ -51,13 +56,13 @@ type NodeNoise = (feature: number) => Float64Array;
 export class TreeNoise {
   readonly #noise: PartyNoise;
   readonly #features: readonly BinnedFeature[];
-  /** Per feature and candidate: whose noise it has. */
+  /** Per feature and candidate: the candidate whose noise it shares. */
   readonly #partitions: readonly (readonly Partition[])[];
   readonly #round: number;
   readonly #names: NoiseNames;
   readonly #nodes = new Map<number, NodeNoise>();
 
-  /** @param round the number of the gradients */
+  /** @param round the index of the gradients */
   constructor(
     noise: PartyNoise,
     features: readonly BinnedFeature[],
@@ -73,10 +78,10 @@ export class TreeNoise {
     this.#nodes.set(root.id, this.#drawn(root));
   }
 
-  /** Learns the children of a split. The one with fewer members is drawn, on a tie the one with the lower id. */
+  /** Registers the children of a split. Noise is drawn for the one with fewer members, on a tie the lower id. */
   split(parent: number, a: SummedNode, b: SummedNode): void {
     const above = this.#nodes.get(parent);
-    assert(above !== undefined, "children are told after their parent");
+    assert(above !== undefined, "children are registered after their parent");
     const isFirst = a.members.length - b.members.length || a.id - b.id;
     const [smaller, larger] = isFirst < 0 ? [a, b] : [b, a];
     const drawn = this.#drawn(smaller);
@@ -93,14 +98,14 @@ export class TreeNoise {
     );
   }
 
-  /** Per candidate of a feature, in the order of candidatesOf, and slot: what is added to the left side. */
+  /** Per candidate of a feature, in the order of candidatesOf, and slot: the noise of the left side. */
   of(node: number, feature: number): Float64Array {
     let noise = this.#nodes.get(node);
     if (noise === undefined && this.#names.by === "number") {
-      noise = this.#drawn({ id: node, members: nobody }); // whoever is in it
+      noise = this.#drawn({ id: node, members: nobody }); // independent of its members
       this.#nodes.set(node, noise);
     }
-    assert(noise !== undefined, "a node of this tree");
+    assert(noise !== undefined, "the node belongs to this tree");
     return noise(feature);
   }
 
@@ -128,7 +133,7 @@ export class TreeNoise {
   }
 }
 
-/** Adds noise to rows (slot sums in one or two limbs, count), one per candidate. @param sign -1 takes it away */
+/** Adds noise to rows (slot sums in one or two limbs, count), one per candidate. @param sign -1 subtracts it */
 export function addNoise(rows: Float64Array, stride: number, noise: Float64Array, sign: 1 | -1): void {
   const slotCount = noise.length / (rows.length / stride);
   const isLimbed = stride - 1 > slotCount;
@@ -147,9 +152,10 @@ export function addNoise(rows: Float64Array, stride: number, noise: Float64Array
 }
 
 /**
- * Where counts are hidden behind noise, nobody can tell an empty side: it must not be offered. Nor must two thresholds
- * with nobody between them, or both directions of missing values where there are none: they are one sum, with two draws
- * of noise that can be averaged.
+ * If counts are hidden by noise, the active party cannot detect an empty side: it must not be offered. Nor must two
+ * thresholds with no instance between them, or both directions of missing values if there are none: they have the
+ * same
+ * sum with two draws of noise, which can be averaged.
  */
 export function minimumsWithNoise(minimums: Minimums, hasNoise: boolean): Minimums {
   if (!hasNoise) return minimums;

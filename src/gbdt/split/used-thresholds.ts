@@ -1,13 +1,14 @@
 /**
- * The thresholds of one party's features that a job has used: those of the splits that were won, in all trees and
- * folds, and in the model that it goes on from. A job may agree on how many each feature may have.
+ * The thresholds of one party's features that a job has used: those of won splits, in all trees and folds, and in the
+ * model of a warm start. A job may limit their number per feature.
  *
- * A threshold counts once, wherever missing values go. "Present left, missing right" has a threshold of its own. Of a
- * categorical feature each category counts that was split off, or each set of categories.
+ * A threshold counts once for both directions of missing values. "Present left, missing right" has a separate
+ * threshold.
+ * For a categorical feature each category that was split off counts, or each category set.
  */
 import type { SplitTest } from "./split-test.ts";
 
-/** A split of a feature by name: rules and the splits of a share are such. */
+/** A split of a feature by name, as in rules and in the splits of a share. */
 export type NamedTest = SplitTest & { readonly featureName: string };
 
 export class UsedThresholds {
@@ -29,12 +30,12 @@ export class UsedThresholds {
     return this.#byFeature.get(feature)?.has(thresholdKey(test)) === true;
   }
 
-  /** Places of a feature that are left. */
+  /** The number of remaining thresholds of a feature. */
   free(feature: string): number {
     return Math.max(0, this.limit - (this.#byFeature.get(feature)?.size ?? 0));
   }
 
-  /** Some feature has more than it may. */
+  /** Whether some feature exceeds its limit. */
   get isExceeded(): boolean {
     return [...this.#byFeature.values()].some(({ size }) => size > this.limit);
   }
@@ -46,7 +47,7 @@ export class UsedThresholds {
   }
 }
 
-/** The same for tests that count as one. */
+/** Equal for tests that count as one. */
 function thresholdKey({ threshold, categories }: SplitTest): string {
   return categories === undefined ? String(threshold) : JSON.stringify(categories);
 }

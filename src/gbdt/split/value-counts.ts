@@ -1,8 +1,9 @@
 /**
- * Exact order statistics of float32 values by counting: nothing is sorted, and nothing is copied. A value's 32 bits,
- * turned so that they ascend with it, fall into two halves. A first pass counts upper halves; a second one counts lower
- * halves, of those values that are near a wanted rank. Counts of parts of a column add up, so it does not matter in how
- * many parts a column lies.
+ * Exact order statistics of float32 values by counting, without sorting or copying. The 32 bits of a value, mapped so
+ * that they ascend with it, are divided into two halves. A first pass counts upper halves; a second one counts the
+ * lower
+ * halves of the values near a wanted rank. Counts of parts of a column add up, so the number of parts does not
+ * matter.
  */
 import { assert } from "../../base/assert.ts";
 
@@ -63,10 +64,10 @@ export class UpperCounts {
 
 /** The second pass: counts by lower half, of the upper halves that are wanted. */
 export class LowerCounts {
-  /** Per upper half one more than its place among the wanted ones; 0: it is not wanted. */
+  /** Per upper half one more than its index among the wanted ones; 0: not wanted. */
   readonly #places = new Uint16Array(halfCount);
   readonly #counts: Uint32Array;
-  /** Values that are below all those of an upper half. */
+  /** The number of values below all those of an upper half. */
   readonly #below = new Float64Array(halfCount);
   readonly #uppers: readonly number[];
 
@@ -96,7 +97,8 @@ export class LowerCounts {
         if (this.#counts[i * halfCount + lower] > 0) yield valueOf(upper * halfCount + lower);
   }
 
-  /** The values at these places of the sorted column, counted from 0. @param places ascending, within wanted halves */
+  /** The values at these positions of the sorted column. @param places ascending, counted from 0, within wanted
+   * halves */
   *at(places: readonly number[]): Generator<number> {
     let next = 0;
     for (const [i, upper] of this.#uppers.entries()) {
@@ -110,7 +112,7 @@ export class LowerCounts {
   }
 }
 
-/** The upper halves that hold these places of the sorted column. @param places ascending, below `presentCount` */
+/** The upper halves that hold these positions of the sorted column. @param places ascending, below `presentCount` */
 export function uppersOf({ counts }: UpperCounts, places: readonly number[]): number[] {
   const uppers: number[] = [];
   let next = 0;

@@ -29,7 +29,7 @@ describe("quantiles", () => {
     [0.9, 30],
     [0.21, 10],
     [0.1, 5],
-  ])("with weights: %d is %d, which somebody has", (alpha, expected) => {
+  ])("with weights: %d is %d, an existing value", (alpha, expected) => {
     expect(quantileOf(numbers(30, 10, 5), numbers(2, 7, 1), alpha)).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe("quantiles", () => {
 
 const leaf: TreeNode<never> = { kind: "leaf", weight: 9, cover: 3, count: 3 };
 
-test("leaves learn from sampled people only; one that nobody has taught adds nothing", () => {
+test("leaves use sampled instances only; one without sampled instances is 0", () => {
   const grown = { tree: [leaf, leaf, leaf], leaves: Uint32Array.of(0, 0, 0, 1, 1, 2) };
   const asked = { residuals: numbers(1, 2, 30, -4, -6, 8), weights: null, alpha: 0.5, eta: 0.5 };
   const weights = (sample: Uint32Array | null): unknown[] =>
@@ -53,7 +53,7 @@ test("leaves learn from sampled people only; one that nobody has taught adds not
 
 const quantiles = resolveParameters(trainingParameters, { objective: "reg:quantileerror", quantile_alpha: [0.1, 0.6] });
 
-test("boosting starts from the labels' own quantile, of the rows that are learnt from", () => {
+test("boosting starts from the quantile of the labels of the training rows", () => {
   const labels = numbers(1, 2, 3, 4, 1000);
   const median = resolveParameters(trainingParameters, { objective: "reg:absoluteerror" });
   expect(new BoostingTask(median, new TrainingRows(labels)).baseMargin()).toBe(3);
@@ -61,7 +61,7 @@ test("boosting starts from the labels' own quantile, of the rows that are learnt
   expect(new BoostingTask(quantiles, new TrainingRows(labels)).baseMargin()).toBeCloseTo((1 + 3.6) / 2, 14);
 });
 
-test("what its leaves cannot keep is refused", async () => {
+test("unsupported options are rejected", async () => {
   const ordered = { ...binFeature("age", Float32Array.of(1, 2, 3), 8), monotone: 1 };
   await expectError(() => checkConstraints(quantiles, [ordered]), "USAGE", /monotone constraints do not hold/);
   const vector = { ...quantiles, multi_strategy: "multi_output_tree" as const };

@@ -1,7 +1,8 @@
 /**
- * Leaves that are quantiles of residuals, for objectives whose gradients say no more than a side (XGBoost 2.1,
- * src/objective/adaptive.cc). Splits, node ids and statistics stay; only what a leaf adds is another. Both trainers
- * take this step with what the active party knows, so passive parties notice nothing of it.
+ * Leaves that are quantiles of residuals, for objectives whose gradients are only signs (XGBoost 2.1,
+ * src/objective/adaptive.cc). Splits, node ids and statistics stay; only the leaf values change. Both trainers take
+ * this
+ * step with what the active party knows, so passive parties are not involved.
  */
 import { quantileOf } from "../objective/quantile.ts";
 import { leafValue } from "../split/gain.ts";
@@ -17,7 +18,7 @@ export interface LeafResiduals {
   readonly eta: number;
 }
 
-/** @param sample the instances that the tree has learnt from; null: all */
+/** @param sample the instances that the tree was trained on; null: all */
 export function withQuantileLeaves<R>(
   { tree, leaves }: GrownTree<R>,
   sample: Uint32Array | null,
@@ -28,7 +29,7 @@ export function withQuantileLeaves<R>(
     if (node.kind === "split") return node;
     const own = Float64Array.from(members[id], (row) => residuals[row]);
     const ownWeights = weights && Float64Array.from(members[id], (row) => weights[row]);
-    // A leaf that nobody has taught says nothing.
+    // A leaf without sampled instances is 0.
     const quantile = own.length === 0 ? 0 : quantileOf(own, ownWeights, alpha);
     return { ...node, weight: leafValue(quantile, eta) };
   });

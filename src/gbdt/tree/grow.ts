@@ -1,6 +1,6 @@
 /**
- * Grows one tree: which nodes are split in which order, node ids, leaves and their statistics. What the best split of a
- * node is and who goes left, it asks a SplitSearch: one over all parties' features in one place
+ * Grows one tree: the order of splits, node ids, leaves and their statistics. The best split of a node, and which
+ * instances go left, come from a SplitSearch: one over all parties' features in one place
  * (gbdt/split/centralised-search.ts), one over own features and the passive parties' answers
  * (protocol/active/federated-search.ts). Both find the same splits bit for bit, and therefore grow the same tree.
  *
@@ -29,19 +29,21 @@ export interface GrowParameters extends SplitParameters {
   readonly maxLeaves: number;
 }
 
-/** How large a tree can become: whoever serves its growth is bounded by this. At least one of the limits is not 0. */
+/** The maximum size of a tree, which bounds the work of passive parties. At least one of the limits is not 0. */
 export function treeSizeMax({ maxDepth, maxLeaves }: Pick<GrowParameters, "maxDepth" | "maxLeaves">): {
   readonly nodes: number;
   readonly pairs: number;
 } {
   const leaves = Math.min(maxDepth === 0 ? Infinity : 2 ** maxDepth, maxLeaves === 0 ? Infinity : maxLeaves);
-  // Children of the last level, and of the split that makes the last leaf, are not split again: nobody asks for them.
+  // Children of the last level, and of the split that creates the last leaf, are not split again: they are not
+  // requested.
   const pairs = Math.min(maxDepth === 0 ? Infinity : 2 ** (maxDepth - 1) - 1, Math.max(0, leaves - 2));
   return { nodes: 2 * leaves - 1, pairs };
 }
 
 /**
- * Nodes of one tree that passive parties are asked for: the root, and of each pair one child, or both where nodes may
+ * Nodes of one tree that are requested from passive parties: the root, and one child of each pair, or both if nodes
+ * may
  * have different columns.
  */
 export function nodesAskedMax(
@@ -57,15 +59,15 @@ export class GrowingNode {
   readonly depth: number;
   /** Ascending. */
   readonly instances: Uint32Array;
-  /** Those of them that the tree learns from; the others only learn where they belong. */
+  /** The members that the tree is trained on; the others are only routed. */
   readonly sampled: Uint32Array;
   readonly bounds: WeightBounds;
-  /** What may split it. */
+  /** The features that may split it. */
   readonly interactions: Interactions | null;
   readonly #sumUp: () => Float64Array;
   #totals: Float64Array | null = null;
 
-  /** @param sumUp makes the node's row; left out: from all its gradients */
+  /** @param sumUp computes the node's row; left out: from all its gradients */
   constructor(
     id: number,
     depth: number,
@@ -85,7 +87,7 @@ export class GrowingNode {
     this.#sumUp = sumUp;
   }
 
-  /** The node's row (slot sums, count): summed when it is first asked for, which may be while others compute. */
+  /** The node's row (slot sums, count): computed on first use, possibly while passive parties compute. */
   get totals(): Float64Array {
     this.#totals ??= this.#sumUp();
     return this.#totals;
@@ -98,7 +100,7 @@ export interface NodePair {
   readonly right: GrowingNode;
 }
 
-/** What a search knows of a split that it has found; it may hold more for itself. */
+/** The result of a split search; a search may return a subtype with more fields. */
 export interface FoundSplit {
   readonly gain: number;
 }
@@ -107,7 +109,7 @@ export interface SplitOutcome<R> {
   readonly rule: R;
   /** The monotone constraint of the feature that splits: 1, -1, or 0 for none. */
   readonly monotone: number;
-  /** What may split below it. */
+  /** The features that may split below it. */
   readonly below: Interactions | null;
   /** The node's instances, in their order. */
   readonly left: Uint32Array;
@@ -117,7 +119,7 @@ export interface SplitOutcome<R> {
 export interface SplitSearch<R, F extends FoundSplit> {
   /** The best allowed split of the root, null if there is none. */
   root(root: GrowingNode): Promise<F | null>;
-  /** The same for the left and the right node of each pair, in this order. Parents are not asked about again. */
+  /** The same for the left and the right node of each pair, in this order. Parents are not searched again. */
   children(pairs: readonly NodePair[]): Promise<(F | null)[]>;
   /** Splits nodes as found. */
   split(chosen: readonly { readonly node: GrowingNode; readonly found: F }[]): Promise<SplitOutcome<R>[]>;
@@ -142,7 +144,7 @@ interface Expandable<F> {
   readonly found: F;
 }
 
-/** @param sample the instances that the tree learns from, ascending; null: all */
+/** @param sample the instances that the tree is trained on, ascending; null: all */
 export async function growTree<R, F extends FoundSplit>(
   search: SplitSearch<R, F>,
   gradients: QuantisedGradients,
@@ -216,7 +218,7 @@ export async function growTree<R, F extends FoundSplit>(
   return { tree: nodes, leaves };
 }
 
-/** The rows of two children: the smaller one's is summed, the other's is the parent's minus it, exactly. */
+/** The rows of two children: the smaller one's is summed, the other's is derived by subtraction, exactly. */
 function childTotals(
   parent: GrowingNode,
   [left, right]: readonly [Uint32Array, Uint32Array],
@@ -230,8 +232,8 @@ function childTotals(
 }
 
 /**
- * A constrained split parts the weights of its sides at their middle, as in XGBoost (split_evaluator.h, AddSplit).
- * @param leftTotals the left child's row; summed only where there is a constraint
+ * A constrained split bounds the weights of its sides by their mean, as in XGBoost (split_evaluator.h, AddSplit).
+ * @param leftTotals the left child's row; summed only if there is a constraint
  */
 function childBounds(
   { totals, bounds }: GrowingNode,
@@ -250,7 +252,7 @@ function childBounds(
   return monotone > 0 ? [below, above] : [above, below];
 }
 
-/** Takes the nodes that are split next out of the queue: at most `leavesLeft` of them. */
+/** Removes the nodes that are split next from the queue: at most `leavesLeft` of them. */
 function takeNext<F extends FoundSplit>(
   queue: Expandable<F>[],
   growPolicy: GrowParameters["growPolicy"],

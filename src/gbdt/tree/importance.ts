@@ -1,6 +1,6 @@
 /**
- * How much splits contribute, with XGBoost's words: weight, the number of splits; gain and cover, summed over them
- * (XGBoost's total_gain and total_cover; divided by weight, its gain and cover).
+ * Feature importance, in XGBoost's terms: weight, the number of splits; gain and cover, summed over them (XGBoost's
+ * total_gain and total_cover; divided by weight, its gain and cover).
  */
 import type { Tree } from "./tree.ts";
 
@@ -11,7 +11,7 @@ export interface Importance {
 }
 
 /**
- * @param keyOf what a split is counted under, null to leave it out: a feature's name, or its owner
+ * @param keyOf the key under which a split is counted, null to skip it: a feature's name, or its owner
  * @returns the largest total gain first
  */
 export function importanceBy<R, K>(trees: readonly Tree<R>[], keyOf: (rule: R) => K | null): Map<K, Importance> {

@@ -11,14 +11,14 @@ export interface IterationRange {
 
 export const allIterations: IterationRange = { begin: 0, end: 0 };
 
-/** What is asked of a model: its trees, and how many outputs take turns in them. */
+/** The part of a model that determines its rounds. */
 interface RoundsOf<R> {
   readonly outputCount?: number | undefined;
   readonly parallelTrees?: number | undefined;
   readonly trees: readonly Tree<R>[];
 }
 
-/** Trees that a round adds: one per output, or one with weights for all; in a forest several times so many. */
+/** Trees per round: one per output, or one with vector leaves; times the number of parallel trees. */
 export function treesPerRound<R>({ trees, outputCount = 1, parallelTrees = 1 }: RoundsOf<R>): number {
   const isVector = trees[0]?.some((node) => node.kind === "leaf" && node.weights !== undefined) ?? false;
   return parallelTrees * (isVector ? 1 : outputCount);
@@ -36,7 +36,7 @@ export function treesIn<R>(
     throw new TandemError(
       "USAGE",
       `rounds ${begin} to ${end}: the model has ${rounds}, counted from 0; ` +
-        "the first must not lie behind the last, and 0 as the last stands for all",
+        "the first must not be after the last, and 0 as the last means all",
     );
   return { first: begin * perRound, end: last * perRound };
 }
@@ -52,7 +52,7 @@ export function slicedModel(model: Model, range: IterationRange): Model {
   };
 }
 
-/** As the command takes it, `a:b`. @throws TandemError USAGE */
+/** Parses the form `a:b` of the command line. @throws TandemError USAGE */
 export function iterationRangeFrom(given: string): IterationRange {
   const [, begin, end] = /^(\d{1,9}):(\d{1,9})$/.exec(given) ?? [];
   if (begin === undefined || end === undefined)

@@ -49,7 +49,7 @@ describe("firstDifference", () => {
     ["weight", withLeaf({ weight: 0.5 }), "tree 1, node 2: leaf weight 0.25 versus 0.5"],
     ["cover", withLeaf({ cover: 2 }), "tree 1, node 2: cover 1 versus 2"],
     ["count", withLeaf({ count: 2 }), "tree 1, node 2: count 1 versus 2"],
-  ])("names the place: %s", (_, other, place) => {
+  ])("names the position: %s", (_, other, place) => {
     expect(firstDifference(model, other)).toBe(place);
   });
 });

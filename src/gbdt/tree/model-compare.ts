@@ -1,8 +1,8 @@
-/** The main oracle's comparison: are two models the same, node for node and bit for bit? */
+/** The comparison of the main oracle: whether two models are equal, node for node and bit for bit. */
 import type { Model } from "./model.ts";
 import type { SplitRule, Tree, TreeNode } from "./tree.ts";
 
-/** @returns the place and kind of the first difference, for people to read; null if there is none */
+/** @returns the position and kind of the first difference as text; null if there is none */
 export function firstDifference(a: Model, b: Model): string | null {
   const head =
     differing("objective", a.objective, b.objective) ??

@@ -1,8 +1,8 @@
-/** A model whose rules are all in one place: centralised training makes one, the parties' shares together are one. */
+/** A model with all rules in one place: from centralised training, or from the parties' shares together. */
 import type { ObjectiveName } from "../objective/objectives.ts";
 import type { SplitRule, Tree } from "./tree.ts";
 
-/** What a model says besides its trees: where margins begin, how they add up, and what they stand for. */
+/** The terms of a model besides its trees: initial margin, outputs, and the meaning of predictions. */
 export interface ModelTerms {
   readonly objective: ObjectiveName;
   /** The margin before the first tree. */
@@ -11,21 +11,21 @@ export interface ModelTerms {
   readonly outputCount?: number | undefined;
   /** Trees of an output that were grown side by side in each round; left out: one. */
   readonly parallelTrees?: number | undefined;
-  /** Every row's margin starts at a base_margin of its own, in place of the model's; left out: it does not. */
+  /** Every row's margin starts at its own base_margin instead of the model's; left out: false. */
   readonly takesBaseMargin?: true | undefined;
-  /** Of reg:quantileerror: what each output is; left out of others. */
+  /** reg:quantileerror: the quantile of each output; left out otherwise. */
   readonly quantiles?: readonly number[] | undefined;
-  /** Of booster dart: what each tree's leaves are multiplied with; left out: nothing is dart's, and all weigh 1. */
+  /** Booster dart: the weight of each tree; left out: the booster is not dart, and all weights are 1. */
   readonly treeWeights?: readonly number[] | undefined;
 }
 
 export interface Model extends ModelTerms {
-  /** What the outputs stand for, or of one output what 0 and 1 do; left out: classes have no names. */
+  /** Class names of the outputs, or of 0 and 1 for one output; left out: classes have no names. */
   readonly classes?: readonly string[] | undefined;
   readonly trees: readonly Tree<SplitRule>[];
 }
 
-/** The terms alone, without those that are left out. */
+/** The terms alone, without undefined fields. */
 export function termsOf(model: ModelTerms): ModelTerms {
   const { objective, baseMargin, outputCount, parallelTrees, takesBaseMargin, quantiles, treeWeights } = model;
   return {

@@ -1,8 +1,8 @@
-/** Each person's leaf in a tree, in as few bytes as the tree's size needs. */
+/** Each instance's leaf in a tree, in as few bytes as the tree's size needs. */
 
 export type NarrowLeaves = Uint8Array | Uint16Array | Uint32Array;
 
-/** @param treeSize decides how many bytes a number takes */
+/** @param treeSize determines the bytes per number */
 export function narrow(leaves: Uint32Array, treeSize: number): NarrowLeaves {
   const bytes = narrowBytes(treeSize);
   return bytes === 1 ? new Uint8Array(leaves) : bytes === 2 ? new Uint16Array(leaves) : leaves;
@@ -15,7 +15,7 @@ export function widened({ buffer, length }: Uint8Array, treeSize: number): Uint3
   return new Uint32Array(bytes === 1 ? new Uint8Array(buffer, 0, count) : new Uint16Array(buffer, 0, count));
 }
 
-/** How many bytes the number of a node takes. */
+/** Bytes per node id. */
 export function narrowBytes(treeSize: number): 1 | 2 | 4 {
   if (treeSize <= 1 << 8) return 1;
   return treeSize <= 1 << 16 ? 2 : 4;

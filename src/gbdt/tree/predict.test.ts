@@ -44,7 +44,7 @@ describe("predictMargins", () => {
 });
 
 describe("leafOf", () => {
-  it("hands the node id to whoever answers", () => {
+  it("passes the node id to the callback", () => {
     const asked: number[] = [];
     const leaf = leafOf(model.trees[0], (_, node) => {
       asked.push(node);

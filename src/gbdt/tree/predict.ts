@@ -1,4 +1,4 @@
-/** Prediction with all columns in one place; split-test.ts says which way a value goes. */
+/** Prediction with all columns in one place; split-test.ts defines the direction of a value. */
 import { assert } from "../../base/assert.ts";
 import type { Model } from "./model.ts";
 import { predictionsFrom } from "../objective/objectives.ts";
@@ -8,9 +8,9 @@ import { withWeightsInLeaves } from "./weighted-trees.ts";
 
 /**
  * @param parties each party's columns, indexed like SplitRule.owner and SplitRule.feature
- * @param names what the codes of each column stand for, where a party has columns of categories
- * @param baseMargins where each row starts, of a model that was trained with such
- * @returns the margins of each row, its outputs side by side, summed in double in tree order, as training does
+ * @param names the category names of each column, for parties with categorical columns
+ * @param baseMargins the initial margin of each row, for a model that was trained with base margins
+ * @returns the margins of each row, all outputs of a row adjacent, summed in double in tree order, as training does
  */
 export function predictMargins(
   grown: Model,
@@ -20,7 +20,10 @@ export function predictMargins(
   baseMargins?: Float64Array,
 ): Float64Array {
   const model = withWeightsInLeaves(grown);
-  assert((model.takesBaseMargin === true) === (baseMargins !== undefined), "base margins go with a model of such");
+  assert(
+    (model.takesBaseMargin === true) === (baseMargins !== undefined),
+    "base margins are given exactly if the model uses them",
+  );
   for (const column of parties.flat()) assert(column.length === rowCount, "columns of different length");
   const { outputCount = 1 } = model;
   const margins = baseMargins?.slice() ?? new Float64Array(rowCount * outputCount).fill(model.baseMargin);
@@ -30,7 +33,7 @@ export function predictMargins(
   return margins;
 }
 
-/** Per row the node id of its leaf in each tree, side by side, as XGBoost's pred_leaf. Parameters as above. */
+/** Per row the node id of its leaf in each tree, adjacent per row, as XGBoost's pred_leaf. Parameters as above. */
 export function predictLeaves(
   model: Model,
   parties: readonly (readonly Float32Array[])[],

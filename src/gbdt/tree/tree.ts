@@ -2,7 +2,7 @@
  * Trees as arrays of nodes. The root is node 0; a split node's children have the next two free ids at the moment of
  * splitting, as in XGBoost.
  *
- * `R` is what a reader may know of a split: the whole rule (SplitRule) in a centralised model, less in a party's share.
+ * `R` is what a party knows of a split: the whole rule (SplitRule) in a centralised model, less in a party's share.
  */
 import { assert } from "../../base/assert.ts";
 import type { BinnedFeature } from "../split/binning.ts";
@@ -18,16 +18,16 @@ export type SplitRule = SplitTest & {
   readonly featureName: string;
 };
 
-/** The rule that a candidate of an owner's feature stands for. */
+/** The rule of a candidate of an owner's feature. */
 export function ruleOf(owner: number, feature: number, binned: BinnedFeature, candidate: Candidate): SplitRule {
   return { owner, feature, featureName: binned.name, ...testOf(binned, candidate) };
 }
 
 export interface LeafNode {
   readonly kind: "leaf";
-  /** eq. (4) times eta, in float32; of the first output where there are several. */
+  /** eq. (4) times eta, in float32; that of the first output if there are several. */
   readonly weight: number;
-  /** Only in a tree that learns several outputs at once: one weight per output. */
+  /** Vector leaves only: one weight per output. */
   readonly weights?: readonly number[] | undefined;
   /** Sum of hessians. */
   readonly cover: number;
@@ -60,7 +60,7 @@ export function leafOf<R>(tree: Tree<R>, goesLeft: (rule: R, node: number) => bo
 
 /**
  * Adds a leaf to a row's margins.
- * @param treeIndex trees of one output each take turns: tree t adds to output t mod outputCount
+ * @param treeIndex with one output per tree, tree t adds to output t mod outputCount
  */
 export function addLeaf<R>(
   margins: Float64Array,

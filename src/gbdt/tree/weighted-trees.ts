@@ -1,6 +1,6 @@
 /**
- * Models whose trees weigh differently (booster dart). A model has leaves as they have grown, and a weight per tree.
- * Whoever predicts or explains multiplies them here, once, and sees a model like any other.
+ * Models whose trees have different weights (booster dart). A model has the original leaves and a weight per tree.
+ * Prediction and explanation multiply them here, once, and then treat the model like any other.
  */
 import type { Tree, TreeNode } from "./tree.ts";
 

@@ -1,4 +1,4 @@
-/** Which XGBoost predicts with an exported model, and how closely: the same leaves, added up in float32. */
+/** Which XGBoost version predicts with an exported model, and how closely: the same leaves, summed in float32. */
 import { TandemError } from "../../base/error.ts";
 import type { Objective, XgboostForm } from "../objective/objective.ts";
 import { namesOf, type ObjectiveName, objectiveFor, objectives } from "../objective/objectives.ts";
@@ -15,17 +15,17 @@ export function xgboostFormOf({ name, xgboost }: Pick<Objective, "name" | "xgboo
   throw new TandemError("USAGE", `XGBoost has no objective ${name}: the model cannot be exported. Predict with Tandem`);
 }
 
-/** The earliest that knows the objective: others refuse the file. */
+/** The earliest version that supports the objective: older ones reject the file. */
 export function earliestXgboost(objective: ObjectiveName): string {
   return xgboostFormOf(objectiveFor(objective)).since;
 }
 
-/** Of the file of one model. */
+/** A sentence about the file of one model. */
 export function exportWords(objective: ObjectiveName): string {
   return `XGBoost ${earliestXgboost(objective)} or later ${closeness}`;
 }
 
-/** Of files of any model: "XGBoost 1.7 or later (reg:quantileerror: 2.0)". */
+/** A phrase about all exported models: "XGBoost 1.7 or later (reg:quantileerror: 2.0)". */
 export function versionWords(): string {
   const since = new Map<string, Objective[]>();
   for (const objective of objectives) {
@@ -37,7 +37,7 @@ export function versionWords(): string {
   return `XGBoost ${usual} or later${exceptions === "" ? "" : ` (${exceptions})`}`;
 }
 
-/** The largest difference of predictions, counted so. */
+/** The largest difference of predictions by this measure. */
 export function worstDifference(ours: ArrayLike<number>, theirs: ArrayLike<number>): number {
   let worst = 0;
   for (let row = 0; row < ours.length; row++)

@@ -1,4 +1,4 @@
-/** What a search has found: its trials, the best first, and which parameters mattered. */
+/** The result of a search: its trials, the best first, and which parameters mattered. */
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { type Spread, spread } from "../boost/fold-turns.ts";
 import { isHigherBetter } from "../metric/metrics.ts";
@@ -7,14 +7,14 @@ import { searchable, type Searched, type SearchSpace } from "./search-space.ts";
 import type { TrialTurns } from "./trial-turns.ts";
 
 export interface TrialOutcome {
-  /** Its number; 0 is what was given. */
+  /** Its index; 0 is the given configuration. */
   readonly trial: number;
-  /** What was searched. */
+  /** The values of the searched parameters. */
   readonly parameters: Readonly<Partial<Record<Searched, number>>>;
-  /** Rungs that it took part in, and rounds that it was given. */
+  /** Rungs in which it took part, and the rounds that it was given. */
   readonly rungs: number;
   readonly rounds: number;
-  /** The round that counts, from 1. */
+  /** The deciding round, from 1. */
   readonly bestRound: number;
   /** The deciding metric over the folds, held out, after that round. */
   readonly score: Spread;
@@ -32,7 +32,7 @@ export interface TuneOutcome {
   readonly searched: readonly Searched[];
   /** The best first. */
   readonly trials: readonly TrialOutcome[];
-  /** Per parameter the share of what trials differ by, after the first rung, that goes with it; the largest first. */
+  /** Per parameter its share of the variance between trials after the first rung; the largest first. */
   readonly matters: readonly { readonly parameter: Searched; readonly share: number }[];
   /** The best trial's parameters that differ from what was given, and its rounds. */
   readonly best: Readonly<Partial<Record<Searched | "num_round", number>>>;
@@ -80,8 +80,8 @@ export function tuneOutcome(
 }
 
 /**
- * How much of the variance of early scores lies between the lower, the middle and the upper third of a parameter's
- * values, without what chance alone puts there (epsilon squared). 0 to 1.
+ * The fraction of the variance of early scores that lies between the lower, the middle and the upper third of a
+ * parameter's values, corrected for chance (epsilon squared). 0 to 1.
  */
 export function shareOf(trials: readonly Pick<TrialOutcome, "parameters" | "early">[], name: Searched): number {
   const known = trials.flatMap(({ parameters, early }) => {

@@ -1,11 +1,11 @@
-/** A search space as people write it: in a file, or in one line of the command. */
+/** Parses a search space from a file, or from one line of the command. */
 import { TandemError } from "../../base/error.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";
 import { trainingParameters } from "../parameters/training-parameters.ts";
 import { checkSpace, type Dimension, searchable, type Searched, type SearchSpace } from "./search-space.ts";
 
 /**
- * Of a file: `eta: { min: 0.03, max: 0.4, log: true }`, or a list of values.
+ * From a file: `eta: { min: 0.03, max: 0.4, log: true }`, or a list of values.
  * @throws TandemError USAGE
  */
 export function spaceFrom(given: unknown): SearchSpace {
@@ -15,7 +15,7 @@ export function spaceFrom(given: unknown): SearchSpace {
 }
 
 /**
- * Of the command: `eta=0.03..0.4:log max_depth=2..6 subsample=0.6|0.8|1`, with spaces or commas between.
+ * From the command line: `eta=0.03..0.4:log max_depth=2..6 subsample=0.6|0.8|1`, separated by spaces or commas.
  * @throws TandemError USAGE
  */
 export function spaceFromText(text: string): SearchSpace {
@@ -50,7 +50,7 @@ function wrong(part: string): TandemError {
   );
 }
 
-/** XGBoost's other names are taken too. */
+/** XGBoost's aliases are accepted too. */
 function nameOf(given: string): Searched {
   const name = searchable.find((each) => {
     const spec = trainingParameters[each];
@@ -63,7 +63,7 @@ function nameOf(given: string): Searched {
       `${given} cannot be searched: all trials are one job, and its parties agree on ${given} once. ` +
         `These can: ${searchable.join(", ")}`,
     );
-  throw new TandemError("USAGE", `${given} is no parameter that can be searched${suggestion(given, searchable)}`);
+  throw new TandemError("USAGE", `${given} is not a parameter that can be searched${suggestion(given, searchable)}`);
 }
 
 function dimensionFrom(name: string, value: unknown): Dimension {
@@ -77,6 +77,6 @@ function dimensionFrom(name: string, value: unknown): Dimension {
   }
   throw new TandemError(
     "USAGE",
-    `the search space of ${name} must be a list of numbers, or have 'min', 'max' and, if it is wanted, 'log: true'`,
+    `the search space of ${name} must be a list of numbers, or have 'min', 'max' and optionally 'log: true'`,
   );
 }

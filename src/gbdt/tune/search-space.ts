@@ -1,6 +1,7 @@
 /**
- * What a search over parameters may change, and from which values it draws. Only parameters that passive parties need
- * not agree on one by one: all trials then fit into one job, and one alignment (trial-turns.ts).
+ * The parameters that a search may change, and their distributions. Only parameters that passive parties need not
+ * agree
+ * on one by one: all trials then fit into one job, and one alignment (trial-turns.ts).
  */
 import { TandemError } from "../../base/error.ts";
 import { describeBounds } from "../../base/parameters/parameters.ts";
@@ -25,7 +26,7 @@ export const searchable = [
 
 export type Searched = (typeof searchable)[number];
 
-/** From a range, evenly or evenly in its logarithm; or one of some values. */
+/** A range, uniform or log-uniform, or a list of values. */
 export type Dimension =
   | { readonly min: number; readonly max: number; readonly log: boolean }
   | { readonly values: readonly number[] };
@@ -35,7 +36,7 @@ export type SearchSpace = Readonly<Partial<Record<Searched, Dimension>>>;
 const even = (min: number, max: number): Dimension => ({ min, max, log: false });
 const logarithmic = (min: number, max: number): Dimension => ({ min, max, log: true });
 
-/** What is searched unless somebody says otherwise. */
+/** The default search space. */
 export function defaultSpace({ grow_policy: policy, max_depth: depth, sampling_method: method }: TrainingParameters) {
   const size = policy === "lossguide" && depth === 0 ? { max_leaves: logarithmic(4, 64) } : { max_depth: even(2, 6) };
   return {
@@ -80,9 +81,10 @@ export function checkSpace(space: SearchSpace): void {
 }
 
 /**
- * The trials of a search: the first is what is given, so that the search cannot do worse. The others are drawn so that
- * each part of a range gets its share of them (a Latin hypercube), from the seed.
- * @throws TandemError USAGE for what the booster has no use for
+ * The trials of a search: the first is the given configuration, so that the search cannot do worse. The others are
+ * drawn
+ * from the seed as a Latin hypercube, so that each part of a range gets its share of them.
+ * @throws TandemError USAGE for parameters that the booster does not use
  */
 export function drawTrials(given: TrainingParameters, space: SearchSpace, count: number): TrainingParameters[] {
   const ofDart = searchable.find((name) => name.endsWith("_drop") && space[name] !== undefined);
@@ -110,6 +112,6 @@ function valueAt(name: Searched, dimension: Dimension, share: number): number {
   const isWhole = trainingParameters[name].kind === "integer";
   const [low, high] = isWhole ? [min, max + 1] : [min, max];
   const value = log ? low * (high / low) ** share : low + share * (high - low);
-  // Three digits are enough to copy.
+  // Three digits are easy to copy.
   return isWhole ? Math.min(max, Math.floor(value)) : Math.min(max, Math.max(min, Number(value.toPrecision(3))));
 }

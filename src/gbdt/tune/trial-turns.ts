@@ -1,7 +1,8 @@
 /**
- * A search over parameters by cross-validation, all trials in one job: a model per trial and fold, which grow by turns.
- * After each rung of the schedule the trials are compared by the mean of the deciding metric over the folds, and the
- * better ones go on. To whoever serves the job it is a row of trees, as a cross-validation is.
+ * A search over parameters by cross-validation, all trials in one job: a model per trial and fold, with interleaved
+ * training. After each rung of the schedule the trials are compared by the mean of the deciding metric over the
+ * folds,
+ * and the better ones continue. For passive parties it is a sequence of trees, like a cross-validation.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
@@ -13,10 +14,10 @@ import { requireDeciding } from "../metric/one-class.ts";
 import type { TrainingRows } from "../rows/training-rows.ts";
 import { type Rung, roundsIn } from "./schedule.ts";
 
-/** A trial that has had some rounds. */
+/** A trial after some rounds. */
 export interface TrialState {
   readonly trial: number;
-  /** The last rung that it took part in. */
+  /** The last rung in which it took part. */
   readonly rung: number;
   readonly outcome: CrossValidationOutcome;
 }
@@ -27,14 +28,14 @@ export class TrialTurns implements Turns {
   readonly metric: MetricName;
   readonly #trials: readonly FoldTurns[];
   readonly #schedule: readonly Rung[];
-  /** Per trial the last rung that it has ended. */
+  /** Per trial the last finished rung. */
   readonly #ended: number[];
   #rung = 0;
-  /** Trials of the rung, by their numbers, ascending. */
+  /** Trials of the rung, by index, ascending. */
   #running: readonly number[];
 
   /**
-   * @param trials the parameters of each: they differ in what search-space.ts allows
+   * @param trials the parameters of each: they may differ in those of search-space.ts
    * @param folds the rows of each
    * @throws TandemError USAGE, LABEL_INVALID or WEIGHT_INVALID
    */
@@ -45,7 +46,7 @@ export class TrialTurns implements Turns {
     folds: readonly Uint32Array[],
   ) {
     if (trials[0].local_rounds > 0)
-      throw new TandemError("USAGE", "a search grows every trial's trees with everybody: leave local_rounds out");
+      throw new TandemError("USAGE", "a search does not support local_rounds: leave it out");
     this.#trials = trials.map((parameters) => new FoldTurns(parameters, rows, folds));
     this.#schedule = schedule;
     this.#ended = trials.map(() => -1);
@@ -69,7 +70,7 @@ export class TrialTurns implements Turns {
     return this.#rung === this.#schedule.length;
   }
 
-  /** The trial whose turn it is; null: none's. */
+  /** The next trial; null: none. */
   get current(): number | null {
     return this.#running.find((trial) => !this.#hasEndedRung(trial)) ?? null;
   }
@@ -78,7 +79,7 @@ export class TrialTurns implements Turns {
     return this.#running.includes(trial);
   }
 
-  /** Rungs that have ended. */
+  /** The number of finished rungs. */
   get rungsDone(): number {
     return this.#rung;
   }
@@ -98,7 +99,7 @@ export class TrialTurns implements Turns {
     if (this.current === null) this.#nextRung();
   }
 
-  /** Of all trials that have ended a rung, the best first; those that came further stand before others. */
+  /** Trials that have finished a rung, the best first; those that reached a later rung come before others. */
   get ranking(): readonly TrialState[] {
     const states = this.#trials.flatMap((turns, trial): TrialState[] =>
       this.#ended[trial] < 0 ? [] : [{ trial, rung: this.#ended[trial], outcome: turns.outcome() }],
@@ -106,7 +107,7 @@ export class TrialTurns implements Turns {
     return states.sort((a, b) => b.rung - a.rung || this.#compare(a, b));
   }
 
-  /** The mean of the deciding metric over the folds, after the round that counts. */
+  /** The mean of the deciding metric over the folds, after the deciding round. */
   scoreOf({ outcome }: Pick<TrialState, "outcome">): number {
     return outcome.history[outcome.bestRound].test[this.metric].mean;
   }
@@ -128,19 +129,19 @@ export class TrialTurns implements Turns {
     const kept = withGiven(ranked, this.#schedule[this.#rung].trials);
     for (const trial of ranked) if (!kept.includes(trial)) this.#trials[trial].forgetMargins();
     this.#running = kept.sort((a, b) => a - b);
-    // A trial that early stopping has ended has nothing more to do.
+    // A trial that was stopped early needs no more rounds.
     for (const trial of this.#running) if (this.#hasEndedRung(trial)) this.#ended[trial] = this.#rung;
     if (this.current === null) this.#nextRung();
   }
 }
 
-/** The best of a rung. Trial 0, what was given, is among them: whatever wins must be better than it. */
+/** The best of a rung. Trial 0, the given configuration, is always included: the winner must be better than it. */
 function withGiven(ranked: readonly number[], count: number): number[] {
   const best = ranked.slice(0, count);
   return best.includes(0) ? best : [...best.slice(0, count - 1), 0];
 }
 
-/** What all trials keep within: the deepest trees, the most leaves and the fewest columns of any. */
+/** The limits of all trials: the deepest trees, the most leaves and the fewest columns of any. */
 export function wholeOf(trials: readonly TrainingParameters[], rounds: number): TrainingParameters {
   const most = (of: "max_depth" | "max_leaves"): number => {
     const limits = trials.map((trial) => trial[of]);

@@ -1,4 +1,4 @@
-/** A search over parameters with all data in one place: the same trees as between companies, and no encryption. */
+/** A centralised search over parameters: the same trees as in a federated search, without encryption. */
 import { beginsLayer, endsLayer } from "../boost/layers.ts";
 import { centralisedRounds, type CentralisedTraining } from "../boost/train.ts";
 import { UsedThresholds } from "../split/used-thresholds.ts";
@@ -14,10 +14,10 @@ export interface OnePlaceSearch extends Pick<
   readonly onTurn?: (turns: TrialTurns) => void;
 }
 
-/** A trial's model of one fold, while it may go on. */
+/** A trial's model of one fold, while it may continue. */
 interface GrowingModel {
   readonly layers: AsyncGenerator<void, unknown>;
-  /** Its trees so far, and the number of the next among all trees of the job. */
+  /** Its trees so far, and the index of the next among all trees of the job. */
   trees: number;
   firstTree: number;
   margins: Float64Array;

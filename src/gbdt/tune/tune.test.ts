@@ -9,7 +9,7 @@ import { defaultSpace, drawTrials } from "./search-space.ts";
 
 const given = resolveParameters(trainingParameters, { seed: 3 });
 
-test("trials stay within the space, the first is what was given, and a seed draws the same again", () => {
+test("trials stay within the space, the first is the given one, and a seed draws the same again", () => {
   const space = defaultSpace(given);
   const trials = drawTrials(given, space, 31);
   expect(trials).toHaveLength(31);
@@ -30,14 +30,14 @@ test("trials stay within the space, the first is what was given, and a seed draw
   expect(Object.keys(defaultSpace(leaves))).toContain("max_leaves");
 });
 
-test("what dart drops is searched with dart only", async () => {
+test("dropout parameters are searched with dart only", async () => {
   const space = spaceFromText("rate_drop=0..0.5 eta=0.1..0.3");
   const trials = drawTrials({ ...given, booster: "dart" }, space, 9);
   expect(new Set(trials.map(({ rate_drop: rate }) => rate)).size).toBe(9);
   await expectError(() => drawTrials(given, space, 9), "USAGE", /has rate_drop, which belongs to booster dart/);
 });
 
-test("halving gives the better third more rounds, again and again; random search gives everybody all", () => {
+test("halving gives the better third more rounds, again and again; random search gives all trials all rounds", () => {
   expect(scheduleOf("halving", 20, 90)).toEqual([
     { trials: 20, rounds: 30 },
     { trials: 6, rounds: 52 },
@@ -52,7 +52,7 @@ test("halving gives the better third more rounds, again and again; random search
   ]);
 });
 
-test("a space in a line and in a file; what cannot be is refused by name", async () => {
+test("a space in a line and in a file; invalid ones are rejected by name", async () => {
   const space = spaceFromText("learning_rate=0.03..0.4:log, max_depth=2..6 subsample=0.6|0.8|1");
   expect(space).toEqual({
     eta: { min: 0.03, max: 0.4, log: true },
@@ -69,7 +69,7 @@ test("a space in a line and in a file; what cannot be is refused by name", async
     ["lambda=0..10:log", /range of lambda .* above 0 if it is logarithmic/],
     ["gamma=3..1", /from a lower to a higher number/],
     ["max_bin=16..64", /max_bin cannot be searched: all trials are one job/],
-    ["etta=0.1..0.2", /etta is no parameter .* did you mean 'eta'/],
+    ["etta=0.1..0.2", /etta is not a parameter .* did you mean 'eta'/],
     ["", /at least one parameter/],
   ] as const)
     await expectError(() => spaceFromText(text), "USAGE", words);
@@ -77,7 +77,7 @@ test("a space in a line and in a file; what cannot be is refused by name", async
     await expectError(() => spaceFrom(wrong), "USAGE");
 });
 
-test("what goes with a parameter is found, and chance is taken off", () => {
+test("the variance of a parameter is found, corrected for chance", () => {
   const trials = Array.from({ length: 30 }, (_, i) => ({
     parameters: { eta: i, lambda: (7 * i) % 30, gamma: 1 },
     early: i < 10 ? 0.6 : 0.7,

@@ -133,7 +133,7 @@ test("a ranking's groups have one weight each, those of test rows too, or nothin
     const even = write("even.csv", 0.5);
     expect((await reading(even, write("test.csv", 0.5))).map(({ rows }) => rows.table.ids.length)).toEqual([2, 2]);
     const odd = write("odd.csv", 0.75);
-    const words = /odd\.csv: the weight of instance 1 is another than that of instance 0 of its group \(qid\)(?!.*0\.)/;
+    const words = /odd\.csv: the weight of instance 1 differs from that of instance 0 of its group \(qid\)(?!.*0\.)/;
     await expectError(() => reading(even, odd), "WEIGHT_INVALID", words);
     await expectError(() => reading(odd, even), "WEIGHT_INVALID", words);
   } finally {

@@ -1,4 +1,4 @@
-/** Where boosting with drops begins: from nothing, or after the trees of a model. */
+/** The initial state of dart boosting: empty, or after the trees of a model. */
 import { assert } from "../../../base/assert.ts";
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import type { Tree } from "../../tree/tree.ts";
@@ -8,7 +8,7 @@ import type { DartProgress } from "./course.ts";
 import { placed } from "./placed-tree.ts";
 import { checkDartSize } from "./size.ts";
 
-/** A model that training goes on from. */
+/** The model of a warm start. */
 interface DartStart<R> {
   readonly baseMargin: number;
   readonly treeWeights?: readonly number[] | undefined;
@@ -16,9 +16,9 @@ interface DartStart<R> {
 }
 
 /**
- * @param start null: from nothing
- * @param leavesOf per tree of the model the leaf that each person ends in
- * @throws TandemError USAGE if nobody could keep all leaves
+ * @param start null: no warm start
+ * @param leavesOf per tree of the model the leaf of each instance
+ * @throws TandemError USAGE if storing all leaves would take too much memory
  */
 export function dartBeginning<R>(
   parameters: TrainingParameters,

@@ -1,4 +1,4 @@
-/** Boosting with drops where all columns stand in one place. */
+/** Dart boosting in centralised training. */
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import type { CategoryNames } from "../../split/split-test.ts";
 import type { Model } from "../../tree/model.ts";
@@ -8,14 +8,15 @@ import { dartBeginning } from "./begin.ts";
 import { DartCourse } from "./course.ts";
 import type { DrawDrops } from "./drops.ts";
 
-/** A model that training goes on from, and each party's columns. */
+/** The model of a warm start, and each party's columns. */
 interface PlainStart {
   readonly model: Model;
   readonly columns: readonly (readonly Float32Array[])[];
   readonly names?: readonly (readonly CategoryNames[])[];
 }
 
-/** @returns null unless the booster is dart. @throws TandemError USAGE if nobody could keep all leaves */
+/** @returns null unless the booster is dart. @throws TandemError USAGE if storing all leaves would take too much
+ * memory */
 export function centralisedDart(
   parameters: TrainingParameters,
   task: BoostingTask,

@@ -32,7 +32,7 @@ const stump = (left: number, right: number): Tree<null> => [
   { kind: "leaf", weight: right, cover: 1, count: 1 },
 ];
 
-test("margins without what is dropped, and with all of it weighted anew", async () => {
+test("margins without the dropped trees, and with all trees at their new weights", async () => {
   const parameters = resolveParameters(trainingParameters, { booster: "dart", eta: 1 });
   const drops = [[], [0], [], [0, 2]];
   const course = new DartCourse(
@@ -63,7 +63,7 @@ test("margins without what is dropped, and with all of it weighted anew", async 
   expect(await again.margins()).toEqual(margins);
 });
 
-test("a tree of several outputs, and one that takes its turn", async () => {
+test("a tree with several outputs, and trees of one output each", async () => {
   const parameters = resolveParameters(trainingParameters, { booster: "dart", eta: 1 });
   const leaf = { kind: "leaf", cover: 1, count: 1 } as const;
   const joint = [{ ...leaf, weight: 3, weights: [3, 5] }];
@@ -81,7 +81,7 @@ test("a tree of several outputs, and one that takes its turn", async () => {
   }
 });
 
-test("weights go into leaves once, and only where there are some", () => {
+test("weights are multiplied into leaves once, and only if there are any", () => {
   const model = { trees: [stump(1, 2), stump(4, 8)], treeWeights: [1, 0.25] };
   const weighted = withWeightsInLeaves<null, typeof model>(model);
   expect(weighted.trees.map((tree) => tree.flatMap((node) => (node.kind === "leaf" ? [node.weight] : [])))).toEqual([
@@ -91,7 +91,7 @@ test("weights go into leaves once, and only where there are some", () => {
   expect(withWeightsInLeaves(weighted)).toBe(weighted);
 });
 
-test("what could not be kept is refused before anybody computes", async () => {
+test("a job that needs too much memory is rejected before training", async () => {
   const of = (given: object) => resolveParameters(trainingParameters, { booster: "dart", ...given });
   checkDartSize(of({ max_depth: 7 }), 1 << 20, 256);
   await expectError(() => checkDartSize(of({ max_depth: 7 }), 1 << 20, 257), "USAGE", /257 trees .* 257 MB.*or gbtree/);

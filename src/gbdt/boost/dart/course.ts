@@ -1,12 +1,14 @@
 /**
- * Boosting with drops (dart, Vinayak and Gilad-Bachrach 2015; XGBoost's booster of that name). A layer's gradients are
- * those of the margins without the trees that it drops. When its trees have grown, they and the dropped ones are
- * weighted anew. Margins are sums of weight times leaf.
+ * Boosting with dropout (dart, Vinayak and Gilad-Bachrach 2015; XGBoost's booster of that name). A layer's gradients
+ * are
+ * those of the margins without the trees that it drops. When its trees have grown, they and the dropped ones get new
+ * weights. Margins are sums of weight times leaf.
  *
- * They are always added up from the start in the order of trees, so that whoever trains, and wherever a job was broken
- * off, has the same to the last bit. Where nothing was dropped no weight has moved, and the sum just goes on.
+ * They are always added up from the start in the order of trees, so that every trainer, and every resumed job, gets
+ * the
+ * same bits. If nothing was dropped, no weight has changed, and the new trees are added to the previous sum.
  *
- * All of it is the active party's own: passive parties hear of no drop and no weight.
+ * Only the active party does this: passive parties learn neither drops nor weights.
  */
 import { assert } from "../../../base/assert.ts";
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";
@@ -16,12 +18,12 @@ import { type DrawDrops, seededDrops } from "./drops.ts";
 import { addPlaced, placed, type PlacedTree } from "./placed-tree.ts";
 import { weightsAfter } from "./tree-weights.ts";
 
-/** All that margins follow from. */
+/** The state from which margins are computed. */
 export interface DartProgress {
-  /** Where everybody's margins start. */
+  /** The initial margins of all instances. */
   readonly start: Float64Array;
   readonly placed: readonly PlacedTree[];
-  /** Of the trees of layers that have ended; those after them belong to the layer under way. */
+  /** The weights of the trees of finished layers; later trees belong to the current layer. */
   readonly weights: readonly number[];
 }
 
@@ -32,7 +34,7 @@ export class DartCourse {
   readonly #start: Float64Array;
   readonly #placed: PlacedTree[];
   #weights: readonly number[];
-  /** Those that the layer under way has dropped; null: none is. */
+  /** The trees dropped by the current layer; null: no layer has begun. */
   #dropped: readonly number[] | null = null;
 
   constructor(
@@ -49,18 +51,18 @@ export class DartCourse {
     this.#weights = weights;
   }
 
-  /** Of the trees of layers that have ended. */
+  /** The weights of the trees of finished layers. */
   get weights(): readonly number[] {
     return this.#weights;
   }
 
-  /** As it is now: it does not change any more. */
+  /** A snapshot of the current state. */
   get progress(): DartProgress {
     return { start: this.#start, placed: [...this.#placed], weights: this.#weights };
   }
 
   /**
-   * What a layer learns from: the margins without the trees that it drops.
+   * The margins for a layer's gradients: without the trees that it drops.
    * @param margins those of all trees
    */
   async learnt(layer: number, margins: Float64Array): Promise<Float64Array> {
@@ -68,14 +70,14 @@ export class DartCourse {
     return dropped.length === 0 ? margins : this.#sum(new Float64Array(margins.length), new Set(dropped));
   }
 
-  /** A tree of the layer under way has grown. */
+  /** Adds a finished tree of the current layer. */
   add<R>(tree: Tree<R>, leaves: Uint32Array): void {
     this.#placed.push(placed(tree, leaves));
   }
 
-  /** All trees of the layer have grown. @param margins take them in, and what has become of the dropped ones */
+  /** Ends the layer. @param margins updated with the new trees and the new weights of the dropped ones */
   async endLayer(margins: Float64Array): Promise<void> {
-    assert(this.#dropped !== null, "a layer ends that has begun");
+    assert(this.#dropped !== null, "a layer has begun");
     const before = this.#weights.length;
     this.#weights = weightsAfter(this.#weights, this.#dropped, this.#placed.length - before, this.#parameters);
     const isSame = this.#dropped.length === 0;
@@ -84,7 +86,7 @@ export class DartCourse {
     else await this.#sum(margins);
   }
 
-  /** Margins of all trees of layers that have ended. */
+  /** Margins of all trees of finished layers. */
   margins(): Promise<Float64Array> {
     return this.#sum(new Float64Array(this.#start.length));
   }

@@ -9,7 +9,7 @@ const drops = (given: Partial<TrainingParameters>) =>
 const layers = Array.from({ length: 2000 }, (_, layer) => layer);
 const even = [1, 1, 1, 1];
 
-test("the same seed and round draw the same, another seed or round does not", () => {
+test("the same seed and round draw the same trees, another seed or round different ones", () => {
   const weights = new Array<number>(200).fill(1);
   const drawn = drops({ rate_drop: 0.5 })(3, weights);
   expect(drops({ rate_drop: 0.5 })(3, weights)).toEqual(drawn);
@@ -31,10 +31,10 @@ test("nothing, everything, and nothing to drop", () => {
 test.each([
   ["uniform, a quarter", { rate_drop: 0.25 }, even, [0.25, 0.25, 0.25, 0.25]],
   ["in half of the rounds", { rate_drop: 1, skip_drop: 0.5 }, even, [0.5, 0.5, 0.5, 0.5]],
-  ["one, whichever", { one_drop: true }, [3, 1, 1, 1], [0.25, 0.25, 0.25, 0.25]],
+  ["one, uniform", { one_drop: true }, [3, 1, 1, 1], [0.25, 0.25, 0.25, 0.25]],
   ["by weight", { rate_drop: 0.2, sample_type: "weighted" }, [3, 0.5, 0.5, 0], [0.6, 0.1, 0.1, 0]],
   ["one, by weight", { one_drop: true, sample_type: "weighted" }, [3, 0.5, 0.5, 0], [0.75, 0.125, 0.125, 0]],
-] as const)("%s: each tree as often as it should be", (_name, given, weights, wanted) => {
+] as const)("%s: each tree with the right frequency", (_name, given, weights, wanted) => {
   const counts = [0, 0, 0, 0];
   for (const layer of layers) for (const tree of drops(given)(layer, weights)) counts[tree]++;
   wanted.forEach((share, tree) => {
@@ -43,7 +43,7 @@ test.each([
   });
 });
 
-test("rows are drawn as without it", () => {
+test("row sampling does not depend on dropout", () => {
   const gradients = { values: [new Float64Array(20), new Float64Array(20)], bounds: [null, null] };
   const given = { subsample: 0.5 };
   const plain = resolveParameters(trainingParameters, given);

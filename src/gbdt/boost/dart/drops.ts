@@ -1,19 +1,20 @@
 /**
- * Which trees a round of dart drops (XGBoost's rate_drop, skip_drop, one_drop and sample_type). Drawn from the seed, in
- * a stream of its own: who draws rows or columns draws as before.
+ * Which trees a round of dart drops (XGBoost's rate_drop, skip_drop, one_drop and sample_type). Drawn from the seed,
+ * in
+ * a separate stream, so that the draws of rows and columns are unaffected.
  */
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import { SeededRandom } from "../../../base/random.ts";
 
 /**
  * @param layer the round, as XGBoost counts them @param weights of the trees so far
- * @returns the places of those that are dropped, ascending
+ * @returns the indices of the dropped trees, ascending
  */
 export type DrawDrops = (layer: number, weights: readonly number[]) => readonly number[];
 
 type DropParameters = Pick<TrainingParameters, "seed" | "rate_drop" | "skip_drop" | "one_drop" | "sample_type">;
 
-/** The same layer and weights draw the same, however often. */
+/** The same layer and weights always draw the same trees. */
 export function seededDrops(parameters: DropParameters): DrawDrops {
   return (layer, weights) => drawn(parameters, new SeededRandom(`dart/${parameters.seed}/${layer}`), weights);
 }
@@ -36,5 +37,5 @@ function drawn(
 function weightedPlace(random: SeededRandom, weights: readonly number[], sum: number): number {
   let left = random.uniform() * sum;
   const place = weights.findIndex((weight) => (left -= weight) < 0);
-  return place === -1 ? weights.length - 1 : place; // what rounding has left over
+  return place === -1 ? weights.length - 1 : place; // a remainder of rounding
 }

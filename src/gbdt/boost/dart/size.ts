@@ -1,4 +1,4 @@
-/** How much dart keeps: where everybody ends in every tree. */
+/** The memory limit of dart, which stores the leaf of every instance in every tree. */
 import { TandemError } from "../../../base/error.ts";
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import { narrowBytes } from "../../tree/narrow-leaves.ts";
@@ -13,8 +13,8 @@ export function checkDartSize(parameters: TrainingParameters, people: number, tr
   if (bytes <= leafBytesMax) return;
   throw new TandemError(
     "USAGE",
-    `booster dart keeps where everybody ends in every tree: ${people} people in ${trees} trees would take ` +
-      `${Math.ceil(bytes / (1 << 20))} MB, and ${leafBytesMax >> 20} MB is the most. Take fewer rounds, or gbtree`,
+    `booster dart stores the leaf of every row in every tree: ${people} rows in ${trees} trees would take ` +
+      `${Math.ceil(bytes / (1 << 20))} MB, and ${leafBytesMax >> 20} MB is the maximum. Use fewer rounds, or gbtree`,
   );
 }
 

@@ -1,12 +1,13 @@
 /**
- * What trees weigh after a round of dart (XGBoost's normalize_type): the new ones and those that were dropped together
- * would overshoot. Weights are float32 numbers, as XGBoost has them: what is exported is what was trained.
+ * The tree weights after a round of dart (XGBoost's normalize_type): the new trees and the dropped ones together
+ * would
+ * overshoot. Weights are float32 numbers as in XGBoost, so that exports equal the trained model.
  */
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 
 type Normalisation = Pick<TrainingParameters, "eta" | "normalize_type">;
 
-/** @param dropped places in `weights` @param added trees of the round, over all outputs */
+/** @param dropped indices in `weights` @param added number of trees of the round, over all outputs */
 export function weightsAfter(
   weights: readonly number[],
   dropped: readonly number[],
