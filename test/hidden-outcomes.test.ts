@@ -5,7 +5,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { TandemError } from "../src/base/error.ts";
-import { newAgreementKey } from "../src/crypto/transfer/base-transfer.ts";
+import { newAgreementKey } from "../src/crypto/transfer/base-ot.ts";
 import { generateKey } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
@@ -174,13 +174,13 @@ test("what does not belong to a job with hidden outcomes is refused, and the job
   expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
   expect(refused).toEqual([
     "the protocol of this job has no call 'splits'",
-    "there are keys for outcomes already",
+    "keys for outcomes were exchanged before",
     "choices without a decision",
     "fewer choices than decisions",
     "decisions among choices",
     "a piece of a matrix of 7 bytes; 256 were expected",
     "choices for no decision",
-    "a batch number that was used before",
+    "batch number was used before",
   ]);
 });
 

@@ -139,7 +139,7 @@ describe("an answer is believed only if", () => {
     ],
     ["too few outcomes", { left: new Uint8Array(1) }, "PROTOCOL_STATE", /1 bytes; 2 were expected/],
     ["too many known", { known: new Uint8Array(2) }, "PROTOCOL_STATE", /2 bytes; 1 were expected/],
-    ["no ids at all", { idsMax: 0 }, "PROTOCOL_STATE", /shop1 answers for no id/],
+    ["no ids at all", { idsMax: 0 }, "PROTOCOL_STATE", /shop1 allows no id/],
   ])("not with %s", async (_what, changes, code, says) => {
     await expectError(
       () =>

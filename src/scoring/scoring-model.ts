@@ -125,7 +125,7 @@ export class ScoringModel {
         `party ${name} answers for ${outcomes.splitCount} splits; our share of the model has ${expected} of it`,
       );
     }
-    if (outcomes.idsMax < 1) throw new TandemError("PROTOCOL_STATE", `party ${name} answers for no id at all`);
+    if (outcomes.idsMax < 1) throw new TandemError("PROTOCOL_STATE", `party ${name} allows no id per request`);
     checkBitmap(outcomes.known, idCount);
     checkBitmap(outcomes.left, expected * idCount);
   }

@@ -1,23 +1,23 @@
 /**
- * All of 16 keys but one, from four base transfers, 32 times: the tree of Goldreich, Goldwasser and Micali. The giver
- * has all keys. The chooser lacks one of each 16, and nobody but itself knows which.
+ * All-but-one OT: all of 16 keys but one, from four base transfers, 32 times, by the tree of Goldreich, Goldwasser and
+ * Micali (GGM). The sender has all keys. The receiver lacks one of each 16, and only the receiver knows which.
  *
- *   giver, base keys key_j0, key_j1                        chooser, base keys key_j,s_j
+ *   sender, base keys key_j0, key_j1                        receiver, base keys key_j,s_j
  *     a tree of four levels from a random root:
  *     a node makes two, AES under it of 0 and of 1
  *     per level the sum of all left and of
  *     all right nodes, under a base key each    -->           reads one of the two
  *
- * On each level the chooser has all nodes but one, and so all children but two. The sum that it reads gives it one of
+ * On each level the receiver has all nodes but one, and so all children but two. The sum that it reads gives it one of
  * these: the one on side s_j. So what it lacks at the end is the leaf whose sides are 1 - s_j, all the way.
  *
- * A giver that sends other sums makes the chooser's keys differ from its own. What comes of that may tell it the
- * chooser's bits: who uses the keys must not mind.
+ * A malicious sender that sends other sums makes the receiver's keys differ from its own, and may learn the receiver's
+ * bits from the effects: a protocol on top must tolerate that.
  */
 import { createCipheriv } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { SecureRandom } from "../../base/random.ts";
-import { baseCount, type ChosenKeys, keyBytes, type KeyPairs } from "./base-transfer.ts";
+import { baseCount, type BaseReceiverKeys, keyBytes, type BaseSenderKeys } from "./base-ot.ts";
 
 /** Bits of a leaf's number. */
 export const levels = 4;
@@ -37,9 +37,9 @@ function addTo(target: Uint8Array, bytes: Uint8Array): void {
   for (let i = 0; i < keyBytes; i++) target[i] ^= bytes[i];
 }
 
-/** The giver's end: per tree all leaves, and what the chooser needs. */
-export function grownKeys(
-  pairs: KeyPairs,
+/** Per tree all leaves, and the sums to send to the receiver. */
+export function ggmKeys(
+  pairs: BaseSenderKeys,
   random: SecureRandom,
 ): { readonly leaves: readonly (readonly Uint8Array[])[]; readonly sums: Uint8Array } {
   const sums = new Uint8Array(sumsBytes);
@@ -59,15 +59,15 @@ export function grownKeys(
   return { leaves, sums };
 }
 
-/** The chooser's end: per tree the leaf that it lacks, and all leaves, that one among them as null. */
+/** Per tree the missing leaf, and all leaves, the missing one as null. */
 export interface PuncturedKeys {
   readonly missing: readonly number[];
   readonly leaves: readonly (readonly (Uint8Array | null)[])[];
 }
 
-/** @throws TandemError PROTOCOL_STATE if the sums are of another number of trees */
+/** @throws TandemError PROTOCOL_STATE if the sums are not those of all trees */
 export function puncturedKeys(
-  { choices, keys }: Pick<ChosenKeys, "choices" | "keys">,
+  { choices, keys }: Pick<BaseReceiverKeys, "choices" | "keys">,
   sums: Uint8Array,
 ): PuncturedKeys {
   if (sums.length !== sumsBytes)

@@ -1,16 +1,16 @@
-/** Columns of 128 bits' places, made from the streams of 32 trees (all-but-one.ts), and one bit of each row's hash. */
-import { baseCount } from "./base-transfer.ts";
-import { rowsOf } from "./bit-matrix.ts";
+/** 128 columns from the streams of 32 trees (all-but-one.ts), and one bit of each row's hash. */
+import { baseCount } from "./base-ot.ts";
+import { transposed } from "./bit-transpose.ts";
 import { hashRows } from "./block-cipher.ts";
 
 export const columnCount = baseCount;
 const columnsPerTree = 4;
-/** Words of a column that are turned into rows at once, so that these stay in the cache. */
+/** Words of a column that are transposed at once, so that the rows stay in the cache. */
 const wordsAtOnce = 64;
 
 /**
- * One tree's columns: of each place the sum over y of y times the bit of stream y. And the sum of all streams.
- * @param leaves the streams of y = 1 to 15, one after the other; what is behind them does not matter
+ * One tree's columns: per position the sum over y of y times the bit of stream y. Also the sum of all streams.
+ * @param leaves the streams of y = 1 to 15, one after the other; anything after them is ignored
  */
 export function addLeaves(
   leaves: Uint32Array,
@@ -63,7 +63,7 @@ export function hashedBits(
   const bits = new Uint32Array(words);
   for (let from = 0; from < words; from += wordsAtOnce) {
     const to = Math.min(from + wordsAtOnce, words);
-    const rows = rowsOf(columns, words, from, to);
+    const rows = transposed(columns, words, from, to);
     if (added !== undefined) addToEach(rows, added);
     const hashes = hashRows(rows, batch, first + 32 * from, 1);
     for (let w = from, at = 0; w < to; w++) {

@@ -3,7 +3,7 @@
  *
  * The hash is TMMO of Guo, Katz, Wang and Yu ("Efficient and secure multiparty computation from fixed-key block
  * ciphers", 2020): H(x, i) = pi(pi(x) xor i) xor pi(x), with AES under a public key as pi. It is tweakable circular
- * correlation robust if pi behaves like a random permutation, which is more than an extension of transfers needs. Every
+ * correlation robust if pi behaves like a random permutation, which is more than an OT extension needs. Every
  * tweak is used once per session: it holds the batch, the transfer within it, and the block of its output.
  *
  * Words are little-endian on the wire and in memory alike: Node runs on nothing else.
@@ -12,7 +12,7 @@ import { type Cipher, createCipheriv } from "node:crypto";
 
 /** Of a block of AES. */
 export const wordsPerBlock = 4;
-const fixedKey = Buffer.from("tandem/transfer1", "latin1"); // public, and nobody's choice matters
+const fixedKey = Buffer.from("tandem/transfer1", "latin1"); // public; any constant will do
 const permutation = ecb(fixedKey);
 
 function ecb(key: Uint8Array): Cipher {
@@ -33,7 +33,7 @@ export class Streams {
   }
 
   /**
-   * A piece of every stream, one after the other. Never the same place twice for two secrets.
+   * A piece of every stream, one after the other. One place must not mask two secrets.
    * @param place batch and first block
    */
   columns({ batch, block }: { readonly batch: number; readonly block: number }, wordCount: number): Uint32Array {

@@ -1,10 +1,10 @@
 /**
  * Points of edwards25519, -x^2 + y^2 = 1 + d x^2 y^2 modulo p = 2^255 - 19 (RFC 8032), as far as base transfers need
- * them: sums, and multiples of points of which a table pays. The same curve as Curve25519 in other coordinates:
+ * them: sums, and multiples of points for which a table pays off. The same curve as Curve25519 in other coordinates:
  * u = (1 + y) / (1 - y).
  *
- * Not constant-time: V8's bigint is not. What is multiplied here are scalars of one session, on the machine of whoever
- * drew them; a party's lasting secrets never come here.
+ * Not constant-time: V8's bigint is not. Only scalars of one session are multiplied here, on the machine that drew
+ * them; long-term secrets are not.
  */
 import { TandemError } from "../../base/error.ts";
 import { inverse, modulo, power, readInteger, writeInteger } from "../integers.ts";
@@ -41,7 +41,7 @@ export function negative({ x, y, z, t }: Point): Point {
   return { x: -x, y, z, t: -t };
 }
 
-/** Whether eight times the point is the neutral one: it has no part in the large subgroup. */
+/** Whether eight times the point is the neutral one: it has no component in the large subgroup. */
 export function isSmallOrder(point: Point): boolean {
   let multiple = point;
   for (let i = 0; i < 3; i++) multiple = add(multiple, multiple);
@@ -81,16 +81,16 @@ export function encoded({ x, y, z }: Point): Uint8Array {
   return bytes;
 }
 
-/** @throws TandemError PROTOCOL_STATE if it is no point, not written canonically, or of small order */
+/** @throws TandemError PROTOCOL_STATE if it is not a point, not canonical, or of small order */
 export function decoded(bytes: Uint8Array): Point {
   const number = readInteger(bytes, pointBytes, 0);
   return checked(lifted(BigInt.asUintN(255, number), number >> 255n));
 }
 
 /**
- * The point of an X25519 public key whose x is even. (Its key is that of the point or of its negative: X25519 does not
- * tell them apart, and nothing here does.)
- * @throws TandemError PROTOCOL_STATE if it is none of the curve, or of small order
+ * The point of an X25519 public key whose x is even. (The key belongs to the point or to its negative: neither
+ * X25519 nor this code distinguishes them.)
+ * @throws TandemError PROTOCOL_STATE if it is not on the curve, or of small order
  */
 export function fromMontgomery(bytes: Uint8Array): Point {
   const u = readInteger(bytes, pointBytes, 0);
@@ -130,5 +130,5 @@ function inverseOf(value: bigint): bigint {
 }
 
 function noPoint(): TandemError {
-  return new TandemError("PROTOCOL_STATE", "a point that is none of the curve, or of small order");
+  return new TandemError("PROTOCOL_STATE", "a point is not on the curve, or of small order");
 }

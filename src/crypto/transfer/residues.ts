@@ -1,5 +1,5 @@
 /**
- * Integers modulo 2^(32 limbs) side by side, each as `limbs` words, the lowest first: what is shared and multiplied.
+ * Integers modulo 2^(32 limbs) side by side, each as `limbs` words, the lowest first: the shares of masked scoring.
  */
 
 /**

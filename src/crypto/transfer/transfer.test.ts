@@ -3,8 +3,15 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { osRandom, SeededRandom } from "../../base/random.ts";
-import { agreedKey, chosenKeys, type ChosenKeys, givenKeys, type KeyPairs, newAgreementKey } from "./base-transfer.ts";
-import { rowsOf } from "./bit-matrix.ts";
+import {
+  agreedKey,
+  baseReceiverKeys,
+  type BaseReceiverKeys,
+  baseSenderKeys,
+  type BaseSenderKeys,
+  newAgreementKey,
+} from "./base-ot.ts";
+import { transposed } from "./bit-transpose.ts";
 import { hashRows, Streams, words } from "./block-cipher.ts";
 import {
   add,
@@ -18,7 +25,7 @@ import {
   negative,
   toMontgomery,
 } from "./edwards25519.ts";
-import { matrixBytes, type Shape, SingleUse, TransferReceiver, TransferSender } from "./extension.ts";
+import { matrixBytes, type Shape, SingleUse, TransferReceiver, TransferSender } from "./iknp-ot.ts";
 import { addResidues } from "./residues.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
@@ -44,7 +51,7 @@ describe("edwards25519", () => {
       fc.property(big, big, (a, b) => {
         const sum = add(multiples.by(a), multiples.by(b));
         expect(encoded(sum)).toEqual(encoded(multiples.by((a + b) % groupOrder)));
-        // Of opposite points it is the neutral one, which nobody may send.
+        // Of opposite points it is the neutral one, which is refused.
         expect(isSmallOrder(sum)).toBe((a + b) % groupOrder === 0n);
         if (isSmallOrder(sum)) return;
         expect(encoded(decoded(encoded(sum)))).toEqual(encoded(sum));
@@ -55,7 +62,7 @@ describe("edwards25519", () => {
     );
   });
 
-  test("what is no point, written otherwise, or of small order is refused", async () => {
+  test("encodings that are not a point, not canonical, or of small order are refused", async () => {
     const one = new Uint8Array(32);
     one[0] = 1;
     const beyond = new Uint8Array(32).fill(255);
@@ -72,16 +79,16 @@ describe("edwards25519", () => {
 });
 
 const context = "test";
-let pairs: KeyPairs;
-let chosen: ChosenKeys;
+let pairs: BaseSenderKeys;
+let chosen: BaseReceiverKeys;
 beforeAll(async () => {
-  const giver = newAgreementKey();
-  chosen = await chosenKeys(giver.publicKey, context, osRandom);
-  pairs = await givenKeys(giver, chosen.points, context);
+  const sender = newAgreementKey();
+  chosen = await baseReceiverKeys(sender.publicKey, context, osRandom);
+  pairs = await baseSenderKeys(sender, chosen.points, context);
 });
 
 describe("base transfers", () => {
-  test("the chooser has the key of each of its bits, and not the other", () => {
+  test("the receiver has the key of each of its bits, and not the other", () => {
     expect(pairs).toHaveLength(128);
     pairs.forEach((pair, i) => {
       const bit = (chosen.choices[i >>> 3] >>> (i & 7)) & 1;
@@ -91,19 +98,23 @@ describe("base transfers", () => {
     expect(new Set(pairs.flat().map(hex)).size).toBe(256);
   });
 
-  test("another context, other keys; and wrong messages are refused", async () => {
-    const giver = newAgreementKey();
-    const other = await givenKeys(giver, chosen.points, "other");
+  test("another context gives other keys, and wrong messages are refused", async () => {
+    const sender = newAgreementKey();
+    const other = await baseSenderKeys(sender, chosen.points, "other");
     expect(other.flat().some((key) => chosen.keys.some((known) => hex(known) === hex(key)))).toBe(false);
-    await expectError(() => givenKeys(giver, chosen.points.subarray(1), context), "PROTOCOL_STATE", /4096 were/);
+    await expectError(() => baseSenderKeys(sender, chosen.points.subarray(1), context), "PROTOCOL_STATE", /4096 were/);
     const bad = chosen.points.slice();
     bad.fill(255, 32, 64);
-    await expectError(() => givenKeys(giver, bad, context), "PROTOCOL_STATE", /no|none/);
+    await expectError(() => baseSenderKeys(sender, bad, context), "PROTOCOL_STATE", /no|none/);
     const own = chosen.points.slice();
-    own.set(encoded(fromMontgomery(giver.publicKey)), 64);
-    await expectError(() => givenKeys(giver, own, context), "PROTOCOL_STATE", /gives its chooser away/);
-    await expectError(() => chosenKeys(new Uint8Array(32), context, osRandom), "PROTOCOL_STATE", /small order/);
-    await expectError(() => chosenKeys(new Uint8Array(31), context, osRandom), "PROTOCOL_STATE", /32 were expected/);
+    own.set(encoded(fromMontgomery(sender.publicKey)), 64);
+    await expectError(() => baseSenderKeys(sender, own, context), "PROTOCOL_STATE", /reveals its choice/);
+    await expectError(() => baseReceiverKeys(new Uint8Array(32), context, osRandom), "PROTOCOL_STATE", /small order/);
+    await expectError(
+      () => baseReceiverKeys(new Uint8Array(31), context, osRandom),
+      "PROTOCOL_STATE",
+      /32 were expected/,
+    );
   });
 
   test("two parties agree on a key", () => {
@@ -115,13 +126,13 @@ describe("base transfers", () => {
 
 test("rows of a matrix are its columns' bits", () => {
   const columns = words(osRandom.fill(new Uint8Array(128 * 3 * 4)));
-  const rows = rowsOf(columns, 3);
+  const rows = transposed(columns, 3);
   for (let i = 0; i < 96; i++)
     for (let j = 0; j < 128; j++)
       expect((rows[4 * i + (j >>> 5)] >>> (j & 31)) & 1).toBe((columns[3 * j + (i >>> 5)] >>> (i & 31)) & 1);
 });
 
-test("streams are AES-CTR and the hash is TMMO, as anybody would write them down", () => {
+test("streams are AES-CTR and the hash is TMMO, computed independently", () => {
   const key = Buffer.from("000102030405060708090a0b0c0d0e0f", "hex");
   const counter = Buffer.alloc(16);
   counter.writeUInt32LE(3, 0);
@@ -142,7 +153,7 @@ test("streams are AES-CTR and the hash is TMMO, as anybody would write them down
   expect(hex(new Uint8Array(hash.buffer))).toMatchInlineSnapshot(`"5e4ec7c989826a2c8ccf5b94e22d8789"`);
 });
 
-test("the hash depends on row, batch, transfer and block; and on nothing around them", () => {
+test("the hash depends on row, batch, transfer and block; and on nothing else", () => {
   const rows = words(osRandom.fill(new Uint8Array(2 * 16)));
   const both = hashRows(rows, 7, 5, 9);
   expect(hashRows(rows.slice(4), 7, 6, 9)).toEqual(both.slice(9));
@@ -198,7 +209,7 @@ describe("products", () => {
     expect(opened(kept, got, 1)).toEqual([...bits].map((bit, i) => (bit === 1 ? BigInt(i + 1) : 0n)));
   });
 
-  test("each side's shares, and what travels, are uniform whatever is multiplied", async () => {
+  test("each side's shares and messages are uniform for any factors", async () => {
     const count = 4096;
     for (const fill of [0, 1]) {
       const bits = new Uint8Array(count).fill(fill);
@@ -213,14 +224,14 @@ describe("products", () => {
     }
   });
 
-  test("neither the same values nor the same bits look the same again", async () => {
+  test("the same values and the same bits are masked differently each time", async () => {
     const [bits, values, shape] = [new Uint8Array(64), new Uint32Array(64), { width: 1, limbs: 1 }];
     const [one, two] = [await run(bits, values, shape), await run(bits, values, shape)];
     expect(hex(one.pending.matrix)).not.toBe(hex(two.pending.matrix));
     expect(hex(one.corrections)).not.toBe(hex(two.corrections));
   });
 
-  test("a batch number serves once, and messages of another size are refused", async () => {
+  test("a batch number is used once, and messages of another size are refused", async () => {
     const shape = { width: 1, limbs: 1 };
     const [receiver, sender] = [new TransferReceiver(pairs), new TransferSender(chosen)];
     const pending = await receiver.begin(5, new Uint8Array(40), shape);
@@ -235,10 +246,10 @@ describe("products", () => {
     await expectError(() => sender.multiply(5, values, pending.matrix, shape), "PROTOCOL_STATE", /used before/);
     await expectError(() => pending.finish(corrections.subarray(4)), "PROTOCOL_STATE", /of 156 bytes; 160 were/);
     pending.finish(corrections);
-    await expectError(() => pending.finish(corrections), "PROTOCOL_STATE", /there before/);
+    await expectError(() => pending.finish(corrections), "PROTOCOL_STATE", /received before/);
   });
 
-  test("numbers serve once, in any order within a window, and never from before it", async () => {
+  test("numbers are used once, in any order within a window, and never from before it", async () => {
     const numbers = new SingleUse();
     const random = new SeededRandom("numbers");
     const order = [...random.permutation(1000)].map((i) => i + 1);

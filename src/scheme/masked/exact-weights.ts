@@ -1,13 +1,13 @@
 /**
- * A model's leaf weights as integers at one common power of two, exactly: what is shared and summed in masked scoring.
+ * A model's leaf weights as exact integers at one common power of two: the numbers that masked scoring shares and sums.
  *
  * Weights are float32, or with dart products of two such numbers. Integers are residues modulo 2^(32 limbs), with so
  * many limbs that the sum of one leaf of every tree can never wrap: its size is bounded by the largest weight of each
  * tree.
  *
- * A margin is the base plus the exact sum, rounded once. Adding weights one after the other in double, as the plain way
- * does, gives the same bits wherever none of these additions rounds: a base in float32 and weights whose bits lie
- * within 53 places of the largest sum. Otherwise the two may differ in the last place, and this one is the nearer.
+ * A margin is the base plus the exact sum, rounded once. Adding weights one by one in double, as plain scoring does,
+ * gives the same bits if none of these additions rounds: a base in float32 and weights whose bits are within 53 places
+ * of the largest sum. Otherwise the two may differ in the last bit, and this one is more accurate.
  */
 import { assert } from "../../base/assert.ts";
 import { bitLength } from "../../crypto/integers.ts";
@@ -50,7 +50,7 @@ function weightsOf(leaf: LeafNode): readonly number[] {
 
 export class ExactWeights {
   readonly limbs: number;
-  /** An integer 1 stands for 2^exponent. */
+  /** The integer 1 is the weight 2^exponent. */
   readonly #exponent: number;
 
   constructor(trees: readonly Tree<unknown>[]) {
@@ -73,7 +73,7 @@ export class ExactWeights {
       target[place + limb] = Number(BigInt.asUintN(32, integer >> BigInt(32 * limb)));
   }
 
-  /** base + the sum that a residue stands for, rounded once. */
+  /** base + the sum of a residue, rounded once. */
   margin(base: number, residues: Uint32Array, place: number): number {
     let integer = 0n;
     for (let limb = this.limbs - 1; limb >= 0; limb--) integer = (integer << 32n) | BigInt(residues[place + limb]);

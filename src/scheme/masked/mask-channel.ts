@@ -87,6 +87,6 @@ export async function openSession(
       "PROTOCOL_STATE",
       `party ${peer.name} answers for ${opened.splitCount} splits; our share of the model has ${splitCount} of it`,
     );
-  if (opened.idsMax < 1) throw new TandemError("PROTOCOL_STATE", `party ${peer.name} answers for no id at all`);
+  if (opened.idsMax < 1) throw new TandemError("PROTOCOL_STATE", `party ${peer.name} allows no id per request`);
   return opened;
 }

@@ -8,7 +8,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
-import { SingleUse } from "../../crypto/transfer/extension.ts";
+import { SingleUse } from "../../crypto/transfer/iknp-ot.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import type {
   ActiveMaskOpen,

@@ -25,12 +25,12 @@ import { type AskParties, MaskedDriver } from "./masked-driver.ts";
 import { defaultMasking } from "./masking.ts";
 import { Products } from "./products.ts";
 
-/** Any outcome, but always the same. */
+/** Random outcomes, fixed by the seed. */
 function drawn(seed: string): Outcomes {
   return (owner, tree, node, row) => new SeededRandom(`${seed} ${owner} ${tree} ${node} ${row}`).uniform() < 0.5;
 }
 
-/** As the plain way adds them up. */
+/** As plain scoring adds them. */
 function plainMargins(trees: readonly OwnerTree[], outputs: number, base: number, rows: number, goes: Outcomes) {
   const margins = new Float64Array(rows * outputs).fill(base);
   trees.forEach((tree, t) => {
@@ -116,7 +116,7 @@ describe("margins equal the plain ones to the last bit", () => {
   });
 });
 
-test("a product per passive split, each on the conditions of the way to it", () => {
+test("a product per passive split, on the conditions of the path to it", () => {
   const tree = [
     split(1, 1),
     split(3, 0),
@@ -147,7 +147,7 @@ describe("sessions", () => {
   ];
   const goes = drawn("sessions");
 
-  test("one that a party has forgotten is opened anew, in the middle of everything", async () => {
+  test("one that a party has lost is opened anew, also in the middle of a batch", async () => {
     const { score, parties, ready } = federation(trees, goes);
     const expected = plainMargins(trees, 1, 0.5, 10, goes);
     expect((await score(0, 10)).margins).toEqual(expected);
@@ -170,7 +170,7 @@ describe("sessions", () => {
     await expectError(() => score(0, 1), "PARTY_LOST", /lost its session of masked scoring 3 times/);
   });
 
-  test("a batch number serves once, also after a loss; what is not under way cannot be finished", async () => {
+  test("a batch number is used once, also after a loss; only a batch under way can be finished", async () => {
     const { parties, score } = federation(trees, goes);
     const [party] = parties;
     const step = party.maskStep.bind(party);
@@ -215,18 +215,18 @@ describe("sessions", () => {
     runs: [2],
     scheme: defaultMasking.active(new Products({ trees: [trees[0]] })).opening(0),
   };
-  test("an opening that fits is taken", () =>
+  test("a valid opening is accepted", () =>
     expect(new MaskedAnswerer(create(ActiveMaskOpenSchema, open), model).opened.scheme?.length).toBeGreaterThan(60));
   test.each<[string, object, RegExp]>([
     ["no conditions", { literals: [], lengths: [], runs: [] }, /0 conditions/],
-    ["too many", { lengths: Array(140_000).fill(1) }, /140000 conditions; from 1 to 131072/],
+    ["too many conditions", { lengths: Array(140_000).fill(1) }, /140000 conditions; from 1 to 131072/],
     ["a split that it does not have", { literals: [1, 0, 4] }, /splits that this party does not have/],
     ["an empty condition", { literals: [1], lengths: [1, 0] }, /does not have/],
     ["literals left over", { literals: [1, 0, 3, 1] }, /does not have/],
     ["runs of another number", { runs: [1] }, /runs/],
-    ["another masking", { masking: "trust me" }, /a masking that this party does not know/],
-    ["no opening", { scheme: new Uint8Array(0) }, /makes no sense/],
-    ["bytes of something else", { scheme: Uint8Array.of(255, 1) }, /no TransferOpen/],
+    ["an unknown masking", { masking: "trust me" }, /unknown masking/],
+    ["no opening", { scheme: new Uint8Array(0) }, /opening of masked scoring is not valid/],
+    ["bytes of another message", { scheme: Uint8Array.of(255, 1) }, /no TransferOpen/],
   ])("%s: refused", async (_what, change, says) => {
     await expectError(
       () => new MaskedAnswerer(create(ActiveMaskOpenSchema, { ...open, ...change }), model),
@@ -246,7 +246,7 @@ describe("sessions", () => {
     expect([made[0], made[1], made[2], made[16]].map(isThere)).toEqual([true, false, true, true]);
   });
 
-  test("what a caller's sessions take in memory is bounded, and the one used last stays in any case", () => {
+  test("the memory of a caller's sessions is bounded, and the one used last stays in any case", () => {
     const made = Array.from({ length: 4 }, () => new MaskedAnswerer(create(ActiveMaskOpenSchema, open), model));
     const [{ sizeBytes }] = made;
     expect(sizeBytes).toBeGreaterThan(0);
@@ -261,7 +261,7 @@ describe("sessions", () => {
 });
 
 describe("the active party's whole view", () => {
-  // Two trees of one weight: whoever goes left in exactly one of them has the same score, in whichever it is.
+  // Two trees of one weight: going left in exactly one of them gives the same score, whichever it is.
   const twins = (a: number, b: number): OwnerTree[] => [
     [split(1, a), leaf(1), leaf(0)],
     [split(1, b), leaf(1), leaf(0)],
@@ -296,8 +296,8 @@ describe("the active party's whole view", () => {
 
   test.each([
     ["one passive party", 1, 1],
-    ["two, whose parts are hidden from each other's", 1, 2],
-  ])("%s: the same scores from other outcomes look the same, and like nothing", async (_what, a, b) => {
+    ["two passive parties", 1, 2],
+  ])("%s: messages of other outcomes with the same scores are uniform as well", async (_what, a, b) => {
     const batches = 300;
     const views = [await view(a, b, leftIn(0), batches), await view(a, b, leftIn(1), batches)];
     views[0].forEach((_, party) => {
@@ -314,7 +314,7 @@ describe("the active party's whole view", () => {
     });
   });
 
-  test("outcomes that do show would be seen by this test", () => {
+  test("outcomes in the clear would fail this test", () => {
     const plain = [leftIn(0), leftIn(1)].map((goes) =>
       Array.from({ length: 300 }, () => Uint8Array.of(goes(1, 0, 0, 0) ? 1 : 0)),
     );

@@ -66,6 +66,7 @@ export const defaultMasking: Masking = obliviousTransfer;
 /** @throws TandemError PROTOCOL_STATE for an unknown name */
 export function maskingNamed(name: string): Masking {
   const masking = maskings.find((known) => known.name === name);
-  if (masking === undefined) throw new TandemError("PROTOCOL_STATE", "a masking that this party does not know");
+  if (masking === undefined)
+    throw new TandemError("PROTOCOL_STATE", "unknown masking: both parties must run versions that have it");
   return masking;
 }

@@ -3,15 +3,15 @@
  * between leaves by passive splits alone. Let V be the leaf that is reached if every passive split goes right. Each
  * passive split n that can be reached corrects that:
  *
- *   weight = V(root) + sum over n of (V(left of n) - V(right of n)) * [the way to n is taken, and n goes left]
+ *   weight = V(root) + sum over n of (V(left of n) - V(right of n)) * [the path to n is taken, and n goes left]
  *
  * The difference is the active party's secret; it is 0 where its own splits rule n out. The bracket is a product of
- * conditions, one per passive party that has a split on the way. So there are as many products as passive splits: fewer
- * than leaves, and those of a party that stand above each other need no second look.
+ * conditions, one per passive party that has a split on the path. So there are as many products as passive splits,
+ * fewer than leaves, and one condition covers all splits of a party on the path.
  *
- * What a passive party is told, once per model: for each product with splits of its own, which of these they are and
- * which way each must go. That shows how its own splits stand in a tree, and below which of them other passive parties'
- * splits are; no threshold, weight or outcome of anybody, and nothing of the active party's splits.
+ * A passive party gets, once per model and for each product with splits of its own, the list of these splits and the
+ * side that each must go to. That shows the order of its own splits in a tree, and below which of them other passive
+ * parties' splits are; no threshold, weight or outcome, and nothing of the active party's splits.
  *
  * @reveals passive: which of its own splits are on the path to which, and to other passive parties' splits
  */
@@ -19,19 +19,19 @@ import type { Tree } from "../../gbdt/tree/tree.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
 import { ExactWeights } from "./exact-weights.ts";
 
-/** Whose split it is: 0 the active party's. */
+/** The owner of a split: 0 is the active party. */
 export type OwnedTree = Tree<{ readonly owner: number }>;
 
 interface Product {
   readonly tree: number;
   readonly node: number;
-  /** Per passive party, from 1: 2 * the place of its split + 1 if it must go left. */
+  /** Per passive party, from 1: 2 * the index of its split + 1 if it must go left. */
   readonly literals: ReadonlyMap<number, readonly number[]>;
 }
 
-/** A party's part in a model. */
+/** A passive party's conditions in a model. */
 export interface PartyProducts {
-  /** Whose: the party's number in the model, from 1. */
+  /** The party's number in the model, from 1. */
   readonly owner: number;
   /** Its splits in all trees that it answers for. */
   readonly splitCount: number;
@@ -50,7 +50,7 @@ export interface ProductModel {
 
 export class Products {
   readonly weights: ExactWeights;
-  /** Words of a product, and of all sums of a row. */
+  /** 32-bit words of a product, and of all sums of a row. */
   readonly width: number;
   readonly rowWords: number;
   /** Products by run: trees of one output each add to theirs, trees of all outputs to all. */
@@ -59,11 +59,11 @@ export class Products {
   readonly parties: readonly PartyProducts[];
   readonly #trees: readonly OwnedTree[];
   readonly #products: readonly Product[];
-  /** Per tree: its products, by place, and the children of their splits. */
+  /** Per tree: its products, by index, and the children of their splits. */
   readonly #ofTree: readonly { product: number; node: number; left: number; right: number }[][];
   /** Per tree: the words of each node that is a leaf. */
   readonly #leaves: readonly Uint32Array[];
-  /** Where a tree's leaf stands among a row's words. */
+  /** Per tree: the offset of its output among a row's words. */
   readonly #outputAt: readonly number[];
 
   /** @param answered trees that passive parties count their splits in: after early stopping more than the model's */
@@ -105,7 +105,7 @@ export class Products {
 
   /**
    * @param ownGoesLeft the outcome of an own split for a row
-   * @returns per product and row its number, and per row what is added to all products
+   * @returns per product and row its number, and per row the constant added to all products
    */
   values(
     rowCount: number,
@@ -147,11 +147,11 @@ export class Products {
   }
 }
 
-/** Which leaf each node leads to if all passive splits go right, and which nodes own splits allow. */
+/** Per node the leaf reached if all passive splits go right, and whether own splits allow the node. */
 function walk(tree: OwnedTree, ownGoesLeft: (node: number) => boolean, reached: Int32Array, isOpen: Uint8Array): void {
   isOpen.fill(0);
   isOpen[0] = 1;
-  // Children stand after their parent.
+  // Children have larger ids than their parent.
   for (let id = 0; id < tree.length; id++) {
     const node = tree[id];
     if (node.kind === "leaf") {
@@ -174,20 +174,20 @@ function productsOf(
   const products: Product[] = [];
   const splitCounts = new Map<number, number>();
   answered.forEach((tree, t) => {
-    const ways = tree.map((): Map<number, readonly number[]> => new Map());
+    const paths = tree.map((): Map<number, readonly number[]> => new Map());
     const isOfModel = t < trees.length;
     tree.forEach((split, node) => {
       if (split.kind === "leaf") return;
       const { owner } = split.rule;
       const place = owner === 0 ? 0 : (splitCounts.get(owner) ?? 0);
       for (const [child, left] of [[split.left, 1] as const, [split.right, 0] as const]) {
-        const way = new Map(ways[node]);
-        if (owner > 0) way.set(owner, [...(way.get(owner) ?? []), 2 * place + left]);
-        ways[child] = way;
+        const path = new Map(paths[node]);
+        if (owner > 0) path.set(owner, [...(path.get(owner) ?? []), 2 * place + left]);
+        paths[child] = path;
       }
       if (owner === 0) return;
       splitCounts.set(owner, place + 1);
-      if (isOfModel) products.push({ tree: t, node, literals: ways[split.left] });
+      if (isOfModel) products.push({ tree: t, node, literals: paths[split.left] });
     });
   });
   return { products, splitCounts };

@@ -1,10 +1,10 @@
-/** Shares of products, row by row: picking some products, putting them back, adding them up. */
+/** Shares of products, row by row: select some products, replace them, sum them. */
 import { addResidues } from "../../crypto/transfer/residues.ts";
 
 export class ShareVector {
   readonly words: Uint32Array;
   readonly #limbs: number;
-  /** Words of one product's rows. */
+  /** 32-bit words of one product's rows. */
   readonly #stride: number;
 
   /** @param words those of a product's rows side by side */
@@ -33,7 +33,7 @@ export class ShareVector {
     products.forEach((product, i) => addResidues(this.words, more, this.#limbs, 1, product * count, i * count, count));
   }
 
-  /** Per row what the products of each run add up to, runs side by side. */
+  /** Per row the sum of the products of each run, runs side by side. */
   sums(runs: readonly number[], width: number): Uint32Array {
     const rowCount = this.#stride / width;
     const sums = new Uint32Array(rowCount * runs.length * width);

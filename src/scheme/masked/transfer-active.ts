@@ -1,9 +1,9 @@
-/** The active half of masked scoring by oblivious transfer (oblivious-transfer.ts): it sends, and passes on. */
+/** The active half of masked scoring by oblivious transfer (oblivious-transfer.ts): it sends, and relays. */
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
-import { chosenKeys, type ChosenKeys } from "../../crypto/transfer/base-transfer.ts";
+import { baseReceiverKeys, type BaseReceiverKeys } from "../../crypto/transfer/base-ot.ts";
 import { words } from "../../crypto/transfer/block-cipher.ts";
-import { matrixBytes, TransferSender } from "../../crypto/transfer/extension.ts";
+import { matrixBytes, TransferSender } from "../../crypto/transfer/iknp-ot.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
 import {
   TransferChoicesSchema,
@@ -25,7 +25,7 @@ export class TransferActive implements ActiveMasking {
   readonly messageExtraBytes: number;
   readonly #products: Products;
   readonly #shape: { readonly width: number; readonly limbs: number };
-  /** Per pair of passive parties, the first of which sends: how many products they have in common. */
+  /** Per pair of passive parties, the first of which sends: how many products they share. */
   readonly #common: readonly (readonly number[])[];
   #senders: readonly TransferSender[] = [];
 
@@ -37,7 +37,7 @@ export class TransferActive implements ActiveMasking {
     const perRow = parties.map(({ products: own }, p) => {
       const incoming = own.length + total(this.#common[p].slice(0, p));
       const outgoing = total(this.#common[p].slice(p + 1));
-      // Matrices that it makes, or corrections for it with matrices of later ones; its answer is never larger.
+      // Matrices that it sends, or corrections for it with matrices of later ones; its answer is never larger.
       return Math.max(matrixBytes(32) * incoming, 32 * (4 * width * incoming + 16 * outgoing)) / 32;
     });
     this.rowBytesMax = Math.max(0, ...perRow) + 4 * products.rowWords;
@@ -56,9 +56,9 @@ export class TransferActive implements ActiveMasking {
 
   async setUp(answers: readonly Uint8Array[], parties: readonly PartyChannel[]): Promise<void> {
     const keys = answers.map((answer) => decodeMessage(TransferKeysSchema, answer));
-    const own: ChosenKeys[] = [];
+    const own: BaseReceiverKeys[] = [];
     for (const [party, { base }] of keys.entries())
-      own.push(await chosenKeys(base, baseContext(0, party + 1), osRandom));
+      own.push(await baseReceiverKeys(base, baseContext(0, party + 1), osRandom));
     const choices = keys.map((_, party) => [own[party].points]);
     if (keys.length > 1) {
       for (const party of keys.keys()) {
@@ -100,20 +100,20 @@ export class TransferActive implements ActiveMasking {
     }
     const sums = shares.sums(runs, width);
     for (const party of parties.keys()) {
-      // Those of an earlier one, from its place on: first the active party's.
+      // Matrix 0 of each party is for the active party, then one for each earlier passive party.
       const later = matrices.slice(party + 1).map((sent) => sent[party + 1]);
       const question = encodeMessage(TransferCorrectionsSchema, { corrections: corrections[party], matrices: later });
       const answer = decodeMessage(TransferSumsSchema, await channels[party].send(question));
       checkCount(answer.corrections, later.length);
       answer.corrections.forEach((sent, i) => corrections[party + 1 + i].push(sent));
       if (answer.sums.length !== (stride / width) * rowWords * 4)
-        throw new TandemError("PROTOCOL_STATE", "sums of another number of rows");
+        throw new TandemError("PROTOCOL_STATE", "sums are not those of the rows asked about");
       addResidues(sums, words(answer.sums), limbs);
     }
     return sums;
   }
 
-  /** Places among party a's conditions of products in which party b has one too. */
+  /** The indices of party a's conditions whose products have a condition of party b too. */
   #shared(a: number, b: number): Uint32Array {
     const { parties } = this.#products;
     const theirs = new Set(parties[b].products);
@@ -123,7 +123,10 @@ export class TransferActive implements ActiveMasking {
 
 function checkCount(parts: readonly Uint8Array[], expected: number): void {
   if (parts.length !== expected)
-    throw new TandemError("PROTOCOL_STATE", `${parts.length} parts of a message; ${expected} were expected`);
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `a message of masked scoring has ${parts.length} parts instead of ${expected}`,
+    );
 }
 
 function total(counts: readonly number[]): number {

@@ -1,13 +1,13 @@
-/** A passive half of masked scoring by oblivious transfer (oblivious-transfer.ts): it receives, and sends on. */
+/** A passive half of masked scoring by oblivious transfer (oblivious-transfer.ts): it receives, then sends onwards. */
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import {
   agreedKey,
   type AgreementKey,
-  chosenKeys,
-  givenKeys,
+  baseReceiverKeys,
+  baseSenderKeys,
   newAgreementKey,
-} from "../../crypto/transfer/base-transfer.ts";
+} from "../../crypto/transfer/base-ot.ts";
 import { bytesOf, Streams } from "../../crypto/transfer/block-cipher.ts";
 import {
   matrixBytes,
@@ -15,7 +15,7 @@ import {
   type Shape,
   TransferReceiver,
   TransferSender,
-} from "../../crypto/transfer/extension.ts";
+} from "../../crypto/transfer/iknp-ot.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
 import {
   TransferChoicesSchema,
@@ -34,12 +34,12 @@ import { pickBits, ShareVector } from "./share-vector.ts";
 const widthMax = 1 << 12;
 const partiesMax = 64;
 
-/** What tells the keys of one pair from another's. */
+/** Separates the keys of different pairs. */
 export function baseContext(sender: number, receiver: number): string {
   return `scoring ${sender} to ${receiver}`;
 }
 
-/** Another passive party, and the conditions that stand in products with its own. */
+/** Another passive party, and the indices of own conditions in products that have its conditions too. */
 interface Other {
   readonly party: number;
   readonly places: Uint32Array;
@@ -51,7 +51,7 @@ export class TransferPassive implements PassiveMasking {
   readonly #shape: Shape;
   readonly #conditionCount: number;
   readonly #runs: readonly number[];
-  /** All that send to this party, the active one first; and all that it sends to. */
+  /** The parties that send to this one, the active party first; and those that it sends to. */
   readonly #from: readonly Other[];
   readonly #to: readonly Other[];
   readonly #base: AgreementKey = newAgreementKey();
@@ -66,7 +66,7 @@ export class TransferPassive implements PassiveMasking {
     const isShape = width >= 1 && width <= widthMax && limbs >= 1 && width % limbs === 0;
     const isPlace = party >= 1 && party <= partiesMax && senders.length === party - 1;
     if (!isShape || !isPlace || receivers.length > partiesMax)
-      throw new TandemError("PROTOCOL_STATE", "an opening of masked scoring that makes no sense");
+      throw new TandemError("PROTOCOL_STATE", "the opening of masked scoring is not valid");
     this.#party = party;
     this.#shape = { width, limbs };
     this.#conditionCount = conditionCount;
@@ -84,13 +84,15 @@ export class TransferPassive implements PassiveMasking {
   }
 
   async setUp(message: Uint8Array): Promise<Uint8Array> {
-    if (this.#receivers !== null) throw new TandemError("PROTOCOL_STATE", "masked scoring is set up");
+    if (this.#receivers !== null) throw new TandemError("PROTOCOL_STATE", "masked scoring is set up already");
     if (this.#senders === null && this.#from.length + this.#to.length > 1) return this.#introduce(message);
     const { choices } = decodeMessage(TransferChoicesSchema, message);
     checkCount(choices, this.#from.length);
     const receivers: TransferReceiver[] = [];
     for (const [i, { party }] of this.#from.entries())
-      receivers.push(new TransferReceiver(await givenKeys(this.#base, choices[i], baseContext(party, this.#party))));
+      receivers.push(
+        new TransferReceiver(await baseSenderKeys(this.#base, choices[i], baseContext(party, this.#party))),
+      );
     this.#senders ??= [];
     this.#receivers = receivers;
     return new Uint8Array(0);
@@ -109,7 +111,7 @@ export class TransferPassive implements PassiveMasking {
     const choices: Uint8Array[] = [];
     const senders: TransferSender[] = [];
     for (const [i, { party }] of this.#to.entries()) {
-      const chosen = await chosenKeys(bases[i], baseContext(this.#party, party), osRandom);
+      const chosen = await baseReceiverKeys(bases[i], baseContext(this.#party, party), osRandom);
       choices.push(chosen.points);
       senders.push(new TransferSender(chosen));
     }
@@ -124,7 +126,7 @@ export class TransferPassive implements PassiveMasking {
     );
     const bytes = Math.max(incoming, (incoming / 16) * 4 * width, outgoing);
     if (bytes > messageBytesMax)
-      throw new TandemError("PROTOCOL_STATE", `${rowCount} people do not fit one message of masked scoring`);
+      throw new TandemError("PROTOCOL_STATE", `${rowCount} rows do not fit one message of masked scoring`);
   }
 
   async begin(batch: number, bits: Uint8Array): Promise<PendingSums> {
@@ -167,11 +169,14 @@ export class TransferPassive implements PassiveMasking {
 
 function checkedPlaces(places: readonly number[], count: number): Uint32Array {
   if (!places.every((place, i) => place < count && (i === 0 || place > places[i - 1])))
-    throw new TandemError("PROTOCOL_STATE", "places of conditions that are none, or not in order");
+    throw new TandemError("PROTOCOL_STATE", "indices of conditions are out of range or not ascending");
   return Uint32Array.from(places);
 }
 
 function checkCount(parts: readonly Uint8Array[], expected: number): void {
   if (parts.length !== expected)
-    throw new TandemError("PROTOCOL_STATE", `${parts.length} parts of a message; ${expected} were expected`);
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `a message of masked scoring has ${parts.length} parts instead of ${expected}`,
+    );
 }

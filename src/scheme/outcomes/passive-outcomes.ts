@@ -1,28 +1,28 @@
-/** The passive half of split outcomes by oblivious transfer (active-outcomes.ts): it sends, and hears nothing. */
+/** The passive half of split outcomes by oblivious transfer (active-outcomes.ts): it sends, and learns no choice. */
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { osRandom } from "../../base/random.ts";
 import { puncturedKeys } from "../../crypto/transfer/all-but-one.ts";
-import { chosenKeys, type ChosenKeys } from "../../crypto/transfer/base-transfer.ts";
-import { BitSender, type MaskedBits } from "../../crypto/transfer/bit-transfer.ts";
+import { baseReceiverKeys, type BaseReceiverKeys } from "../../crypto/transfer/base-ot.ts";
+import { BitSender, type MaskedBits } from "../../crypto/transfer/soft-spoken-ot.ts";
 import { outcomeContext } from "./active-outcomes.ts";
 
-export { pieceCount } from "../../crypto/transfer/bit-transfer.ts";
+export { pieceCount } from "../../crypto/transfer/soft-spoken-ot.ts";
 
 export class PassiveOutcomes {
-  readonly #turns = new Exclusive();
-  #chosen: ChosenKeys | null = null;
+  readonly #exclusive = new Exclusive();
+  #chosen: BaseReceiverKeys | null = null;
   #sender: BitSender | null = null;
 
   /**
-   * Two messages, each once: whoever lost an answer begins another attempt.
+   * Two messages, each once: after a lost answer the active party begins another attempt.
    * @throws TandemError PROTOCOL_STATE if it is not the next one
    */
   keys(message: Uint8Array): Promise<Uint8Array> {
-    return this.#turns.run(async () => {
-      if (this.#sender !== null) throw new TandemError("PROTOCOL_STATE", "there are keys for outcomes already");
+    return this.#exclusive.run(async () => {
+      if (this.#sender !== null) throw new TandemError("PROTOCOL_STATE", "keys for outcomes were exchanged before");
       if (this.#chosen === null) {
-        this.#chosen = await chosenKeys(message, outcomeContext, osRandom);
+        this.#chosen = await baseReceiverKeys(message, outcomeContext, osRandom);
         return this.#chosen.points;
       }
       this.#sender = new BitSender(puncturedKeys(this.#chosen, message));
@@ -35,7 +35,7 @@ export class PassiveOutcomes {
    * @throws TandemError PROTOCOL_STATE before there are keys, or if the batch is not new
    */
   mask(batch: number, left: Uint8Array, instanceCount: number): MaskedBits {
-    if (this.#sender === null) throw new TandemError("PROTOCOL_STATE", "outcomes before keys for them");
+    if (this.#sender === null) throw new TandemError("PROTOCOL_STATE", "keys for outcomes must be exchanged first");
     return this.#sender.mask(batch, left, instanceCount);
   }
 }

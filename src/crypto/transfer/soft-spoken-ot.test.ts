@@ -1,23 +1,23 @@
 import { beforeAll, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { osRandom } from "../../base/random.ts";
-import { grownKeys, type PuncturedKeys, puncturedKeys } from "./all-but-one.ts";
-import { chosenKeys, type ChosenKeys, givenKeys, newAgreementKey } from "./base-transfer.ts";
+import { ggmKeys, type PuncturedKeys, puncturedKeys } from "./all-but-one.ts";
+import { baseReceiverKeys, type BaseReceiverKeys, baseSenderKeys, newAgreementKey } from "./base-ot.ts";
 import { addLeaves } from "./bit-columns.ts";
-import { BitReceiver, BitSender, pieceBytes, pieceCount, pieceRows } from "./bit-transfer.ts";
+import { BitReceiver, BitSender, pieceBytes, pieceCount, pieceRows } from "./soft-spoken-ot.ts";
 import { words as asWords } from "./block-cipher.ts";
 
-let grown: ReturnType<typeof grownKeys>;
-let chosen: ChosenKeys;
+let grown: ReturnType<typeof ggmKeys>;
+let chosen: BaseReceiverKeys;
 let punctured: PuncturedKeys;
 beforeAll(async () => {
-  const giver = newAgreementKey();
-  chosen = await chosenKeys(giver.publicKey, "test", osRandom);
-  grown = grownKeys(await givenKeys(giver, chosen.points, "test"), osRandom);
+  const sender = newAgreementKey();
+  chosen = await baseReceiverKeys(sender.publicKey, "test", osRandom);
+  grown = ggmKeys(await baseSenderKeys(sender, chosen.points, "test"), osRandom);
   punctured = puncturedKeys(chosen, grown.sums);
 });
 
-test("the chooser has all leaves but one of each tree, the one opposite to its choices", async () => {
+test("the receiver has all leaves but one of each tree, the one opposite to its choices", async () => {
   expect(punctured.leaves).toHaveLength(32);
   for (const [tree, leaves] of grown.leaves.entries()) {
     const choices = Array.from(
@@ -78,7 +78,7 @@ function transfer(
 }
 
 test.each([1, 7, 8, 31, 32, 33, 129, 1000, pieceRows, pieceRows + 1, 2 * pieceRows + 77])(
-  "%i rows: those that are chosen, and no others",
+  "%i rows: the chosen bits, and no others",
   (count) => {
     const [choices, bits] = [bitmap(count), bitmap(count)];
     const { got, masked, pieces } = transfer(choices, bits, count);
@@ -89,7 +89,7 @@ test.each([1, 7, 8, 31, 32, 33, 129, 1000, pieceRows, pieceRows + 1, 2 * pieceRo
   },
 );
 
-test("what is not chosen is masked by coins, whatever it is; and so is every choice", () => {
+test("bits that are not chosen, and all choices, are masked by uniform bits", () => {
   const count = 1 << 13;
   const zeros = bitmap(count, (bytes) => bytes);
   const ones = bitmap(count, (bytes) => bytes.fill(255));
@@ -105,37 +105,37 @@ test("what is not chosen is masked by coins, whatever it is; and so is every cho
   }
 });
 
-test("a receiver that did not choose a row reads a coin there, although it has the whole answer", () => {
+test("the answer to a row that was not chosen is a uniform bit", () => {
   const count = 1 << 13;
   const bits = bitmap(count, (bytes) => bytes.fill(255));
   const number = ++batch;
-  const nobody = new BitReceiver(grown.leaves).choose(number, new Uint8Array(count / 8), count);
-  const everybody = new BitReceiver(grown.leaves).choose(number, bits, count);
+  const none = new BitReceiver(grown.leaves).choose(number, new Uint8Array(count / 8), count);
+  const all = new BitReceiver(grown.leaves).choose(number, bits, count);
   const sending = new BitSender(punctured).mask(number, bits, count);
-  sending.add(nobody.piece() ?? new Uint8Array(0));
-  everybody.piece();
+  sending.add(none.piece() ?? new Uint8Array(0));
+  all.piece();
   // Opened as if all had been chosen: what its own rows hash to is not what masks the bits.
-  const guessed = everybody.finish(sending.masked());
+  const guessed = all.finish(sending.masked());
   const right = guessed.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
   expect(Math.abs(right - count / 2)).toBeLessThan(3.5 * Math.sqrt(count));
 });
 
-test("neither the same bits nor the same choices look the same again", () => {
+test("the same bits and the same choices are masked differently each time", () => {
   const [choices, bits] = [bitmap(256), bitmap(256)];
   const [one, two] = [transfer(choices, bits, 256), transfer(choices, bits, 256)];
   expect(one.masked).not.toEqual(two.masked);
   expect(one.pieces).not.toEqual(two.pieces);
 });
 
-test("a batch serves once, and what is too short, too long or too early is refused", async () => {
+test("a batch is used once, and messages that are too short, too long or too early are refused", async () => {
   const [receiver, sender] = [new BitReceiver(grown.leaves), new BitSender(punctured)];
   const receiving = receiver.choose(3, new Uint8Array(5), 40);
   await expectError(() => receiver.choose(3, new Uint8Array(5), 40), "PROTOCOL_STATE", /used before/);
   await expectError(() => receiver.choose(4, new Uint8Array(6), 40), "PROTOCOL_STATE", /of 6 bytes; 5 were/);
   const sending = sender.mask(3, new Uint8Array(5), 40);
   await expectError(() => sender.mask(3, new Uint8Array(5), 40), "PROTOCOL_STATE", /used before/);
-  await expectError(() => sending.masked(), "PROTOCOL_STATE", /cut off/);
-  await expectError(() => receiving.finish(new Uint8Array(5)), "PROTOCOL_STATE", /before the choices/);
+  await expectError(() => sending.masked(), "PROTOCOL_STATE", /truncated/);
+  await expectError(() => receiving.finish(new Uint8Array(5)), "PROTOCOL_STATE", /before all choices/);
   const piece = receiving.piece() ?? new Uint8Array(0);
   expect(receiving.piece()).toBeNull();
   await expectError(() => sending.add(piece.subarray(1)), "PROTOCOL_STATE", /piece of a matrix of/);

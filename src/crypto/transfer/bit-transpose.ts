@@ -1,11 +1,11 @@
-/** Bits by columns, turned into bits by rows: what 128 streams say of a transfer becomes one block of 128 bits. */
+/** Transposes a bit matrix: 128 columns, a stream each, become rows of 128 bits, one per transfer. */
 
 /**
  * @param columns 128 columns of `words` words each; bit i of a column, lowest first, belongs to row i
- * @param from the first word that is turned, `to` the one after the last
- * @returns 32 rows of four words for each word that is turned; bit j of a row, lowest first, is from column j
+ * @param from the first word to transpose, `to` the one after the last
+ * @returns 32 rows of four words for each word; bit j of a row, lowest first, is from column j
  */
-export function rowsOf(columns: Uint32Array, words: number, from = 0, to = words): Uint32Array {
+export function transposed(columns: Uint32Array, words: number, from = 0, to = words): Uint32Array {
   const rows = new Uint32Array(128 * (to - from));
   const square = new Uint32Array(32);
   for (let w = from; w < to; w++) {

@@ -1,6 +1,6 @@
 /**
- * Products of a shared vector with another party's bits: correlated transfers by the extension of Ishai, Kilian, Nissim
- * and Petrank (2003), for parties that follow the protocol.
+ * Products of a vector with another party's bits, as shares: correlated OT by the extension of Ishai, Kilian, Nissim
+ * and Petrank (IKNP, 2003), for semi-honest parties.
  *
  *   sender, values v                                       receiver, bits b
  *     secret s of 128 bits, key_j,s_j     (base transfers)    keys key_j0, key_j1
@@ -11,20 +11,20 @@
  *     keeps -r_i
  *
  * The two results are shares of b_i v_i modulo 2^(32 limbs); the receiver's is uniform whatever v is, the sender's
- * whatever b is. The sender sees the bits under a stream that it lacks one key of. The receiver lacks H(q_i xor s) or
+ * whatever b is. The bits are masked by a stream of which the sender lacks one key. The receiver lacks H(q_i xor s) or
  * H(q_i), since it does not know s. Both streams and hashes are AES (block-cipher.ts).
  *
- * A batch number serves once per pair: two matrices from the same streams would show where their bits differ.
- * Work is cut into chunks, so that the event loop gets its turns.
+ * A batch number is used once per pair: two matrices from the same streams would show where their bits differ. Work is
+ * done in slices of the event loop.
  */
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { baseCount, type ChosenKeys, type KeyPairs } from "./base-transfer.ts";
-import { rowsOf } from "./bit-matrix.ts";
+import { baseCount, type BaseReceiverKeys, type BaseSenderKeys } from "./base-ot.ts";
+import { transposed } from "./bit-transpose.ts";
 import { bytesOf, hashRows, Streams, words, wordsPerBlock } from "./block-cipher.ts";
 import { addResidues, negatives } from "./residues.ts";
 
-/** Transfers that are worked on at once. */
+/** Transfers per slice. */
 const chunkCount = 1 << 13;
 const chunkBlocks = chunkCount / 32 / wordsPerBlock;
 /** Batch numbers that are remembered one by one; older ones are all refused. */
@@ -46,10 +46,10 @@ export class SingleUse {
   readonly #used = new Set<number>();
   #floor = 0;
 
-  /** @throws TandemError PROTOCOL_STATE if it was used before, or is too old to tell */
+  /** @throws TandemError PROTOCOL_STATE if it was used before, or is too old to be remembered */
   take(batch: number): void {
     if (!Number.isSafeInteger(batch) || batch <= this.#floor || this.#used.has(batch))
-      throw new TandemError("PROTOCOL_STATE", "a batch number that was used before");
+      throw new TandemError("PROTOCOL_STATE", "batch number was used before");
     this.#used.add(batch);
     if (this.#used.size <= batchesRemembered) return;
     this.#floor = Math.min(...this.#used);
@@ -62,7 +62,7 @@ export class TransferSender {
   readonly #streams: Streams;
   readonly #batches = new SingleUse();
 
-  constructor({ choices, keys }: Pick<ChosenKeys, "choices" | "keys">) {
+  constructor({ choices, keys }: Pick<BaseReceiverKeys, "choices" | "keys">) {
     this.#secret = words(choices);
     this.#streams = new Streams(keys);
   }
@@ -90,7 +90,7 @@ export class TransferSender {
         if (((this.#secret[j >>> 5] >>> (j & 31)) & 1) === 0) continue;
         for (let w = j * wordCount; w < (j + 1) * wordCount; w++) columns[w] ^= sent[offset + w];
       }
-      const rows = rowsOf(columns, wordCount).subarray(0, 4 * (end - first));
+      const rows = transposed(columns, wordCount).subarray(0, 4 * (end - first));
       const own = hashRows(rows, batch, first, width);
       for (let i = 0; i < rows.length; i++) rows[i] ^= this.#secret[i & 3];
       const other = hashRows(rows, batch, first, width);
@@ -108,7 +108,7 @@ export class TransferReceiver {
   readonly #streams: readonly [Streams, Streams];
   readonly #batches = new SingleUse();
 
-  constructor(pairs: KeyPairs) {
+  constructor(pairs: BaseSenderKeys) {
     this.#streams = [new Streams(pairs.map(([key]) => key)), new Streams(pairs.map(([, key]) => key))];
   }
 
@@ -129,7 +129,7 @@ export class TransferReceiver {
       const part = matrix.subarray((first / 32) * baseCount, (first / 32) * baseCount + columns.length);
       for (let j = 0, at = 0; j < baseCount; j++)
         for (let w = 0; w < wordCount; w++, at++) part[at] = columns[at] ^ others[at] ^ packed[w];
-      const rows = rowsOf(columns, wordCount).subarray(0, 4 * (end - first));
+      const rows = transposed(columns, wordCount).subarray(0, 4 * (end - first));
       shares.set(hashRows(rows, batch, first, width), first * width);
       if (isSliceOver()) await nextSlice();
     }
@@ -154,17 +154,17 @@ export class PendingTransfer {
 
   /**
    * The receiver's shares of the products; once.
-   * @throws TandemError PROTOCOL_STATE if there are corrections for another number of transfers, or there were some
+   * @throws TandemError PROTOCOL_STATE if the number of corrections is wrong, or they were received before
    */
   finish(corrections: Uint8Array): Uint32Array {
     const shares = this.#shares;
-    if (shares === null) throw new TandemError("PROTOCOL_STATE", "corrections that were there before");
+    if (shares === null) throw new TandemError("PROTOCOL_STATE", "corrections were received before");
     if (corrections.length !== shares.byteLength)
       throw wrongLength("row of corrections", corrections, shares.byteLength);
     this.#shares = null;
     const { width, limbs } = this.#shape;
     const given = words(corrections);
-    // Taken or not by arithmetic: what is done does not depend on the bits.
+    // By arithmetic, without a branch on the bits.
     for (let i = 0; i < this.#bits.length; i++) {
       const mask = -this.#bits[i];
       for (let w = i * width; w < (i + 1) * width; w++) given[w] &= mask;

@@ -1,7 +1,6 @@
 /**
- * Some of another party's bits, without saying which: one-sided transfers by Roy's extension ("SoftSpokenOT", 2022) in
- * the small field of 16. It is the extension of Ishai, Kilian, Nissim and Petrank (extension.ts) with a quarter of the
- * matrix, for more work with AES.
+ * Transfers of single bits, of which the receiver gets those that it chooses: Roy's OT extension ("SoftSpokenOT", 2022)
+ * over the field of 16 elements. Its matrix is a quarter of that of IKNP (iknp-ot.ts), for more work with AES.
  *
  *   sender, bits y                                         receiver, choices m
  *     lacks leaf D_b of each tree b       (all-but-one.ts)    all leaves, each with a stream r_bx
@@ -16,23 +15,23 @@
  *     z_i = y_i xor H(q_i xor D)         -- masked -->       where m_i is 1: t_i is q_i xor D, so y_i = z_i xor H(t_i)
  *
  * Where m_i is 0 the receiver has q_i, and lacks H(q_i xor D) since it does not know D: z_i is a random bit to it. The
- * sender sees the choices under streams, one of which it lacks in each tree, however it deviates.
+ * choices are masked by streams, one of which the sender lacks in each tree, even if it is malicious.
  *
- * A receiver that deviates is not held off: its columns may say different things of one row, and answers to such rows
- * tell it bits of D. Who knows D has all bits y. Whoever may choose freely anyway, and so have them all by honest
- * choices, gains nothing by that. So there is no check of consistency, and this must not be used where choices matter.
+ * Not secure against a malicious receiver: inconsistent columns of one row reveal bits of D, and with D all bits y. A
+ * receiver that may choose all rows anyway gains nothing by that. So there is no consistency check, and this must not
+ * be used where the number of choices must be limited.
  *
- * Rows are worked on and sent in pieces: what is in memory does not grow with their number, but for a bit of each.
+ * Rows are processed and sent in pieces: memory does not grow with their number, except for one bit per row.
  */
 import { TandemError } from "../../base/error.ts";
 import { leafCount, type PuncturedKeys, treeCount } from "./all-but-one.ts";
 import { addLeaves, columnCount, hashedBits } from "./bit-columns.ts";
 import { bytesOf, Streams, words } from "./block-cipher.ts";
-import { SingleUse } from "./extension.ts";
+import { SingleUse } from "./iknp-ot.ts";
 
 /** Each stream gives its blocks one after the other. */
 const rowsPerBlock = 128;
-/** Rows of a piece: a matrix of a quarter of a megabyte. Columns a power of two apart would meet in the cache. */
+/** Rows of a piece: a matrix of a quarter of a megabyte. Columns a power of two apart would collide in the cache. */
 export const pieceRows = 508 * rowsPerBlock;
 
 /** How many pieces the matrix of so many rows has. */
@@ -46,7 +45,7 @@ export function pieceBytes(rowCount: number): number {
 }
 
 export class BitReceiver {
-  /** Per tree the leaves from 1 on, and leaf 0 behind them. */
+  /** Per tree the leaves from 1 on, then leaf 0. */
   readonly #trees: readonly Streams[];
   readonly #batches = new SingleUse();
 
@@ -65,13 +64,13 @@ export class BitReceiver {
   }
 }
 
-/** A receiver's batch: pieces of the matrix go out, then the masked bits come back. */
+/** A receiver's batch: it sends pieces of the matrix, then receives the masked bits. */
 export class ChosenBits {
   readonly #trees: readonly Streams[];
   readonly #batch: number;
   readonly #choices: Uint32Array;
   readonly #rowCount: number;
-  /** A bit per row, of those that went out. */
+  /** A bit per row of the pieces sent. */
   readonly #pads: Uint32Array;
   #next = 0;
 
@@ -105,10 +104,11 @@ export class ChosenBits {
 
   /**
    * A bitmap over the rows: the bits of those that were chosen, and zeros.
-   * @throws TandemError PROTOCOL_STATE if there are masked bits of another number of rows, or pieces are left
+   * @throws TandemError PROTOCOL_STATE if the number of masked bits is wrong, or pieces are left to send
    */
   finish(masked: Uint8Array): Uint8Array {
-    if (this.#next < this.#rowCount) throw new TandemError("PROTOCOL_STATE", "masked bits before the choices are out");
+    if (this.#next < this.#rowCount)
+      throw new TandemError("PROTOCOL_STATE", "masked bits arrived before all choices were sent");
     checkBytes("row of masked bits", masked, Math.ceil(this.#rowCount / 8));
     const bits = paddedWords(masked, this.#rowCount);
     for (let w = 0; w < bits.length; w++) bits[w] = (bits[w] ^ this.#pads[w]) & this.#choices[w];
@@ -141,7 +141,7 @@ export class BitSender {
   }
 }
 
-/** A sender's batch: pieces of the matrix come, then the masked bits are there. */
+/** A sender's batch: it receives pieces of the matrix, then has the masked bits. */
 export class MaskedBits {
   readonly #trees: readonly Streams[];
   readonly #secret: Uint32Array;
@@ -180,7 +180,7 @@ export class MaskedBits {
 
   /** A bitmap over the rows. @throws TandemError PROTOCOL_STATE if pieces are missing */
   masked(): Uint8Array {
-    if (this.#next < this.#rowCount) throw new TandemError("PROTOCOL_STATE", "a matrix that is cut off");
+    if (this.#next < this.#rowCount) throw new TandemError("PROTOCOL_STATE", "the matrix is truncated");
     const bitmap = bytesOf(this.#bits).slice(0, Math.ceil(this.#rowCount / 8));
     const rest = this.#rowCount % 8;
     if (rest > 0) bitmap[bitmap.length - 1] &= (1 << rest) - 1;

@@ -1,20 +1,21 @@
 /**
- * 128 transfers of random keys, from which an extension makes as many as are wanted (extension.ts). Chou and Orlandi's
- * "simplest" protocol over edwards25519, for parties that follow it:
+ * 128 base oblivious transfers of random keys, which an OT extension expands to any number (iknp-ot.ts,
+ * soft-spoken-ot.ts). The roles swap there: the receiver of base transfers is the sender of the extension. Chou and
+ * Orlandi's "simplest" OT (2015) over edwards25519, for semi-honest parties:
  *
- *   giver                                                   chooser, with a bit c for each i
+ *   sender                                                   receiver, with a bit c for each i
  *     draws a, sends A = aG              -- key -->
  *                                        <-- points --        draws b_i, sends B_i = b_i G + c_i A
  *     key_i0 = H(i, a B_i)                                    key_i,c = H(i, b_i A)
  *     key_i1 = H(i, a (B_i - A))
  *
- * If A is in the prime-order subgroup, B_i is uniform in it whatever c is, since b_i is: the giver learns nothing. A
- * malicious giver sends an A of mixed order, which is not refused, and reads every c_i. A semi-honest chooser lacks its
- * other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a random function. The
- * same holds for an eavesdropper, which has neither a nor b_i. A quantum computer breaks it.
+ * If A is in the prime-order subgroup, B_i is uniform in it whatever c is, since b_i is: the sender learns nothing. A
+ * malicious sender sends an A of mixed order, which is not refused, and reads every c_i. A semi-honest receiver lacks
+ * its other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a random function.
+ * The same holds for an eavesdropper, which has neither a nor b_i. A quantum computer breaks it.
  *
- * The giver's secret is an ordinary X25519 key, and OpenSSL multiplies with it: only u-coordinates are hashed, so it
- * does not matter that A stands for aG or -aG. A malicious chooser sends B_i = A/2: both keys are then equal, and the
+ * The sender's secret is an ordinary X25519 key, and OpenSSL multiplies with it: only u-coordinates are hashed, so it
+ * does not matter whether A is aG or -aG. A malicious receiver sends B_i = A/2: both keys are then equal, and the
  * extension's column i is the receiver's bits in the clear. H takes both messages and a context, so that keys of two
  * pairs never agree.
  */
@@ -45,7 +46,7 @@ export const choicesBytes = baseCount * pointBytes;
 
 let multiplesOfBase: Multiples | null = null;
 
-/** A key of one's own, and what others need of it. */
+/** An X25519 key pair of this party. */
 export interface AgreementKey {
   readonly publicKey: Uint8Array;
   readonly secret: KeyObject;
@@ -56,20 +57,20 @@ export function newAgreementKey(): AgreementKey {
   return { secret, publicKey: publicBytesOf(secret) };
 }
 
-/** @throws TandemError PROTOCOL_STATE if the other's key is no point of the curve, or of small order */
+/** @throws TandemError PROTOCOL_STATE if the other's key is not a point of the curve, or of small order */
 export function agreedKey({ secret }: AgreementKey, theirs: Uint8Array, context: string): Uint8Array {
   checkPoints(theirs, 1);
   fromMontgomery(theirs);
   return hashed(context, 0, [sharedSecret(secret, theirs)]);
 }
 
-/** What the giver has at the end: both keys of each transfer. */
-export type KeyPairs = readonly (readonly [Uint8Array, Uint8Array])[];
+/** Both keys of each transfer. */
+export type BaseSenderKeys = readonly (readonly [Uint8Array, Uint8Array])[];
 
 /**
- * The giver's end. @throws TandemError PROTOCOL_STATE if the chooser's points are none of the curve, or of small order
+ * @throws TandemError PROTOCOL_STATE if a point of the receiver is not on the curve, or of small order
  */
-export async function givenKeys(key: AgreementKey, points: Uint8Array, context: string): Promise<KeyPairs> {
+export async function baseSenderKeys(key: AgreementKey, points: Uint8Array, context: string): Promise<BaseSenderKeys> {
   checkPoints(points, baseCount);
   const minusOwn = negative(fromMontgomery(key.publicKey));
   const pairs: [Uint8Array, Uint8Array][] = [];
@@ -77,7 +78,7 @@ export async function givenKeys(key: AgreementKey, points: Uint8Array, context: 
     const bytes = points.subarray(i * pointBytes, (i + 1) * pointBytes);
     const chosen = decoded(bytes);
     const shifted = add(chosen, minusOwn);
-    if (isSmallOrder(shifted)) throw new TandemError("PROTOCOL_STATE", "a point that gives its chooser away");
+    if (isSmallOrder(shifted)) throw new TandemError("PROTOCOL_STATE", "a point of a base transfer reveals its choice");
     const secretOf = (point: typeof chosen): Uint8Array => sharedSecret(key.secret, toMontgomery(point));
     const said = [key.publicKey, bytes];
     pairs.push([hashed(context, i, [...said, secretOf(chosen)]), hashed(context, i, [...said, secretOf(shifted)])]);
@@ -86,8 +87,8 @@ export async function givenKeys(key: AgreementKey, points: Uint8Array, context: 
   return pairs;
 }
 
-/** What the chooser has at the end: one key of each transfer; and the points that it sends. */
-export interface ChosenKeys {
+/** One key of each transfer, and the points to send. */
+export interface BaseReceiverKeys {
   readonly points: Uint8Array;
   /** Bit i, lowest first, is the choice of transfer i. */
   readonly choices: Uint8Array;
@@ -95,25 +96,29 @@ export interface ChosenKeys {
 }
 
 /**
- * The chooser's end, with random choices. @throws TandemError PROTOCOL_STATE if the giver's key is no point of the
- * curve, or of small order
+ * With random choices.
+ * @throws TandemError PROTOCOL_STATE if the sender's key is not a point of the curve, or of small order
  */
-export async function chosenKeys(theirs: Uint8Array, context: string, random: SecureRandom): Promise<ChosenKeys> {
+export async function baseReceiverKeys(
+  theirs: Uint8Array,
+  context: string,
+  random: SecureRandom,
+): Promise<BaseReceiverKeys> {
   checkPoints(theirs, 1);
   multiplesOfBase ??= new Multiples(basePoint);
-  const giver = fromMontgomery(theirs);
-  const multiplesOfGiver = new Multiples(giver);
+  const sender = fromMontgomery(theirs);
+  const multiplesOfSender = new Multiples(sender);
   const choices = random.fill(new Uint8Array(baseCount / 8));
   const points = new Uint8Array(choicesBytes);
   const keys: Uint8Array[] = [];
   for (let i = 0; i < baseCount; i++) {
-    // 512 bits: what is left over modulo the order is 2^-259 away from uniform.
+    // 512 bits: modulo the order they are within 2^-259 of uniform.
     const scalar = readInteger(random.fill(new Uint8Array(64)), 64, 0) % groupOrder;
     const plain = multiplesOfBase.by(scalar);
-    const both = [plain, add(plain, giver)];
+    const both = [plain, add(plain, sender)];
     const bytes = encoded(both[(choices[i >>> 3] >>> (i & 7)) & 1]);
     points.set(bytes, i * pointBytes);
-    keys.push(hashed(context, i, [theirs, bytes, toMontgomery(multiplesOfGiver.by(scalar))]));
+    keys.push(hashed(context, i, [theirs, bytes, toMontgomery(multiplesOfSender.by(scalar))]));
     if (isSliceOver()) await nextSlice();
   }
   return { points, choices, keys };
