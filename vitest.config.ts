@@ -62,6 +62,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Half a second of every file would go into loading the same modules again.
     isolate: false,
+    // Jobs allocate much that dies young: a larger young generation saves a fifth of the CPU time. The cores are busy
+    // with other files, so that threads for the collector gain nothing.
+    execArgv: ["--max-semi-space-size=64", "--single-threaded-gc"],
     projects: [
       {
         extends: true,
