@@ -23,6 +23,7 @@ import { gbtreeOf } from "../src/store/xgboost/booster.ts";
 import { writeXgboostModel, xgboostModel } from "../src/store/xgboost/export.ts";
 import { xgboostFeatureNames } from "../src/store/xgboost/names.ts";
 import { xgboostText } from "../src/store/xgboost/text.ts";
+import { seedCount } from "./support/campaign.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
@@ -594,7 +595,10 @@ for path in sys.argv[1:]:
       exportable
         .filter(isKnown)
         .flatMap((objective) =>
-          Array.from({ length: often.includes(objective) ? 12 : 2 }, (_, seed) => freshCase(seed, objective)),
+          Array.from(
+            { length: seedCount(often.includes(objective) ? { test: 3, campaign: 12 } : { test: 1, campaign: 2 }) },
+            (_, seed) => freshCase(seed, objective),
+          ),
         ),
     );
     const scored = askAbout(cases);

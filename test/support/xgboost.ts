@@ -3,19 +3,31 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 
+interface Installed {
+  readonly python: string;
+  readonly major: number;
+}
+
 /** A python3 that has XGBoost: the user's, or the system's, which Debian's python3-xgboost belongs to. */
+function findInstalled(): Installed | null {
+  for (const python of ["python3", "/usr/bin/python3"]) {
+    const asked = spawnSync(python, ["-c", "import xgboost; print(xgboost.__version__)"], { encoding: "utf8" });
+    if (asked.status === 0) return { python, major: Number(asked.stdout.split(".")[0]) };
+  }
+  return null;
+}
+
+/** Importing XGBoost takes Python a second: once per process of tests is enough. */
+let found: Installed | null | undefined;
+const installed = (): Installed | null => (found = found === undefined ? findInstalled() : found);
+
 export function pythonWithXgboost(): string | undefined {
-  return ["python3", "/usr/bin/python3"].find(
-    (python) => spawnSync(python, ["-c", "import xgboost"], { stdio: "ignore" }).status === 0,
-  );
+  return installed()?.python;
 }
 
 /** Its version's first number; 0 without one. */
 export function xgboostMajor(): number {
-  const python = pythonWithXgboost();
-  if (python === undefined) return 0;
-  const { stdout } = spawnSync(python, ["-c", "import xgboost; print(xgboost.__version__)"], { encoding: "utf8" });
-  return Number(stdout.split(".")[0]);
+  return installed()?.major ?? 0;
 }
 
 export interface Scored {
@@ -52,6 +64,7 @@ export function askPython(script: string, input: object): unknown {
     input: JSON.stringify(input),
     encoding: "utf8",
     maxBuffer: 1 << 27,
+    env: { ...process.env, OMP_NUM_THREADS: "1" }, // its threads wait for each other in loops, and the cores are busy
   });
   expect(stderr).not.toContain("Error");
   expect(status).toBe(0);
