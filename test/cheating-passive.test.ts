@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { SeededRandom } from "../src/base/random.ts";
-import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import type { OwnSplit } from "../src/protocol/passive/role.ts";
 import { bitmapFrom, isSet } from "../src/wire/bitmap.ts";
@@ -119,7 +119,8 @@ test("honest columns raise no alarm: copies, few values, bins that nobody of a n
   for (const table of [copied, fine]) {
     const alarms: Alarm[] = [];
     const parties = [table.parties[0], [...table.parties[1], ...table.parties[1], ...table.parties[1]]];
-    await trainFederated(attacked({ table: { ...table, parties }, training: { max_depth: 5, max_bin: 256 } }, alarms));
+    const job = attacked({ table: { ...table, parties }, training: { max_depth: 5, max_bin: 256 } }, alarms);
+    await trainFederated({ ...job, kernel: selectKernel() });
     expect(alarms).toEqual([]);
   }
 });

@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { runActive } from "../src/party/active/run.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { openJob } from "../src/verify/open-job.ts";
+import { partOf } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
 import { freePort, PartyProcess, until } from "./support/processes.ts";
@@ -12,7 +13,7 @@ import { activeJobFiles } from "./support/job-files.ts";
 
 const root = scratchDirectory();
 const people = makePeople(700, "crash");
-const changes = { training: { num_round: 8, max_depth: 3, max_bin: 16 }, insecure_key_bits: 512 };
+const changes = { training: { num_round: 8, max_depth: 3, max_bin: 16 }, insecure_key_bits: 256 };
 
 /** One kill after the other: who, and when. A party that is killed is started again at once. */
 interface Kill {
@@ -85,13 +86,13 @@ function expectUndisturbedFiles(directory: string): void {
   expect(readdirSync(join(bank.folder, directory, "job")).toSorted()).toEqual(activeJobFiles);
 }
 
-test("a dozen kills in one job, in every phase and of every party: the files of an undisturbed job", async () => {
+test("kills in one job, in its phases and of every party: the files of an undisturbed job", async () => {
   const { active, passives } = await processes("crashing");
   const all = [active, ...passives];
   const byName = (name: string): PartyProcess => all.find((process) => process.name === name) ?? active;
   const predictions = join(bank.folder, "crashing", "job", "predictions.csv");
 
-  const kills: Kill[] = [
+  const everyKill: readonly Kill[] = [
     { who: ["shop0"], when: "aligning", isTime: (said) => said("shop0").includes('"aligning"') },
     {
       who: ["bank"],
@@ -122,6 +123,7 @@ test("a dozen kills in one job, in every phase and of every party: the files of 
     { who: ["shop1"], when: "predicting", isTime: (said) => trees(said("bank")) >= 8 },
     { who: ["bank"], when: "about to finish", isTime: () => existsSync(predictions) },
   ];
+  const kills = partOf(everyKill, 0, 2);
 
   for (const process of all) process.start();
   const said = (name: string): string => byName(name).said;
@@ -144,8 +146,8 @@ test("a dozen kills in one job, in every phase and of every party: the files of 
   }
   expect(unused, "kills for which there was no time").toBeLessThanOrEqual(1);
   const killed = all.reduce((sum, process) => sum + process.kills, 0);
-  expect(killed).toBeGreaterThanOrEqual(13);
-  for (const process of all) expect(process.kills, process.name).toBeGreaterThanOrEqual(3);
+  expect(killed).toBeGreaterThanOrEqual(kills.length);
+  for (const process of all) expect(process.kills, process.name).toBeGreaterThanOrEqual(2);
 
   expectUndisturbedFiles("crashing");
   await expectVerified("crashing");

@@ -45,6 +45,7 @@ import { passiveService } from "../src/transport/passive-service.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
+import { partOf } from "./support/campaign.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
 import { binTable, noiseSecret, rowsOf, type TestTable } from "./support/in-memory-job.ts";
@@ -248,7 +249,7 @@ const table = randomTable("folds", { rows: 90, features: [2, 2, 2], missingFract
 const classes: TestTable = { ...table, labels: table.labels.map((label, i) => label + (i % 3 === 0 ? 1 : 0)) };
 
 describe("every fold's model is the centralised one, node for node and margin for margin", () => {
-  test.each<[string, Partial<TrainingParameters>, Partial<Defences>]>([
+  const hiddenJobs: readonly [string, Partial<TrainingParameters>, Partial<Defences>][] = [
     ["as it is", {}, {}],
     ["noise", { max_depth: 4, subsample: 0.8 }, { answer_noise: 0.5 }],
     [
@@ -263,7 +264,8 @@ describe("every fold's model is the centralised one, node for node and margin fo
     ],
     ["small groups withheld", { max_depth: 4 }, { min_people_share: 0.05 }],
     ["trees dropped", { booster: "dart", rate_drop: 0.5, one_drop: true }, {}],
-  ])("members are hidden: %s", async (_what, training, defences) => {
+  ];
+  test.each(partOf(hiddenJobs, 1, 2))("members are hidden: %s", async (_what, training, defences) => {
     const rows = training.objective === undefined ? table : classes;
     const job = { ...jobOf(training, rows, 3), defences, scheme: lattice };
     const turns = new FoldTurns(job.training, rowsOf(rows), job.folds);
@@ -276,7 +278,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     await expectEqual(job, turns, trees);
   });
 
-  test.each<[string, Partial<TrainingParameters>, TestTable, Minimums?, number?]>([
+  const jobs: readonly [string, Partial<TrainingParameters>, TestTable, Minimums?, number?][] = [
     ["as it is", {}, table],
     ["noise in answers", { subsample: 0.8, max_depth: 4 }, table, noMinimums, 0.5],
     ["noise, a tree per class", { objective: "multi:softprob", num_class: 3 }, classes, noMinimums, 0.5],
@@ -289,7 +291,8 @@ describe("every fold's model is the centralised one, node for node and margin fo
       classes,
     ],
     ["small groups withheld", { max_depth: 4 }, table, { perNode: 5, perCandidate: 3 }],
-  ])("%s", async (_what, training, rows, minimums, answer_noise = 0) => {
+  ];
+  test.each(partOf(jobs, 1, 2))("%s", async (_what, training, rows, minimums, answer_noise = 0) => {
     const job = { ...jobOf(training, rows, 3, minimums), defences: { answer_noise } };
     const turns = new FoldTurns(job.training, rowsOf(rows), job.folds);
     const trees: Tree<ActiveRule>[] = [];
@@ -329,7 +332,8 @@ describe("every fold's model is the centralised one, node for node and margin fo
     { max_thresholds: 3, min_people_share: 0.03 },
     { min_people_share: 0.05 },
   ])("all folds together, and the same after a lost connection: %o", async (defences) => {
-    for (const training of [{ max_depth: 4 }, { grow_policy: "lossguide", max_leaves: 6 }] as const) {
+    const growths = [{ max_depth: 4 }, { grow_policy: "lossguide", max_leaves: 6 }] as const;
+    for (const training of partOf<Partial<TrainingParameters>>(growths, defences.max_thresholds ?? 0, 2)) {
       const job = { ...jobOf(training, table, 3), defences };
       const turns = new FoldTurns(job.training, rowsOf(table), job.folds);
       const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
@@ -348,7 +352,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     }
   });
 
-  test.each([{}, { max_thresholds: 2 }, { answer_noise: 0.5 }, { answer_noise: 0.5, max_thresholds: 2 }])(
+  test.each(partOf([{}, { max_thresholds: 2 }, { answer_noise: 0.5 }, { answer_noise: 0.5, max_thresholds: 2 }], 0, 3))(
     "a connection that is lost in the middle of a round of several trees changes nothing: %o",
     async (defences) => {
       const job = { ...jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3), defences };

@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { SeededRandom } from "../src/base/random.ts";
+import { seedCount } from "./support/campaign.ts";
 import { runCampaign } from "./world/hostile/campaign.ts";
 import { HostileJob } from "./world/hostile/hostile-job.ts";
 import { makePeople } from "./world/hostile/hostile-parties.ts";
@@ -19,13 +20,14 @@ import {
 } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
 
 const seed = 20;
+const jobs = seedCount({ test: 24, campaign: 100 });
 
 test("a hostile party is refused, or learns of nothing but its own job", async () => {
-  const report = await runCampaign({ seed, jobs: 40 });
+  const report = await runCampaign({ seed, jobs });
   expect(report.wrong.map(({ job, what, replay }) => `job ${job}: ${what}\n  ${replay}`).join("\n")).toBe("");
-  expect(report.jobCount).toBe(40);
+  expect(report.jobCount).toBe(jobs);
   expect(report.jobs.train + report.jobs.align).toBeGreaterThan(0);
-  expect(report.messages).toBeGreaterThan(500);
+  expect(report.messages).toBeGreaterThan(12 * jobs);
   expect(report.honestJobs).toBeGreaterThanOrEqual(2);
   // Whatever is refused at the door would never reach what lies behind it.
   for (const outcome of ["answered", "PROTOCOL_STATE", "HANDSHAKE_MISMATCH", "POLICY"])

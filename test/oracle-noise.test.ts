@@ -8,6 +8,7 @@ import { loadNativeKernel } from "../src/crypto/paillier/native-kernel.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
+import { partOf, seedCount } from "./support/campaign.ts";
 import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
@@ -38,7 +39,9 @@ async function expectEqual(job: Pick<TestJob, "table"> & Partial<TestJob>, note 
 describe("every job of the list", () => {
   const codecs = ["batched", "unbatched"] as const;
   test.each(
-    manyFeatures.flatMap(([name, table, training]) => codecs.map((codec) => ({ name, table, training, codec }))),
+    codecs.flatMap((codec, c) =>
+      partOf(manyFeatures, c, codecs.length).map(([name, table, training]) => ({ name, table, training, codec })),
+    ),
   )("$name, $codec", ({ table, training, codec }) => expectEqual({ table, training, codec: { codec } }));
 
   test.each(manyFeatures.map(([name, table, training]) => ({ name, table, training })))(
@@ -66,7 +69,7 @@ describe("whatever a job has", () => {
     ["weights and a start margin", { training: { base_score: 0.3, scale_pos_weight: 3.5 } }],
   ])("%s", async (name, job) => {
     const validationRows = Uint32Array.from({ length: 30 }, (_, i) => 4 * i);
-    for (let seed = 0; seed < 2; seed++) {
+    for (let seed = 0; seed < seedCount({ test: 1, campaign: 2 }); seed++) {
       const plain = randomTable(`${name} ${seed}`, mixed);
       const weight = plain.labels.map((_, i) => (i % 5) / 2);
       const table = name.startsWith("early") ? { ...plain, validationRows } : { ...plain, columns: { weight } };
@@ -98,7 +101,7 @@ describe("whatever a job has", () => {
   });
 
   test.each([false, true])("sets of categories with minimums; subtraction %s", async (subtraction) => {
-    for (let seed = 0; seed < 3; seed++) {
+    for (let seed = 0; seed < seedCount({ test: 1, campaign: 3 }); seed++) {
       const shape = { rows: 200, features: [1, 1, 0], categories: [[5], [12, 3], [7, 30]], missingFraction: 0.1 };
       const minimums = [1, 4, 1].map((perCandidate) => ({ perNode: 1, perCandidate }));
       const training = { enable_categorical: true, max_cat_to_onehot: 4, max_depth: 4 };

@@ -18,6 +18,7 @@ import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
 import { runRefresh } from "../src/scoring/run-refresh.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { type ActiveShare, readActiveShare, readPassiveShare, writeActiveShare } from "../src/store/share-files.ts";
+import { partOf } from "./support/campaign.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -95,7 +96,7 @@ describe("scores are the training-time model's to the last bit", () => {
     expect(statSync(join(world.bank.folder, "scores.csv")).mode & 0o777).toBe(0o600);
   });
 
-  test.each(["one_output_per_tree", "multi_output_tree"])(
+  test.each(partOf(["one_output_per_tree", "multi_output_tree"], 0, 2))(
     "the command, with a model of three classes (%s)",
     async (strategy) => {
       const world = await worlds.train(2, threeClasses(strategy));

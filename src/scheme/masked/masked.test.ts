@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { isCampaign } from "../../../test/support/campaign.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import {
   leaf,
@@ -60,30 +61,34 @@ function federation(trees: readonly OwnerTree[], goes: Outcomes, { outputs = 1, 
 }
 
 describe("margins equal the plain ones to the last bit", () => {
-  test.each([
+  const federations: readonly [number, number, boolean][] = [
     [0, 1, false],
     [1, 1, false],
-    [2, 1, false],
-    [3, 1, false],
-    [5, 1, false],
-    [1, 3, false],
     [2, 3, true],
+    [3, 1, false],
     [3, 2, false],
-  ])("%i passive parties, %i outputs, all in one leaf: %s", async (partyCount, outputs, isJoint) => {
-    const random = new SeededRandom(`margins ${partyCount} ${outputs}`);
-    const weight = (): number => Math.fround(random.normal() / 3);
-    const weights = (): number[] => Array.from({ length: outputs }, weight);
-    const trees = Array.from({ length: 6 }, () =>
-      randomTree(random, partyCount, () => (isJoint ? leaf(0, weights()) : leaf(weight()))),
-    );
-    const goes = drawn(`goes ${partyCount}`);
-    const { score, products, parties } = federation(trees, goes, { outputs });
-    expect(products.count).toBe(trees.flat().filter((node) => node.kind === "split" && node.rule.owner > 0).length);
-    const expected = plainMargins(trees, outputs, 0.5, 40, goes);
-    expect((await score(0, 40)).margins).toEqual(expected);
-    expect((await score(7, 8)).margins).toEqual(expected.slice(7 * outputs, 8 * outputs)); // another batch, one row
-    expect(parties.every(({ openings }) => openings === 1)).toBe(true);
-  });
+    [2, 1, false],
+    [1, 3, false],
+    [5, 1, false],
+  ];
+  test.each(federations.slice(0, isCampaign ? undefined : 5))(
+    "%i passive parties, %i outputs, all in one leaf: %s",
+    async (partyCount, outputs, isJoint) => {
+      const random = new SeededRandom(`margins ${partyCount} ${outputs}`);
+      const weight = (): number => Math.fround(random.normal() / 3);
+      const weights = (): number[] => Array.from({ length: outputs }, weight);
+      const trees = Array.from({ length: 6 }, () =>
+        randomTree(random, partyCount, () => (isJoint ? leaf(0, weights()) : leaf(weight()))),
+      );
+      const goes = drawn(`goes ${partyCount}`);
+      const { score, products, parties } = federation(trees, goes, { outputs });
+      expect(products.count).toBe(trees.flat().filter((node) => node.kind === "split" && node.rule.owner > 0).length);
+      const expected = plainMargins(trees, outputs, 0.5, 40, goes);
+      expect((await score(0, 40)).margins).toEqual(expected);
+      expect((await score(7, 8)).margins).toEqual(expected.slice(7 * outputs, 8 * outputs)); // another batch, one row
+      expect(parties.every(({ openings }) => openings === 1)).toBe(true);
+    },
+  );
 
   test("weights of all sizes: the exact sum, rounded once", async () => {
     const random = new SeededRandom("sizes");
@@ -305,10 +310,8 @@ describe("the active party's whole view", () => {
       expect(one.length).toBe(other.length);
       // Of a million places none is seven deviations away from half of the batches: each is a fair coin in both.
       const seven = 3.5 * Math.sqrt(batches);
-      one.forEach((count, bit) => {
-        expect(Math.abs(count - batches / 2)).toBeLessThan(seven);
-        expect(Math.abs(other[bit] - batches / 2)).toBeLessThan(seven);
-      });
+      for (const counts of [one, other])
+        expect(counts.reduce((worst, count) => Math.max(worst, Math.abs(count - batches / 2)), 0)).toBeLessThan(seven);
       for (const parties of views)
         expect(new Set(parties[party].map((bytes) => bytes.toString("hex"))).size).toBe(batches);
     });
