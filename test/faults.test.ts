@@ -32,7 +32,7 @@ afterAll(async () => {
   await rejections.expectNone();
 });
 
-test(`${seeds.length} seeds: connections and processes are lost, and every job ends as if nothing had happened`, async () => {
+test(`${seeds.length} seeds: connections and processes are lost, and every job ends as if undisturbed`, async () => {
   const expected = new Map<Scenario, SimulationResult>();
   for (const scenario of new Set(seeds.map((seed) => scenarios.of(seed))))
     expected.set(scenario, await simulateUndisturbed(scenario));

@@ -192,7 +192,7 @@ describe("elsewhere", () => {
     expect(() => statSync(state)).toThrow(/ENOENT/);
   });
 
-  test("plain lines; --dashboard keeps the job in the state folder, with its report; people's scores are not kept", async () => {
+  test("plain lines; --dashboard keeps the job and its report in the state folder, and no scores", async () => {
     const state = join(directory, "kept");
     const files = ["--predictions", join(directory, "told.csv"), "--export", join(directory, "told.json")];
     const run = await startTandem([...simulation, ...files, "--dashboard"], { XDG_STATE_HOME: state }).finished;
