@@ -1,11 +1,12 @@
 /** A client of any service: whatever goes wrong on the wire is a TandemError, and no call waits for ever. */
-import type { DescService } from "@bufbuild/protobuf";
-import { type CallOptions, type Client, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { type Client, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
-import { type AnyCall, callsTo, everyCall } from "../wire/every-call.ts";
+import { callsTo, everyCall, noted } from "../wire/every-call.ts";
+import { type PassiveHello, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import type { CallOptions } from "../wire/peer.ts";
 import { peerText } from "../wire/peer-text.ts";
 import type { CallWatch } from "./call-watch.ts";
-import { watchedCalls } from "./watched-calls.ts";
 import { fromWireError, isPartyFault } from "./wire-error.ts";
 
 export interface ClientOptions<Service extends DescService> {
@@ -23,31 +24,43 @@ export function clientOver<Service extends DescService>(
   service: Service,
   party: string,
   transport: Transport,
-  { watch, ...translation }: ClientOptions<Service>,
+  { opening, isNaming = false, at, watch }: ClientOptions<Service>,
 ): Client<Service> {
-  const calls = withTandemErrors(callsTo(createClient(service, transport)), party, translation);
-  return everyCall(service, watch === undefined ? calls : watchedCalls(calls, watch));
+  const call = callsTo<CallOptions>(createClient(service, transport));
+  const openings: readonly PropertyKey[] = [opening].flat();
+  const translated = (cause: unknown, isReached: boolean): TandemError => {
+    const error = fromWireError(cause, party);
+    const placed = isReached ? error : unreached(error, party, cause, at);
+    return isNaming ? named(party, placed) : placed;
+  };
+  return everyCall<Client<Service>, CallOptions>(service, async function* (method, requests, options) {
+    const taken = watch === undefined ? requests : noted(requests, () => watch.taken());
+    const answers = call(method, taken, options)[Symbol.asyncIterator]();
+    const watched = watch?.call();
+    let isReached = !openings.includes(method.localName);
+    let isOver = false;
+    try {
+      for (;;) {
+        const answer = answers.next().catch((cause: unknown) => {
+          throw translated(cause, isReached);
+        });
+        // After the first answer of a join there are signs of life only.
+        const next = await (watched === undefined || (isReached && isJoin(method)) ? answer : watched(answer));
+        isOver = next.done === true;
+        if (next.done === true) return;
+        isReached = true;
+        if (isJoin(method) && (next.value as PassiveHello).working) watch?.beat();
+        yield next.value;
+      }
+    } finally {
+      // Not waited for: it would wait for the answer that does not come.
+      if (!isOver) void Promise.resolve(answers.return?.()).catch(() => {});
+    }
+  });
 }
 
-function withTandemErrors<Service extends DescService>(
-  call: AnyCall<CallOptions | undefined>,
-  party: string,
-  { opening, isNaming = false, at }: Omit<ClientOptions<Service>, "watch">,
-): AnyCall<CallOptions | undefined> {
-  const openings: readonly PropertyKey[] = [opening].flat();
-  return async function* (method, requests, options) {
-    let isReached = !openings.includes(method.localName);
-    try {
-      for await (const answer of call(method, requests, options)) {
-        isReached = true;
-        yield answer;
-      }
-    } catch (cause) {
-      const error = fromWireError(cause, party);
-      const placed = isReached ? error : unreached(error, party, cause, at);
-      throw isNaming ? named(party, placed) : placed;
-    }
-  };
+function isJoin(method: DescMethod): boolean {
+  return method === PassiveParty.method.join;
 }
 
 /** A connection that breaks here was refused, or there is no party: TLS does not always show which. */

@@ -1,7 +1,7 @@
 /** The handlers of any service: what answers a call, and what the caller is sent of an error. */
 import type { DescMessage, DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectError, HandlerContext, MethodImpl, ServiceImpl } from "@connectrpc/connect";
-import { type AnyCall, callsTo, everyCall } from "../wire/every-call.ts";
+import { callsTo, everyCall } from "../wire/every-call.ts";
 import { toWireError } from "./wire-error.ts";
 
 /** Whatever answers the calls of a service: methods with the names of the calls. */
@@ -27,19 +27,12 @@ export function handlersOf<Service extends DescService>(
   answers: Answers<Service>,
   onError: OnError = toWireError,
 ): ServiceImpl<Service> {
-  return everyCall(service, withWireErrors(callsTo(answers), onError));
-}
-
-/** The same calls; their errors as they travel. */
-export function withWireErrors(
-  answer: AnyCall<HandlerContext>,
-  onError: OnError = toWireError,
-): AnyCall<HandlerContext> {
-  return async function* (method, requests, context) {
+  const answer = callsTo<HandlerContext>(answers);
+  return everyCall<ServiceImpl<Service>, HandlerContext>(service, async function* (method, requests, context) {
     try {
       yield* answer(method, requests, context);
     } catch (error) {
       throw onError(error, context);
     }
-  };
+  });
 }

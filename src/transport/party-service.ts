@@ -8,9 +8,8 @@ import { Alignment } from "../wire/generated/tandem/v1/alignment_pb.ts";
 import { type ActiveHello, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { alignmentCalls, type AlignmentDesk } from "./alignment-service.ts";
 import { type Caller, callerOf } from "./caller.ts";
-import { withWireErrors } from "./handlers.ts";
 import type { PassiveService } from "./passive-service.ts";
-import { fromWireError } from "./wire-error.ts";
+import { fromWireError, toWireError } from "./wire-error.ts";
 
 /** Opens alignments and jobs, or refuses them with a TandemError that says why. */
 export interface PartyDesk extends AlignmentDesk {
@@ -28,7 +27,7 @@ export interface PartyCalls {
 }
 
 export function partyCalls(desk: PartyDesk): PartyCalls {
-  return { alignment: alignmentCalls(desk), jobs: everyCall(PassiveParty, withWireErrors(jobCalls(desk))) };
+  return { alignment: alignmentCalls(desk), jobs: everyCall(PassiveParty, jobCalls(desk)) };
 }
 
 export function partyRoutes(desk: PartyDesk): (router: ConnectRouter) => void {
@@ -36,21 +35,36 @@ export function partyRoutes(desk: PartyDesk): (router: ConnectRouter) => void {
   return (router) => void router.service(Alignment, alignment).service(PassiveParty, jobs);
 }
 
+/** A job's service answers by itself, its errors as they travel: only a join is looked at here. */
 function jobCalls(desk: PartyDesk): AnyCall<HandlerContext> {
-  return async function* (method, requests, context) {
-    const caller = callerOf(context);
-    if (method !== PassiveParty.method.join) return yield* desk.job(caller).answer(method, requests, context);
-    const hello = await onlyOf(requests as Messages<ActiveHello>);
-    const service = await desk.openJob(hello, caller);
-    let joined = false;
+  return (method, requests, context) => {
+    if (method === PassiveParty.method.join) return joining(desk, requests as Messages<ActiveHello>, context);
     try {
-      for await (const answer of service.answer(method, streamOf(hello), context)) {
-        joined = true;
-        yield answer;
-      }
+      return desk.job(callerOf(context)).answer(method, requests, context);
     } catch (error) {
-      if (!joined) desk.jobRefused(caller, fromWireError(error, caller.name));
-      throw error;
+      return refusal(error);
     }
   };
+}
+
+async function* joining(desk: PartyDesk, requests: Messages<ActiveHello>, context: HandlerContext): AsyncGenerator {
+  const caller = callerOf(context);
+  let isOpen = false;
+  let hasJoined = false;
+  try {
+    const hello = await onlyOf(requests);
+    const service = await desk.openJob(hello, caller);
+    isOpen = true;
+    for await (const answer of service.answer(PassiveParty.method.join, streamOf(hello), context)) {
+      hasJoined = true;
+      yield answer;
+    }
+  } catch (error) {
+    if (isOpen && !hasJoined) desk.jobRefused(caller, fromWireError(error, caller.name));
+    throw toWireError(error);
+  }
+}
+
+async function* refusal(error: unknown): AsyncGenerator<never> {
+  throw toWireError(error);
 }

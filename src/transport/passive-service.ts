@@ -15,7 +15,7 @@ import {
 } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { type AnyCall, callsTo, everyCall, onlyOf, type Messages, streamOf } from "../wire/every-call.ts";
 import { peerText } from "../wire/peer-text.ts";
-import { type Answers, withWireErrors } from "./handlers.ts";
+import type { Answers } from "./handlers.ts";
 import { heartbeatKey, heartbeats } from "./heartbeat.ts";
 import { isOwnFault, toWireError } from "./wire-error.ts";
 
@@ -138,17 +138,20 @@ export function passiveService(
     yield answer;
   }
 
-  const answer = withWireErrors(async function* (method, requests, context) {
+  const answer: AnyCall<HandlerContext> = async function* (method, requests, context) {
     const { join: joining, finishJob: finishing } = PassiveParty.method;
-    if (method === joining) return yield* join(await onlyOf(requests as Messages<ActiveHello>), context);
-    openCalls++;
+    const isJoin = method === joining;
+    if (!isJoin) openCalls++;
     try {
-      if (method === finishing) yield* finishJob(await onlyOf(requests as Messages<ActiveJobFinished>), context);
+      if (isJoin) yield* join(await onlyOf(requests as Messages<ActiveHello>), context);
+      else if (method === finishing) yield* finishJob(await onlyOf(requests as Messages<ActiveJobFinished>), context);
       else yield* inner(method, requests, context);
+    } catch (error) {
+      throw onError(error, context);
     } finally {
-      openCalls--;
+      if (!isJoin) openCalls--;
     }
-  }, onError);
+  };
   return {
     routes: (router) => void router.service(PassiveParty, everyCall(PassiveParty, answer)),
     answer,
