@@ -50,7 +50,7 @@ export function activeFacts(committed: ActiveCommitment): Facts {
 }
 
 /** What a passive party commits to. */
-type PassiveCommitment = Pick<
+export type PassiveCommitment = Pick<
   PassiveJob,
   | "name"
   | "idsDigest"

@@ -65,6 +65,12 @@ async function* joining(desk: PartyDesk, requests: Messages<ActiveHello>, contex
   }
 }
 
-async function* refusal(error: unknown): AsyncGenerator<never> {
-  throw toWireError(error);
+function refusal(error: unknown): Messages<never> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        throw toWireError(error);
+      },
+    }),
+  };
 }

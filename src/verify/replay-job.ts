@@ -163,7 +163,7 @@ class Replay {
         ...secretsIn(passive.opened.facts),
         scheme: this.#replay.passive(),
         lookUp: () => null,
-        observer: { joined() {}, roundBegan() {}, treeFinished() {} },
+        observer: {},
       });
       const peer = echoing(connectInMemory(passive.name, passiveService(own.answers)));
       return recordedPeer(peer, this.#events.recordOf(passive.name, firstTree));
@@ -179,9 +179,7 @@ class Replay {
       scheme,
       peers,
       observer: {
-        joined() {},
         layoutProven: (layout) => (this.#setUpLayout = layout),
-        treeBegan() {},
         treeFinished,
       },
       now: () => 0,

@@ -130,7 +130,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         agreed,
         scheme: (isCheat ? cheat.passiveScheme?.(realScheme) : undefined) ?? realScheme,
         lookUp: () => null,
-        observer: { joined() {}, roundBegan() {}, treeFinished() {} },
+        observer: {},
       });
       const folder = folders[i + 1];
       const record = await PassiveEvidence.open(
@@ -173,7 +173,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     scheme,
     peers,
     store: () => evidence.store(scheme.recipe ?? null),
-    observer: { joined() {}, layoutProven() {}, treeBegan() {}, treeFinished() {} },
+    observer: {},
     now: () => performance.now(),
   });
   const train = async (): Promise<void> => {

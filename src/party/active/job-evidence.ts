@@ -5,6 +5,7 @@
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import type { ActivePairRecord } from "../../protocol/chain/record.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import type { GradientRecipe } from "../../scheme/scheme.ts";
 import {
   type TreeEvidence,
@@ -16,6 +17,10 @@ import {
 } from "../../store/evidence-files.ts";
 import { textOf, toHex } from "../../store/stored-numbers.ts";
 import { type CommitmentTerms, JobEvidence } from "../job-evidence.ts";
+import { activeFacts } from "../job-facts.ts";
+import { readSigner } from "../model/signer.ts";
+import type { PreparedJob } from "./attempts.ts";
+import type { BegunJob } from "./checkpoints.ts";
 
 export interface ActiveEvidenceTerms extends CommitmentTerms {
   readonly passives: readonly { readonly name: string; readonly fingerprint: string }[];
@@ -24,6 +29,28 @@ export interface ActiveEvidenceTerms extends CommitmentTerms {
   readonly isReplayable?: boolean;
   readonly folder: string;
   readonly storage: Storage;
+}
+
+/** What the active party commits to, and where its chains continue. */
+export async function openActiveEvidence(
+  prepared: PreparedJob,
+  begun: BegunJob,
+  /** Folds are those of a cross-validation; 0: none. */
+  { folds, ...place }: Pick<ActiveEvidenceTerms, "firstTree" | "folder" | "storage"> & { readonly folds: number },
+): Promise<ActiveEvidence> {
+  const { name, passives, job, output, tls } = prepared.config;
+  return ActiveEvidence.open({
+    ...place,
+    name,
+    passives,
+    job: job.name,
+    jobId: begun.jobId,
+    aligned: begun.aligned,
+    facts: activeFacts({ ...prepared, ...begun, name, passives, job, folds }),
+    signer: await readSigner(tls, new Date()),
+    isVerifiable: output.verifiable,
+    isReplayable: schemeNamed(job.scheme).replay !== undefined,
+  });
 }
 
 /** Ciphertexts that are kept of one tree and party; of what is beyond, the digests alone. */

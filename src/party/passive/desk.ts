@@ -35,7 +35,7 @@ import { deskBudgets } from "./desk-budgets.ts";
 import { DeskFiles } from "./desk-files.ts";
 import { type DeskState, giveWay, idle, refuseOthers, type Running } from "./desk-state.ts";
 import { openPassiveJob } from "./job.ts";
-import { openEvidence } from "./open-evidence.ts";
+import { openPassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, termsOf } from "./job-terms.ts";
 import { rowDigests } from "./row-digests.ts";
@@ -188,24 +188,10 @@ export class PassiveDesk implements PartyDesk {
       const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, people, summed);
       if (!checkpoints.isFinished) await spending.admit();
       const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, deciding));
-      const evidence = await openEvidence(this.#files, {
-        hello,
-        agreed,
-        rows,
-        digests,
-        features,
-        checkpoints,
-        peer: caller.name,
-      });
+      const admitted = { config: this.#config, hello, agreed, rows, digests, features, checkpoints, peer: caller.name };
       const { service, report } = openPassiveJob({
-        config: this.#config,
-        evidence,
-        agreed,
-        rows,
-        digests,
-        features,
-        checkpoints,
-        peer: caller.name,
+        ...admitted,
+        evidence: await openPassiveEvidence(this.#files, admitted),
         spending,
         crew: this.#crew,
         emit: this.#emit,

@@ -6,6 +6,7 @@ import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import type { Facts } from "../../protocol/chain/commitment.ts";
 import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
+import { firstTreeOf } from "../../protocol/job-parameters.ts";
 import {
   type EvidenceFile,
   readEvidence,
@@ -15,8 +16,12 @@ import {
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
 import { toHex } from "../../store/stored-numbers.ts";
-import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
 import { type CommitmentTerms, JobEvidence } from "../job-evidence.ts";
+import { passiveFacts } from "../job-facts.ts";
+import { readSigner } from "../model/signer.ts";
+import { type AdmittedJob, committedTo } from "./admitted-job.ts";
+import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
+import type { DeskFiles } from "./desk-files.ts";
 
 export interface PassiveEvidenceTerms extends CommitmentTerms {
   /** Tells this beginning of the job from others under its id. */
@@ -27,6 +32,30 @@ export interface PassiveEvidenceTerms extends CommitmentTerms {
   readonly fingerprint: string | undefined;
   /** The next tree. */
   readonly tree: number;
+}
+
+/** @throws TandemError CHECKPOINT if what was committed to has changed */
+export async function openPassiveEvidence(files: DeskFiles, job: AdmittedJob): Promise<PassiveEvidence> {
+  const { config, hello, agreed, checkpoints, peer } = job;
+  const firstTree = firstTreeOf(agreed);
+  return PassiveEvidence.open(
+    {
+      name: config.name,
+      job: agreed.job,
+      jobId: hello.jobId,
+      beginning: checkpoints.beginning,
+      isFinished: checkpoints.isFinished,
+      facts: passiveFacts(committedTo(job)),
+      signer: await files.using(() => readSigner(config.tls, new Date())),
+      peer,
+      fingerprint: config.active.find(({ name }) => name === peer)?.fingerprint,
+      tree: Math.max(hello.trees, firstTree),
+      firstTree,
+      isVerifiable: config.output.verifiable,
+    },
+    files.checkpointsOf(agreed.job),
+    (work) => checkpoints.keep(work),
+  );
 }
 
 /** Writes into the job's folder, as long as this attempt lasts. */

@@ -4,10 +4,10 @@ import { binIndexCount, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import { base64, noTranscript, type TranscriptNotes } from "../../record/transcript-file.ts";
 import { openTranscript } from "../job-transcript.ts";
-import type { PassiveJobOptions } from "./job-voice.ts";
+import type { AdmittedJob } from "./admitted-job.ts";
 
 /** The job's folder is there. @throws TandemError FILE_UNWRITABLE */
-export function beginTranscript({ config, agreed, rows, features, checkpoints }: PassiveJobOptions): TranscriptNotes {
+export function beginTranscript({ config, agreed, rows, features, checkpoints }: AdmittedJob): TranscriptNotes {
   const { name, output } = config;
   if (!output.transcript || checkpoints.isFinished) return noTranscript;
   const isFresh = checkpoints.progress.trees === 0;

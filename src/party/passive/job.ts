@@ -12,10 +12,9 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import { maskedMark } from "../../store/share-files.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../../transport/passive-service.ts";
 import { noTranscript } from "../../record/transcript-file.ts";
-import { noiseSecretOf } from "../noise-secret.ts";
-import { minimumsOf } from "../policy.ts";
+import { committedTo } from "./admitted-job.ts";
 import { beginTranscript, noteSplits } from "./job-transcript.ts";
-import { JobVoice, type PassiveJobOptions } from "./job-voice.ts";
+import { JobEvents, type PassiveJobOptions } from "./job-events.ts";
 
 export interface OpenedJob {
   readonly service: PassiveService;
@@ -32,14 +31,13 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
   const model = modelId(agreed, rows.training.ids.length, digests.ids);
   const bytes = (): Readonly<Record<string, Traffic>> => ({ [peer]: role.tally.traffic });
   const sampler = new ProgressSampler({ party: name, decides: false, bytes, emit });
-  const voice = new JobVoice(options);
+  const events = new JobEvents(options);
   let transcript = noTranscript;
   const role: PassiveRole = new PassiveRole({
     ...roleJob(options),
-    idsDigest: digests.ids,
     scheme,
     observer: {
-      joined: () => voice.joined(),
+      joined: () => events.joined(),
       roundBegan: () => meter.start(),
       phase: sampler.edge,
       observed: (observation) => {
@@ -49,7 +47,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       treeFinished: (tree, splits) => {
         meter.stop();
         sampler.treeEnded();
-        voice.treeFinished(tree, splits, role.tally.ledger, scheme.counts);
+        events.treeFinished(tree, splits, role.tally.ledger, scheme.counts);
       },
     },
   });
@@ -75,20 +73,14 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
     sampler.stop();
     transcript.close();
     const kept = role.treesKept === null ? {} : { trees: role.treesKept };
-    voice.ended(failure, role.tally.ledger, { ...meter.use, ...kept, counts: scheme.counts });
+    events.ended(failure, role.tally.ledger, { ...meter.use, ...kept, counts: scheme.counts });
   };
   return { service, report };
 }
 
 /** What the role needs of the party: its rows, and what earlier attempts have left. */
-function roleJob({
-  config,
-  agreed,
-  rows,
-  features,
-  checkpoints,
-  spending,
-}: PassiveJobOptions): Omit<PassiveJob, "idsDigest" | "scheme" | "observer"> {
+function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "observer"> {
+  const { config, agreed, rows, checkpoints, spending } = options;
   const { training, predictable } = rows;
   const names = categoryNamesOf(training);
   let treesStored = checkpoints.progress.trees;
@@ -98,15 +90,8 @@ function roleJob({
     names: names[split.feature],
   }));
   return {
-    name: config.name,
+    ...committedTo(options),
     agreed,
-    features,
-    instanceCount: training.ids.length,
-    permutationSecret: checkpoints.permutationSecret,
-    samplingSecret: checkpoints.samplingSecret,
-    noiseSecret: noiseSecretOf(config.experiment.noiseSecret, checkpoints.permutationSecret),
-    allowsUnpacked: config.experiment.allowsUnpacked ?? false,
-    minimums: minimumsOf(config.policy),
     ...(agreed.startModel === "" ? {} : { start }),
     progress: checkpoints.progress,
     finished: checkpoints.isFinished,

@@ -1,9 +1,8 @@
-/** What a passive party says of an attempt at a job: public events, and notes for its own eyes. */
+/** The events of an attempt at a passive party's job: public ones, and notes for its own eyes. */
 import { membershipFlag } from "../../record/membership.ts";
 import type { TandemError } from "../../base/error.ts";
 import { presetOf } from "../../privacy/defences/defences.ts";
 import { programVersion } from "../../base/program-version.ts";
-import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { disclosuresOf } from "../../privacy/disclosures.ts";
 import type { Ledger } from "../../messages/ledger.ts";
 import { type AgreedParameters, treeCountOf } from "../../protocol/job-parameters.ts";
@@ -16,36 +15,25 @@ import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { agreedFacts } from "../disclosure-facts.ts";
-import type { PassiveConfig } from "../config/config.ts";
 import { recordedDefences } from "../privacy-policy.ts";
-import type { PassiveCheckpoints } from "./checkpoints.ts";
+import type { AdmittedJob } from "./admitted-job.ts";
 import type { PassiveEvidence } from "./job-evidence.ts";
-import { decidingRows, type JobRows } from "./job-rows.ts";
+import { decidingRows } from "./job-rows.ts";
 import type { JobSpending } from "./job-spending.ts";
-import type { RowDigests } from "./row-digests.ts";
 
-export interface PassiveJobOptions {
-  readonly config: PassiveConfig;
-  readonly agreed: AgreedParameters;
-  readonly rows: JobRows;
-  readonly digests: RowDigests;
-  /** Of the rows that are trained on. */
-  readonly features: readonly BinnedFeature[];
-  readonly checkpoints: PassiveCheckpoints;
-  /** The active party's pinned name. */
-  readonly peer: string;
+export interface PassiveJobOptions extends AdmittedJob {
   readonly spending: JobSpending;
   readonly evidence: PassiveEvidence;
-  /** Who holds the rows; left out: this process. */
+  /** Workers that hold the rows; left out: this process. */
   readonly crew?: Crew | undefined;
   readonly emit: Emit;
   /** For this party's own eyes. */
   readonly own: (line: OwnLine) => void;
 }
 
-export class JobVoice {
+export class JobEvents {
   readonly #options: PassiveJobOptions;
-  /** Who says it, of what, and to whom the job belongs. */
+  /** What most events begin with: the party, the job, and the active party that it belongs to. */
   readonly #who: { readonly party: string; readonly peer: string; readonly job: string };
   readonly #treeCount: number;
 
@@ -59,7 +47,7 @@ export class JobVoice {
     const { agreed, rows, digests, checkpoints, emit, own } = this.#options;
     const { party, job } = this.#who;
     const featureCount = rows.training.features.length;
-    this.#sayJob();
+    this.#emitJob();
     emit({ type: "data", party, job, data: { trainRows: rows.training.ids.length, testRows: 0, featureCount } });
     own({ kind: "data", sha256: digests.training });
     const { trees } = checkpoints.progress;
@@ -67,32 +55,32 @@ export class JobVoice {
     for (let tree = 0; tree < (trees === 0 ? agreed.startTrees : 0); tree++)
       own({ kind: "own-splits", tree, splits: checkpoints.start.filter((split) => split.tree === tree) });
     emit({ type: "joined", ...this.#who, featureCount });
-    this.#sayBudget();
+    this.#emitBudget();
     if (trees > 0) emit({ type: "resumed", party, job, trees, treeCount: this.#treeCount });
   }
 
   treeFinished(tree: number, splits: readonly OwnSplit[], ledger: Ledger, counts: OperationCounts): void {
     const { emit, own } = this.#options;
     own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
-    this.#sayLedger(ledger);
+    this.#emitLedger(ledger);
     emit({ type: "passive-tree", ...this.#who, tree, treeCount: this.#treeCount, counts: { ...counts } });
   }
 
   ended(failure: TandemError | null, ledger: Ledger, result: PassiveResult): void {
     const { emit } = this.#options;
-    this.#sayLedger(ledger);
-    this.#sayBudget();
+    this.#emitLedger(ledger);
+    this.#emitBudget();
     if (failure === null) emit({ type: "passive-result", party: this.#who.party, result });
-    const told = failure === null ? null : { code: failure.code, message: failure.message };
-    emit({ type: "job-ended", ...this.#who, failure: told });
+    const ended = failure === null ? null : { code: failure.code, message: failure.message };
+    emit({ type: "job-ended", ...this.#who, failure: ended });
   }
 
-  #sayLedger(ledger: Ledger): void {
+  #emitLedger(ledger: Ledger): void {
     const { party, peer } = this.#who;
     this.#options.emit({ type: "ledger", party, peer, ledger });
   }
 
-  #sayBudget(): void {
+  #emitBudget(): void {
     const { spending, emit } = this.#options;
     const { party, peer } = this.#who;
     const { spent, limits, today } = spending;
@@ -100,7 +88,7 @@ export class JobVoice {
   }
 
   /** What the job is, and what it will reveal at most. */
-  #sayJob(): void {
+  #emitJob(): void {
     const { config, agreed, rows, features, emit } = this.#options;
     const { party, peer, job } = this.#who;
     const { startModel, startTrees, maxDepth } = agreed;

@@ -1,0 +1,40 @@
+/** A job that this party takes part in: what all parts of an attempt at it read. */
+import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { AgreedParameters } from "../../protocol/job-parameters.ts";
+import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import type { PassiveConfig } from "../config/config.ts";
+import type { PassiveCommitment } from "../job-facts.ts";
+import { noiseSecretOf } from "../noise-secret.ts";
+import { minimumsOf } from "../policy.ts";
+import type { PassiveCheckpoints } from "./checkpoints.ts";
+import type { JobRows } from "./job-rows.ts";
+import type { RowDigests } from "./row-digests.ts";
+
+export interface AdmittedJob {
+  readonly config: PassiveConfig;
+  readonly hello: ActiveHello;
+  readonly agreed: AgreedParameters;
+  readonly rows: JobRows;
+  readonly digests: RowDigests;
+  /** Of the rows that are trained on. */
+  readonly features: readonly BinnedFeature[];
+  readonly checkpoints: PassiveCheckpoints;
+  /** The active party's pinned name. */
+  readonly peer: string;
+}
+
+/** What the party commits to, and its role computes with. */
+export function committedTo({ config, rows, digests, features, checkpoints }: AdmittedJob): PassiveCommitment {
+  const { permutationSecret, samplingSecret } = checkpoints;
+  return {
+    name: config.name,
+    idsDigest: digests.ids,
+    instanceCount: rows.training.ids.length,
+    features,
+    permutationSecret,
+    samplingSecret,
+    noiseSecret: noiseSecretOf(config.experiment.noiseSecret, permutationSecret),
+    minimums: minimumsOf(config.policy),
+    allowsUnpacked: config.experiment.allowsUnpacked ?? false,
+  };
+}
