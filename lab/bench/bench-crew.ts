@@ -25,8 +25,8 @@ export interface BenchCrewOptions {
 }
 
 const party = "passive";
-/** Who has come stands on the board by then. */
-const boardMs = 1500;
+/** The status table lists all workers after this time. */
+const statusMs = 1500;
 
 interface Opened {
   readonly home: CrewHome;
@@ -99,7 +99,7 @@ export class BenchCrew {
 
   async startOne(): Promise<void> {
     await this.#startWorker(this.#all);
-    await new Promise((resolve) => setTimeout(resolve, boardMs));
+    await new Promise((resolve) => setTimeout(resolve, statusMs));
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,13 @@
-/** What a worker is doing at this moment. One thing at a time: its blocks take turns. */
+/** What a worker is currently doing. Its blocks are processed one at a time. */
 
-/** As numbers on the board. */
+/** Numbers in the status table. */
 export const doing = {
   nothing: 0,
-  /** A block's bins. */
+  /** Reading a block's bins. */
   reading: 1,
-  /** The log of a block that somebody else had before. */
+  /** Replaying the log of a block that another worker held before. */
   replaying: 2,
-  /** What its blocks are told. */
+  /** Loading entries of logs. */
   loading: 3,
   summing: 4,
 } as const;

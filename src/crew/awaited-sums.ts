@@ -1,11 +1,11 @@
-/** The answers to one question, piece by piece: of each piece the first that comes counts, and all are equal anyway. */
+/** The answers to one question, piece by piece. The first copy of each piece is used; copies are equal. */
 import { isErrorCode, TandemError } from "../base/error.ts";
 import { type Answer, bytesAnswer } from "../scheme/blocks/block.ts";
 import type { CrewSum } from "../wire/generated/tandem/v1/crew_pb.ts";
 
 interface BlockAnswer {
   readonly pieces: Map<number, Uint8Array>;
-  /** Null before piece 0. */
+  /** Null before piece 0 has arrived. */
   count: number | null;
   refusal: TandemError | null;
 }
@@ -37,7 +37,7 @@ export class AwaitedSums {
     this.#settle();
   }
 
-  /** @throws TandemError what the first block that refuses says */
+  /** @throws TandemError the error of the first block that fails */
   taken(): (Answer | null)[] {
     for (const answer of this.#answers) if (answer?.refusal) throw answer.refusal;
     return this.#answers.map((answer) => answer && bytesAnswer(joined(answer.pieces)));

@@ -19,7 +19,7 @@ const columnsOf = (features: number, highest: number): BinColumns => ({
   binCounts: new Uint32Array(features).fill(highest + 1),
 });
 
-test("bins come back, from as many files as they need", async () => {
+test("bins are read back from as many files as they need", async () => {
   const files = new BlockFiles(diskStorage, join(folder, "crew"), 2 * rowCount * 3);
   await files.begin("e1");
   for (const [block, features, highest, expected] of [
@@ -38,7 +38,7 @@ test("bins come back, from as many files as they need", async () => {
   expect(await readdir(join(folder, "crew"))).toEqual([]);
 });
 
-test("in how many files they stand says nothing about their digest", async () => {
+test("the digest does not depend on the number of files", async () => {
   const columns = columnsOf(7, 40);
   const digests = await Promise.all(
     [1, 500, undefined].map(async (bytesMax, i) => {
@@ -51,7 +51,7 @@ test("in how many files they stand says nothing about their digest", async () =>
   expect(digests[2]).toEqual(digests[0]);
 });
 
-test("a later file that is missing, changed or cut off is noticed", async () => {
+test("a later file that is missing, changed or cut off is detected", async () => {
   const files = new BlockFiles(diskStorage, join(folder, "crew"), 2 * rowCount);
   await files.begin("e1");
   const columns = columnsOf(3, 40);
@@ -71,7 +71,7 @@ test("a later file that is missing, changed or cut off is noticed", async () => 
   await expectError(read, "CHECKPOINT", /not in the folder/);
 });
 
-test("only what an epoch has made is removed: by the end of the epoch, or by the beginning of the next", async () => {
+test("only the folder of an epoch is removed: at its end, or at the beginning of the next", async () => {
   const own = join(folder, "crew");
   await mkdir(join(own, "photos"), { recursive: true });
   await writeFile(join(own, "photos", "0.bins"), "not of a crew");

@@ -1,13 +1,14 @@
 /**
- * The bins of each block as files of its own, where the party's workers can read them: feature by feature, one byte a
- * row where all bins fit, otherwise two, little-endian. A block with many columns has several files, each with some of
- * its features: the bytes of one file at a time are in memory beside the columns. A worker that has the digest of all
- * knows that they are those that the party wrote.
+ * The bins of each block in separate files that the party's workers can read: feature by feature, one byte per row if
+ * all bins fit, otherwise two, little-endian. A block with many columns has several files with some of its features
+ * each, so that only one file at a time is in memory in addition to the columns. A digest over all files proves to a
+ * worker that they are those that the party wrote.
  *
- *   <folder>/made-epoch.txt          the epoch whose folder is there
+ *   <folder>/made-epoch.txt          the epoch whose folder exists
  *   <folder>/<epoch>/<block>.bins    and <block>.1.bins, <block>.2.bins ...
  *
- * Only the folder of an epoch that made-epoch.txt names is ever removed: what else is in the folder is not the crew's.
+ * Only the folder of the epoch that made-epoch.txt names is ever removed: other files in the folder are not the
+ * crew's.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -15,13 +16,13 @@ import { TandemError } from "../base/error.ts";
 import { readText, type Storage } from "../base/files/storage.ts";
 import type { BinColumns } from "../scheme/blocks/block.ts";
 
-/** No path in it: the other company may hear of it. */
+/** Without a path, because the message may reach the other company. */
 const notInFolder =
   "the bins of a block are not in the folder of the crew. Compare folder in worker.yaml with crew.folder of the party";
 
 const nameSyntax = /^[0-9A-Za-z]+\/[0-9]+\.bins$/;
 const epochSyntax = /^[0-9A-Za-z]+$/;
-/** Of one file; one feature may have more. */
+/** Maximum of one file; a single feature may exceed it. */
 const fileBytesMax = 48 << 20;
 
 export class BlockFiles {
@@ -36,12 +37,12 @@ export class BlockFiles {
     this.#fileBytesMax = bytesMax;
   }
 
-  /** Removes what is left of the epoch before. */
+  /** Removes the folder of the previous epoch. */
   async begin(epoch: string): Promise<void> {
     const before = await this.#made();
     if (before !== null) await this.#storage.removeFolder(join(this.#folder, before));
     await this.#storage.makeFolder(this.#folder);
-    await this.#storage.write(this.#madePath, `${epoch}\n`); // before it is made: after a crash it is found
+    await this.#storage.write(this.#madePath, `${epoch}\n`); // before the folder is created, to find it after a crash
     await this.#storage.makeFolder(join(this.#folder, epoch));
   }
 
@@ -57,7 +58,7 @@ export class BlockFiles {
     return { file, digest: hash.digest() };
   }
 
-  /** @throws TandemError CHECKPOINT where a file is not what the party wrote */
+  /** @throws TandemError CHECKPOINT if a file is not what the party wrote */
   async read(file: string, digest: Uint8Array, rowCount: number, binCounts: Uint32Array): Promise<BinColumns> {
     const hash = createHash("sha256");
     const bins: Uint16Array[] = [];
@@ -74,7 +75,7 @@ export class BlockFiles {
     return { bins, binCounts };
   }
 
-  /** Nothing happens where a later epoch has begun: its beginning has removed this one. */
+  /** No effect if a later epoch has begun, which has removed this one. */
   async end(epoch: string): Promise<void> {
     if ((await this.#made()) !== epoch) return;
     await this.#storage.removeFolder(join(this.#folder, epoch));
@@ -85,13 +86,13 @@ export class BlockFiles {
     return join(this.#folder, "made-epoch.txt");
   }
 
-  /** The epoch whose folder this party has made and not removed. */
+  /** The epoch whose folder this party has created and not removed. */
   async #made(): Promise<string | null> {
     const epoch = (await readText(this.#storage, this.#madePath))?.trim() ?? "";
     return epochSyntax.test(epoch) ? epoch : null;
   }
 
-  /** Which features stand in which file: the same whether they take one byte a row or two. */
+  /** Which features are in which file: the same for one and two bytes per row. */
   *#filesOf(
     file: string,
     rowCount: number,

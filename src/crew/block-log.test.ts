@@ -6,7 +6,7 @@ import { BlockLog } from "./block-log.ts";
 
 const window = 16;
 
-/** Entries of two rounds; every third goes on in the next. */
+/** Entries of two rounds; every third has a continuation. */
 function logOf(count: number): CrewEntry[] {
   return [1, 2].flatMap((round) =>
     Array.from({ length: count }, (_, sequence) =>
@@ -31,7 +31,7 @@ function read(messages: readonly CrewEntry[]): string[] {
   );
 }
 
-/** Any of the next ones comes, some of them once more later on; rounds do not mix, but what is over may come again. */
+/** Delivers the next messages in any order, some of them twice; rounds do not mix, but old ones may repeat. */
 function disturbed(messages: readonly CrewEntry[], random: SeededRandom): CrewEntry[] {
   const arrived: CrewEntry[] = [];
   for (const round of [1, 2]) {
@@ -45,7 +45,7 @@ function disturbed(messages: readonly CrewEntry[], random: SeededRandom): CrewEn
   return arrived;
 }
 
-test("whatever comes twice or too early, entries leave once, whole and in order", () => {
+test("entries are delivered once, whole and in order, despite duplicates and reordering", () => {
   const messages = logOf(60);
   const inOrder = read(messages);
   expect(inOrder.length).toBe(80);
@@ -54,7 +54,7 @@ test("whatever comes twice or too early, entries leave once, whole and in order"
     expect(read(disturbed(messages, new SeededRandom(seed))), `seed ${seed}`).toEqual(inOrder);
 });
 
-test("a log that is read from its beginning once more is the same", () => {
+test("a log read again from its beginning is the same", () => {
   const messages = logOf(20);
   expect(read([...messages.slice(0, 30), ...messages])).toEqual(read(messages));
 });

@@ -1,13 +1,13 @@
 /**
- * A block's log as it arrives: twice, too early, of a round that is over, in parts. What leaves is each entry once, in
- * order and whole. Numbers are the party's own: an engine's order counts for nothing.
+ * Reassembles a block's log from messages that may be duplicated, early, of a finished round, or partial. Each entry is
+ * delivered once, in order and whole. Messages are numbered by the party; the engine's order is ignored.
  */
 import type { Entry } from "../scheme/blocks/block.ts";
 import type { CrewEntry } from "../wire/generated/tandem/v1/crew_pb.ts";
 
 export interface LoggedEntry {
   readonly round: number;
-  /** Of a question; 0: none is asked. */
+  /** The step of a question; 0: no question. */
   readonly step: number;
   /** It is the first of its round. */
   readonly isFirst: boolean;
@@ -17,12 +17,12 @@ export interface LoggedEntry {
 export class BlockLog {
   #round = -1;
   #next = 0;
-  /** Those that came before their turn: at most as many as a party has unconfirmed. */
+  /** Early messages: at most as many as a party has unconfirmed. */
   readonly #early = new Map<number, CrewEntry>();
   #parts: Uint8Array[] = [];
   #isFirst = true;
 
-  /** What is due when this message is there. */
+  /** The entries that are complete after this message. */
   *take(message: CrewEntry): Generator<LoggedEntry> {
     if (message.round > this.#round) this.#begin(message.round);
     if (message.round < this.#round || message.sequence < this.#next) return;

@@ -1,4 +1,4 @@
-/** How many rows a block has, where the config leaves it open: a power of two, about four blocks per worker. */
+/** The default number of rows of a block: a power of two, about four blocks per worker. */
 
 /** Joint bins need many rows: smaller blocks cost more. */
 const blockRowsMin = 2 ** 16;

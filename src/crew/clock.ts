@@ -1,8 +1,8 @@
-/** Time, as a crew takes it: a test brings its own. */
+/** The clock of a crew, replaceable in tests. */
 export interface Clock {
-  /** Milliseconds that never run backwards. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** @returns what takes it back */
+  /** @returns a function that cancels it */
   after(ms: number, run: () => void): () => void;
 }
 
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves at the signal too. */
+/** Also resolves at the signal. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve();
@@ -28,7 +28,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Again and again, as long as the signal allows. */
+/** Repeats until the signal. */
 export function every(clock: Clock, ms: number, signal: AbortSignal, run: () => void): void {
   const next = (): void => {
     if (signal.aborted) return;

@@ -1,4 +1,4 @@
-/** What may happen to workers and engine: answers stay those of one process, or the attempt ends with a known error. */
+/** Faults of workers and engine: answers equal those of one process, or the attempt ends with a known error. */
 import { createHash } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import { TestCrew, type TestWorker } from "../../test/support/crews.ts";
@@ -9,7 +9,7 @@ import type { Blocks } from "../scheme/blocks/crew.ts";
 import { EmbeddedCrew } from "../scheme/blocks/embedded-crew.ts";
 import { sealOf } from "./seal.ts";
 
-/** Answers with a digest of all that it was told: whatever is lost, doubled or out of order shows. */
+/** Answers with a digest of all its input, so that losses, duplicates and reordering are detected. */
 class Echo implements BlockWork {
   readonly #data: BlockData;
   #told: string[] = [];
@@ -31,7 +31,7 @@ class Echo implements BlockWork {
     const { terms, firstRow, columns } = this.#data;
     const bins = columns.bins.map((column) => column.join(" "));
     const said = digestOf(JSON.stringify([digestOf(terms), firstRow, bins, this.#told, digestOf(head)]));
-    // Longer than a message may be.
+    // Longer than one message.
     return bytesAnswer(Buffer.from(said.repeat(head.length > 1 ? 20_000 : 1)));
   }
 }
@@ -80,7 +80,7 @@ function workers(count: number, options: ConstructorParameters<typeof TestCrew>[
   return Array.from({ length: count }, (_, i) => crew.work(`w${i}`, { schemeNamed }));
 }
 
-test.each([1, 2, 3])("messages come twice and in any order: seed %i", async (seed) => {
+test.each([1, 2, 3])("messages are duplicated and reordered: seed %i", async (seed) => {
   const all = workers(3, { seed: `order ${seed}` });
   const blocks = await crew.crew({ workersMin: 3 }).open(job);
   expect(await drive(blocks)).toEqual(await expected());
@@ -102,7 +102,7 @@ test.each(["0 loading 0", "0 asking 1", "1 loading 2", "1 asking 2"])("a worker 
   expect(crew.moves).toBeGreaterThan(0);
 });
 
-test("a worker that is stopped for longer than its lease, and goes on, drops what others have taken", async () => {
+test("a worker that is suspended for longer than its lease drops blocks that others have taken", async () => {
   const all = workers(2);
   const [first] = all;
   const blocks = await crew.crew({ workersMin: 2 }).open(job);
@@ -117,7 +117,7 @@ test("a worker that is stopped for longer than its lease, and goes on, drops wha
   await crew.until(() => all.reduce((sum, { worker }) => sum + worker.blockCount, 0) === 5);
 });
 
-test("all workers go, and others come", async () => {
+test("all workers leave, and others join", async () => {
   const all = workers(2);
   const blocks = await crew.crew({ workersMin: 2 }).open(job);
   const said = await drive(blocks, (at) => {
@@ -128,23 +128,23 @@ test("all workers go, and others come", async () => {
   expect(said).toEqual(await expected());
 });
 
-test("all workers go: WORKERS_MISSING after a while; and before a job there are too few", async () => {
+test("all workers leave: WORKERS_MISSING after a while; the same with too few before a job", async () => {
   const [only] = workers(1);
   const blocks = await crew.crew().open(job);
   await expectError(
     () => drive(blocks, (at) => (at === "0 loading 1" ? only.kill() : null)),
     "WORKERS_MISSING",
-    /nobody holds block/,
+    /no worker holds block/,
   );
   await blocks.close();
   await expectError(
     () => crew.crew().open(job),
     "WORKERS_MISSING",
-    /0 workers are there, 1 are wanted .*'tandem worker'/,
+    /0 workers are available, 1 needed .*'tandem worker'/,
   );
 });
 
-test("a party may ask nothing for longer than its patience", async () => {
+test("a party may be idle for longer than its patience", async () => {
   const [only] = workers(1);
   const blocks = await crew.crew({ patienceMs: 3000 }).open(job);
   const said = await drive(blocks, async (at) => {
@@ -155,7 +155,7 @@ test("a party may ask nothing for longer than its patience", async () => {
   expect(said).toEqual(await expected());
 });
 
-test("a worker that is told to stop gives its blocks back at once", async () => {
+test("a worker that is asked to stop returns its blocks at once", async () => {
   const [first] = workers(2, {});
   const blocks = await crew.crew({ workersMin: 2 }).open(job);
   let before = 0;
@@ -170,7 +170,7 @@ test("a worker that is told to stop gives its blocks back at once", async () => 
   expect(said).toEqual(await expected());
 });
 
-test("the engine forgets everything: ENGINE_LOST, and the next attempt goes on with the same workers", async () => {
+test("the engine forgets everything: ENGINE_LOST, and the next attempt continues with the same workers", async () => {
   workers(2);
   const party = crew.crew();
   const blocks = await party.open(job);
@@ -184,7 +184,7 @@ test("the engine forgets everything: ENGINE_LOST, and the next attempt goes on w
   expect(await drive(await party.open(job))).toEqual(await expected());
 });
 
-test("the engine loses what it had confirmed: ENGINE_LOST", async () => {
+test("the engine loses confirmed messages: ENGINE_LOST", async () => {
   const [only] = workers(1, {});
   const blocks = await crew.crew().open(job);
   const lose = (at: string): void => {
@@ -210,7 +210,7 @@ test("a full engine makes the party wait; one that stays full ends the attempt: 
   await expectError(() => drive(blocks), "ENGINE_FULL", /no room/);
 });
 
-test("what an older attempt has left is deleted, and its party notices", async () => {
+test("the remains of an older attempt are deleted, and its party detects it", async () => {
   workers(1);
   const older = await crew.crew().open(job);
   await older.begin();
@@ -232,7 +232,7 @@ test("an attempt that waits for workers gives way to the next", async () => {
   expect(await drive(await newer)).toEqual(await expected());
 });
 
-test("what a block refuses is told to whoever asks, in its words, until the next round", async () => {
+test("an error of a block is returned to every question until the next round", async () => {
   workers(2);
   const blocks = await crew.crew().open(job);
   await blocks.begin();
@@ -245,7 +245,7 @@ test("what a block refuses is told to whoever asks, in its words, until the next
   expect(await drive(blocks)).toEqual(await expected());
 });
 
-test("entries and answers that are longer than a message may be", async () => {
+test("entries and answers longer than one message", async () => {
   workers(1);
   const embedded = await new EmbeddedCrew((data) => new Echo(data), 7).open(job);
   const long = { head: Uint8Array.of(1, 1), payload: new Uint8Array(1_200_000).fill(9) };
@@ -260,23 +260,23 @@ test("entries and answers that are longer than a message may be", async () => {
   expect(said).toBe(await answersOf(embedded));
 });
 
-test("a worker of another version, or with another key, takes nothing and says why", async () => {
+test("a worker of another version, or with another key, takes no blocks and says why", async () => {
   workers(0);
   const other = crew.work("other", { schemeNamed, version: "2" });
   const stranger = crew.work("stranger", {
     schemeNamed,
     sealOf: (epoch) => sealOf(new Uint8Array(32).fill(8), epoch),
   });
-  await expectError(() => crew.crew().open(job), "WORKERS_MISSING", /another crew.key/);
+  await expectError(() => crew.crew().open(job), "WORKERS_MISSING", /a different crew.key/);
   const able = crew.work("able", { schemeNamed });
   const blocks = await crew.crew().open(job);
   expect(await drive(blocks)).toEqual(await expected());
   expect(other.troubles).toContain("a worker has version 2 of Tandem, its party 1");
-  expect(stranger.troubles.join()).toMatch(/another crew.key/);
+  expect(stranger.troubles.join()).toMatch(/a different crew.key/);
   expect([other, stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 0, 5]);
 });
 
-test("a worker with another key that is there first does not keep the others from work", async () => {
+test("a worker with another key that joins first does not block the others", async () => {
   workers(0);
   const stranger = crew.work("stranger", {
     schemeNamed,
@@ -285,12 +285,12 @@ test("a worker with another key that is there first does not keep the others fro
   const able = crew.work("able", { schemeNamed });
   await crew.until(() => able.troubles.length > 0 && stranger.troubles.length > 0);
   const since = crew.clock.now();
-  await crew.until(() => crew.clock.now() > since + 2000); // what it says on the board is written again meanwhile
+  await crew.until(() => crew.clock.now() > since + 2000); // its entry is written again meanwhile
   expect(await drive(await crew.crew().open(job))).toEqual(await expected());
   expect([stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 5]);
 });
 
-test("what others put at the engine is ignored: junk, and the crew's own messages at other places", async () => {
+test("foreign messages are ignored: junk, and the crew's own messages under other subjects", async () => {
   const all = workers(2);
   const blocks = await crew.crew({ workersMin: 2 }).open(job);
   const meddle = async (): Promise<void> => {
@@ -305,7 +305,7 @@ test("what others put at the engine is ignored: junk, and the crew's own message
       for (const subject of ["held.0", "who-holds", "round"]) epoch?.say(subject, message);
     }
     await epoch?.offer("hold", Uint8Array.of(1));
-    await crew.engine.connect().board.put("worker.junk", Uint8Array.of(1));
+    await crew.engine.connect().statusTable.put("worker.junk", Uint8Array.of(1));
   };
   const said = await drive(blocks, async (at) => {
     if (at.startsWith("0")) await meddle();
@@ -329,11 +329,11 @@ test.each(["changed", "missing"])(
     expect(crew.clock.now() - before, "the clock's own milliseconds: not the patience").toBeLessThan(10_000);
     expect(only.troubles.join()).toMatch(/^block 2: the bins of a block are not/);
     await blocks.close();
-    expect(await drive(await crew.crew().open(job)), "the next attempt writes them anew").toEqual(await expected());
+    expect(await drive(await crew.crew().open(job)), "the next attempt writes them again").toEqual(await expected());
   },
 );
 
-test("a worker that sees another folder takes nothing more; who sees the right one goes on", async () => {
+test("a worker that sees another folder takes no more blocks; the others continue", async () => {
   workers(0);
   const elsewhere = new TestCrew({});
   const astray = crew.work("astray", { schemeNamed, files: elsewhere.blockFiles() });
@@ -341,7 +341,7 @@ test("a worker that sees another folder takes nothing more; who sees the right o
   await expectError(
     () => drive(alone),
     "WORKERS_MISSING",
-    /nobody holds .*; block \d: .* not in the folder of the crew/,
+    /no worker holds .*; block \d: .* not in the folder of the crew/,
   );
   const told = crew.events.flatMap((event) => (event.kind === "worker-hindered" ? [event] : []));
   expect(told[0]).toMatchObject({ worker: "astray", why: expect.stringMatching(/Compare folder in worker\.yaml/) });

@@ -1,4 +1,4 @@
-/** A crew's name stands in names of streams, subjects, users and Kubernetes objects: few characters fit them all. */
+/** A crew's name is part of names of streams, subjects, users and Kubernetes objects, which allow few characters. */
 export const crewSyntax = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 export const crewSyntaxWords = "must be up to 40 small letters, digits and dashes, with no dash at an end";

@@ -1,4 +1,5 @@
-/** Training with workers: over an engine that doubles, delays and reorders, the model is that of one process. */
+/** Training with workers: over an engine that duplicates, delays and reorders, the model equals that of one process.
+ * */
 import { beforeAll, expect, test } from "vitest";
 import { TestCrew } from "../../test/support/crews.ts";
 import { type TestJob, trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
@@ -23,7 +24,7 @@ async function expectSame(job: Pick<TestJob, "table"> & Partial<TestJob>, worker
     const crew = new TestCrew({ seed: `${workers} ${crews.length}` });
     crews.push(crew);
     const all = Array.from({ length: workers }, (_, i) => crew.work(`w${i}`));
-    // One of several goes in the middle.
+    // One of several workers leaves in the middle.
     if (workers > 1) void crew.until(() => all[0].worker.blockCount > 0).then(() => all[0].kill());
     return (job.scheme ?? paillier).passive({ threads: 1, crew: crew.crew({ workersMin: workers }) });
   };
@@ -41,7 +42,7 @@ const guarded = {
   defences: { answer_noise: 0.7 },
 };
 
-/** Others are summed in blocks without workers: test/oracle-blocks.test.ts. */
+/** Further cases, in blocks without workers: test/oracle-blocks.test.ts. */
 const named = (name: string): typeof manyFeatures => manyFeatures.filter(([known]) => known.includes(name));
 
 test.each(named("sampled"))("Paillier with 3 workers: %s", async (_name, table, training) => {

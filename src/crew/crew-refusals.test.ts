@@ -1,4 +1,5 @@
-/** What workers refuse of the active party's ciphertexts: the same errors, before anything is told of the round. */
+/** Invalid ciphertexts of the active party: workers report the same errors, before any answer of the round is sent.
+ * */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCrew } from "../../test/support/crews.ts";
 import { expectError } from "../../test/support/expect-error.ts";
@@ -25,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => crew.stop());
 
-/** The round's gradients, with one of them in another's place. */
+/** The round's gradients, with one of them replaced. */
 async function send(value: bigint | null, place = 19): Promise<void> {
   const { passive, active, layout, gradients, nodes } = made;
   passive.beginRound(nodes);
@@ -36,7 +37,7 @@ async function send(value: bigint | null, place = 19): Promise<void> {
   await passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance: 0, ciphertexts }));
 }
 
-test("a ciphertext out of range, with a factor of n, or that is none, ends the round; the next is whole", async () => {
+test("an invalid ciphertext ends the round; the next round succeeds", async () => {
   const { n, nSquared } = key.publicKey;
   for (const [value, code, words] of [
     [nSquared, "CIPHERTEXT_RANGE", /ciphertext 6 is not between 0 and n\^2/],

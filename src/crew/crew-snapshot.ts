@@ -1,15 +1,15 @@
 /**
- * What a party's owner may see of its crew at one moment. What a worker has put on the board is bounded here, though it
- * was sealed: a page and a record are made from it.
+ * A snapshot of its crew for the owner of a party. Entries that workers wrote are bounded here, although they were
+ * encrypted: pages and records are made from them.
  */
 import { doing as doings } from "./activity.ts";
-import type { BoardView, NamedWorker } from "./crew-board.ts";
+import type { CrewStatus, NamedWorker } from "./crew-status.ts";
 import type { CrewSummary, WorkerActivity, WorkerState } from "./crew-summary.ts";
 
-/** What the party itself knows of an epoch. */
+/** The party's own knowledge of an epoch. */
 export type EpochFacts = Pick<CrewSummary, "blocks" | "bytesToEngine" | "bytesFromEngine" | "awaited">;
 
-/** A page of hundreds of workers cannot be read, and a record has a bound. */
+/** A limit: a page of hundreds of workers is unreadable, and a record is bounded. */
 export const workersShown = 64;
 const nameSyntax = /^[a-z0-9-]{1,64}$/;
 const threadsMax = 4096;
@@ -27,7 +27,7 @@ export function shownWorker(name: string): string {
   return nameSyntax.test(name) ? name : "unnamed";
 }
 
-export function crewSnapshot({ workers }: BoardView, facts: EpochFacts): CrewSummary {
+export function crewSnapshot({ workers }: CrewStatus, facts: EpochFacts): CrewSummary {
   const states = workers
     .map((worker) => stateOf(worker, facts.blocks))
     .toSorted((a, b) => (a.worker < b.worker ? -1 : a.worker > b.worker ? 1 : 0));
@@ -48,7 +48,7 @@ function stateOf({ id, threads, memoryMib, blocks, doing, trouble }: NamedWorker
     threads: Math.min(threads, threadsMax),
     memoryBytes: memoryMib * mib,
     blocks: Math.min(blocks, blockCount),
-    // A later version may do more than this one knows.
+    // A later version may have activities that this one does not know.
     doing: trouble === "" ? (activities.get(doing) ?? "idle") : "hindered",
   };
 }

@@ -1,27 +1,27 @@
 /**
- * How a crew stands at one moment of an attempt, as a party's record keeps it: numbers, and names of workers; nothing
- * of another company, and nothing of the data. Runs in browsers too, hence zod's small build.
+ * The state of a crew at one moment of an attempt, as a party's record stores it: numbers and names of workers; nothing
+ * of another company, and nothing of the data. Also runs in browsers, hence zod's small build.
  */
 import * as z from "zod/mini";
 import type { Immutable } from "../base/immutable.ts";
 
 const count = z.int().check(z.nonnegative());
 
-/** Hindered: something is wrong with it, and its own log says what. */
+/** Hindered: the worker has a problem, which its own log describes. */
 const workerActivity = z.enum(["idle", "reading", "replaying", "loading", "summing", "hindered"]);
 
 const workerState = z.object({
   worker: z.string(),
   threads: count,
   memoryBytes: count,
-  /** That it holds. */
+  /** Held blocks. */
   blocks: count,
   doing: workerActivity,
 });
 
 const awaitedBlocks = z.object({
   seconds: count,
-  /** Blocks that have not answered, by their holder; the name is empty where it is not known. */
+  /** Blocks that have not answered, by holder; the name is empty if unknown. */
   of: z.array(z.object({ worker: z.string(), blocks: count })),
 });
 
@@ -30,12 +30,12 @@ export const crewSummary = z.object({
   workers: z.array(workerState),
   workerCount: count,
   blocks: count,
-  /** Those without a holder, as the workers say. */
+  /** Blocks without a holder, as reported by the workers. */
   freeBlocks: count,
-  /** Sealed, over all rounds of the attempt so far. */
+  /** Encrypted bytes, over all rounds of the attempt so far. */
   bytesToEngine: count,
   bytesFromEngine: count,
-  /** The question that has waited longest; null: none is open. */
+  /** The oldest open question; null: none. */
   awaited: z.nullable(awaitedBlocks),
 });
 

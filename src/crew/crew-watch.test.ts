@@ -1,4 +1,4 @@
-/** What a party's owner sees of workers that come, work, stand still and go. */
+/** Events about workers that join, work, hang and leave. */
 import { afterEach, expect, test } from "vitest";
 import { TestCrew } from "../../test/support/crews.ts";
 import { type Answer, type BlockWork, bytesAnswer, nothing } from "../scheme/blocks/block.ts";
@@ -6,11 +6,11 @@ import type { CrewWorker } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { doing } from "./activity.ts";
 import { crewSnapshot, workersShown } from "./crew-snapshot.ts";
 import type { CrewSummary } from "./crew-summary.ts";
-import { CrewBoard } from "./crew-board.ts";
+import { CrewStatusTable } from "./crew-status.ts";
 import type { CrewEvent } from "./remote-blocks.ts";
 import { sealOf } from "./seal.ts";
 
-/** Takes and answers when it is allowed to. */
+/** Loads and answers when released. */
 class Slow implements BlockWork {
   static taking = Promise.resolve();
   static answering = Promise.resolve();
@@ -41,7 +41,7 @@ const saw = <K extends CrewEvent["kind"]>(kind: K): Extract<CrewEvent, { kind: K
   crew.events.filter((event): event is Extract<CrewEvent, { kind: K }> => event.kind === kind);
 const last = (): CrewSummary | undefined => saw("progress").at(-1)?.crew;
 
-test("who came, what each does, whom a question waits for, who is gone, and what is left at the end", async () => {
+test("workers that join, their activity, awaited blocks, lost workers, and the final state", async () => {
   const workers = ["w0", "w1"].map((id) => crew.work(id, { schemeNamed, threads: 3 }));
   const blocks = await crew.crew({ workersMin: 2 }).open(job);
   await crew.until(() => saw("worker-joined").length === 2);
@@ -84,16 +84,16 @@ test("who came, what each does, whom a question waits for, who is gone, and what
   expect(end?.bytesFromEngine).toBeGreaterThan(0);
   const count = crew.events.length;
   await crew.until(() => crew.clock.now() > 60_000);
-  expect(crew.events.length, "nobody looks after the end").toBe(count);
+  expect(crew.events.length, "no events after the end").toBe(count);
 });
 
-test("what a worker puts on the board is bounded before anybody sees it", async () => {
+test("entries of workers are bounded before they are shown", async () => {
   const crewKey = new Uint8Array(32);
-  const board = new CrewBoard(crew.engine.connect().board, (epoch) => sealOf(crewKey, epoch));
+  const statusTable = new CrewStatusTable(crew.engine.connect().statusTable, (epoch) => sealOf(crewKey, epoch));
   const worker = { version: "1", threads: 2 ** 31, blocks: 2 ** 31, memoryMib: 7, doing: 99 };
-  await board.putWorker("Not.a\u001bname", worker);
-  await board.putWorker("b", { ...worker, threads: 1, blocks: 1, trouble: "/secret/path", doing: doing.summing });
-  const { workers } = await board.read();
+  await statusTable.putWorker("Not.a\u001bname", worker);
+  await statusTable.putWorker("b", { ...worker, threads: 1, blocks: 1, trouble: "/secret/path", doing: doing.summing });
+  const { workers } = await statusTable.read();
   const facts = { blocks: 4, bytesToEngine: 0, bytesFromEngine: 0, awaited: null };
   const shown = crewSnapshot({ epoch: null, hasOthers: false, workers }, facts);
   expect(shown).toEqual({

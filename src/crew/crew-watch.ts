@@ -1,30 +1,30 @@
 /**
- * Looks at a crew's board while an attempt goes on: who has come, who is gone, and now and then how everything stands.
- * What it tells is for people; nothing depends on it.
+ * Watches a crew's status table during an attempt: reports workers that joined or left, and periodic snapshots. Its
+ * events are informational; nothing depends on them.
  */
 import { type Clock, sleep } from "./clock.ts";
-import type { BoardView, CrewBoard } from "./crew-board.ts";
+import type { CrewStatus, CrewStatusTable } from "./crew-status.ts";
 import { crewSnapshot, type EpochFacts, shownWorker } from "./crew-snapshot.ts";
 import type { CrewSummary } from "./crew-summary.ts";
 
 export type WatchEvent =
   | { readonly kind: "worker-joined"; readonly worker: string; readonly threads: number }
-  /** @param blocks that it held when it was seen last */
+  /** @param blocks held when it was last seen */
   | { readonly kind: "worker-lost"; readonly worker: string; readonly blocks: number }
-  /** It is there, and can do nothing. @param why in its own words */
+  /** It is available but cannot work. @param why its own message */
   | { readonly kind: "worker-hindered"; readonly worker: string; readonly why: string }
   | { readonly kind: "progress"; readonly crew: CrewSummary };
 
 export interface CrewWatchOptions {
-  readonly board: CrewBoard;
+  readonly statusTable: CrewStatusTable;
   readonly clock: Clock;
   readonly on: (event: WatchEvent) => void;
 }
 
 const lookMs = 3000;
-/** So many workers fit into one snapshot of a look; where there are more, snapshots are fewer. */
+/** With more workers than this, snapshots are less frequent. */
 const workersPerLook = 16;
-/** An engine that comes back without its memory has an empty board for a moment. */
+/** An engine that restarts without its memory has an empty table for a moment. */
 const missingMax = 1;
 
 interface Seen {
@@ -33,11 +33,11 @@ interface Seen {
   trouble: string;
 }
 
-/** One for all attempts of a party: who was there before has not come anew. */
+/** One instance for all attempts of a party, so that known workers are not reported again. */
 export class CrewWatch {
   readonly #options: CrewWatchOptions;
   readonly #seen = new Map<string, Seen>();
-  #view: BoardView = { epoch: null, hasOthers: false, workers: [] };
+  #view: CrewStatus = { epoch: null, hasOthers: false, workers: [] };
   #told = "";
   #looks = 0;
 
@@ -45,7 +45,7 @@ export class CrewWatch {
     this.#options = options;
   }
 
-  /** From now on, until the signal. @returns what tells how it stands at the end */
+  /** Runs until the signal. @returns a function that reports the final state */
   begin(facts: () => EpochFacts, signal: AbortSignal): () => void {
     void this.#lookOn(facts, signal);
     return () => this.#tell(facts());
@@ -59,15 +59,15 @@ export class CrewWatch {
   }
 
   async #look(facts: () => EpochFacts, signal: AbortSignal): Promise<void> {
-    // A server that is away is the business of whoever waits for an answer.
-    const view = await this.#options.board.read().catch(() => null);
+    // An unreachable server is handled by the code that waits for an answer.
+    const view = await this.#options.statusTable.read().catch(() => null);
     if (view === null || signal.aborted) return;
     this.#view = view;
     this.#compare(view);
     if (this.#looks++ % Math.max(1, Math.ceil(view.workers.length / workersPerLook)) === 0) this.#tell(facts());
   }
 
-  #compare({ workers }: BoardView): void {
+  #compare({ workers }: CrewStatus): void {
     const { on } = this.#options;
     for (const [worker, seen] of this.#seen) {
       if (++seen.missing <= missingMax || workers.some(({ id }) => shownWorker(id) === worker)) continue;
@@ -83,7 +83,7 @@ export class CrewWatch {
     }
   }
 
-  /** Only what is new. */
+  /** Reports changes only. */
   #tell(facts: EpochFacts): void {
     const crew = crewSnapshot(this.#view, facts);
     const said = JSON.stringify(crew);

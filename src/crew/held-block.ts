@@ -1,6 +1,6 @@
 /**
  * A block at a worker: its bins are read, its log is replayed from the first entry of the round, and then followed.
- * Whoever took it before may have answered some questions already: these are left out.
+ * Questions that a previous holder has already answered are skipped.
  */
 import { TandemError } from "../base/error.ts";
 import type { Answer, BlockWork } from "../scheme/blocks/block.ts";
@@ -27,7 +27,7 @@ export interface HeldBlockOptions {
 }
 
 const fullRetryMs = 200;
-/** Renewed so often within a lease: some may be lost. */
+/** Renewals per lease: some may be lost. */
 const renewals = 4;
 
 export class HeldBlock {
@@ -38,12 +38,12 @@ export class HeldBlock {
   readonly #lease: Lease;
   readonly #gone = new AbortController();
   #work: BlockWork | null = null;
-  /** Its bins are read, and it has the memory that it needs; or it is gone. */
+  /** Resolves when its bins are read and its memory is allocated, or it was dropped. */
   readonly read: Promise<void>;
   #onRead: () => void = () => {};
-  /** What the block refuses, for the rest of the round. */
+  /** The error of the block, for the rest of the round. */
   #refusal: TandemError | null = null;
-  /** Messages of the log that were there before this worker. */
+  /** The number of log messages stored before this worker took the block. */
   #toReplay = 0;
 
   constructor(options: HeldBlockOptions, hold: CrewHold, lease: Lease) {
@@ -56,7 +56,7 @@ export class HeldBlock {
     every(options.clock, options.leaseMs / renewals, this.#gone.signal, () => lease.renew());
   }
 
-  /** Somebody else has it, or the epoch is over. */
+  /** Drops the block: another worker holds it, or the epoch is over. */
   drop(): void {
     this.#gone.abort();
     this.#work = null;
@@ -76,7 +76,7 @@ export class HeldBlock {
     epoch.say(subject, messages.seal(CrewHeldSchema, subject, held));
   }
 
-  /** Until it is dropped. @throws whatever makes it impossible to go on with the block */
+  /** Runs until it is dropped. @throws any error that makes it impossible to hold the block */
   async follow(): Promise<void> {
     const { epoch, messages, make, turns, activity } = this.#options;
     const { signal } = this.#gone;
@@ -95,7 +95,7 @@ export class HeldBlock {
       if (this.#toReplay > 0) this.#toReplay--;
       if (signal.aborted) return;
     }
-    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of a block");
+    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine ended the message stream of a block");
   }
 
   async #take({ round, step, isFirst, entry }: LoggedEntry): Promise<void> {
@@ -114,7 +114,7 @@ export class HeldBlock {
     if (refused instanceof TandemError) this.#refusal = refused;
   }
 
-  /** What the block says, or refuses to. Who has refused once in a round does nothing more. */
+  /** The answer of the block, or its error. After an error the block does nothing more in the round. */
   async #told<T>(what: number, say: () => Promise<T>): Promise<T | TandemError | null> {
     return this.#options.turns.run(this.#hold, async () => {
       if (this.#refusal !== null || this.#gone.signal.aborted) return null;
@@ -127,15 +127,15 @@ export class HeldBlock {
     });
   }
 
-  /** Nobody can have answered for a block that was never handed out before. */
+  /** A block that is handed out for the first time has no answers yet. */
   async #isAnswered(round: number, step: number): Promise<boolean> {
     if (this.deliveries <= 1) return false;
     return (await this.#options.epoch.stored(sumOf(round, step, this.block, 0))) > 0;
   }
 
-  /** Piece 0 comes last: where it is stored, the answer is whole. */
+  /** Piece 0 is stored last: once it is stored, the answer is complete. */
   async #answer(round: number, step: number, answer: Answer | TandemError | null): Promise<void> {
-    if (answer === null) return; // it was dropped meanwhile
+    if (answer === null) return; // the block was dropped in the meantime
     const common = { round, step, block: this.block };
     if (answer instanceof TandemError) {
       await this.#store({ ...common, piece: 0, pieces: 1, refusalCode: answer.code, refusal: answer.message });
@@ -157,7 +157,7 @@ export class HeldBlock {
       } catch (error) {
         if (!(error instanceof TandemError) || error.code !== "ENGINE_FULL") throw error;
       }
-      await sleep(clock, fullRetryMs, signal); // the party sees that it is full, and gives up in time
+      await sleep(clock, fullRetryMs, signal); // the party also detects this, and gives up in time
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Who holds a party's blocks, as far as it has heard; and which of them it waits for in vain. */
+/** The known holders of a party's blocks, and which of them are overdue. */
 import type { CrewHeld } from "../wire/generated/tandem/v1/crew_pb.ts";
 
 interface Holder {
@@ -6,28 +6,28 @@ interface Holder {
   readonly deliveries: number;
   readonly turns: number;
   readonly heardMs: number;
-  /** When it was last seen to have done something, for whichever block. */
+  /** When it last made progress, on any block. */
   readonly gotOnMs: number;
 }
 
 export interface HolderPatience {
-  /** For a block that nobody says to hold. */
+  /** For a block without a known holder. */
   readonly unheldMs: number;
-  /** For a worker that says so, and ends nothing. */
+  /** For a holder that makes no progress. */
   readonly stuckMs: number;
 }
 
-/** A block that is late. */
+/** An overdue block. */
 export interface LateBlock {
   readonly block: number;
-  /** Null: nobody holds it. */
+  /** Null: no worker holds it. */
   readonly stuck: { readonly worker: string; readonly forMs: number } | null;
 }
 
 export class Holders {
   readonly #holders = new Map<number, Holder>();
 
-  /** @returns whether another worker has it now, or it was handed out once more */
+  /** @returns whether the holder has changed, or the block was handed out again */
   hear(block: number, { worker, deliveries, turns }: CrewHeld, now: number): boolean {
     const before = this.#holders.get(block);
     if (before !== undefined && deliveries < before.deliveries) return false;
@@ -38,12 +38,12 @@ export class Holders {
     return isNew;
   }
 
-  /** Who has said to hold a block last. */
+  /** The worker that last reported to hold a block. */
   workerOf(block: number): string | undefined {
     return this.#holders.get(block)?.worker;
   }
 
-  /** @param askedMs nobody was asked who holds what before */
+  /** @param askedMs when workers were first asked which blocks they hold */
   late(
     blocks: readonly number[],
     askedMs: number,

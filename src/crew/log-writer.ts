@@ -1,6 +1,6 @@
 /**
- * The party's end of its blocks' logs. Entries are numbered, sealed and sent, some ahead of the engine's confirmation:
- * whoever writes waits for those before. A full engine makes the writer wait, and with it whoever sends it gradients.
+ * The party's side of its blocks' logs. Entries are numbered, encrypted and sent, with a limited number unconfirmed. A
+ * full engine makes the writer wait, and so the sender of gradients.
  */
 import { TandemError } from "../base/error.ts";
 import type { Entry } from "../scheme/blocks/block.ts";
@@ -10,7 +10,7 @@ import type { Epoch } from "./engine.ts";
 import { cut, type SealedMessages } from "./sealed-messages.ts";
 import { allLogs, allSums, logOf } from "./subjects.ts";
 
-/** Unconfirmed messages: enough to keep a line busy. */
+/** Limit of unconfirmed messages: enough to keep a connection busy. */
 const aheadMax = 16;
 const fullRetryMs = 200;
 
@@ -20,9 +20,9 @@ export interface LogWriterOptions {
   readonly clock: Clock;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
-  /** Called once, with what went wrong behind a writer's back. */
+  /** Called once, with an error that occurred in the background. */
   readonly onFailure: (error: unknown) => void;
-  /** Called once for each time that the engine has no room. */
+  /** Called once for each time that the engine is full. */
   readonly onFull: (error: TandemError) => void;
 }
 
@@ -32,7 +32,7 @@ export class LogWriter {
   readonly #ahead = new Set<Promise<void>>();
   #isFull = false;
   round = 0;
-  /** Sealed, in all rounds. */
+  /** Encrypted bytes, in all rounds. */
   sentBytes = 0;
 
   constructor(options: LogWriterOptions, blockCount: number) {
@@ -40,7 +40,7 @@ export class LogWriter {
     this.#sequences = new Uint32Array(blockCount);
   }
 
-  /** Logs begin anew. */
+  /** Begins new logs. */
   async begin(): Promise<void> {
     await this.settled();
     const { epoch } = this.#options;
@@ -50,7 +50,7 @@ export class LogWriter {
     await epoch.purge(allSums);
   }
 
-  /** @param step of a question; 0: none is asked */
+  /** @param step of a question; 0: no question */
   async write(block: number, { head, payload }: Entry, step: number): Promise<void> {
     const { messages } = this.#options;
     const subject = logOf(block);
@@ -63,13 +63,13 @@ export class LogWriter {
     }
   }
 
-  /** Everything that was written is confirmed, or has failed. */
+  /** Waits until everything written is confirmed, or has failed. */
   async settled(): Promise<void> {
     while (this.#ahead.size > 0) await Promise.all(this.#ahead);
   }
 
   /**
-   * What the engine has confirmed must still be there.
+   * Checks that the engine still has all confirmed messages.
    * @throws TandemError ENGINE_LOST
    */
   async check(): Promise<void> {

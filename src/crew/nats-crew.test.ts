@@ -1,4 +1,5 @@
-/** Whole jobs with workers over a real server: the model is that of one process, and the server has learnt nothing. */
+/** Whole jobs with workers over a real server: the model equals that of one process, and the server learns nothing.
+ * */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -34,7 +35,7 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all(opened.map((engine) => engine.close())));
 
-/** What was sealed, and what became of it. */
+/** Plaintexts, and their encryptions. */
 const seen: { readonly message: Uint8Array; readonly sealed: Uint8Array }[] = [];
 
 function watched(epoch: string): Seal {
@@ -57,7 +58,7 @@ async function engineOf({ url, users, authority }: NatsServer, user: string, isP
     client: user,
     tls: { certificate, key: own, authority },
     patienceMs: 10_000,
-    keeping: isParty ? { store: "file", replicas: 1, leaseMs, boardMs: 3000 } : undefined,
+    keeping: isParty ? { store: "file", replicas: 1, leaseMs, statusMs: 3000 } : undefined,
   });
   opened.push(engine);
   return engine;

@@ -29,7 +29,7 @@ describe.skipIf(server === null)("nats-server", () => {
   if (server === null) return;
   describe.each(["memory", "file"] as const)("%s", (store) => {
     const crew = store === "memory" ? "shop" : "shop-2";
-    const times = { leaseMs: 500, boardMs: 500 };
+    const times = { leaseMs: 500, statusMs: 500 };
     const party = opened({ ...access(server, `${crew}-party`), crew, keeping: { store, replicas: 1, ...times } });
     const worker = party.then(() => opened({ ...access(server, `${crew}-worker`), crew }));
     const world: EngineWorld = { ...times, party: () => party, worker: () => worker };

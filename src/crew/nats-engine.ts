@@ -1,11 +1,11 @@
 /**
- * The engine over nats-server with JetStream, from 2.9 on. Streams of an epoch are made and deleted by the party; its
- * workers only use them. nats/rights.ts has what a server must grant.
+ * The engine over nats-server with JetStream, version 2.9 or later. The party creates and deletes the streams of an
+ * epoch; its workers only use them. nats/rights.ts has the required permissions.
  */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { assert } from "../base/assert.ts";
 import { type Engine, resultsKept } from "./engine.ts";
-import { type Keeping, NatsBoard } from "./nats/board.ts";
+import { type Keeping, NatsStatusTable } from "./nats/status-table.ts";
 import { connectTo, countReconnects, type ServerAccess } from "./nats/connection.ts";
 import { type Access, NatsEpoch } from "./nats/epoch.ts";
 import { epochNames, isOfAnEpoch, queueKinds, storedKinds } from "./nats/names.ts";
@@ -13,28 +13,28 @@ import { isStreamGone, withPatience } from "./nats/trouble.ts";
 
 export interface NatsEngineOptions extends ServerAccess {
   readonly crew: string;
-  /** The party's alone: how its streams are kept. */
+  /** Party only: how its streams are stored. */
   readonly keeping?: (Keeping & { readonly leaseMs: number; readonly streamBytesMax?: number }) | undefined;
 }
 
 const answerMs = 3000;
-/** A message that is sent again within this time is known by its id. */
+/** A message that is sent again within this time is recognised by its id. */
 const repeatMs = 120_000;
 
-/** @throws TandemError CERTIFICATE, ENGINE_LOST where nobody answers, USAGE where the server is not set up for it */
+/** @throws TandemError CERTIFICATE, ENGINE_LOST if no server answers, USAGE if the server is not set up for it */
 export async function openNatsEngine(options: NatsEngineOptions): Promise<Engine> {
   const { crew, keeping, patienceMs } = options;
   const connection = await connectTo(options);
   try {
     const js = jetstream(connection, { timeout: answerMs });
-    // Asking about the account would need one right more.
+    // A query of the account would need one more permission.
     const jsm = await jetstreamManager(connection, { timeout: answerMs, checkAPI: false });
-    const board = new NatsBoard(js, jsm, crew, patienceMs, keeping ?? null);
-    if (keeping !== undefined) await board.make();
+    const statusTable = new NatsStatusTable(js, jsm, crew, patienceMs, keeping ?? null);
+    if (keeping !== undefined) await statusTable.make();
     const reconnects = countReconnects(connection);
     const access: Access = { connection, reconnects, js, jsm, crew, patienceMs, leaseMs: keeping?.leaseMs ?? null };
     return {
-      board,
+      statusTable,
       begin: (epoch, inMemory = false) =>
         beginEpoch(access, keeping && (inMemory ? { ...keeping, store: "memory" } : keeping), epoch),
       async join(epoch) {
@@ -42,7 +42,7 @@ export async function openNatsEngine(options: NatsEngineOptions): Promise<Engine
         return isThere ? new NatsEpoch(access, epoch) : null;
       },
       async close() {
-        // What was said last, a lease given back among it, is on its way when this resolves.
+        // Messages sent last, such as a returned lease, are on their way when this resolves.
         if (!connection.isClosed()) await connection.drain().catch(() => connection.close());
       },
     };
@@ -53,14 +53,14 @@ export async function openNatsEngine(options: NatsEngineOptions): Promise<Engine
 }
 
 async function beginEpoch(access: Access, keeping: NatsEngineOptions["keeping"], epoch: string): Promise<NatsEpoch> {
-  assert(keeping !== undefined, "a party begins, a worker joins");
+  assert(keeping !== undefined, "a party begins epochs, a worker joins them");
   const { jsm, crew, patienceMs } = access;
   await withPatience(patienceMs, async () => {
     const older: string[] = [];
     for await (const stream of jsm.streams.names()) if (isOfAnEpoch(crew, stream)) older.push(stream);
     for (const stream of older)
       await jsm.streams.delete(stream).catch((error: unknown) => {
-        if (!isStreamGone(error)) throw error; // whoever ends its own epoch may be faster
+        if (!isStreamGone(error)) throw error; // another party's end of the epoch may come first
       });
   });
   const names = epochNames(crew, epoch);
@@ -89,7 +89,7 @@ async function beginEpoch(access: Access, keeping: NatsEngineOptions["keeping"],
 async function exists({ jsm, crew }: Access, epoch: string): Promise<boolean> {
   try {
     const last = queueKinds[queueKinds.length - 1];
-    await jsm.streams.info(epochNames(crew, epoch).queueStream(last)); // it is made last
+    await jsm.streams.info(epochNames(crew, epoch).queueStream(last)); // it is created last
     return true;
   } catch (error) {
     if (isStreamGone(error)) return false;

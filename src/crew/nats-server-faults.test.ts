@@ -1,4 +1,4 @@
-/** What only a real server can do: die, come back with its files or without, be full, and turn people away. */
+/** Faults of a real server: it dies, restarts with or without its files, is full, or rejects clients. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { afterAll, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ const mortal = hasNatsServer ? await startNatsServer(["shop", "bank"]) : null;
 const opened: Engine[] = [];
 afterAll(() => Promise.all(opened.map((engine) => engine.close())));
 
-const keeping = { store: "file", replicas: 1, leaseMs: 500, boardMs: 1000 } as const;
+const keeping = { store: "file", replicas: 1, leaseMs: 500, statusMs: 1000 } as const;
 const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 
 async function open(to: NatsServer, user: string, rest: Partial<NatsEngineOptions> = {}): Promise<Engine> {
@@ -25,7 +25,7 @@ async function open(to: NatsServer, user: string, rest: Partial<NatsEngineOption
   return engine;
 }
 
-/** Somebody who pretends to be a server. */
+/** A fake server. */
 async function listen(greet: (socket: Socket) => void): Promise<string> {
   const listener = createServer((socket) => greet(socket.on("error", () => {})));
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
@@ -33,27 +33,27 @@ async function listen(greet: (socket: Socket) => void): Promise<string> {
   return `tls://127.0.0.1:${(listener.address() as AddressInfo).port}`;
 }
 
-describe.skipIf(server === null)("who may do what", () => {
+describe.skipIf(server === null)("permissions", () => {
   if (server === null) return;
 
-  test("a certificate that is nobody's is turned away, and so is one of another authority", async () => {
+  test("an unknown certificate and one of another authority are rejected", async () => {
     await expectError(() => open(server, "nobody", { crew: "shop" }), "CERTIFICATE", /no user for this certificate/);
     const strangers = await createAuthority("strangers", 1);
     const stranger = await strangers.issue("shop-party", ["shop-party"]);
     const tls = { ...stranger, authority: server.authority };
-    // The server's reason and its end of the connection race each other.
+    // The server's error message and its end of the connection race.
     await expect(open(server, "shop-party", { tls, patienceMs: 100 })).rejects.toThrow(
-      /it (?:hangs up|refuses).* this certificate/,
+      /it (?:closes|rejects).* this certificate/,
     );
   });
 
-  test("so is one that has expired", async () => {
+  test("an expired certificate is rejected", async () => {
     const { certificate, key } = server.expired;
     const tls = { certificate, key, authority: server.authority };
     await expectError(() => open(server, "shop-party", { tls }), "CERTIFICATE", /expired at .*tandem init crew/);
   });
 
-  test("a server of another authority is not spoken to", async () => {
+  test("a server of another authority is rejected", async () => {
     const { certificate } = await createAuthority("others", 1);
     const { certificate: own, key } = server.users.get("shop-party") ?? { certificate: "", key: "" };
     const tls = { certificate: own, key, authority: certificate };
@@ -64,7 +64,7 @@ describe.skipIf(server === null)("who may do what", () => {
     );
   });
 
-  test("a key of another certificate is refused at once, and what is no PEM", async () => {
+  test("a key of another certificate and invalid PEM are rejected at once", async () => {
     const own = server.users.get("shop-worker") ?? { certificate: "", key: "" };
     const { key } = server.users.get("shop-party") ?? { key: "" };
     const tls = { ...own, authority: server.authority };
@@ -74,7 +74,7 @@ describe.skipIf(server === null)("who may do what", () => {
     await expectError(opening({ certificate: "" }), "CERTIFICATE", /is not PEM/);
   });
 
-  test("nor is one whose certificate is for another host, as a worker's is", async () => {
+  test("a server certificate for another host, such as a worker's, is rejected", async () => {
     const { certificate, key } = server.users.get("shop-worker") ?? { certificate: "", key: "" };
     const url = await listen((socket) => {
       socket.write('INFO {"tls_required":true,"max_payload":2000000}\r\n');
@@ -83,12 +83,12 @@ describe.skipIf(server === null)("who may do what", () => {
     await expectError(() => open(server, "shop-party", { servers: [url] }), "CERTIFICATE", /for other hosts/);
   });
 
-  test("nor is one without TLS", async () => {
+  test("a server without TLS is rejected", async () => {
     const url = await listen((socket) => socket.write('INFO {"max_payload":2000000}\r\n'));
     await expectError(() => open(server, "shop-party", { servers: [url] }), "CERTIFICATE", /does not speak TLS/);
   });
 
-  test("a user of another account hears nothing, sees no stream, and may not touch the crew's subjects", async () => {
+  test("a user of another account receives nothing, sees no stream, and may not use the crew's subjects", async () => {
     const shop = await open(server, "shop-party", { keeping });
     const bank = await open(server, "bank-party", { keeping });
     const epoch = await shop.begin("e1");
@@ -96,8 +96,8 @@ describe.skipIf(server === null)("who may do what", () => {
     const intruder = await open(server, "bank-party", { crew: "shop" });
     expect(await intruder.join("e1"), "no such stream").toBeNull();
     const own = await open(server, "bank-party", { crew: "shop", keeping });
-    const forged = await own.begin("e1"); // in its own account, and of no use there either
-    await expectError(() => forged.append("log.0", bytes("x")), "CERTIFICATE", /rights of the crew/);
+    const forged = await own.begin("e1"); // in its own account, where it is useless too
+    await expectError(() => forged.append("log.0", bytes("x")), "CERTIFICATE", /the crew's permissions/);
     expect(await epoch.stored("log.>")).toBe(1);
     const stop = new AbortController();
     const heard: string[] = [];
@@ -109,21 +109,21 @@ describe.skipIf(server === null)("who may do what", () => {
     stop.abort();
     await listening;
     expect(heard).toEqual([]);
-    expect(await bank.join("e1"), "what the one deletes is not the other's").not.toBeNull();
+    expect(await bank.join("e1"), "the deletion of one does not affect the other").not.toBeNull();
   });
 
-  test("a worker writes answers, and neither logs nor tasks", async () => {
+  test("a worker may write answers, but neither logs nor tasks", async () => {
     const shop = await open(server, "shop-party", { keeping });
     const epoch = await shop.begin("e3");
     const worker = await open(server, "shop-worker");
     const joined = await worker.join("e3");
     await joined?.append("sum.0", bytes("a"));
-    await expectError(async () => joined?.append("log.0", bytes("a")), "CERTIFICATE", /rights of the crew/);
-    await expectError(async () => joined?.end(), "CERTIFICATE", /rights of the crew/);
+    await expectError(async () => joined?.append("log.0", bytes("a")), "CERTIFICATE", /the crew's permissions/);
+    await expectError(async () => joined?.end(), "CERTIFICATE", /the crew's permissions/);
     expect(await epoch.stored("sum.>")).toBe(1);
   });
 
-  test("it takes tasks and writes results, and offers none and purges nothing", async () => {
+  test("a worker may take tasks and write results, but neither offer tasks nor purge", async () => {
     const shop = await open(server, "shop-party", { keeping });
     const epoch = await shop.begin("e4", true);
     await epoch.offer("task", bytes("t"));
@@ -132,10 +132,10 @@ describe.skipIf(server === null)("who may do what", () => {
     const lease = await joined?.take("task", AbortSignal.timeout(5000));
     await joined?.append("done.1", bytes("a"));
     await lease?.done();
-    await expectError(async () => joined?.purge("done.>"), "CERTIFICATE", /rights of the crew/);
+    await expectError(async () => joined?.purge("done.>"), "CERTIFICATE", /the crew's permissions/);
     const pretend = async (): Promise<void> =>
       (await (await open(server, "shop-worker", { keeping })).join("e4"))?.offer("task", bytes("t"));
-    await expectError(pretend, "CERTIFICATE", /rights of the crew/);
+    await expectError(pretend, "CERTIFICATE", /the crew's permissions/);
     expect([await epoch.offered("task"), await epoch.stored("done.>")]).toEqual([0, 1]);
     await epoch.end();
   });
@@ -144,7 +144,7 @@ describe.skipIf(server === null)("who may do what", () => {
 describe.skipIf(mortal === null)("a server that fails", () => {
   if (mortal === null) return;
 
-  test("a full stream refuses, and takes more when there is room", async () => {
+  test("a full stream rejects messages, and accepts more when there is room", async () => {
     const party = await open(mortal, "shop-party", {
       keeping: { ...keeping, store: "memory", streamBytesMax: 20_000 },
     });
@@ -157,7 +157,7 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     await expectError(() => epoch.offer("task", new Uint8Array(15_000)), "ENGINE_FULL", /no room/);
   });
 
-  test("one that forgets is noticed; one that keeps its files goes on where it was", async () => {
+  test("a server that loses its data is detected; one that keeps its files continues", async () => {
     const [party, other] = [
       await open(mortal, "shop-party", { keeping }),
       await open(mortal, "bank-party", {
@@ -178,7 +178,7 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     ];
     const following = (async () => {
       for await (const message of kept.follow("log.0", -1, stop.signal)) {
-        if (seen.some(({ position }) => position === message.position)) continue; // after a restart they come twice
+        if (seen.some(({ position }) => position === message.position)) continue; // repeated after a restart
         seen.push(message);
         tellFirst();
         if (seen.length === 2) break;
@@ -195,10 +195,10 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     }, "ENGINE_LOST");
     await Promise.all(before);
     const reader = await open(mortal, "shop-worker");
-    await party.board.put("epoch", bytes("e1"), true);
-    expect(new TextDecoder().decode((await reader.board.entries()).get("epoch"))).toBe("e1");
-    await party.board.remove("epoch");
-    await kept.purge("sum.>"); // killed now, the server forgets that it had numbers up to 3
+    await party.statusTable.put("epoch", bytes("e1"), true);
+    expect(new TextDecoder().decode((await reader.statusTable.entries()).get("epoch"))).toBe("e1");
+    await party.statusTable.remove("epoch");
+    await kept.purge("sum.>"); // killed now, the server forgets that its sequence had reached 3
     await mortal.stop();
     const appending = kept.append("log.0", bytes("meanwhile"));
     await mortal.start();
@@ -206,19 +206,19 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     await following;
     await kept.append("sum.0", bytes("a sum"));
     await summing;
-    await party.board.put("epoch", bytes("e2"), true); // by the same number as e1
-    expect(new TextDecoder().decode((await reader.board.entries()).get("epoch"))).toBe("e2");
+    await party.statusTable.put("epoch", bytes("e2"), true); // by the same number as e1
+    expect(new TextDecoder().decode((await reader.statusTable.entries()).get("epoch"))).toBe("e2");
     expect(seen.map(({ message }) => new TextDecoder().decode(message))).toEqual(["before", "meanwhile"]);
     expect(await kept.stored("log.>")).toBe(2);
     await expectError(() => forgotten.stored("log.>"), "ENGINE_LOST");
     await lost;
     const worker = await open(mortal, "bank-worker");
-    expect([...(await other.board.entries())], "its board is forgotten, and there again").toEqual([]);
-    await worker.board.put("worker.w1", bytes("2 threads"));
-    expect([...(await other.board.entries()).keys()]).toEqual(["worker.w1"]);
+    expect([...(await other.statusTable.entries())], "its table is lost and created again").toEqual([]);
+    await worker.statusTable.put("worker.w1", bytes("2 threads"));
+    expect([...(await other.statusTable.entries()).keys()]).toEqual(["worker.w1"]);
   });
 
-  test("one that stays away is given up after the patience", async () => {
+  test("an unreachable server is given up after the patience", async () => {
     const party = await open(mortal, "shop-party", { keeping, patienceMs: 300 });
     const epoch = await party.begin("e1");
     await mortal.stop();

@@ -1,6 +1,6 @@
 /**
- * A party's blocks at its workers, for one attempt: it writes their logs, and takes what they answer. Whatever is lost
- * on the way ends the attempt, with an error that a new attempt may mend; nothing here is the truth.
+ * A party's blocks at its workers, for one attempt: it writes their logs, and receives their answers. Any loss ends the
+ * attempt with an error from which a new attempt may recover; no authoritative state is kept here.
  */
 import { setMaxListeners } from "node:events";
 import { TandemError } from "../base/error.ts";
@@ -11,7 +11,7 @@ import type { Tasks } from "../scheme/tasks/tasks.ts";
 import { CrewHeldSchema, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { AwaitedSums } from "./awaited-sums.ts";
 import { type Clock, every } from "./clock.ts";
-import { type CrewBoard, workersMissing } from "./crew-board.ts";
+import { type CrewStatusTable, workersMissing } from "./crew-status.ts";
 import { type EpochFacts, shownWorker } from "./crew-snapshot.ts";
 import type { AwaitedBlocks } from "./crew-summary.ts";
 import type { WatchEvent } from "./crew-watch.ts";
@@ -23,7 +23,7 @@ import { allHeld, allSums, allUnread, lastNumber, roundBegan, whoHolds } from ".
 
 const lookMs = 2000;
 
-/** What its owner may see: numbers and names of workers, nothing of the data. */
+/** Events for the owner: numbers and names of workers, nothing of the data. */
 export type CrewEvent =
   | { readonly kind: "waiting-for-workers"; readonly workers: number; readonly wanted: number }
   | { readonly kind: "tasks-opened"; readonly workers: number }
@@ -37,16 +37,16 @@ export interface RemoteBlocksOptions {
   readonly bounds: Uint32Array;
   readonly epoch: Epoch;
   readonly messages: SealedMessages;
-  readonly board: CrewBoard;
+  readonly statusTable: CrewStatusTable;
   readonly clock: Clock;
   readonly patienceMs: number;
-  /** How long a worker may take for one thing. */
+  /** The time limit of a worker for one operation. */
   readonly turnMsMax: number;
-  /** Whether the file of a block's bins is still the one that was written. */
+  /** Whether the file of a block's bins is unchanged. */
   readonly isIntact: (block: number) => Promise<boolean>;
   readonly on: (event: CrewEvent) => void;
   readonly tasks: Tasks | null;
-  /** Once, at the end. */
+  /** Called once, at the end. */
   readonly onClose: () => Promise<void>;
 }
 
@@ -73,9 +73,9 @@ export class RemoteBlocks implements Blocks {
     this.tasks = options.tasks;
     this.#options = options;
     this.#failed = new Promise((_, reject) => (this.#reject = reject));
-    this.#failed.catch(() => {}); // whoever waits for an answer sees it
+    this.#failed.catch(() => {}); // waiting questions rethrow it
     const { signal } = this.#ended;
-    setMaxListeners(0, signal); // each message that waits for room listens
+    setMaxListeners(0, signal); // one listener per message that waits for room
     const onFailure = (error: unknown): void => this.#fail(error);
     const onFull = ({ message }: TandemError): void => options.on({ kind: "engine-awaited", why: message });
     this.#log = new LogWriter({ epoch, messages, clock, patienceMs, signal, onFailure, onFull }, bounds.length - 1);
@@ -128,7 +128,7 @@ export class RemoteBlocks implements Blocks {
     }
   }
 
-  /** How it stands, for people. */
+  /** A snapshot for the owner. */
   facts(): EpochFacts {
     return {
       blocks: this.bounds.length - 1,
@@ -145,16 +145,17 @@ export class RemoteBlocks implements Blocks {
     await this.#options.onClose();
   }
 
-  /** While an answer is waited for: is everything still there, and does somebody hold what has not answered? */
+  /** While waiting for an answer: checks that the engine has everything, and that all awaited blocks have a holder.
+   * */
   async #look(awaited: AwaitedSums, askedMs: number): Promise<void> {
-    const { epoch, messages, clock, patienceMs, turnMsMax, board } = this.#options;
+    const { epoch, messages, clock, patienceMs, turnMsMax, statusTable } = this.#options;
     try {
       epoch.say(whoHolds, messages.seal(CrewHeldSchema, whoHolds, {}));
       await this.#log.check();
       const patience = { unheldMs: patienceMs, stuckMs: patienceMs + turnMsMax };
       const late = this.#holders.late(awaited.missing, askedMs, clock.now(), patience);
       if (late?.stuck) throw stuckWorker(late.block, late.stuck.worker, late.stuck.forMs);
-      if (late !== null) throw workersMissing(await board.read(), 1, 0, late.block);
+      if (late !== null) throw workersMissing(await statusTable.read(), 1, 0, late.block);
     } catch (error) {
       this.#fail(error);
     }
@@ -167,7 +168,7 @@ export class RemoteBlocks implements Blocks {
       const sum = messages.open(CrewSumSchema, subject, message);
       if (sum !== null && sum.round === this.#log.round) this.#awaited.get(sum.step)?.take(sum);
     }
-    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of this attempt");
+    if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine ended the message stream of this attempt");
   }
 
   async #hearHolders(signal: AbortSignal): Promise<void> {
@@ -183,10 +184,11 @@ export class RemoteBlocks implements Blocks {
     }
   }
 
-  /** A worker cannot read a block's bins. If the file is whole it sees another folder, and others may read it. */
+  /** A worker cannot read a block's bins. If the file is intact, that worker sees another folder; others may read it.
+   * */
   async #hearUnread(signal: AbortSignal): Promise<void> {
     const { epoch, messages, isIntact } = this.#options;
-    const looked = new Set<string>(); // it is said again and again
+    const looked = new Set<string>(); // reports repeat
     for await (const { subject, message } of epoch.hear(allUnread, signal)) {
       const unread = messages.open(CrewHeldSchema, subject, message);
       const block = lastNumber(subject);
@@ -198,7 +200,7 @@ export class RemoteBlocks implements Blocks {
     }
   }
 
-  /** The oldest question that is open, and whom it waits for. */
+  /** The oldest open question, and the holders that it waits for. */
   #longest(): AwaitedBlocks | null {
     const [oldest] = this.#askedMs;
     if (oldest === undefined) return null;
@@ -228,16 +230,16 @@ export class RemoteBlocks implements Blocks {
   }
 }
 
-/** It answers when it is asked who is there, and ends nothing. */
+/** A worker that responds but makes no progress. */
 function stuckWorker(block: number, worker: string, forMs: number): TandemError {
-  const words = `worker ${worker} holds block ${block}, and has not got on for ${Math.round(forMs / 1000)} s`;
-  return new TandemError("WORKERS_MISSING", `${words}. Start it again`);
+  const words = `worker ${worker} holds block ${block}, and made no progress for ${Math.round(forMs / 1000)} s`;
+  return new TandemError("WORKERS_MISSING", `${words}. Restart it`);
 }
 
 function damagedBlock(block: number): TandemError {
   return new TandemError(
     "CHECKPOINT",
     `the bins of block ${block} are no longer in the crew's folder as they were written there. ` +
-      "Whoever else writes there must not; the same command continues the job, and writes them anew",
+      "No other program may write there. Run the same command again to continue the job; it writes them again",
   );
 }

@@ -1,6 +1,6 @@
 /**
- * A crew of workers, from the party's side. For each attempt at a job it makes an epoch at the engine, writes the bins
- * of each block where workers can read them, and offers the blocks to whoever takes them.
+ * A crew of workers, from the party's side. For each attempt at a job it creates an epoch at the engine, writes the
+ * bins of each block to files that workers can read, and offers the blocks to the workers.
  */
 import { TandemError } from "../base/error.ts";
 import { osRandom } from "../base/random.ts";
@@ -11,7 +11,7 @@ import { type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_
 import type { BlockFiles } from "./block-files.ts";
 import { blockRowsFor } from "./block-rows.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
-import { ableWorkers, CrewBoard, workersMissing } from "./crew-board.ts";
+import { ableWorkers, CrewStatusTable, workersMissing } from "./crew-status.ts";
 import { CrewWatch } from "./crew-watch.ts";
 import type { Engine, Epoch } from "./engine.ts";
 import { type CrewEvent, RemoteBlocks } from "./remote-blocks.ts";
@@ -24,48 +24,48 @@ export interface RemoteCrewOptions {
   readonly engine: Engine;
   readonly sealOf: SealOf;
   readonly files: BlockFiles;
-  /** Of this program: workers of another one take nothing. */
+  /** The version of this program: workers of another version take no blocks. */
   readonly version: string;
-  /** As the engine has it. */
+  /** As encrypted at the engine. */
   readonly leaseMs: number;
   /** Default: a power of two, about four blocks per worker. Any number gives the same model. */
   readonly blockRows?: number | undefined;
-  /** How many workers a job waits for. */
+  /** The number of workers that a job waits for. */
   readonly workersMin: number;
-  /** How long it waits for workers, and for room at the engine. */
+  /** How long to wait for workers, and for room at the engine. */
   readonly patienceMs: number;
   readonly clock?: Clock | undefined;
   readonly on?: ((event: CrewEvent) => void) | undefined;
 }
 
-/** What a party remembers of a block that it has offered. */
+/** The party's record of an offered block. */
 type Hold = Pick<CrewHold, "file" | "digest" | "rowCount" | "binCounts">;
 
-const boardMs = 500;
-/** Who does tasks only is waited for before others are asked to take part, and by those who wait anyway. */
+const statusMs = 500;
+/** Polling intervals while waiting for workers: before a job is proposed, and during an attempt. */
 const readyMs = 10_000;
 const epochBytes = 12;
 
 export class RemoteCrew implements Crew, TaskCrew {
   readonly #options: RemoteCrewOptions;
   readonly #clock: Clock;
-  readonly #board: CrewBoard;
+  readonly #statusTable: CrewStatusTable;
   readonly #on: (event: CrewEvent) => void;
   readonly #watch: CrewWatch;
-  /** A later attempt may begin before an older one has been cleared away. */
+  /** A later attempt may begin before an older one has been cleaned up. */
   #current = "";
   #failure: TandemError | null = null;
-  /** What ends an attempt that nobody has ended. */
+  /** Ends an attempt that was not ended. */
   readonly #open = new Set<() => Promise<void>>();
-  /** Ends that are under way. */
+  /** Pending ends. */
   readonly #clearing = new Set<Promise<void>>();
 
   constructor(options: RemoteCrewOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#board = new CrewBoard(options.engine.board, options.sealOf);
+    this.#statusTable = new CrewStatusTable(options.engine.statusTable, options.sealOf);
     this.#on = options.on ?? (() => {});
-    this.#watch = new CrewWatch({ board: this.#board, clock: this.#clock, on: this.#on });
+    this.#watch = new CrewWatch({ statusTable: this.#statusTable, clock: this.#clock, on: this.#on });
   }
 
   /** @throws TandemError WORKERS_MISSING, ENGINE_LOST */
@@ -83,9 +83,9 @@ export class RemoteCrew implements Crew, TaskCrew {
       holds = await this.#offer(epoch, messages, job, bounds);
       const { version, leaseMs } = this.#options;
       const tasks = job.taskTerms !== undefined;
-      await this.#board.putEpoch({ epoch: name, version, blocks: bounds.length - 1, leaseMs, tasks });
+      await this.#statusTable.putEpoch({ epoch: name, version, blocks: bounds.length - 1, leaseMs, tasks });
     } catch (error) {
-      await this.#close(epoch).catch(() => {}); // the first trouble is the one to tell
+      await this.#close(epoch).catch(() => {}); // report the first error
       throw error;
     }
     this.#on({ kind: "opened", blocks: bounds.length - 1, rowsPerBlock: bounds[1] });
@@ -97,7 +97,7 @@ export class RemoteCrew implements Crew, TaskCrew {
       bounds,
       epoch,
       messages,
-      board: this.#board,
+      statusTable: this.#statusTable,
       clock: this.#clock,
       patienceMs,
       turnMsMax: Math.max(...holds.map(turnMsMax)),
@@ -120,7 +120,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     await this.#workers(this.#current, readyMs);
   }
 
-  /** Nothing of it is ever on the engine's disk. */
+  /** Its epoch is never stored on the engine's disk. */
   async openTasks(job: TaskJob): Promise<OpenTasks> {
     const { engine, sealOf, version, leaseMs } = this.#options;
     this.#failure = null;
@@ -138,9 +138,9 @@ export class RemoteCrew implements Crew, TaskCrew {
       await this.#end(epoch);
     });
     try {
-      await this.#board.putEpoch({ epoch: name, version, leaseMs, tasks: true });
+      await this.#statusTable.putEpoch({ epoch: name, version, leaseMs, tasks: true });
     } catch (error) {
-      await close().catch(() => {}); // the first trouble is the one to tell
+      await close().catch(() => {}); // report the first error
       throw error;
     }
     this.#on({ kind: "tasks-opened", workers });
@@ -151,12 +151,12 @@ export class RemoteCrew implements Crew, TaskCrew {
     return this.#failure;
   }
 
-  /** Ends what is still open. */
+  /** Ends everything that is still open. */
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((end) => end()));
   }
 
-  /** What is done once, by whoever comes first. */
+  /** Runs once, for the first caller. */
   #ending(end: () => Promise<void>): () => Promise<void> {
     let ended: Promise<void> | null = null;
     const once = (): Promise<void> => {
@@ -173,7 +173,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     return once;
   }
 
-  /** What an older attempt takes off the board must not be the next one's. */
+  /** An older attempt must not remove the entry of the next one. */
   async #cleared(): Promise<void> {
     await Promise.allSettled(this.#clearing);
   }
@@ -187,7 +187,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     return new RemoteTasks({
       epoch,
       messages,
-      board: this.#board,
+      statusTable: this.#statusTable,
       clock: this.#clock,
       patienceMs: this.#options.patienceMs,
       job,
@@ -196,29 +196,31 @@ export class RemoteCrew implements Crew, TaskCrew {
     });
   }
 
-  /** Where there are none, somebody should start some. */
+  /** Reports that workers are missing, so that the owner starts some. */
   async #tellWorkers(): Promise<void> {
     const { version, workersMin } = this.#options;
-    const workers = ableWorkers(await this.#board.read(), version);
+    const workers = ableWorkers(await this.#statusTable.read(), version);
     if (workers < workersMin) this.#on({ kind: "waiting-for-workers", workers, wanted: workersMin });
   }
 
   /**
-   * How many can take blocks. @throws TandemError WORKERS_MISSING where they stay too few, PROTOCOL_STATE where a later
-   * attempt waits for them too: what the older one began would end what the later one has
+   * The number of workers that can take blocks.
+   * @throws TandemError WORKERS_MISSING if they stay too few, PROTOCOL_STATE if a later attempt waits for them too:
+   * the
+   * epoch of the older one would end that of the later one
    */
   async #workers(epoch: string, patienceMs: number): Promise<number> {
     const { version, workersMin } = this.#options;
     const since = this.#clock.now();
     for (let told = -1; ;) {
-      const view = await this.#board.read();
+      const view = await this.#statusTable.read();
       if (this.#current !== epoch) throw new TandemError("PROTOCOL_STATE", "another attempt has begun");
       const workers = ableWorkers(view, version);
       if (workers >= workersMin) return workers;
       if (workers !== told) this.#on({ kind: "waiting-for-workers", workers, wanted: workersMin });
       told = workers;
       if (this.#clock.now() - since > patienceMs) throw workersMissing(view, workersMin, workers, null);
-      await sleep(this.#clock, boardMs);
+      await sleep(this.#clock, statusMs);
     }
   }
 
@@ -241,7 +243,7 @@ export class RemoteCrew implements Crew, TaskCrew {
       await this.#options.files.read(file, digest, rowCount, Uint32Array.from(binCounts));
       return true;
     } catch {
-      return false; // also where the disk does not let it be read
+      return false; // also if it cannot be read
     }
   }
 
@@ -251,7 +253,7 @@ export class RemoteCrew implements Crew, TaskCrew {
   }
 
   async #end(epoch: Epoch): Promise<void> {
-    if (this.#current === epoch.name) await this.#board.removeEpoch();
+    if (this.#current === epoch.name) await this.#statusTable.removeEpoch();
     await epoch.end();
   }
 }

@@ -1,10 +1,11 @@
 /**
- * What a party and its workers send each other is sealed: the engine carries it, and cannot read, change or move it.
+ * Authenticated encryption of the messages between a party and its workers: the engine carries them, and cannot read,
+ * change or move them.
  *
  *   sealed = nonce (12 bytes) | AES-256-GCM of the message, with the subject as associated data | tag (16 bytes)
  *   key    = HKDF-SHA-256 of the crew's key, for one epoch
  *
- * Nonces are random. With 2^32 messages of one epoch the odds of two alike are 2^-33, and one message more is refused.
+ * Nonces are random. With 2^32 messages of one epoch the probability of a collision is 2^-33; more are rejected.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { assert } from "../base/assert.ts";
@@ -12,14 +13,14 @@ import { TandemError } from "../base/error.ts";
 import { osRandom } from "../base/random.ts";
 
 export interface Seal {
-  /** @param parts of one message: whoever has a large one need not put it together first */
+  /** @param parts of one message, so that a large one need not be concatenated first */
   seal(subject: string, ...parts: readonly Uint8Array[]): Uint8Array;
-  /** @throws TandemError SEAL_BROKEN: of another crew, epoch or subject, or changed on its way */
+  /** @throws TandemError SEAL_BROKEN: of another crew, epoch or subject, or changed in transit */
   open(subject: string, sealed: Uint8Array): Uint8Array;
 }
 
 export const crewKeyBytes = 32;
-/** How much longer a message becomes. */
+/** The overhead per message. */
 export const sealBytes = 28;
 
 const nonceBytes = 12;
@@ -27,7 +28,7 @@ const tagBytes = 16;
 const messagesMax = 2 ** 32;
 const cipherName = "aes-256-gcm";
 
-/** @param crewKey the same at the party and its workers, and nowhere else */
+/** @param crewKey shared by the party and its workers only */
 export function sealOf(crewKey: Uint8Array, epoch: string): Seal {
   assert(crewKey.length === crewKeyBytes, "a crew's key has 32 bytes");
   const key = Buffer.from(hkdfSync("sha256", crewKey, "", `tandem/crew/1/${epoch}`, 32));
@@ -60,7 +61,7 @@ export function sealOf(crewKey: Uint8Array, epoch: string): Seal {
 function broken(cause?: unknown): TandemError {
   return new TandemError(
     "SEAL_BROKEN",
-    "a message of the crew does not open. Have the party and its workers the same crew.key and version of Tandem?",
+    "a message of the crew cannot be decrypted. Check that party and workers have the same crew.key and version",
     { cause },
   );
 }

@@ -1,4 +1,4 @@
-/** Messages of crew.proto under a seal: whoever opens one knows that it is the crew's, of this epoch and subject. */
+/** Encrypted messages of crew.proto: authentic for the crew, the epoch and the subject. */
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import { encodedPieces } from "../wire/large-bytes.ts";
@@ -16,7 +16,7 @@ export class SealedMessages {
     return this.#seal.seal(subject, ...encodedPieces(schema, create(schema, message)));
   }
 
-  /** @returns null for what is not the crew's: the engine, or somebody else at it, may put anything there */
+  /** @returns null for foreign messages: the engine, or another client of it, may deliver anything */
   open<D extends DescMessage>(schema: D, subject: string, sealed: Uint8Array): MessageShape<D> | null {
     try {
       return decodeMessage(schema, this.#seal.open(subject, sealed));
@@ -28,15 +28,15 @@ export class SealedMessages {
   }
 }
 
-/** A seal per epoch; the board has one of its own. */
+/** The encryption of an epoch; the status table has its own. */
 export type SealOf = (epoch: string) => Seal;
 
-export const boardSeal = "board";
+export const statusSeal = "board";
 
-/** Bytes of one message, about: a server takes a megabyte, seal and head included. */
+/** Approximate bytes of one message: a server accepts a megabyte, encryption overhead and header included. */
 export const partBytes = 512 << 10;
 
-/** Cuts what is too long for one message; what is empty is one part. */
+/** Splits a message that is too long; an empty one has one part. */
 export function* cut(bytes: Uint8Array, size = partBytes): Generator<Uint8Array> {
   for (let at = 0; at < Math.max(1, bytes.length); at += size) yield bytes.subarray(at, at + size);
 }

@@ -1,6 +1,6 @@
 /**
- * An epoch at a worker: it takes blocks up to its share, holds them, and gives back what it has too many when a round
- * begins. A block whose lease runs out goes to whoever asks next; the worker that lost it hears of that and drops it.
+ * An epoch at a worker: it takes blocks up to its share, holds them, and returns surplus ones when a round begins. A
+ * block whose lease expires goes to the next worker that asks; the worker that lost it is notified and drops it.
  */
 import { TandemError } from "../base/error.ts";
 import { CrewHeldSchema, type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
@@ -25,15 +25,15 @@ export interface ServedEpochOptions {
   /** Null: the epoch has no tasks. */
   readonly makeTasks: ((job: TaskJob) => Promise<TaskWork>) | null;
   readonly onTask?: (() => void) | undefined;
-  /** Blocks that this worker should hold, as far as is known now. */
+  /** The number of blocks that this worker should hold, as currently known. */
   readonly share: () => number;
-  /** Whether the process may have one block more. */
+  /** Whether the process has memory for one more block. */
   readonly hasRoom: () => boolean;
-  /** A block that this worker cannot hold. */
+  /** Called with a block that this worker cannot hold. */
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** How long one question for a block is open: its share may have changed then. */
+/** The time limit of one request for a block, because the share may change. */
 const askMs = 1000;
 const shareMs = 250;
 const stuckLookMs = 1000;
@@ -45,7 +45,7 @@ export class ServedEpoch {
   readonly #held = new Map<number, HeldBlock>();
   readonly #ended = new AbortController();
   readonly #tasks: ServedTasks | null;
-  /** Blocks whose bins it cannot read, and how often they were handed out then. */
+  /** Blocks whose bins cannot be read, and how often they had been handed out then. */
   readonly #unread = new Map<number, number>();
   #isUnfit = false;
 
@@ -68,7 +68,7 @@ export class ServedEpoch {
     return this.#ended.signal.aborted;
   }
 
-  /** Until the epoch is over, or is left. */
+  /** Runs until the epoch is over, or is left. */
   async run(): Promise<void> {
     const { signal } = this.#ended;
     every(this.#options.clock, stuckLookMs, signal, () => {
@@ -86,7 +86,7 @@ export class ServedEpoch {
     }
   }
 
-  /** @param givesBack others can have its blocks at once */
+  /** @param givesBack whether its blocks are released at once */
   leave(givesBack: boolean): void {
     if (givesBack) this.#tasks?.giveBack();
     this.#ended.abort();
@@ -97,7 +97,8 @@ export class ServedEpoch {
     this.#held.clear();
   }
 
-  /** Who has its share takes one more only after a lease: whoever has none may come, and what is free then is left. */
+  /** A worker that has its share waits for a lease time before it takes more, so that workers without blocks come
+   * first. */
   async #takeBlocks(signal: AbortSignal): Promise<void> {
     const { epoch, clock, leaseMs, share, hasRoom } = this.#options;
     let fullSince: number | null = null;
@@ -110,7 +111,7 @@ export class ServedEpoch {
       }
       fullSince = null;
       const lease = await this.#within(askMs, signal, (asking) => epoch.take(holdQueue, asking));
-      // What a block needs of memory is known when it is read: one at a time.
+      // The memory of a block is known once it is read: one at a time.
       if (lease !== null) await this.#hold(lease)?.read;
     }
   }
@@ -130,8 +131,8 @@ export class ServedEpoch {
 
   #hold(lease: Lease): HeldBlock | null {
     const hold = this.#options.messages.open(CrewHoldSchema, holdQueue, lease.message);
-    if (hold === null || this.isOver) return null; // its lease runs out
-    this.#held.get(hold.block)?.drop(); // this worker was away, and has it once more
+    if (hold === null || this.isOver) return null; // its lease expires
+    this.#held.get(hold.block)?.drop(); // this worker was disconnected, and holds it again
     const held = new HeldBlock({ ...this.#options, turns: this.#turns, activity: this.#activity }, hold, lease);
     this.#held.set(hold.block, held);
     held.announce();
@@ -139,7 +140,7 @@ export class ServedEpoch {
     return held;
   }
 
-  /** Others may be able to hold it: this worker takes no more. */
+  /** Other workers may be able to hold it: this worker takes no more blocks. */
   #lose(held: HeldBlock, error: unknown): void {
     if (isEpochOver(error)) return this.leave(false);
     this.#isUnfit = true;
@@ -152,7 +153,7 @@ export class ServedEpoch {
     this.#options.onTrouble(new TandemError(error.code, `block ${held.block}: ${error.message}`, { cause: error }));
   }
 
-  /** The party knows whether the file is still what it wrote: then it is this worker that sees another folder. */
+  /** The party checks whether the file is unchanged: then this worker sees another folder. */
   #sayUnread(): void {
     const { epoch, messages, worker } = this.#options;
     for (const [block, deliveries] of this.#unread) {
@@ -161,14 +162,14 @@ export class ServedEpoch {
     }
   }
 
-  /** A turn that does not end: everything behind it waits, so others get all of it. */
+  /** A computation that does not end blocks all others, so all blocks are released. */
   #giveUp({ block, forMs }: StuckTurn): void {
     const { worker, onTrouble } = this.#options;
     this.#isUnfit = true;
     for (const held of this.#held.values()) held.giveBack();
     this.#held.clear();
     const words = `has worked on block ${block} for ${Math.round(forMs / 1000)} s, and takes no more`;
-    onTrouble(new TandemError("INTERNAL", `worker ${worker} ${words}. Start it again`));
+    onTrouble(new TandemError("INTERNAL", `worker ${worker} ${words}. Restart it`));
   }
 
   async #hearHolders(signal: AbortSignal): Promise<void> {

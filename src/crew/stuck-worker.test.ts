@@ -1,4 +1,4 @@
-/** A worker that is alive, renews its leases, and ends nothing. */
+/** A worker that is alive, renews its leases, and makes no progress. */
 import { afterEach, expect, test } from "vitest";
 import { TestCrew, type TestWorker } from "../../test/support/crews.ts";
 import { expectError } from "../../test/support/expect-error.ts";
@@ -18,7 +18,7 @@ const job = {
 };
 const question = { head: nothing, payload: nothing };
 
-/** Answers with its first row; or, where it is stuck, not at all. */
+/** Answers with its first row, or not at all if it is stuck. */
 function schemeOf(isStuck: () => boolean): () => { block: (data: BlockData) => BlockWork } {
   return () => ({
     block: ({ firstRow }) => ({
@@ -33,8 +33,8 @@ let crew: TestCrew;
 afterEach(() => crew.stop());
 
 function twoWorkers(isStuck: () => boolean): TestWorker[] {
-  // Minutes pass, and messages need their turns of the loop meanwhile.
-  crew = new TestCrew({ clock: new TickingClock(500), leaseMs: 60_000, boardMs: 180_000 });
+  // Minutes of simulated time pass, and messages need iterations of the event loop meanwhile.
+  crew = new TestCrew({ clock: new TickingClock(500), leaseMs: 60_000, statusMs: 180_000 });
   return [
     crew.work("stuck", { schemeNamed: schemeOf(isStuck) }),
     crew.work("other", { schemeNamed: schemeOf(() => false) }),
@@ -47,7 +47,7 @@ async function firstRows(blocks: Blocks): Promise<number[]> {
   return Promise.all(answers.map(async (answer) => (await answer?.bytes())?.[0] ?? -1));
 }
 
-test("others get its blocks when one thing takes too long, and it says why it takes no more", async () => {
+test("others get its blocks when one operation takes too long, and it says why it takes no more", async () => {
   let isStuck = false;
   const [stuck, other] = twoWorkers(() => isStuck);
   const blocks = await crew.crew({ workersMin: 2, patienceMs: 600_000 }).open(job);
@@ -57,25 +57,23 @@ test("others get its blocks when one thing takes too long, and it says why it ta
   expect(await firstRows(blocks)).toEqual([0, 7, 14]);
   expect(crew.moves).toBeGreaterThan(0);
   expect(stuck.troubles).toEqual([
-    expect.stringMatching(
-      /^worker stuck has worked on block \d for 60\d s, and takes no more. Start it again$/,
-    ) as string,
+    expect.stringMatching(/^worker stuck has worked on block \d for 60\d s, and takes no more. Restart it$/) as string,
   ]);
   expect([stuck, other].map(({ worker }) => worker.blockCount)).toEqual([0, 3]);
 });
 
-test("all are stuck: the party's error says what they say", async () => {
-  crew = new TestCrew({ clock: new TickingClock(500), leaseMs: 60_000, boardMs: 180_000 });
+test("all are stuck: the party's error has their message", async () => {
+  crew = new TestCrew({ clock: new TickingClock(500), leaseMs: 60_000, statusMs: 180_000 });
   crew.work("only", { schemeNamed: schemeOf(() => true) });
   const blocks = await crew.crew({ patienceMs: 100_000 }).open(job);
   await expectError(
     () => firstRows(blocks),
     "WORKERS_MISSING",
-    /^nobody holds block \d; worker only has worked on block \d/,
+    /^no worker holds block \d; worker only has worked on block \d/,
   );
 });
 
-test("a turn may take longer the more a block has; one that ended is not stuck", async () => {
+test("the time limit grows with the block; a finished computation is not stuck", async () => {
   expect(turnMsMax({ rowCount: 2 ** 20, binCounts: new Array<number>(100).fill(32) })).toBeGreaterThan(2_000_000);
   const clock = new TickingClock(1000);
   const turns = new WatchedTurns(clock);
@@ -91,7 +89,7 @@ test("a turn may take longer the more a block has; one that ended is not stuck",
   expect([turns.stuck, turns.ended]).toEqual([null, 2]);
 });
 
-test("a party waits for a worker that ends something, and not for one that only says that it is there", () => {
+test("a party waits for a worker that makes progress, and not for one that only responds", () => {
   const holders = new Holders();
   const patience = { unheldMs: 10, stuckMs: 50 };
   const hear = (now: number, turns: number, deliveries = 1): boolean =>
@@ -103,7 +101,7 @@ test("a party waits for a worker that ends something, and not for one that only 
   expect(holders.late([0], 0, 96, patience)).toEqual({ block: 0, stuck: { worker: "w", forMs: 56 } });
   expect(holders.late([0], 90, 96, patience), "it had nothing to do before").toBeNull();
   expect(holders.late([], 0, 96, patience)).toBeNull();
-  expect(hear(96, 0, 2), "another has it").toBe(true);
-  expect(hear(97, 9, 1), "who has lost it counts for nothing").toBe(false);
+  expect(hear(96, 0, 2), "another worker holds it").toBe(true);
+  expect(hear(97, 9, 1), "a former holder is ignored").toBe(false);
   expect(holders.late([0], 0, 100, patience)).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Where a crew's messages are within an epoch, and the keys of its board. */
+/** The subjects of a crew's messages within an epoch, and the keys of its status table. */
 export const holdQueue = "hold";
 export const allLogs = "log.>";
 export const allSums = "sum.>";
@@ -24,7 +24,7 @@ export const workerKey = (id: string): string => `${workerPrefix}${id}`;
 export const workerOf = (key: string): string => key.slice(workerPrefix.length);
 export const isWorkerKey = (key: string): boolean => key.startsWith(workerPrefix);
 
-/** The last word of a subject as a number; -1 where it is none. */
+/** The last word of a subject as a number; -1 if it is not one. */
 export function lastNumber(subject: string): number {
   const word = subject.slice(subject.lastIndexOf(".") + 1);
   return /^[0-9]{1,9}$/.test(word) ? Number(word) : -1;

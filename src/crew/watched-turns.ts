@@ -1,22 +1,22 @@
 /**
- * A worker's computations, one after the other, with a clock beside them. A process may be alive, renew its leases, and
- * yet never come to an end: a file system that hangs, a thread that waits for ever. Then others must have its blocks.
+ * A worker's computations, one after the other, with a time limit. A process may be alive and renew its leases, and yet
+ * make no progress: a file system that hangs, a thread in deadlock. Then other workers must get its blocks.
  */
 import { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { CrewHold } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { Clock } from "./clock.ts";
 
-/** Reading bins over a slow network, or waiting for a machine that swaps. */
+/** Time to read bins over a slow network, or on a machine that swaps. */
 const leastMs = 600_000;
-/** Some ten times what a ciphertext of 2048 bits takes on one core, summed into a bin. */
+/** About ten times the time to add a ciphertext of 2048 bits to a bin on one core. */
 const cellMs = 0.02;
 
-/** What one turn on a block may take at the most. */
+/** The time limit of one computation on a block. */
 export function turnMsMax({ rowCount, binCounts }: Pick<CrewHold, "rowCount" | "binCounts">): number {
   return leastMs + rowCount * binCounts.length * cellMs;
 }
 
-/** One turn that does not end. */
+/** A computation that exceeds its limit. */
 export interface StuckTurn {
   readonly block: number;
   readonly forMs: number;
@@ -24,10 +24,10 @@ export interface StuckTurn {
 
 export class WatchedTurns {
   readonly #clock: Clock;
-  /** The same turns without the clock: for tasks, which the party asks for again. */
+  /** The same queue without the time limit: for tasks, which the party offers again. */
   readonly unwatched = new Exclusive();
   #current: { readonly block: number; readonly sinceMs: number; readonly untilMs: number } | null = null;
-  /** How many have ended: whoever sees it grow knows that the worker gets on. */
+  /** The number of finished computations, by which the party sees progress. */
   ended = 0;
 
   constructor(clock: Clock) {
@@ -47,7 +47,7 @@ export class WatchedTurns {
     });
   }
 
-  /** Null where it gets on. */
+  /** Null if no computation is overdue. */
   get stuck(): StuckTurn | null {
     const now = this.#clock.now();
     if (this.#current === null || now <= this.#current.untilMs) return null;

@@ -5,7 +5,7 @@ import { randomTable } from "../../test/support/tables.ts";
 import { generateKey, selectKernel } from "../crypto/paillier/index.ts";
 import { paillier } from "../scheme/paillier/paillier.ts";
 
-test("a worker without room takes no block; others take all", async () => {
+test("a worker without memory takes no block; others take all", async () => {
   const crew = new TestCrew();
   const full = crew.work("full", { hasRoom: () => false });
   const able = crew.work("able");

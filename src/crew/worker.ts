@@ -1,6 +1,7 @@
 /**
- * A worker: a process of the same company that holds blocks for a party. It looks at the crew's board for the epoch
- * that is current, and serves one after the other. It opens no port, stores nothing, and may be killed at any time.
+ * A worker: a process of the same company that holds blocks for a party. It polls the crew's status table for the
+ * current epoch, and serves epochs one after the other. It opens no port, stores nothing, and may be killed at any
+ * time.
  */
 import { TandemError } from "../base/error.ts";
 import type { BlockWork } from "../scheme/blocks/block.ts";
@@ -10,52 +11,52 @@ import type { CrewEpoch, CrewHold } from "../wire/generated/tandem/v1/crew_pb.ts
 import { doing } from "./activity.ts";
 import type { BlockFiles } from "./block-files.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
-import { ableWorkers, CrewBoard } from "./crew-board.ts";
+import { ableWorkers, CrewStatusTable } from "./crew-status.ts";
 import type { Engine } from "./engine.ts";
 import { SealedMessages, type SealOf } from "./sealed-messages.ts";
 import { ServedEpoch } from "./served-epoch.ts";
 
 export interface WorkerOptions {
-  /** Small letters, digits and dashes; no other worker of the crew has it. */
+  /** Lower-case letters, digits and dashes; unique in the crew. */
   readonly id: string;
   readonly engine: Engine;
   readonly sealOf: SealOf;
   readonly files: BlockFiles;
   readonly version: string;
   readonly threads: number;
-  /** Finds a scheme. @throws TandemError for one that it does not know */
+  /** Looks up a scheme. @throws TandemError for an unknown one */
   readonly schemeNamed: (name: string) => Pick<Scheme, "block" | "task">;
   readonly clock?: Clock | undefined;
-  /** Ends with the first epoch that it has served. */
+  /** Stop after the first epoch. */
   readonly once?: boolean | undefined;
-  /** Whether one block more may be taken; always, if left out. */
+  /** Whether one more block fits; default: always. */
   readonly hasRoom?: (() => boolean) | undefined;
-  /** Says what hinders it, in words that may be shown; empty: nothing any more. */
+  /** Reports a problem, with a message that may be shown; empty: it is resolved. */
   readonly onTrouble?: ((trouble: string, cause?: unknown) => void) | undefined;
 }
 
-const boardMs = 500;
-const anotherKey = "somebody on the board has another crew.key than this worker";
+const statusMs = 500;
+const anotherKey = "another process of the crew has a different crew.key than this worker";
 const noRoom = "not one block fits into the --memory of a worker";
 
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
-  readonly #board: CrewBoard;
+  readonly #statusTable: CrewStatusTable;
   #serving: { readonly epoch: string; readonly served: ServedEpoch } | null = null;
   #share = 0;
   #taskCount = 0;
   #trouble = "";
-  /** The engine did not answer. */
+  /** Set if the engine did not answer. */
   #isAway = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#board = new CrewBoard(options.engine.board, options.sealOf);
+    this.#statusTable = new CrewStatusTable(options.engine.statusTable, options.sealOf);
   }
 
-  /** Blocks that it holds. */
+  /** The number of held blocks. */
   get blockCount(): number {
     return this.#serving?.served.blockCount ?? 0;
   }
@@ -64,12 +65,12 @@ export class Worker {
     return this.#serving?.served.doing ?? doing.nothing;
   }
 
-  /** Tasks that it has done. */
+  /** The number of finished tasks. */
   get taskCount(): number {
     return this.#taskCount;
   }
 
-  /** Until the signal; its blocks are given back then. */
+  /** Runs until the signal; then its blocks are returned. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -78,23 +79,24 @@ export class Worker {
         this.#isAway = false;
       } catch (error) {
         this.#isAway = true;
-        this.#note(error); // a server may be away: it is looked for again
+        this.#note(error); // a server may be unreachable: it is tried again
       }
       if (this.#options.once === true && this.#serving?.served.isOver === true) break;
-      await sleep(this.#clock, boardMs, signal);
+      await sleep(this.#clock, statusMs, signal);
     }
     this.#serving?.served.leave(true);
-    await this.#board.removeWorker(this.#options.id).catch(() => {}); // it goes by itself
+    await this.#statusTable.removeWorker(this.#options.id).catch(() => {}); // the entry expires by itself
   }
 
   async #look(): Promise<void> {
     const { id, version, threads } = this.#options;
     const { blockCount: blocks, doing: now } = this;
     const memoryMib = Math.ceil(process.memoryUsage.rss() / 2 ** 20);
-    // Who can read this line has the same key: another one on the board is no trouble of this worker's.
+    // A process that can read this entry has the same key: another key in the table is then no problem of this
+    // worker.
     const trouble = this.#trouble === anotherKey ? "" : this.#trouble;
-    await this.#board.putWorker(id, { version, threads, blocks, trouble, memoryMib, doing: now });
-    const view = await this.#board.read();
+    await this.#statusTable.putWorker(id, { version, threads, blocks, trouble, memoryMib, doing: now });
+    const view = await this.#statusTable.read();
     const { epoch } = view;
     this.#share = Math.ceil((epoch?.blocks ?? 0) / Math.max(1, ableWorkers(view, version)));
     if (epoch === null) {
@@ -118,7 +120,7 @@ export class Worker {
     const { engine, sealOf, id } = this.#options;
     this.#leave();
     const epoch = await engine.join(name);
-    if (epoch === null) return; // it is over, or not there yet
+    if (epoch === null) return; // the epoch is over, or does not exist yet
     this.#say("");
     const served = new ServedEpoch({
       worker: id,
@@ -140,7 +142,7 @@ export class Worker {
   async #make({ scheme, terms, firstRow, rowCount, binCounts, file, digest }: CrewHold): Promise<BlockWork> {
     const { schemeNamed, files, threads } = this.#options;
     const { block } = schemeNamed(scheme);
-    if (block === undefined) throw new TandemError("USAGE", `the scheme ${scheme} has no work for workers`);
+    if (block === undefined) throw new TandemError("USAGE", `the scheme ${scheme} does not support workers`);
     const columns = await files.read(file, digest, rowCount, Uint32Array.from(binCounts));
     return block({ terms, firstRow, rowCount, columns }, { threads });
   }

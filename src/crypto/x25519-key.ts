@@ -1,9 +1,7 @@
 /**
  * X25519 keys from random bytes. Node's generateKeyPairSync is avoided: exporting its keys holds a lock while it
- * creates
- * strings, and if garbage collection runs at that moment, the finaliser of the generation waits for the same lock.
- * The
- * process then deadlocks (seen with Node 20).
+ * creates strings, and if garbage collection runs at that moment, the finaliser of the generation waits for the same
+ * lock. The process then deadlocks (seen with Node 20).
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import type { SecureRandom } from "../base/random.ts";

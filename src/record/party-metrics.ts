@@ -11,7 +11,11 @@ export class PartyMetrics {
   readonly #counters = new Map(eventCounters());
   readonly #redone = new Counter("tandem_rounds_redone_total", "Rounds that were begun, lost and done once more.");
   readonly #bytes = new Counter("tandem_crew_engine_bytes_total", "Sealed bytes to and from the engine.");
-  readonly #workers = this.#gauge("tandem_crew_workers", "Workers on the board.", ({ workerCount }) => workerCount);
+  readonly #workers = this.#gauge(
+    "tandem_crew_workers",
+    "Workers in the status table.",
+    ({ workerCount }) => workerCount,
+  );
   readonly #held = this.#gauge(
     "tandem_crew_blocks_held",
     "Blocks that workers hold.",

@@ -1,10 +1,8 @@
 /**
- * The interface between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for
- * additions.
+ * The interface between the protocol and a cipher. The protocol asks a scheme for candidate sums, never for additions.
  * The messages between the two halves of a scheme are opaque to everything else: the fields `scheme` of proto/.
  *
- * Nothing outside a scheme depends on its cipher: node membership, the offered candidates and their order belong to
- * the
+ * Nothing outside a scheme depends on its cipher: node membership, the offered candidates and their order belong to the
  * protocol (candidates/), and a scheme is looked up by name (registry.ts). The interface of the halves depends on the
  * training protocol that the cipher is made for: sent-scheme.ts, hidden-scheme.ts.
  */

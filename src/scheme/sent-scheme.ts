@@ -1,6 +1,5 @@
 /**
- * The two halves of a scheme whose gradients are encrypted once per round: passive parties are sent the members of
- * each
+ * The two halves of a scheme whose gradients are encrypted once per round: passive parties are sent the members of each
  * node, and sum the ciphertexts that they hold.
  */
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";

@@ -26,7 +26,7 @@ export interface TestCrewOptions {
   readonly bytesMax?: number;
   readonly clock?: TickingClock;
   readonly leaseMs?: number;
-  readonly boardMs?: number;
+  readonly statusMs?: number;
 }
 
 export class TestCrew {
@@ -38,11 +38,11 @@ export class TestCrew {
   readonly #workers: TestWorker[] = [];
   readonly #parties: MemoryConnection[] = [];
 
-  constructor({ seed, bytesMax = Infinity, clock, leaseMs = 1000, boardMs = 3000 }: TestCrewOptions = {}) {
+  constructor({ seed, bytesMax = Infinity, clock, leaseMs = 1000, statusMs = 3000 }: TestCrewOptions = {}) {
     this.clock = clock ?? new TickingClock();
     this.#leaseMs = leaseMs;
     const faults = seed === undefined ? {} : { faults: { random: new SeededRandom(seed), doubling: 0.2, delayMs: 6 } };
-    this.engine = new MemoryEngine({ clock: this.clock, leaseMs, boardMs, bytesMax, ...faults });
+    this.engine = new MemoryEngine({ clock: this.clock, leaseMs, statusMs, bytesMax, ...faults });
   }
 
   /** The party's side. */

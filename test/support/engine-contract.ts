@@ -14,8 +14,8 @@ import { expectError } from "./expect-error.ts";
 /** One crew on one engine. */
 export interface EngineWorld {
   readonly leaseMs: number;
-  /** For how long a worker's line stays on the board. */
-  readonly boardMs: number;
+  /** For how long a worker's line stays in the status table. */
+  readonly statusMs: number;
   party(): Promise<Engine>;
   worker(): Promise<Engine>;
 }
@@ -211,25 +211,25 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     expect(await heard(late, 1)).toEqual([]);
   });
 
-  test("the board shows what lasts, and who was there of late", async () => {
+  test("the status table shows lasting entries, and workers seen recently", async () => {
     const { world, party, worker } = await begun();
-    await party.board.put("epoch", bytes("e1"), true);
-    await worker.board.put("worker.w1", bytes("2 threads"));
-    await worker.board.put("worker.w2", bytes("4 threads"));
-    await worker.board.put("worker.w2", bytes("8 threads"));
+    await party.statusTable.put("epoch", bytes("e1"), true);
+    await worker.statusTable.put("worker.w1", bytes("2 threads"));
+    await worker.statusTable.put("worker.w2", bytes("4 threads"));
+    await worker.statusTable.put("worker.w2", bytes("8 threads"));
     const shown = async (engine: Engine): Promise<string[]> =>
-      [...(await engine.board.entries())].map(([key, value]) => `${key} ${text(value)}`).toSorted();
+      [...(await engine.statusTable.entries())].map(([key, value]) => `${key} ${text(value)}`).toSorted();
     const everything = ["epoch e1", "worker.w1 2 threads", "worker.w2 8 threads"];
     expect(await shown(party)).toEqual(everything);
     expect(await shown(worker)).toEqual(everything);
-    await worker.board.remove("worker.w1");
-    await worker.board.remove("worker.w7");
+    await worker.statusTable.remove("worker.w1");
+    await worker.statusTable.remove("worker.w7");
     expect(await shown(party)).toEqual(["epoch e1", "worker.w2 8 threads"]);
-    await pause(world.boardMs * 1.6);
+    await pause(world.statusMs * 1.6);
     expect(await shown(party)).toEqual(["epoch e1"]);
-    await party.board.put("epoch", bytes("e2"), true);
+    await party.statusTable.put("epoch", bytes("e2"), true);
     expect(await shown(worker)).toEqual(["epoch e2"]);
-    await party.board.remove("epoch");
+    await party.statusTable.remove("epoch");
     expect(await shown(worker)).toEqual([]);
   });
 

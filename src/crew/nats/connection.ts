@@ -1,6 +1,6 @@
 /**
- * The connection to the servers: mutual TLS, always. It is made again by itself for as long as it takes; what was
- * unconfirmed meanwhile is sent again by whoever waits for it.
+ * The connection to the servers: always mutual TLS. It reconnects automatically without a time limit; the callers send
+ * unconfirmed messages again.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,24 +13,24 @@ import { lost } from "./trouble.ts";
 export interface ServerAccess {
   /** As in `tls://nats-0.nats:4222`. */
   readonly servers: readonly string[];
-  /** PEM texts: who we are, and who vouches for the servers. */
+  /** PEM texts: the client's identity, and the authority of the servers. */
   readonly tls: { readonly certificate: string; readonly key: string; readonly authority: string };
-  /** What the servers' operator sees. */
+  /** The client name that the servers' operator sees. */
   readonly client: string;
   /** How long to wait for an answer while there is no connection. */
   readonly patienceMs: number;
-  /** How long to wait for the first connection; as long, if left out. */
+  /** How long to wait for the first connection; default: the same. */
   readonly firstPatienceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Says why there is no connection yet. */
+  /** Called with the reason why there is no connection yet. */
   readonly onWait?: ((why: string) => void) | undefined;
 }
 
 const retryMs = 500;
-/** Messages have headers too. */
+/** Room for message headers. */
 const headerBytesMax = 4096;
 
-/** @throws TandemError CERTIFICATE where one side does not trust the other, ENGINE_LOST after the patience */
+/** @throws TandemError CERTIFICATE if one side does not trust the other, ENGINE_LOST after the patience */
 export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
   checkIdentity(access.tls);
   const until = Date.now() + (access.firstPatienceMs ?? access.patienceMs);
@@ -45,7 +45,7 @@ export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
       if (Date.now() > until)
         throw lost(
           `no server of ${access.servers.join(", ")} can be reached: ${why}. ` +
-            "Start nats-server there, or do without workers: --embedded",
+            "Start nats-server there, or run without workers: --embedded",
           error,
         );
       if (attempt === 0) access.onWait?.(`${access.servers.join(", ")}: ${why}`);
@@ -54,7 +54,7 @@ export async function connectTo(access: ServerAccess): Promise<NatsConnection> {
   }
 }
 
-/** How often the connection was made again. A server may have been started again meanwhile. */
+/** The number of reconnections. The server may have been restarted in between. */
 export function countReconnects(connection: NatsConnection): () => number {
   let count = 0;
   void (async () => {
@@ -63,7 +63,7 @@ export function countReconnects(connection: NatsConnection): () => number {
   return () => count;
 }
 
-/** Where a certificate is too old a server only hangs up; with a key of another one it looks to be away. */
+/** Checked here, because a server just closes the connection for an expired certificate or a wrong key. */
 function checkIdentity({ certificate, key }: ServerAccess["tls"]): void {
   const { validTo, isOwnKey } = identityOf(certificate, key);
   if (!isOwnKey)
@@ -71,7 +71,7 @@ function checkIdentity({ certificate, key }: ServerAccess["tls"]): void {
   if (Date.now() > Date.parse(validTo))
     throw new TandemError(
       "CERTIFICATE",
-      `the crew's certificate expired at ${validTo}. 'tandem init crew' makes others`,
+      `the crew's certificate expired at ${validTo}. Create new ones with 'tandem init crew'`,
     );
 }
 
@@ -93,14 +93,14 @@ async function connectedOnce({ servers, tls, client }: ServerAccess): Promise<Na
     tls: withIdentity({ ca: tls.authority, cert: tls.certificate, key: tls.key }, servers),
     timeout: 5000,
   };
-  // One that is to last does not say why it cannot be made: it tries for ever.
+  // A permanent connection does not report why it cannot be established: it retries for ever.
   await connect({ ...options, reconnect: false }).then((trial) => trial.close());
   const connection = await connect({
     ...options,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitterTLS: 100,
-    // A host that is gone does not close its connections.
+    // A host that fails does not close its connections.
     pingInterval: 5000,
     maxPingOut: 2,
   });
@@ -109,13 +109,13 @@ async function connectedOnce({ servers, tls, client }: ServerAccess): Promise<Na
   await connection.close();
   throw new TandemError(
     "USAGE",
-    `the engine takes messages of ${payloadMax} bytes; Tandem needs its usual max_payload of 1 MB`,
+    `the engine accepts messages of ${payloadMax} bytes; Tandem needs the default max_payload of 1 MB`,
   );
 }
 
 /**
- * A server must be one of those that the config names. (Of an address the client library would ask whether it is
- * localhost; and servers tell of others, by addresses that stand in no certificate.)
+ * A server must be one of those that the config names. (For an address the client library would check the name
+ * localhost; and servers announce others by addresses that are in no certificate.)
  */
 function withIdentity(tls: TlsOptions, servers: readonly string[]): TlsOptions {
   const hosts = servers.map((server) => new URL(server.replace(/^tls:/, "https:")).hostname.replace(/^\[|\]$/g, ""));
@@ -129,7 +129,8 @@ function withIdentity(tls: TlsOptions, servers: readonly string[]): TlsOptions {
 const distrustCodes =
   /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_OSSL|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** A server that does not know our certificate's authority hangs up: that may also be a server that is starting. */
+/** A server that does not know our certificate's authority closes the connection, as does a server that is starting.
+ * */
 function isDistrust(error: unknown): boolean {
   if (error instanceof errors.AuthorizationError) return true;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -142,11 +143,11 @@ function whyNot(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (/does not support 'tls'/.test(message)) return "it does not speak TLS";
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return `its certificate is for other hosts than those that are named (${code})`;
+    return `its certificate is for other hosts than the configured ones (${code})`;
   if (/^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code ?? ""))
     return `its certificate was not signed by the tls.authority of this config; is it another crew's? (${code})`;
-  if (/^ERR_SSL_.*ALERT/.test(code ?? "")) return `it refuses this certificate (${code})`;
+  if (/^ERR_SSL_.*ALERT/.test(code ?? "")) return `it rejects this certificate (${code})`;
   if (code === "ECONNRESET" || code === "EPIPE")
-    return "it hangs up. Does it know the authority that has signed this certificate?";
+    return "it closes the connection. Does it know the authority that signed this certificate?";
   return code === undefined ? message : `${message} (${code})`;
 }

@@ -10,7 +10,7 @@ import { makeQueue, takeNext } from "./queue.ts";
 import { Slots } from "./slots.ts";
 import { isStreamGone, withPatience } from "./trouble.ts";
 
-/** What an epoch does everything with. */
+/** Shared resources of an epoch. */
 export interface Access {
   readonly connection: NatsConnection;
   readonly reconnects: () => number;
@@ -18,11 +18,11 @@ export interface Access {
   readonly jsm: JetStreamManager;
   readonly crew: string;
   readonly patienceMs: number;
-  /** Null at a worker: it offers nothing. */
+  /** Null at a worker, which offers nothing. */
   readonly leaseMs: number | null;
 }
 
-/** Unconfirmed messages of one process: enough to keep a line busy, and little to send again. */
+/** Limit of unconfirmed messages of one process: enough to keep a connection busy, and few to send again. */
 const publishesMax = 16;
 const publishTimeoutMs = 3000;
 
@@ -65,7 +65,7 @@ export class NatsEpoch implements Epoch {
 
   async offer(queue: string, message: Uint8Array): Promise<void> {
     const { jsm, leaseMs } = this.#access;
-    assert(leaseMs !== null, "a party offers, a worker takes");
+    assert(leaseMs !== null, "a party offers items, a worker takes them");
     let made = this.#queues.get(queue);
     if (made === undefined) {
       made = this.#patiently(() => makeQueue(jsm, this.#names, queue, leaseMs));
@@ -90,7 +90,7 @@ export class NatsEpoch implements Epoch {
   }
 
   hear(filter: string, signal: AbortSignal): AsyncIterable<HeardMessage> {
-    // From now on, whenever somebody begins to read.
+    // Subscribes now, even if reading begins later.
     const heard = this.#access.connection.subscribe(this.#names.said(filter));
     const stop = (): void => heard.unsubscribe();
     if (signal.aborted) stop();
@@ -115,7 +115,7 @@ export class NatsEpoch implements Epoch {
       });
   }
 
-  /** The same id each time: what was stored without our hearing of it is not stored twice. */
+  /** The same id each time: a message that was stored without our knowledge is not stored twice. */
   #publish(stream: string, subject: string, message: Uint8Array): Promise<void> {
     assert(message.length <= messageBytesMax, "a message has at most 1 MB");
     const { js, jsm, patienceMs } = this.#access;
@@ -126,7 +126,7 @@ export class NatsEpoch implements Epoch {
         try {
           await js.publish(subject, message, { msgID, timeout, expect: { streamName: stream } });
         } catch (error) {
-          // Nobody answers where the stream is gone, and while servers elect: one of them says which it is.
+          // There is no answer if the stream is gone, and during an election: a query distinguishes them.
           if (error instanceof Error && error.name === "JetStreamNotEnabled") await jsm.streams.info(stream);
           throw error;
         }

@@ -1,10 +1,10 @@
 /**
- * The messages of a filter from a position on, each at least once. The server's consumer is disposable: the position
- * is kept here, and a consumer that is silent is replaced by a new one. (It lives on one server of a cluster; when that
- * server dies, the client library waits for it.)
+ * The messages of a filter from a position on, each at least once. The server's consumer is disposable: the position is
+ * tracked here, and a silent consumer is replaced by a new one. (It lives on one server of a cluster; if that server
+ * dies, the client library waits for it.)
  *
- * A server that was killed may number anew: of a stream that was empty then it has forgotten where it was. So after
- * each loss of the connection everything that is stored is read once more, and comes twice.
+ * A server that was killed may restart its numbering: it forgets the last position of a stream that was empty then. So
+ * after each loss of the connection all stored messages are read again, and delivered twice.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ConsumerMessages, JetStreamClient } from "@nats-io/jetstream";
@@ -22,7 +22,7 @@ export interface FollowedFrom {
   readonly reconnects: () => number;
 }
 
-/** @throws TandemError ENGINE_LOST where the stream is no more */
+/** @throws TandemError ENGINE_LOST if the stream no longer exists */
 export async function* followed(
   { js, reconnects }: FollowedFrom,
   names: EpochNames,
@@ -60,7 +60,7 @@ export async function* followed(
   }
 }
 
-/** @returns null where a server is away or electing */
+/** @returns null if a server is unreachable or electing */
 async function consumed(
   js: JetStreamClient,
   names: EpochNames,
@@ -81,7 +81,7 @@ async function consumed(
   }
 }
 
-/** Closes messages that are silent for too long. Who is busy computing asks for nothing, and hears nothing. */
+/** Closes a silent consumer. A busy reader requests nothing, and so receives nothing. */
 function watchSilence(
   messages: ConsumerMessages,
   isLost: () => boolean,

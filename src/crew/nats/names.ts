@@ -1,15 +1,15 @@
 /**
- * Names of a crew's streams and subjects. A crew keeps to `tandem-<crew>-...` and `tandem.<crew>.>`: rights in the
- * server's config are made of these, so that one crew cannot touch another's.
+ * Names of a crew's streams and subjects. A crew uses `tandem-<crew>-...` and `tandem.<crew>.>`: the permissions in the
+ * server's config are based on these, so that one crew cannot access another's.
  */
 import { assert } from "../../base/assert.ts";
 import { crewSyntax } from "../crew-name.ts";
 
-/** A stream per kind of stored message: those who follow sums do not make the server read past the logs. */
+/** One stream per kind of stored message, so that readers of sums do not make the server skip the logs. */
 export const storedKinds = ["log", "sum", "done"] as const;
 type StoredKind = (typeof storedKinds)[number];
 
-/** A stream per kind of what is offered, by the first word of a queue's name. */
+/** One stream per kind of offered item, by the first word of a queue's name. */
 export const queueKinds = ["hold", "task"] as const;
 type QueueKind = (typeof queueKinds)[number];
 const queueStreams: Readonly<Record<QueueKind, string>> = { hold: "queue", task: "tasks" };
@@ -18,17 +18,17 @@ const epochSyntax = /^[0-9A-Za-z]{1,64}$/;
 const wordSyntax = /^[0-9A-Za-z_-]+$/;
 
 export interface EpochNames {
-  /** The stream that a queue belongs to. */
+  /** The stream of a queue. */
   queueStream(name: string): string;
   queue(name: string): string;
   /** A consumer's name has no dots. */
   queueConsumer(name: string): string;
-  /** The stream that a subject or a filter belongs to. */
+  /** The stream of a subject or a filter. */
   stream(subject: string): string;
-  /** A subject or a filter as the server has it. */
+  /** A subject or a filter in the server's form. */
   stored(subject: string): string;
   said(subject: string): string;
-  /** As those above have it. */
+  /** A subject in the form of the layers above. */
   own(serverSubject: string): string;
 }
 
@@ -40,7 +40,7 @@ export function epochNames(crew: string, epoch: string): EpochNames {
     const words = subject.split(".");
     assert(
       words.every((word, i) => wordSyntax.test(word) || (word === ">" && i > 0 && i === words.length - 1)),
-      `'${subject}' is words with dots between them`,
+      `'${subject}' consists of words separated by dots`,
     );
     return subject;
   };
@@ -65,25 +65,25 @@ function queueKindOf(name: string): QueueKind {
 function kindOf(subject: string): StoredKind {
   const [first] = subject.split(".");
   const kind = storedKinds.find((known) => known === first);
-  assert(kind !== undefined, `what is stored begins with one of ${storedKinds.join(", ")}`);
+  assert(kind !== undefined, `a stored subject begins with one of ${storedKinds.join(", ")}`);
   return kind;
 }
 
-/** @returns whether a stream belongs to some epoch of the crew, and so not to its board or to another crew */
+/** @returns whether a stream belongs to an epoch of the crew, rather than to its status table or to another crew */
 export function isOfAnEpoch(crew: string, stream: string): boolean {
   const prefix = `tandem-${crew}-`;
   return stream.startsWith(prefix) && /^[0-9A-Za-z]+-(?:log|sum|done|queue|tasks)$/.test(stream.slice(prefix.length));
 }
 
-/** What stays, and what goes when nobody writes it again. */
-export const boardKinds = ["lasting", "passing"] as const;
-export type BoardKind = (typeof boardKinds)[number];
+/** Entries that last, and entries that expire unless renewed. */
+export const statusKinds = ["lasting", "passing"] as const;
+export type StatusKind = (typeof statusKinds)[number];
 
-export function boardStream(crew: string, kind: BoardKind): string {
+export function statusStream(crew: string, kind: StatusKind): string {
   return `tandem-${crew}-${kind}`;
 }
 
-/** @param key words with dots between them, or `>` */
-export function boardSubject(crew: string, kind: BoardKind, key: string): string {
+/** @param key words separated by dots, or `>` */
+export function statusSubject(crew: string, kind: StatusKind, key: string): string {
   return `tandem.${crew}.board.${kind}.${key}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Things that one worker at a time may have. A message that was handed out and is not acknowledged is the lease: it is
- * handed out again when nobody has renewed it for the lease's time.
+ * Items that one worker at a time may hold. A delivered, unacknowledged message is the lease: it is delivered again if
+ * it is not renewed within the lease's time.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Consumer, JetStreamClient, JetStreamManager, JsMsg } from "@nats-io/jetstream";
@@ -12,7 +12,7 @@ import { isConsumerGone, lastingTrouble } from "./trouble.ts";
 const askMs = 1000;
 const retryMs = 300;
 
-/** Made by whoever offers; again is no harm. */
+/** Created by the party that offers; creating it again is harmless. */
 export async function makeQueue(
   jsm: JetStreamManager,
   names: EpochNames,
@@ -29,7 +29,7 @@ export async function makeQueue(
   });
 }
 
-/** @param known consumers that were found before @throws TandemError ENGINE_LOST where the epoch is no more */
+/** @param known consumers that were found before @throws TandemError ENGINE_LOST if the epoch no longer exists */
 export async function takeNext(
   js: JetStreamClient,
   names: EpochNames,
@@ -54,7 +54,7 @@ export async function takeNext(
   return null;
 }
 
-/** What comes after the signal is given back. */
+/** A message that arrives after the signal is returned. */
 async function nextUntil(consumer: Consumer, signal: AbortSignal): Promise<JsMsg | null> {
   const asked = consumer.next({ expires: askMs });
   let stop = (): void => {};
@@ -74,17 +74,17 @@ function leaseOn(message: JsMsg): Lease {
     renew: () => quietly(() => message.working()),
     giveBack: () => quietly(() => message.nak()),
     async done() {
-      // Unconfirmed, it is handed out once more: what is done twice has one outcome.
+      // If the confirmation is lost, it is handed out again: doing it twice has the same outcome.
       await message.ackAck().catch(() => {});
     },
   };
 }
 
-/** The lease runs out by itself where the connection is closed. */
+/** If the connection is closed, the lease expires by itself. */
 function quietly(work: () => void): void {
   try {
     work();
   } catch {
-    // Nobody is there to be told.
+    // There is no one to report to.
   }
 }

@@ -1,8 +1,8 @@
 /**
- * What a crew's users may do on a server: no more than the engine does. Streams have no dots in their names, so that a
- * server cannot give rights on some of them: a crew therefore has an account of its own, where there are no others.
+ * The permissions of a crew's users on a server: no more than the engine needs. Stream names have no dots, so a server
+ * cannot grant permissions for some of them: a crew therefore has its own account without other streams.
  */
-import { boardStream, boardSubject, storedKinds } from "./names.ts";
+import { statusStream, statusSubject, storedKinds } from "./names.ts";
 
 export interface Rights {
   readonly publish: readonly string[];
@@ -12,7 +12,7 @@ export interface Rights {
 const consumers = ["CREATE.>", "INFO.*.*", "DELETE.*.*", "MSG.NEXT.*.*"].map((what) => `$JS.API.CONSUMER.${what}`);
 const answers = "_INBOX.>";
 
-/** It makes and deletes streams, and writes everything. */
+/** It creates and deletes streams, and writes everything. */
 export function partyRights(crew: string): Rights {
   const streams = ["CREATE", "UPDATE", "INFO", "DELETE", "PURGE"].map((what) => `$JS.API.STREAM.${what}.*`);
   return {
@@ -28,16 +28,16 @@ export function partyRights(crew: string): Rights {
   };
 }
 
-/** It writes answers, and its own line on the board. */
+/** It writes answers, and its own entry of the status table. */
 export function workerRights(crew: string): Rights {
   const answered = storedKinds.filter((kind) => kind !== "log").map((kind) => `tandem.${crew}.*.${kind}.>`);
   return {
     publish: [
       ...answered,
       `tandem.${crew}.*.said.>`,
-      boardSubject(crew, "passing", ">"),
+      statusSubject(crew, "passing", ">"),
       "$JS.API.STREAM.INFO.*",
-      `$JS.API.STREAM.PURGE.${boardStream(crew, "passing")}`,
+      `$JS.API.STREAM.PURGE.${statusStream(crew, "passing")}`,
       ...consumers,
       "$JS.ACK.>",
     ],

@@ -1,15 +1,15 @@
-/** A config for nats-server: mutual TLS, an account for a crew, and the least rights for its two users. */
+/** A config for nats-server: mutual TLS, an account for a crew, and the least permissions for its two users. */
 import { partyRights, type Rights, workerRights } from "./rights.ts";
 
 export interface ServerConfig {
   readonly crew: string;
   /** Where clients connect. */
   readonly listen: string;
-  /** Where the operator's own tools ask for figures. */
+  /** Where the operator's tools query metrics. */
   readonly monitor: string;
 }
 
-/** The names in the certificates; the server takes them for users. */
+/** The names in the certificates, which the server uses as user names. */
 export function partyUser(crew: string): string {
   return `${crew}-party`;
 }
@@ -18,7 +18,7 @@ export function workerUser(crew: string): string {
   return `${crew}-worker`;
 }
 
-/** Paths are relative to the folder that the server is started in. */
+/** Paths are relative to the working directory of the server. */
 export function serverConfigText({ crew, listen, monitor }: ServerConfig): string {
   return `# nats-server for the crew of ${crew}. Start it in this folder: nats-server -c nats.conf
 # It needs this file, ca.pem, server.pem and server.key. It must not have crew.key: what it carries is sealed with that.
@@ -47,7 +47,7 @@ ${accountText(crew)}
 `;
 }
 
-/** A second crew on the same server is a second account: streams of one do not exist for the other. */
+/** A second crew on the same server is a second account: it cannot see the streams of the first. */
 export function accountText(crew: string): string {
   return `  "tandem-${crew}": {
     jetstream: enabled

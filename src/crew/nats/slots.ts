@@ -1,4 +1,4 @@
-/** Some things at a time, the others in turn. */
+/** Limits concurrency; the others wait in order. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,10 +1,10 @@
-/** What the server and its client library say when something is wrong, in our words; and trying again. */
+/** Translates errors of the server and its client library, and retries. */
 import { setTimeout as pause } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { TandemError } from "../../base/error.ts";
 
-/** The server's numbers of what is wrong. */
+/** Error codes of the server. */
 const streamNotFound = 10059;
 const consumerNotFound = 10014;
 /** Storing failed (a stream's limit), limits of the account, memory, disk, and of what may be reserved. */
@@ -22,7 +22,7 @@ export function isConsumerGone(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === consumerNotFound;
 }
 
-/** @returns our error where trying again would not help; null where it may */
+/** @returns our error if retrying would not help; null if it may */
 export function lastingTrouble(error: unknown): TandemError | null {
   if (error instanceof TandemError) return error;
   if (isStreamGone(error))
@@ -36,11 +36,13 @@ export function lastingTrouble(error: unknown): TandemError | null {
       },
     );
   if (error instanceof JetStreamApiError && unfit.includes(error.code))
-    return new TandemError("USAGE", `the engine cannot do what crew: asks for: ${error.message}`, { cause: error });
+    return new TandemError("USAGE", `the engine does not support the settings of crew:: ${error.message}`, {
+      cause: error,
+    });
   if (isForbidden(error) || (error instanceof Error && isForbidden(error.cause)))
     return new TandemError(
       "CERTIFICATE",
-      "the engine does not give this certificate the rights of the crew. Compare crew.name with the engine's config",
+      "the engine does not grant this certificate the crew's permissions. Compare crew.name with the engine's config",
       { cause: error },
     );
   if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError)
@@ -52,7 +54,7 @@ function isForbidden(error: unknown): boolean {
   return error instanceof errors.PermissionViolationError;
 }
 
-/** Does `work` again until it succeeds: a server may be restarting, or a cluster electing. @throws TandemError */
+/** Repeats `work` until it succeeds: a server may be restarting, or a cluster electing. @throws TandemError */
 export async function withPatience<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
   const until = Date.now() + patienceMs;
   for (;;) {
@@ -68,7 +70,7 @@ export async function withPatience<T>(patienceMs: number, work: () => Promise<T>
 }
 
 function silent(patienceMs: number, cause: unknown): TandemError {
-  return lost(`the engine has not answered for ${Math.round(patienceMs / 1000)} s: does nats-server run?`, cause);
+  return lost(`the engine has not answered for ${Math.round(patienceMs / 1000)} s: is nats-server running?`, cause);
 }
 
 export function lost(what: string, cause?: unknown): TandemError {

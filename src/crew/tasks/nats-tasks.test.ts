@@ -1,4 +1,5 @@
-/** A bank and a shop with workers over a real server: the same model, and nothing of the bank's is ever on its disk. */
+/** A bank and a shop with workers over a real server: the same model, and no data of the bank on the server's disk.
+ * */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -39,7 +40,7 @@ interface Sent {
   readonly message: Uint8Array;
 }
 
-/** One company's party and its workers; what they send is noted, and what workers are told of tasks. */
+/** One company's party and its workers; records what they send, and which terms workers receive. */
 class Company {
   readonly sent: Sent[] = [];
   readonly secrets: Uint8Array[] = [];
@@ -63,15 +64,15 @@ class Company {
       client: user,
       tls: { certificate, key: own, authority },
       patienceMs: 10_000,
-      keeping: isParty ? { store: "file", replicas: 1, leaseMs, boardMs: 3000 } : undefined,
+      keeping: isParty ? { store: "file", replicas: 1, leaseMs, statusMs: 3000 } : undefined,
     });
     opened.push(engine);
-    const { board } = engine;
+    const { statusTable } = engine;
     return changed<Engine>(engine, {
-      board: changed(board, {
+      statusTable: changed(statusTable, {
         put: (key, message, lasting) => {
           this.sent.push({ subject: `board.${key}`, message });
-          return board.put(key, message, lasting);
+          return statusTable.put(key, message, lasting);
         },
       }),
       begin: async (epoch, inMemory) => this.#noted(await engine.begin(epoch, inMemory)),
@@ -100,7 +101,7 @@ class Company {
     });
   }
 
-  /** The scheme's own, with an ear. */
+  /** The scheme's task work, with recording. */
   readonly #schemeNamed: WorkerOptions["schemeNamed"] = (name) => {
     const { task, ...others } = schemeNamed(name);
     return {
@@ -195,8 +196,8 @@ describe.skipIf(server === null)("tasks over nats-server", () => {
       }
     }
     const prime = Buffer.from(key.p.toString(16));
-    expect(bank.secrets.some((secret) => Buffer.from(secret).includes(prime))).toBe(true); // it was where it is needed
+    expect(bank.secrets.some((secret) => Buffer.from(secret).includes(prime))).toBe(true); // workers received it
     const sentByBank = Buffer.concat(bank.sent.map(({ message }) => message));
-    expect(sentByBank.includes(prime), "nor on the board, nor on its way").toBe(false);
+    expect(sentByBank.includes(prime), "nor in the status table, nor in transit").toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * A party's tasks at its workers, for one attempt. Each is offered to whoever takes it, some at a time; of its results
- * the first counts, and no other is ever opened. What workers must know to do them, a key perhaps, is said to those
- * who ask and stored nowhere. Whatever is lost ends the attempt, with an error that a new attempt may mend.
+ * A party's tasks at its workers, for one attempt. A limited number is offered at a time; the first result of each is
+ * used, and others are never decrypted. The terms that workers need, possibly with a key, are sent on request and never
+ * stored. Any loss ends the attempt with an error from which a new attempt may recover.
  */
 import { setMaxListeners } from "node:events";
 import { isErrorCode, TandemError } from "../../base/error.ts";
@@ -15,7 +15,7 @@ import {
   CrewTermsWantedSchema,
 } from "../../wire/generated/tandem/v1/crew_pb.ts";
 import { type Clock, every } from "../clock.ts";
-import { type CrewBoard, workersMissing } from "../crew-board.ts";
+import { type CrewStatusTable, workersMissing } from "../crew-status.ts";
 import type { Epoch } from "../engine.ts";
 import { Slots } from "../nats/slots.ts";
 import { crewKeyBytes, sealOf } from "../seal.ts";
@@ -27,23 +27,23 @@ import { answerTo } from "./terms-exchange.ts";
 
 export interface RemoteTasksOptions {
   readonly epoch: Epoch;
-  /** Sealed with the crew's key. */
+  /** Encrypted with the crew's key. */
   readonly messages: SealedMessages;
-  readonly board: CrewBoard;
+  readonly statusTable: CrewStatusTable;
   readonly clock: Clock;
-  /** How long nothing may come back, and how long to wait for room. */
+  /** How long no result may arrive, and how long to wait for room. */
   readonly patienceMs: number;
   readonly job: TaskJob;
-  /** Nothing has come back for a while. */
+  /** Called if no result has arrived for a while. */
   readonly onSilence?: (() => Promise<void>) | undefined;
-  /** Called once, with what ends the attempt. */
+  /** Called once, with the error that ends the attempt. */
   readonly onFailure?: ((error: TandemError) => void) | undefined;
 }
 
-/** Out at a time: enough to keep a line and many workers busy, and little to keep in memory. */
+/** Limit of pending tasks: enough to keep a connection and many workers busy, with little memory. */
 const tasksMax = 64;
 const lookMs = 2000;
-/** So long a result may be stored and not come: servers have been seen to forget who waits. */
+/** How long a stored result may fail to arrive: servers have been seen to forget subscribers. */
 const unheardMs = 4000;
 const looksInVainMax = 2;
 /** Longer than a task and a usual lease. */
@@ -52,26 +52,26 @@ const silenceMs = 15_000;
 interface Awaited {
   readonly resolve: (result: Uint8Array) => void;
   readonly reject: (error: TandemError) => void;
-  /** The engine has confirmed that it has the task. */
+  /** The engine has confirmed the task. */
   isOffered: boolean;
 }
 
 export class RemoteTasks implements Tasks {
   readonly #options: RemoteTasksOptions;
-  /** Of these tasks alone: who is told the terms has it. */
+  /** The secret of these tasks only, part of the terms. */
   readonly #secret = osRandom.fill(new Uint8Array(crewKeyBytes));
   readonly #messages: SealedMessages;
   readonly #slots = new Slots(tasksMax);
   readonly #ended = new AbortController();
   readonly #awaited = new Map<number, Awaited>();
   #lastId = 0;
-  /** When something came back, or the first was asked for. */
+  /** When the last result arrived, or the first task was offered. */
   #heardMs = 0;
   #failure: TandemError | null = null;
   #isLooking = false;
   #followAnew = (): void => {};
   #looksInVain = 0;
-  /** The silence that was told of began then. */
+  /** The beginning of the silence that was reported. */
   #toldMs = -1;
 
   constructor(options: RemoteTasksOptions) {
@@ -104,7 +104,7 @@ export class RemoteTasks implements Tasks {
     });
   }
 
-  /** Those who wait hear that it is over. */
+  /** Pending calls fail. */
   close(): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
@@ -119,7 +119,7 @@ export class RemoteTasks implements Tasks {
     if (awaited !== undefined) awaited.isOffered = true;
   }
 
-  /** Again and again from the first that is kept: what is heard twice is known. */
+  /** Reads repeatedly from the first stored result: duplicates are recognised. */
   async #takeResults(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const following = new AbortController();
@@ -130,16 +130,16 @@ export class RemoteTasks implements Tasks {
         this.#take(subject, message);
       signal.removeEventListener("abort", stop);
       if (!following.signal.aborted)
-        throw new TandemError("ENGINE_LOST", "the engine has nothing more to say of this attempt");
+        throw new TandemError("ENGINE_LOST", "the engine ended the message stream of this attempt");
     }
   }
 
   #take(subject: string, message: Uint8Array): void {
     const id = lastNumber(subject);
     const awaited = this.#awaited.get(id);
-    if (awaited === undefined) return; // it has come before
+    if (awaited === undefined) return; // a duplicate
     const done = this.#messages.open(CrewDoneSchema, subject, message);
-    if (done?.id !== id) return; // somebody else's: the worker's own is still to come
+    if (done?.id !== id) return; // a foreign message: the worker's result is still to come
     this.#awaited.delete(id);
     this.#heardMs = this.#options.clock.now();
     this.#looksInVain = 0;
@@ -159,14 +159,14 @@ export class RemoteTasks implements Tasks {
     }
   }
 
-  /** While results are waited for: is every task somewhere, and does anybody do them? */
+  /** While waiting for results: checks that the engine has every task, and that workers make progress. */
   async #look(): Promise<void> {
-    const { epoch, clock, patienceMs, board, onSilence } = this.#options;
+    const { epoch, clock, patienceMs, statusTable, onSilence } = this.#options;
     const waiting = [...this.#awaited].filter(([, { isOffered }]) => isOffered).map(([id]) => id);
     const offered = await epoch.offered(taskQueue);
     const still = waiting.filter((id) => this.#awaited.has(id)).length;
     const silentMs = clock.now() - this.#heardMs;
-    // A result is stored before its task is done with: those that are not offered any more must come.
+    // A result is stored before its task is marked as done: tasks that are no longer offered must have results.
     if (silentMs > unheardMs && still > offered) {
       if (++this.#looksInVain > looksInVainMax)
         throw new TandemError("ENGINE_LOST", `the engine has lost ${still - offered} of ${still} tasks`);
@@ -178,7 +178,7 @@ export class RemoteTasks implements Tasks {
     }
     if (silentMs <= patienceMs || this.#awaited.size === 0) return;
     const what = `no task was done for ${Math.round(silentMs / 1000)} s`;
-    throw workersMissing(await board.read(), 1, 0, null, what);
+    throw workersMissing(await statusTable.read(), 1, 0, null, what);
   }
 
   #check(): void {

@@ -1,10 +1,10 @@
-/** A full engine makes whoever writes wait: workers and party empty it meanwhile. */
+/** A full engine makes writers wait, while workers and party consume its messages. */
 import { TandemError } from "../../base/error.ts";
 import { type Clock, sleep } from "../clock.ts";
 
 const retryMs = 200;
 
-/** Until the signal. @throws TandemError ENGINE_FULL after the patience, and whatever else `write` throws */
+/** Retries until the signal. @throws TandemError ENGINE_FULL after the patience, and any other error of `write` */
 export async function untilThereIsRoom(
   clock: Clock,
   patienceMs: number,

@@ -1,6 +1,6 @@
 /**
  * Tasks at a worker, for one epoch: it takes one after the other, a few ahead of its threads, and stores the results.
- * What they need it asks the party for, and keeps it in memory for as long as there are tasks.
+ * It requests their terms from the party, and keeps them in memory as long as there are tasks.
  */
 import { setMaxListeners } from "node:events";
 import { TandemError } from "../../base/error.ts";
@@ -25,32 +25,32 @@ import { TermsQuestion } from "./terms-exchange.ts";
 export interface ServedTasksOptions {
   readonly worker: string;
   readonly epoch: Epoch;
-  /** Sealed with the crew's key. */
+  /** Encrypted with the crew's key. */
   readonly messages: SealedMessages;
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** One computation at a time, each with all threads; blocks have theirs too. */
+  /** One computation at a time, each with all threads; shared with blocks. */
   readonly turns: Exclusive;
   readonly makeTasks: (job: TaskJob) => Promise<TaskWork>;
-  /** Why this worker can do no tasks. */
+  /** Why this worker cannot run tasks. */
   readonly onTrouble: (error: unknown) => void;
-  /** A task was done. */
+  /** Called after each finished task. */
   readonly onTask?: (() => void) | undefined;
 }
 
-/** What the party has told. */
+/** The terms that the party has sent. */
 interface Told {
   readonly work: TaskWork;
-  /** Sealed with the tasks' own secret. */
+  /** Encrypted with the tasks' own secret. */
   readonly messages: SealedMessages;
 }
 
 /** One is computed; one is on its way to this worker, and one from it. */
 const lanes = 3;
 const askMs = 500;
-/** Without a task for so long it forgets what the party has told it: the party may be gone for good. */
+/** Without a task for this time it discards the terms: the party may be gone for good. */
 const idleMs = 60_000;
-/** Renewed so often within a lease: some may be lost. */
+/** Renewals per lease: some may be lost. */
 const renewals = 4;
 
 export class ServedTasks {
@@ -66,7 +66,7 @@ export class ServedTasks {
     this.#usedMs = options.clock.now();
   }
 
-  /** Until the signal, or the epoch is over. @throws TandemError ENGINE_LOST */
+  /** Runs until the signal, or the epoch is over. @throws TandemError ENGINE_LOST */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, leaseMs } = this.#options;
     setMaxListeners(0, signal);
@@ -79,7 +79,7 @@ export class ServedTasks {
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   }
 
-  /** Others can have what it has not done yet, at once. */
+  /** Returns unfinished tasks at once. */
   giveBack(): void {
     for (const lease of this.#leases) lease.giveBack();
     this.#end();
@@ -102,7 +102,7 @@ export class ServedTasks {
         await this.#serve(lease);
       } catch (error) {
         if (error instanceof TandemError && error.code === "ENGINE_LOST") throw error;
-        this.#isUnfit = true; // others may be able to do it
+        this.#isUnfit = true; // other workers may be able to run it
         if (this.#leases.has(lease)) lease.giveBack();
         this.#options.onTrouble(error);
       } finally {
@@ -117,22 +117,22 @@ export class ServedTasks {
     const { signal } = this.#ended;
     this.#told ??= this.#ask(signal);
     const told = await this.#told;
-    if (told === null) return; // it is over
+    if (told === null) return; // the epoch is over
     const { work, messages } = told;
     const task = messages.open(CrewTaskSchema, taskQueue, lease.message);
-    if (task === null) return; // not the crew's: its lease runs out
+    if (task === null) return; // not the crew's: its lease expires
     const { id } = task;
     const done = await turns.run(() => (signal.aborted ? null : resultOf(work, task.task)));
     if (done === null || signal.aborted) return;
     const subject = doneOf(id);
     const sealed = messages.seal(CrewDoneSchema, subject, { id, ...done });
-    await untilThereIsRoom(clock, Infinity, signal, () => epoch.append(subject, sealed)); // the party gives up in time
+    await untilThereIsRoom(clock, Infinity, signal, () => epoch.append(subject, sealed)); // the party times out
     if (signal.aborted) return;
     await lease.done();
     onTask?.();
   }
 
-  /** Asks until the party answers. What is said may be lost. */
+  /** Repeats the request until the party answers: messages may be lost. */
   async #ask(signal: AbortSignal): Promise<Told | null> {
     const { epoch, messages, clock, worker, makeTasks } = this.#options;
     const question = new TermsQuestion();
@@ -164,7 +164,7 @@ export class ServedTasks {
   }
 }
 
-/** What the worker says; or why what it was given cannot be worked on. @throws what is wrong with this worker */
+/** The result of the task, or the error of an invalid one. @throws errors of this worker itself */
 async function resultOf(
   work: TaskWork,
   task: Uint8Array,

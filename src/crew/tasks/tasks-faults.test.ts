@@ -1,4 +1,4 @@
-/** What may happen to tasks: each has one result, which is its own; or the attempt ends with a known error. */
+/** Faults of tasks: each has one result, which is its own; or the attempt ends with a known error. */
 import { afterEach, expect, test } from "vitest";
 import { TestCrew, testKey, type TestWorker } from "../../../test/support/crews.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -17,7 +17,7 @@ let made: number;
 let done: number;
 afterEach(() => crew.stop());
 
-/** Says what it was told, and a number that is new each time. */
+/** Returns its terms and task, and a number that is new each time. */
 class Echo implements TaskWork {
   async do(task: Uint8Array): Promise<Uint8Array> {
     if (task[0] === 255) throw new TandemError("CIPHERTEXT_RANGE", "a task that begins with 255");
@@ -54,21 +54,21 @@ async function drive(tasks: OpenTasks, count = 150, at: (i: number) => void = ()
 
 const offered = (): number => crew.engine.epoch?.offered.size ?? 0;
 
-test.each([1, 2, 3])("results come twice, late and in any order: seed %i", async (seed) => {
+test.each([1, 2, 3])("results are duplicated, delayed and reordered: seed %i", async (seed) => {
   const all = workers(3, { seed: `order ${seed}` });
   const tasks = await crew.crew({ workersMin: 3 }).openTasks(job);
   let most = 0;
   crew.engine.limits.onStored = () => (most = Math.max(most, offered()));
   await drive(tasks);
   expect(all.every(({ worker }) => worker.taskCount > 0)).toBe(true);
-  expect(most, "not all are out at once").toBeLessThan(150);
+  expect(most, "not all are pending at once").toBeLessThan(150);
   expect(made, "each worker asks once").toBe(3);
   await tasks.close();
   expect(crew.engine.epoch?.isOver).toBe(true);
-  expect(crew.engine.board.has("epoch")).toBe(false);
+  expect(crew.engine.statusTable.has("epoch")).toBe(false);
 });
 
-test("a worker is killed, or stopped for longer than its lease: others do its tasks", async () => {
+test("a worker is killed, or suspended for longer than its lease: others run its tasks", async () => {
   const [first, second, third] = workers(3);
   const tasks = await crew.crew({ workersMin: 3 }).openTasks(job);
   const driven = drive(tasks);
@@ -80,7 +80,7 @@ test("a worker is killed, or stopped for longer than its lease: others do its ta
   expect(third.worker.taskCount).toBeGreaterThan(100);
 });
 
-test("a worker that is told to stop gives its tasks back at once", async () => {
+test("a worker that is asked to stop returns its tasks at once", async () => {
   const [first] = workers(2, {});
   const tasks = await crew.crew({ workersMin: 2 }).openTasks(job);
   const driven = drive(tasks);
@@ -91,7 +91,7 @@ test("a worker that is told to stop gives its tasks back at once", async () => {
   expect(crew.clock.now() - before, "less than a lease").toBeLessThan(1000);
 });
 
-test("all workers go: WORKERS_MISSING after a while, and before there is a job; those who come go on", async () => {
+test("all workers leave: WORKERS_MISSING after a while, and before a job; new workers continue", async () => {
   const [only] = workers(1);
   const party = crew.crew();
   const tasks = await party.openTasks(job);
@@ -108,11 +108,11 @@ test("all workers go: WORKERS_MISSING after a while, and before there is a job; 
   expect(crew.events.map(({ kind }) => kind)).toEqual(["waiting-for-workers", "epoch-lost"]);
   await expectError(() => tasks.run(taskOf(1)), "WORKERS_MISSING");
   await tasks.close();
-  await expectError(() => party.ready(), "WORKERS_MISSING", /0 workers are there, 1 are wanted .*'tandem worker'/);
+  await expectError(() => party.ready(), "WORKERS_MISSING", /0 workers are available, 1 needed .*'tandem worker'/);
   expect(party.failure).toBeNull();
 });
 
-test("the engine forgets everything: ENGINE_LOST, and the next attempt goes on with the same workers", async () => {
+test("the engine forgets everything: ENGINE_LOST, and the next attempt continues with the same workers", async () => {
   workers(2);
   const party = crew.crew();
   const tasks = await party.openTasks(job);
@@ -132,7 +132,7 @@ test("the engine loses a task, or a result, that it had confirmed: ENGINE_LOST",
   const party = crew.crew();
   const tasks = await party.openTasks(job);
   await drive(tasks, 1);
-  only.kill(); // nobody does more
+  only.kill(); // no worker is left
   const driven = drive(tasks, 5);
   driven.catch(() => {}); // seen below
   await crew.until(() => offered() === 5);
@@ -140,7 +140,7 @@ test("the engine loses a task, or a result, that it had confirmed: ENGINE_LOST",
   await expectError(() => driven, "ENGINE_LOST", /has lost 2 of 5 tasks/);
 });
 
-/** A connection with something of it changed. */
+/** An object with some methods replaced. */
 function changed<T extends object>(object: T, methods: Partial<T>): T {
   const get = (target: T, name: string | symbol): unknown => {
     const value: unknown = Reflect.get(name in methods ? methods : target, name);
@@ -149,7 +149,7 @@ function changed<T extends object>(object: T, methods: Partial<T>): T {
   return new Proxy(object, { get });
 }
 
-test("an engine that has results and sends none is asked anew", async () => {
+test("an engine that has results but sends none is queried again", async () => {
   workers(1, {});
   const engine = crew.engine.connect();
   let follows = 0;
@@ -166,15 +166,15 @@ test("an engine that has results and sends none is asked anew", async () => {
   expect(follows).toBe(2);
 });
 
-test("an attempt that begins while the one before is being cleared away stays on the board", async () => {
+test("an attempt that begins during the clean-up of the previous one stays in the status table", async () => {
   workers(1, {});
   const engine = crew.engine.connect();
-  const { board } = engine;
+  const { statusTable } = engine;
   const remove = async (key: string): Promise<void> => {
     await new Promise<void>((resolve) => void crew.clock.after(3000, resolve));
-    await board.remove(key);
+    await statusTable.remove(key);
   };
-  const party = crew.crew({ engine: changed<Engine>(engine, { board: { ...board, remove } }) });
+  const party = crew.crew({ engine: changed<Engine>(engine, { statusTable: { ...statusTable, remove } }) });
   const older = await party.openTasks(job);
   await drive(older, 5);
   void older.close();
@@ -182,7 +182,7 @@ test("an attempt that begins while the one before is being cleared away stays on
   await drive(tasks, 5);
   const from = crew.clock.now();
   await crew.until(() => crew.clock.now() > from + 5000);
-  expect(crew.engine.board.has("epoch")).toBe(true);
+  expect(crew.engine.statusTable.has("epoch")).toBe(true);
   await drive(tasks, 5);
 });
 
@@ -199,14 +199,14 @@ test("a full engine makes the party wait; one that stays full ends the attempt: 
   await expectError(() => drive(tasks), "ENGINE_FULL", /no room/);
 });
 
-test("what a worker refuses is told in its words, and the next task is done", async () => {
+test("the error of a worker is reported, and the next task succeeds", async () => {
   workers(2);
   const tasks = await crew.crew().openTasks(job);
   await expectError(() => tasks.run(Uint8Array.of(255)), "CIPHERTEXT_RANGE", /^a task that begins with 255$/);
   await drive(tasks, 3);
 });
 
-test("a worker that cannot do tasks says so, and leaves them to others", async () => {
+test("a worker that cannot run tasks reports it, and leaves them to others", async () => {
   workers(1, {});
   const broken = crew.work("broken", { schemeNamed: () => ({ task: () => Promise.reject(new Error("no memory")) }) });
   const tasks = await crew.crew({ workersMin: 2 }).openTasks(job);
@@ -216,7 +216,7 @@ test("a worker that cannot do tasks says so, and leaves them to others", async (
   expect(broken.worker.taskCount).toBe(0);
 });
 
-test("a party that is silent for long: its worker forgets the terms, and asks again", async () => {
+test("a party that is silent for long: its worker discards the terms, and requests them again", async () => {
   workers(1, {});
   const tasks = await crew.crew().openTasks(job);
   await drive(tasks, 3);
@@ -226,7 +226,7 @@ test("a party that is silent for long: its worker forgets the terms, and asks ag
   expect(made).toBe(2);
 });
 
-test("what others put at the engine is ignored: junk, results at other places or of an older epoch", async () => {
+test("foreign messages are ignored: junk, results under other subjects or of an older epoch", async () => {
   const all = workers(2);
   const party = crew.crew();
   const older = await party.openTasks(job);
@@ -253,7 +253,7 @@ test("what others put at the engine is ignored: junk, results at other places or
   expect(all.flatMap(({ troubles }) => troubles)).toEqual([]);
 });
 
-test("terms are said to workers who ask, and stored nowhere; crew.key alone opens neither them nor tasks", async () => {
+test("terms are sent on request and never stored; crew.key alone decrypts neither them nor tasks", async () => {
   workers(2, {});
   const kept: { readonly subject: string; readonly message: Uint8Array }[] = [];
   const keep = (): void => {
@@ -270,7 +270,7 @@ test("terms are said to workers who ask, and stored nowhere; crew.key alone open
   expect(new Set(kept.map(({ subject }) => subject.split(".")[0]))).toEqual(new Set(["done", "task"]));
   expect(new Set(heard.map(({ subject }) => subject))).toEqual(new Set(["terms-wanted", "terms.w0", "terms.w1"]));
   const seal = sealOf(testKey, epoch?.name ?? "");
-  for (const { subject, message } of kept) expect(() => seal.open(subject, message)).toThrow(/does not open/);
+  for (const { subject, message } of kept) expect(() => seal.open(subject, message)).toThrow(/cannot be decrypted/);
   for (const { subject, message } of heard)
     expect(Buffer.from(seal.open(subject, message)).includes(Buffer.from(terms))).toBe(false);
 });

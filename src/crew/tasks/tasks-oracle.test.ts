@@ -1,4 +1,4 @@
-/** Both parties with workers, over engines that double, delay and forget acknowledgements: the model is the same. */
+/** Both parties with workers, over engines that duplicate, delay and lose acknowledgements: the model is the same. */
 import { beforeAll, expect, test } from "vitest";
 import { TestCrew } from "../../../test/support/crews.ts";
 import { type TestJob, trainFederated, trainInOnePlace } from "../../../test/support/in-memory-job.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 function crewOf(workers: number, seed: string): TestCrew {
   const crew = new TestCrew({ seed: `${seed} ${workers}` });
   const all = Array.from({ length: workers }, (_, i) => crew.work(`w${i}`));
-  // One of several goes in the middle.
+  // One of several workers leaves in the middle.
   if (workers > 1) void crew.until(() => all[0].worker.taskCount > 3).then(() => all[0].kill());
   return crew;
 }
@@ -50,7 +50,7 @@ test.each([
   }
 });
 
-test("the bank's workers go for good: the attempt ends with a known error, the next goes on without", async () => {
+test("the bank's workers leave for good: the attempt ends with a known error, the next runs without them", async () => {
   const table = randomTable("tasks, then none", { rows: 60, features: [1, 2], missingFraction: 0.1 });
   const job: TestJob = { table, kernel, key, permutationSecrets: [new Uint8Array(32)] };
   const bank = crewOf(1, "gone");

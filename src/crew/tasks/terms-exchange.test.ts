@@ -15,7 +15,7 @@ test("an answer is for one question, one epoch and one worker", () => {
   expect(asked.open("e1", "terms.w1", { ...answer, publicKey: Uint8Array.of(1) }), "no key").toBeNull();
 });
 
-test("no two answers are alike, and none shows the terms", () => {
+test("no two answers are equal, and none reveals the terms", () => {
   const asked = new TermsQuestion();
   const [one, two] = [1, 2].map(() => answerTo(asked.publicKey, "e1", "terms.w1", terms));
   expect([...one.publicKey]).not.toEqual([...two.publicKey]);

@@ -1,7 +1,7 @@
 /**
- * How a worker learns what its tasks need: it shows a key that is made for this question only, and the answer is for
- * that key (X25519). Both are sealed as well, so each knows that the other is of the crew. Who keeps what an engine
- * carried, and gets crew.key later, can read neither the answer nor the tasks: their secret is in it.
+ * How a worker obtains the terms of its tasks: it sends an ephemeral public key, and the answer is encrypted for that
+ * key (X25519). Both messages are also encrypted with the crew's key, which authenticates them. An attacker that stores
+ * the engine's messages, and gets crew.key later, can read neither the answer nor the tasks, whose secret is in it.
  */
 import { createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync, type KeyObject } from "node:crypto";
 import { crewKeyBytes, type Seal, sealOf } from "../seal.ts";
@@ -17,12 +17,12 @@ export class TermsQuestion {
     this.#privateKey = pair.privateKey;
   }
 
-  /** @returns null where the answer is for another question */
+  /** @returns null if the answer is for another question */
   open(epoch: string, subject: string, { publicKey, box }: TermsAnswer): Uint8Array | null {
     try {
       return boxSeal(this.#privateKey, publicKey, [this.publicKey, publicKey], epoch).open(subject, box);
     } catch {
-      return null; // one that was asked before, by a process that has begun anew
+      return null; // one of an earlier process
     }
   }
 }
@@ -32,7 +32,7 @@ export interface TermsAnswer {
   readonly box: Uint8Array;
 }
 
-/** The party's answer. @throws where the question's key is none */
+/** The party's answer. @throws if the question's key is invalid */
 export function answerTo(question: Uint8Array, epoch: string, subject: string, terms: Uint8Array): TermsAnswer {
   const pair = newPair();
   const publicKey = shown(pair.publicKey);

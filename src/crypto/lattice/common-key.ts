@@ -1,9 +1,7 @@
 /**
- * The key from which all parties draw the public rows of an attempt. Every passive party contributes a fresh nonce,
- * so
+ * The key from which all parties draw the public rows of an attempt. Every passive party contributes a fresh nonce, so
  * no party can choose the rows or repeat them. The list is padded to a multiple of 16, so its length does not reveal
- * the
- * number of passive parties.
+ * the number of passive parties.
  *
  *   key = first 16 bytes of SHAKE256("tandem/lattice/1/crs" || run || active nonce || the list)
  *

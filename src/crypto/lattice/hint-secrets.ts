@@ -1,6 +1,5 @@
 /**
- * The passive party's secrets of an attempt, which mask its hints and its answers. The seed is drawn from the
- * operating
+ * The passive party's secrets of an attempt, which mask its hints and its answers. The seed is drawn from the operating
  * system, used to make the hints once, and discarded. Hints of another attempt have other secrets: r_c belongs to one
  * hint.
  */

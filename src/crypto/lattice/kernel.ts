@@ -1,8 +1,6 @@
 /**
- * The arithmetic of the lattice scheme. Everything here is deterministic: seeds are arguments, so that every kernel
- * can
- * be compared with the portable one byte by byte. Drawing seeds, and using each only once, is the task of
- * node-kit.ts.
+ * The arithmetic of the lattice scheme. Everything here is deterministic: seeds are arguments, so that every kernel can
+ * be compared with the portable one byte by byte. Drawing seeds, and using each only once, is the task of node-kit.ts.
  *
  * Promises of `Refused` resolve with the index of the first rejected element, or -1.
  */

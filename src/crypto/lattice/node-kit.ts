@@ -1,6 +1,5 @@
 /**
- * A kit: the active party's state of one node. It draws its seed from the operating system, encrypts once, and
- * decrypts
+ * A kit: the active party's state of one node. It draws its seed from the operating system, encrypts once, and decrypts
  * the answers. It accepts no seed from outside and cannot encrypt twice: two plaintexts under one secret reveal their
  * difference to every party (fatal-mistakes.test.ts). A node with several outputs uses one kit per output.
  */

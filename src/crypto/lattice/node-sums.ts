@@ -1,7 +1,6 @@
 /**
- * One node at a passive party: records are accepted as they arrive, in order, and answered once. The smudging noise
- * of an
- * answer is drawn only here, so none is used twice and none can be chosen by a caller.
+ * One node at a passive party: records are accepted as they arrive, in order, and answered once. The smudging noise of
+ * an answer is drawn only here, so none is used twice and none can be chosen by a caller.
  */
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";

@@ -1,7 +1,6 @@
 /**
  * The evaluators with random numbers as arguments. Every call is then deterministic, so the kernels can be compared
- * byte
- * for byte. index.ts does not export this interface: callers outside this folder never choose a nonce.
+ * byte for byte. index.ts does not export this interface: callers outside this folder never choose a nonce.
  */
 import type { PrivateEvaluator, PublicEvaluator } from "./kernel.ts";
 import type { OwnerExponents } from "./nonces.ts";

@@ -1,7 +1,6 @@
 /**
  * The interface of a kernel: coarse asynchronous operations over whole vectors, never single additions. The native
- * addon
- * implements it, and so does the portable TypeScript kernel, which is the oracle for the native one.
+ * addon implements it, and so does the portable TypeScript kernel, which is the oracle for the native one.
  *
  * The two evaluators mirror the two kinds of key: a PublicEvaluator has no decrypt.
  */
@@ -20,10 +19,8 @@ export interface EvaluatorOptions {
   readonly threads: number;
   /**
    * Exponents of the key owner's obfuscators. Default: full, uniform below p - 1 and q - 1. That needs no assumption
-   * beyond Paillier's. "short" is the variant of Damgard, Jurik and Nielsen (2010): h^e for one n-th residue h of
-   * full
-   * order and e of shortExponentBits(key) bits. It additionally assumes that such h^e are indistinguishable from
-   * random
+   * beyond Paillier's. "short" is the variant of Damgard, Jurik and Nielsen (2010): h^e for one n-th residue h of full
+   * order and e of shortExponentBits(key) bits. It additionally assumes that such h^e are indistinguishable from random
    * n-th residues, because discrete logarithms of that length are hard modulo n.
    */
   readonly exponents?: "full" | "short";
@@ -49,8 +46,7 @@ export interface PublicEvaluator {
   join<V extends HeldVector>(vectors: readonly V[]): V;
   /**
    * Releases the vector's memory: no later operation accepts it. Pending operations still finish, and views of the
-   * vector
-   * stay valid until they are freed themselves. A vector that is never freed is garbage-collected.
+   * vector stay valid until they are freed themselves. A vector that is never freed is garbage-collected.
    */
   free(vector: HeldVector): void;
 

@@ -42,8 +42,7 @@ const emulated = kernels.get("ifma-emulated");
 
 /**
  * The distribution of work over threads does not depend on the key. The tables of long keys take long to build, so
- * those
- * are tested with one number of threads. Emulated IFMA is slow: short keys and 2048 bits suffice.
+ * those are tested with one number of threads. Emulated IFMA is slow: short keys and 2048 bits suffice.
  */
 function contendersFor(bits: number): readonly Contender[] {
   const isTried = ({ kernel, threads }: Contender): boolean =>

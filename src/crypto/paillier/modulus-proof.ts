@@ -3,9 +3,8 @@
  * Certification of RSA Moduli and Beyond", ASIACRYPT 2019): n-th roots modulo n of numbers that follow from n by
  * hashing, and no prime below `factorMin` in n.
  *
- * Purpose. With gcd(n, phi(n)) = 1 the map (m, r) -> (1 + n)^m r^n is a bijection from Z_n x Z_n^* to Z_(n^2)^*.
- * So every number that shares no factor with n is the ciphertext of one m, and a fresh r^n leaves nothing of it but
- * m.
+ * Purpose. With gcd(n, phi(n)) = 1 the map (m, r) -> (1 + n)^m r^n is a bijection from Z_n x Z_n^* to Z_(n^2)^*. So
+ * every number that shares no factor with n is the ciphertext of one m, and a fresh r^n leaves nothing of it but m.
  * Otherwise r^n may take few values only: then the creator of n still sees which ciphertexts were multiplied.
  *
  * Soundness. Suppose that a prime p divides n and phi(n); by the trial division it is at least `factorMin`. Then the

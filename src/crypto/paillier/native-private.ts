@@ -1,6 +1,5 @@
 /**
- * The private-key half of the native kernel. Constant-time as far as native/private-operations.h states. Exponents
- * are
+ * The private-key half of the native kernel. Constant-time as far as native/private-operations.h states. Exponents are
  * drawn here, once per batch; p and q are passed to the addon here, once per evaluator.
  */
 import { assert } from "../../base/assert.ts";

@@ -1,6 +1,5 @@
 /**
- * Shape checks that both kernels make before they compute. They catch our own bugs, so they are assertions. Contents
- * of
+ * Shape checks that both kernels make before they compute. They catch our own bugs, so they are assertions. Contents of
  * large index arrays are checked where they are used, because the caller could change them during a computation.
  * resident-bytes.ts checks the owner of a vector.
  */

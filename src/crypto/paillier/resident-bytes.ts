@@ -1,6 +1,5 @@
 /**
- * The bytes of the vectors that an evaluator holds in this process's memory: one flat buffer each. Only this folder
- * may
+ * The bytes of the vectors that an evaluator holds in this process's memory: one flat buffer each. Only this folder may
  * import this module (scripts/check-layers.mjs): elsewhere a vector is an opaque handle.
  */
 import { assert } from "../../base/assert.ts";

@@ -40,9 +40,8 @@ class Handle {
 }
 
 /**
- * Ciphertexts in the form that one kernel computes with. Only an evaluator creates valid ones; where the elements
- * live is
- * an implementation detail.
+ * Ciphertexts in the form that one kernel computes with. Only an evaluator creates valid ones; where the elements live
+ * is an implementation detail.
  */
 export class ResidentVector extends Handle {
   readonly kind = "resident";

@@ -17,9 +17,8 @@ export interface BestRound {
   readonly round: number;
   readonly value: number;
   /**
-   * All metrics of the training rows, then all of the validation rows, if early stopping may choose this round.
-   * Missing in
-   * jobs begun by an earlier version.
+   * All metrics of the training rows, then all of the validation rows, if early stopping may choose this round. Missing
+   * in jobs begun by an earlier version.
    */
   readonly metrics?: Float64Array;
   /** Booster dart: the tree weights of this round, if early stopping may choose it. */

@@ -1,8 +1,7 @@
 /**
  * Which of a party's features may split a node: colsample_bytree of all for a tree, colsample_bylevel of those for a
  * level, colsample_bynode of those for a node, as in XGBoost. Each party draws among its own features, from the job's
- * seed and its own secret, so that no other party knows which were drawn; the same seed and secret always draw the
- * same
+ * seed and its own secret, so that no other party knows which were drawn; the same seed and secret always draw the same
  * features.
  */
 import type { TrainingParameters } from "../parameters/training-parameters.ts";

@@ -1,12 +1,9 @@
 /**
- * New leaf values for an existing model (XGBoost's process_type=update, updater=refresh): splits stay, and each
- * round's
- * gradients are those of the refreshed rounds before it. It needs only the leaf of each instance and the labels, so
- * the
+ * New leaf values for an existing model (XGBoost's process_type=update, updater=refresh): splits stay, and each round's
+ * gradients are those of the refreshed rounds before it. It needs only the leaf of each instance and the labels, so the
  * active party does it alone.
  *
- * Node statistics are those of the new instances. As in XGBoost (src/tree/updater_refresh.cc) constraints and
- * sampling
+ * Node statistics are those of the new instances. As in XGBoost (src/tree/updater_refresh.cc) constraints and sampling
  * are ignored.
  */
 import { assert } from "../../base/assert.ts";

@@ -52,8 +52,7 @@ export interface CentralisedTraining {
   readonly rows: TrainingRows;
   readonly parameters: TrainingParameters;
   /**
-   * A warm start: num_round more rounds after this model, with each party's columns, to which its rules refer. Null
-   * or
+   * A warm start: num_round more rounds after this model, with each party's columns, to which its rules refer. Null or
    * left out: none.
    */
   readonly start?: {

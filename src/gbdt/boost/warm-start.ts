@@ -1,8 +1,7 @@
 /**
  * Warm start: continues a model that was trained before (XGBoost's xgb_model). Its trees come first and rounds are
  * counted on from them, so that samples and columns are drawn as in one uninterrupted training. Both trainers check
- * here
- * whether the model fits.
+ * here whether the model fits.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";

@@ -1,9 +1,7 @@
 /**
  * SHAP values of a model's margins: per instance and output the contribution of each column, and a bias that is the
- * same
- * for all instances. Contributions and bias sum up to the margin. Exact path-dependent TreeSHAP with covers as
- * weights,
- * as XGBoost's `pred_contribs`.
+ * same for all instances. Contributions and bias sum up to the margin. Exact path-dependent TreeSHAP with covers as
+ * weights, as XGBoost's `pred_contribs`.
  */
 import { assert } from "../../base/assert.ts";
 import { type CategoryNames, columnTest } from "../split/split-test.ts";

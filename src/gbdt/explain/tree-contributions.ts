@@ -1,11 +1,9 @@
 /**
  * The contributions of the players of one tree to the margins of many instances. A player is what counts as one
- * feature;
- * the caller decides which splits belong to the same player. Rows go through the tree together, node by node; a row's
- * state at a node has a bit per player of the path: passed so far, or not.
+ * feature; the caller decides which splits belong to the same player. Rows go through the tree together, node by node;
+ * a row's state at a node has a bit per player of the path: passed so far, or not.
  *
- * Short paths have few states, and the values of a state are computed once per leaf. Longer paths are computed per
- * row.
+ * Short paths have few states, and the values of a state are computed once per leaf. Longer paths are computed per row.
  * The work per row and leaf is at most quadratic in the number of players of its path.
  */
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";

@@ -2,8 +2,7 @@
  * Custom gradients for users of the library (XGBoost's `obj`). The parameter `objective` still defines labels,
  * predictions, base_score and metrics; only g and h are replaced.
  *
- * Bounds: the caller states them, and no sum overflows within them. A gradient outside is an error: the grid would
- * clip
+ * Bounds: the caller states them, and no sum overflows within them. A gradient outside is an error: the grid would clip
  * it silently, and the model would differ.
  */
 import { TandemError } from "../../base/error.ts";
@@ -19,8 +18,7 @@ export interface CustomObjective {
   readonly bounds: { readonly g: Range; readonly h: Range };
   /**
    * First and second derivative of the loss by the margin, per instance. It must be deterministic, or a resumed job
-   * ends
-   * in a different model.
+   * ends in a different model.
    * @param weights null: every instance counts once
    */
   gradients(

@@ -1,7 +1,6 @@
 /**
  * Weights of ranking groups, as in XGBoost (2.1, src/common/ranking_utils.cc): one per group, scaled to a mean of 1
- * over
- * the groups that are trained on. They are given row by row, equal within a group.
+ * over the groups that are trained on. They are given row by row, equal within a group.
  */
 import { TandemError } from "../../base/error.ts";
 import { rankGroups } from "./rank-groups.ts";

@@ -1,6 +1,5 @@
 /**
- * Objectives with the log loss, and the hinge loss; as XGBoost 1.7, src/objective/regression_loss.h and hinge.cu.
- * They
+ * Objectives with the log loss, and the hinge loss; as XGBoost 1.7, src/objective/regression_loss.h and hinge.cu. They
  * differ in the labels they accept, and in the meaning of base_score and of predictions.
  *
  * Bounds: a probability and a label lie in [0, 1], so g = p - y lies in [-1, 1], and p (1 - p) has its maximum 1/4 at

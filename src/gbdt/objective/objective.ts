@@ -1,9 +1,7 @@
 /**
  * The declaration of an objective: first and second derivatives of the loss by the margin (paper eq. (2)), with
- * XGBoost's names and constants, and everything else that depends on it. Its family's file lists it, and
- * objectives.ts
- * collects the families; parameters, label checks, metrics, exports, help and docs/objectives.md are derived from
- * it.
+ * XGBoost's names and constants, and everything else that depends on it. Its family's file lists it, and objectives.ts
+ * collects the families; parameters, label checks, metrics, exports, help and docs/objectives.md are derived from it.
  */
 import type { Range } from "../../base/gradients/real-gradients.ts";
 import type { RowColumnName, RowColumns } from "../../base/rows/row-columns.ts";
@@ -19,8 +17,7 @@ export interface GradientBounds {
 }
 
 /**
- * The kind of a label: one of two classes, one of several, a fraction from 0 to 1, any number, a number with a
- * positive
+ * The kind of a label: one of two classes, one of several, a fraction from 0 to 1, any number, a number with a positive
  * mean, a number whose quantiles are predicted, a time whose hazard is predicted, a time that is predicted, or the
  * relevance of a row in a ranking.
  */

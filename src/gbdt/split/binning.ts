@@ -32,10 +32,8 @@ export interface BinnedFeature {
   /** Interaction groups of the feature, as bits (interactions.ts); left out: the job has none. */
   readonly groups?: number;
   /**
-   * Per instance; `binCount` if the value is missing, `binCount` + 1 if it is above all thresholds and so goes right
-   * at
-   * every split, or is an unknown category and so goes left. The latter two occur only in rows that are not trained
-   * on.
+   * Per instance; `binCount` if the value is missing, `binCount` + 1 if it is above all thresholds and so goes right at
+   * every split, or is an unknown category and so goes left. The latter two occur only in rows that are not trained on.
    */
   readonly bins: Uint16Array;
 }

@@ -1,8 +1,7 @@
 /**
  * Split candidates of a feature, in tie order: lowest threshold first, missing-right before missing-left; for
  * categorical features see gbdt/split/category-candidate.ts. A passive party numbers its candidates in this order
- * before
- * it shuffles them.
+ * before it shuffles them.
  */
 import { binIndexCount, type BinnedFeature } from "./binning.ts";
 import {
@@ -29,8 +28,7 @@ export type Candidate = ThresholdCandidate | CategoryCandidate;
 
 /**
  * Without missing values: bins 0..binCount-2. With: both directions of each of those, then "present left, missing
- * right". Its mirror image, "missing left, present right", is the same split except under a monotone constraint:
- * only
+ * right". Its mirror image, "missing left, present right", is the same split except under a monotone constraint: only
  * then it is a separate candidate.
  */
 export function candidatesOf(feature: BinnedFeature): Candidate[] {

@@ -3,10 +3,8 @@
  * equally frequent ones in the order of their texts.
  *
  * A category's code is its bin. Codes break ties between categories with equal weights
- * (gbdt/split/category-partition.ts),
- * so categories are in the order of their codes in a passive party's answers; an order by frequency reveals nothing
- * more
- * than the counts in the same answer.
+ * (gbdt/split/category-partition.ts), so categories are in the order of their codes in a passive party's answers; an
+ * order by frequency reveals nothing more than the counts in the same answer.
  */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";

@@ -8,8 +8,7 @@
  * The search is a function of one row per category. In centralised training that is a histogram; for another party's
  * feature it is the sums that the active party has decrypted, without names.
  *
- * A party may withhold categories with few instances (gbdt/split/offered-categories.ts). They are in no set: they
- * stay
+ * A party may withhold categories with few instances (gbdt/split/offered-categories.ts). They are in no set: they stay
  * left, as unknown categories do.
  */
 import type { CategoryCandidate } from "./candidate.ts";

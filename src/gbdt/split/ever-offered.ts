@@ -1,7 +1,6 @@
 /**
  * Which of a party's candidates are ever offered if it does not know the members of nodes. Minimums then apply to all
- * instances that are summed in the job, but not to nodes below: only the active party knows counts there, after it
- * has
+ * instances that are summed in the job, but not to nodes below: only the active party knows counts there, after it has
  * seen the sums. The passive party and the centralised trainer both call it.
  */
 import type { BinnedFeature } from "./binning.ts";

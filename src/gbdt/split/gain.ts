@@ -47,8 +47,7 @@ export interface WeightBounds {
 export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, parent: null };
 
 /**
- * The side of a split that must have the lower weight under a monotone constraint. 1: the summed side's weight must
- * not
+ * The side of a split that must have the lower weight under a monotone constraint. 1: the summed side's weight must not
  * be above the other side's. -1: not below. 0: no constraint. One for all candidates, or one per candidate.
  */
 export type LowerSide = number | Int8Array;
@@ -92,10 +91,8 @@ export class TreeGain {
 
   /**
    * The gains of splits, given one row (sums, count) per candidate, over either side of its split. The other side is
-   * the
-   * complement, computed in integers; both sides go through the same operations, and their terms are added before
-   * the
-   * parent's is subtracted, so the result is bit for bit the same for either side.
+   * the complement, computed in integers; both sides go through the same operations, and their terms are added before
+   * the parent's is subtracted, so the result is bit for bit the same for either side.
    * @param totals the node's row
    * @param lowerSide monotone constraints
    * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight,

@@ -1,9 +1,7 @@
 /**
- * Integer histograms. A row holds the sums of all columns of the gradients (one or two per slot) followed by the
- * count of
- * instances; rows are consecutive in a Float64Array. Every sum is an integer below 2^53, so addition and subtraction
- * are
- * exact in any order.
+ * Integer histograms. A row holds the sums of all columns of the gradients (one or two per slot) followed by the count
+ * of instances; rows are consecutive in a Float64Array. Every sum is an integer below 2^53, so addition and subtraction
+ * are exact in any order.
  */
 import { assert } from "../../base/assert.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";

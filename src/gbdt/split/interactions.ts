@@ -1,14 +1,11 @@
 /**
- * Interaction constraints, as in XGBoost (src/tree/constraints.cc): which features may occur on one path from the
- * root
- * to a leaf. Groups of features have names that all parties of a job know; here each is a bit. A party does not need
- * to
+ * Interaction constraints, as in XGBoost (src/tree/constraints.cc): which features may occur on one path from the root
+ * to a leaf. Groups of features have names that all parties of a job know; here each is a bit. A party does not need to
  * know which other parties have features in a group.
  *
  * Every feature may split the root. Below it a feature is allowed if some group contains it and all features of the
  * path. A feature that is in no group stands alone. Groups that contain all features of a path are open there: the
- * groups open below a split are those open above it that contain the split feature. So for a path only its open
- * groups
+ * groups open below a split are those open above it that contain the split feature. So for a path only its open groups
  * have to be stored, and, if none is open, the single feature of the path.
  */
 

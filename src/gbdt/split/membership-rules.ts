@@ -1,8 +1,7 @@
 /**
  * The parts of split finding that depend on whether a passive party knows the members of a node: which candidates it
- * may
- * withhold, and what its noise is keyed by. The centralised trainer uses the rules of the job's protocol, so that it
- * grows the same trees.
+ * may withhold, and what its noise is keyed by. The centralised trainer uses the rules of the job's protocol, so that
+ * it grows the same trees.
  */
 import type { Membership } from "../../base/membership.ts";
 import type { BinnedFeature } from "./binning.ts";

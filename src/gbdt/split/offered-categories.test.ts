@@ -49,8 +49,7 @@ const categoryCount = 3;
 
 /**
  * Everything that can be added and subtracted from the visible sums of one tree: of the groups of instances that
- * consist
- * of whole cells (category, leaf), those in the span of the visible ones.
+ * consist of whole cells (category, leaf), those in the span of the visible ones.
  */
 test.each([
   { minimum: 3, oneHot: false },

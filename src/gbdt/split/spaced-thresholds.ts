@@ -1,18 +1,13 @@
 /**
- * Which thresholds of a numeric feature may be offered together. The sums of two thresholds determine, by
- * subtraction,
+ * Which thresholds of a numeric feature may be offered together. The sums of two thresholds determine, by subtraction,
  * that of the instances between them. So the offered thresholds divide the instances of each node into groups: below
- * the
- * first, between neighbours, above the last. Each group must satisfy the minimum, at every node of a pair. Then every
- * sum
- * or difference of visible sums is over at least that many instances, or over none.
+ * the first, between neighbours, above the last. Each group must satisfy the minimum, at every node of a pair. Then
+ * every sum or difference of visible sums is over at least that many instances, or over none.
  *
  * Missing values are a group too if they can be distinguished: the two directions of one threshold differ by them. If
- * this group is small, or empty, at a node of the pair, all missing values must go right there and below, and so
- * count as
- * above the last threshold. If it is empty, the two directions have the same sum: with noise that would be two draws
- * for
- * one sum, and without noise equal sums would reveal that no value is missing.
+ * this group is small, or empty, at a node of the pair, all missing values must go right there and below, and so count
+ * as above the last threshold. If it is empty, the two directions have the same sum: with noise that would be two draws
+ * for one sum, and without noise equal sums would reveal that no value is missing.
  *
  * This holds within one pair of nodes only: a node may have nearly the same instances as one group of its parent.
  */

@@ -2,8 +2,7 @@
  * The condition of a split. Numbers: x < threshold (float32) goes left. Categories: values in the named categories go
  * right, all others left, also unknown categories (XGBoost's common::Decision). Missing values go the default way.
  *
- * Rules name categories by their texts, so that they do not depend on a table's codes: columns hold codes and a list
- * of
+ * Rules name categories by their texts, so that they do not depend on a table's codes: columns hold codes and a list of
  * names.
  */
 import { TandemError } from "../../base/error.ts";

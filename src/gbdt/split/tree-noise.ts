@@ -1,18 +1,14 @@
 /**
- * The noise of one party's candidates in one tree (its source is base/noise/noise-stream.ts). A function of the
- * members
+ * The noise of one party's candidates in one tree (its source is base/noise/noise-stream.ts). A function of the members
  * of a node alone, which the passive party and the centralised trainer both call, so that they train the same model,
- * bit
- * for bit.
+ * bit for bit.
  *
  * Noise adds up as sums do, parent = left + right: it is drawn for the root and for the smaller child of each split,
- * and the larger child's is the difference. So it does not matter whether the larger child is requested or derived,
- * and
+ * and the larger child's is the difference. So it does not matter whether the larger child is requested or derived, and
  * requesting both gives nothing to average.
  *
  * It belongs to the LEFT side of a candidate; the right side has the negated noise, and a node's total has none.
- * Candidates that partition the bins in the same way, or with sides swapped, have the same noise: two draws for one
- * sum
+ * Candidates that partition the bins in the same way, or with sides swapped, have the same noise: two draws for one sum
  * could be averaged. Candidates that coincide at one node only, because no instance is between them there, are not
  * offered together (minimumsWithNoise).
  */
@@ -35,9 +31,8 @@ export interface PartyNoise {
 
 /**
  * What the noise of a node is keyed by: its summed members, or only its id if members are hidden. Then the larger
- * child's
- * is derived only if the active party derives it, and a serial distinguishes the attempts at a round: with the same
- * noise for other members the difference of two sums would be exact.
+ * child's is derived only if the active party derives it, and a serial distinguishes the attempts at a round: with the
+ * same noise for other members the difference of two sums would be exact.
  */
 export type NoiseNames =
   | { readonly by: "members" }
@@ -153,8 +148,7 @@ export function addNoise(rows: Float64Array, stride: number, noise: Float64Array
 
 /**
  * If counts are hidden by noise, the active party cannot detect an empty side: it must not be offered. Nor must two
- * thresholds with no instance between them, or both directions of missing values if there are none: they have the
- * same
+ * thresholds with no instance between them, or both directions of missing values if there are none: they have the same
  * sum with two draws of noise, which can be averaged.
  */
 export function minimumsWithNoise(minimums: Minimums, hasNoise: boolean): Minimums {

@@ -3,8 +3,7 @@
  * model of a warm start. A job may limit their number per feature.
  *
  * A threshold counts once for both directions of missing values. "Present left, missing right" has a separate
- * threshold.
- * For a categorical feature each category that was split off counts, or each category set.
+ * threshold. For a categorical feature each category that was split off counts, or each category set.
  */
 import type { SplitTest } from "./split-test.ts";
 

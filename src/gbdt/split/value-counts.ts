@@ -1,8 +1,7 @@
 /**
  * Exact order statistics of float32 values by counting, without sorting or copying. The 32 bits of a value, mapped so
  * that they ascend with it, are divided into two halves. A first pass counts upper halves; a second one counts the
- * lower
- * halves of the values near a wanted rank. Counts of parts of a column add up, so the number of parts does not
+ * lower halves of the values near a wanted rank. Counts of parts of a column add up, so the number of parts does not
  * matter.
  */
 import { assert } from "../../base/assert.ts";

@@ -1,8 +1,7 @@
 /**
  * Leaves that are quantiles of residuals, for objectives whose gradients are only signs (XGBoost 2.1,
  * src/objective/adaptive.cc). Splits, node ids and statistics stay; only the leaf values change. Both trainers take
- * this
- * step with what the active party knows, so passive parties are not involved.
+ * this step with what the active party knows, so passive parties are not involved.
  */
 import { quantileOf } from "../objective/quantile.ts";
 import { leafValue } from "../split/gain.ts";

@@ -42,8 +42,7 @@ export function treeSizeMax({ maxDepth, maxLeaves }: Pick<GrowParameters, "maxDe
 }
 
 /**
- * Nodes of one tree that are requested from passive parties: the root, and one child of each pair, or both if nodes
- * may
+ * Nodes of one tree that are requested from passive parties: the root, and one child of each pair, or both if nodes may
  * have different columns.
  */
 export function nodesAskedMax(

@@ -1,7 +1,6 @@
 /**
  * The rounds of each trial. Successive halving: all trials get a third of the rounds, the better third of them
- * continues
- * with more, and so on; only the last few get all. Random search gives all rounds to every trial.
+ * continues with more, and so on; only the last few get all. Random search gives all rounds to every trial.
  *
  * Fewer rounds than a third would decide by the learning rate alone: a small one needs many rounds.
  */

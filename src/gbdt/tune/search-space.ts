@@ -1,6 +1,5 @@
 /**
- * The parameters that a search may change, and their distributions. Only parameters that passive parties need not
- * agree
+ * The parameters that a search may change, and their distributions. Only parameters that passive parties need not agree
  * on one by one: all trials then fit into one job, and one alignment (trial-turns.ts).
  */
 import { TandemError } from "../../base/error.ts";
@@ -82,8 +81,7 @@ export function checkSpace(space: SearchSpace): void {
 
 /**
  * The trials of a search: the first is the given configuration, so that the search cannot do worse. The others are
- * drawn
- * from the seed as a Latin hypercube, so that each part of a range gets its share of them.
+ * drawn from the seed as a Latin hypercube, so that each part of a range gets its share of them.
  * @throws TandemError USAGE for parameters that the booster does not use
  */
 export function drawTrials(given: TrainingParameters, space: SearchSpace, count: number): TrainingParameters[] {

@@ -1,7 +1,6 @@
 /**
  * A search over parameters by cross-validation, all trials in one job: a model per trial and fold, with interleaved
- * training. After each rung of the schedule the trials are compared by the mean of the deciding metric over the
- * folds,
+ * training. After each rung of the schedule the trials are compared by the mean of the deciding metric over the folds,
  * and the better ones continue. For passive parties it is a sequence of trees, like a cross-validation.
  */
 import { TandemError } from "../../base/error.ts";

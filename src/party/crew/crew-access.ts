@@ -12,7 +12,7 @@ import { readIdentity } from "../identity.ts";
  * A party's workers say every second who they are; three missed, and they are gone. Whoever has lost its lease must not
  * count any longer: others take its blocks one by one only as long as they must leave it a share.
  */
-const boardMs = 5000;
+const statusMs = 5000;
 
 export interface OpenedCrew {
   readonly engine: Engine;
@@ -25,7 +25,7 @@ export type EngineOptions = Pick<NatsEngineOptions, "patienceMs" | "firstPatienc
 export function openPartyEngine(crew: CrewConfig, options: EngineOptions): Promise<OpenedCrew> {
   const { store, replicas, lease_seconds: leaseSeconds } = crew;
   const leaseMs = leaseSeconds * 1000;
-  const keeping = { store, replicas, leaseMs, boardMs: Math.min(boardMs, leaseMs) };
+  const keeping = { store, replicas, leaseMs, statusMs: Math.min(statusMs, leaseMs) };
   return opened(crew, `tandem party ${crew.name}`, { ...options, keeping });
 }
 

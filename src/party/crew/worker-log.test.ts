@@ -9,7 +9,7 @@ const events: readonly WorkerEvent[] = [
   { type: "blocks", blocks: 1 },
   { type: "tasks", tasks: 1 },
   { type: "tasks", tasks: 250 },
-  { type: "trouble", message: "what stands on the board is sealed with another crew.key" },
+  { type: "trouble", message: "another process of the crew has a different crew.key than this worker" },
   { type: "trouble", message: "" },
   { type: "stopping" },
   { type: "stopped" },
@@ -31,7 +31,7 @@ test("words for a terminal", () => {
       "holds 1 block",
       "did 1 task",
       "did 250 tasks",
-      "what stands on the board is sealed with another crew.key",
+      "another process of the crew has a different crew.key than this worker",
       "goes on",
       "stops, and gives its blocks back",
       "stopped",
@@ -53,6 +53,6 @@ test("lines of JSON for programs; quiet ones have what somebody should look at",
   const common = { time: "1970-01-01T00:00:00.000Z", level: "warn", worker: "host-1" };
   expect(lines).toEqual([
     { ...common, event: "engine-waited", message: "connection refused" },
-    { ...common, event: "trouble", message: "what stands on the board is sealed with another crew.key" },
+    { ...common, event: "trouble", message: "another process of the crew has a different crew.key than this worker" },
   ]);
 });

@@ -1,6 +1,5 @@
 /**
- * Holds a party's blocks: in its own process (embedded-crew.ts) or at workers. A scheme's passive half sends each
- * block
+ * Holds a party's blocks: in its own process (embedded-crew.ts) or at workers. A scheme's passive half sends each block
  * what it needs, asks questions, and combines the answers. The model does not depend on the number of blocks.
  */
 import type { Tasks } from "../tasks/tasks.ts";

@@ -1,8 +1,6 @@
 /**
- * The order in which a node's candidates stand in their owner's table, without names. The active party breaks ties
- * with
- * it and then names one candidate, so the owner does not learn which other candidates tied. Otherwise a party that
- * has
+ * The order in which a node's candidates stand in their owner's table, without names. The active party breaks ties with
+ * it and then names one candidate, so the owner does not learn which other candidates tied. Otherwise a party that has
  * the same sums for many instances would learn which of them have equal labels.
  *
  * An entry is a category group, or another candidate that is not withheld: first the groups, then the others in the

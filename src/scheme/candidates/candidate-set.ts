@@ -2,8 +2,7 @@
  * The candidates of one node of a tree: those of the features that may split it, in the tree's secret order. With
  * column sampling, nodes may have different sets; within a set the order stays that of the tree.
  *
- * Categories of features that are split by category sets come first, those of one feature together and in the order
- * of
+ * Categories of features that are split by category sets come first, those of one feature together and in the order of
  * their codes: the active party has to sort them to find the sets. Which feature a group belongs to stays secret, and
  * so does the order of the groups.
  */

@@ -1,8 +1,6 @@
 /**
- * One tree at a passive party that does not know the members of nodes: every instance may be in every node.
- * Candidates
- * keep their positions in all trees, because answers are decrypted with hints that are sent once. Minimums apply to
- * all
+ * One tree at a passive party that does not know the members of nodes: every instance may be in every node. Candidates
+ * keep their positions in all trees, because answers are decrypted with hints that are sent once. Minimums apply to all
  * instances, and noise is keyed by the node id and the attempt at its round.
  */
 import { TandemError } from "../../base/error.ts";

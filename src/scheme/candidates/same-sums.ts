@@ -4,8 +4,7 @@
  * gains coincide, which is far less likely than a disk error. So their owner can break the tie alone, and does not
  * reveal the order of its candidates.
  *
- * A monotone constraint may forbid some of them, which the owner cannot see. So the active party sends the
- * constraints
+ * A monotone constraint may forbid some of them, which the owner cannot see. So the active party sends the constraints
  * of the tied candidates.
  */
 import { farthestApart } from "../../base/gradients/quantised-gradients.ts";

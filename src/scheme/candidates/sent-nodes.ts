@@ -1,7 +1,6 @@
 /**
  * One tree at a passive party that is sent the members of each node. Noise is keyed by the summed instances, and
- * minimums
- * apply at every node.
+ * minimums apply at every node.
  */
 import { TandemError } from "../../base/error.ts";
 import { areOff, type CountedNode, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
@@ -27,8 +26,7 @@ export class SentNodes extends TreeNodes {
   }
 
   /**
-   * Registers the members of a node; the parent's other members form the sibling. A node may be split in one way
-   * only:
+   * Registers the members of a node; the parent's other members form the sibling. A node may be split in one way only:
    * the sums of two different splits of the same node would reveal the sums over the few instances in which they
    * differ.
    */

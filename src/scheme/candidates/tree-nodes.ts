@@ -1,6 +1,5 @@
 /**
- * One tree at a passive party: its nodes, and which candidates the party offers there. Independent of the cipher.
- * What
+ * One tree at a passive party: its nodes, and which candidates the party offers there. Independent of the cipher. What
  * the party knows of a node's members depends on the training protocol: sent-nodes.ts, hidden-nodes.ts.
  *
  * Candidates with a side below the minimums are withheld, and so are new thresholds where their number is limited

@@ -1,7 +1,6 @@
 /**
  * The lattice scheme's work on a block: it validates the records of rows and adds them up per bin, modulo q. It knows
- * no
- * mask, smudging noise or answer noise.
+ * no mask, smudging noise or answer noise.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Lattice, LatticeKernel, LatticeShape } from "../../crypto/lattice/kernel.ts";

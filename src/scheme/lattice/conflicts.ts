@@ -1,6 +1,5 @@
 /**
- * Options that have no effect in the lattice scheme. They are rejected rather than ignored, because a user who sets
- * one
+ * Options that have no effect in the lattice scheme. They are rejected rather than ignored, because a user who sets one
  * expects an effect.
  */
 import { codecParameters, speedParameters } from "../../base/parameters/parameters.ts";

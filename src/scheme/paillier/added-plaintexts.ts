@@ -1,6 +1,5 @@
 /**
- * What a passive party adds to packed sums, one plaintext per ciphertext: the noise constants of its fields, and
- * random
+ * What a passive party adds to packed sums, one plaintext per ciphertext: the noise constants of its fields, and random
  * bits wherever a packed plaintext holds no sum (unused-room.ts).
  */
 import { encodeNoise } from "../../codec/batch-codec.ts";

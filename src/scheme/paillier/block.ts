@@ -1,7 +1,6 @@
 /**
  * Paillier's work on a block: it validates ciphertexts, stores them, and adds them up per bin. A product modulo n^2
- * does
- * not depend on the order of its factors, so blocks can be cut anywhere. It needs no secret.
+ * does not depend on the order of its factors, so blocks can be cut anywhere. It needs no secret.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";

@@ -1,6 +1,5 @@
 /**
- * The cost of a job with Paillier, as a formula of rows, features, bins, depth and key bits (docs/performance.md).
- * The
+ * The cost of a job with Paillier, as a formula of rows, features, bins, depth and key bits (docs/performance.md). The
  * cost of its six operations is measured on this machine in about a second. Seconds are CPU seconds; wall-clock times
  * follow from the number of cores.
  */

@@ -1,7 +1,6 @@
 /**
  * Obfuscators precomputed while a party waits for others and a core is idle. Each is handed out exactly once and kept
- * in
- * memory only.
+ * in memory only.
  */
 import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";

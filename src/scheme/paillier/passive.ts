@@ -1,7 +1,6 @@
 /**
  * The passive half of the Paillier scheme. Blocks store the tree's encrypted gradients and add them up per bin
- * (block.ts); this half adds up per candidate side, packs the sums and re-randomises what it returns. It holds a
- * public
+ * (block.ts); this half adds up per candidate side, packs the sums and re-randomises what it returns. It holds a public
  * key only.
  *
  * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.

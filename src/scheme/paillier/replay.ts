@@ -1,6 +1,5 @@
 /**
- * Replays a Paillier job for an auditor who has the key: gradients and sums are computed in the clear, divided into
- * the
+ * Replays a Paillier job for an auditor who has the key: gradients and sums are computed in the clear, divided into the
  * same messages, and compared with what was encrypted in the job itself.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";

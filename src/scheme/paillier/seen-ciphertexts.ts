@@ -1,10 +1,8 @@
 /**
  * Detects a ciphertext that occurs twice in a round's gradients. Honest encryption never repeats one, because each
- * nonce
- * is fresh. A party that repeats ciphertexts saves the work of encryption, and sums a mark instead of gradients.
+ * nonce is fresh. A party that repeats ciphertexts saves the work of encryption, and sums a mark instead of gradients.
  *
- * The middle 16 bytes of each ciphertext are stored. Ciphertexts of an honest party are uniform, so that two of N
- * agree
+ * The middle 16 bytes of each ciphertext are stored. Ciphertexts of an honest party are uniform, so that two of N agree
  * in these bytes with probability N^2 2^-129; they are then treated as equal.
  */
 import type { CiphertextVector } from "../../crypto/paillier/vectors.ts";

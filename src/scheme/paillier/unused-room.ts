@@ -1,16 +1,14 @@
 /**
  * Random bits for the parts of a packed plaintext that hold no sum: all bits above its last field, and the fields of
  * empty candidates. An honest active party ignores both. A malicious one that encrypts wider numbers than gradients
- * would
- * read the overflow of the sums there: one bit for each instance that it marked.
+ * would read the overflow of the sums there: one bit for each instance that it marked.
  *
  * Within a round the same ciphertext of sums gets the same bits at the same index of a node with the same members, so
  * repeated requests reveal nothing new. Elsewhere it gets different bits: equal bits would reveal that the same
  * instances were summed, which noise hides.
  *
- * The bits above the last field are a number R below floor(n / 2^h), h being the field's end. So an honest sum plus
- * R 2^h stays below n. Of the overflow, at most whether it passed n is visible: about one bit per ciphertext, instead
- * of
+ * The bits above the last field are a number R below floor(n / 2^h), h being the field's end. So an honest sum plus R
+ * 2^h stays below n. Of the overflow, at most whether it passed n is visible: about one bit per ciphertext, instead of
  * all bits of n above h.
  */
 import { createHmac } from "node:crypto";

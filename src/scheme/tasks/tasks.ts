@@ -1,6 +1,5 @@
 /**
- * Stateless work: any worker can run a task, and run it again. A scheme divides its computation into tasks if its
- * party
+ * Stateless work: any worker can run a task, and run it again. A scheme divides its computation into tasks if its party
  * has workers; otherwise it computes in its own process.
  */
 import type { TandemError } from "../../base/error.ts";
@@ -8,8 +7,7 @@ import type { TandemError } from "../../base/error.ts";
 /** Tasks of one attempt. */
 export interface Tasks {
   /**
-   * Resolves with the result. Callers may run several tasks concurrently; the call waits while too many are pending.
-   * A
+   * Resolves with the result. Callers may run several tasks concurrently; the call waits while too many are pending. A
    * task may run more than once: one result is used and the others are ignored.
    * @throws TandemError an error of the worker; ENGINE_LOST, ENGINE_FULL, WORKERS_MISSING
    */

@@ -4,7 +4,7 @@ import { SeededRandom } from "../../../src/base/random.ts";
 import { systemClock } from "../../../src/crew/clock.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 
-const times = { leaseMs: 200, boardMs: 300 };
+const times = { leaseMs: 200, statusMs: 300 };
 
 describe("an engine in memory that delays", () => {
   const faults = { random: new SeededRandom("slow"), doubling: 0, delayMs: 3 };

@@ -4,7 +4,7 @@
  * for a while, as a process that is stopped, or cut for good, as one that is killed.
  */
 import type { Clock } from "../../../src/crew/clock.ts";
-import type { Board, Engine, Epoch, HeardMessage, Lease, StoredMessage } from "../../../src/crew/engine.ts";
+import type { StatusTable, Engine, Epoch, HeardMessage, Lease, StoredMessage } from "../../../src/crew/engine.ts";
 import {
   checkLength,
   matches,
@@ -17,14 +17,14 @@ import {
 export interface MemoryEngineOptions {
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** What a worker writes on the board goes after so long. */
-  readonly boardMs: number;
+  /** What a worker writes in the status table goes after so long. */
+  readonly statusMs: number;
   readonly bytesMax?: number;
   readonly faults?: MemoryFaults;
   readonly onStored?: (subject: string) => void;
 }
 
-interface BoardEntry {
+interface StatusEntry {
   readonly value: Uint8Array;
   readonly untilMs: number;
 }
@@ -32,15 +32,15 @@ interface BoardEntry {
 export class MemoryEngine {
   readonly clock: Clock;
   readonly limits: MemoryLimits;
-  readonly boardMs: number;
-  readonly board = new Map<string, BoardEntry>();
+  readonly statusMs: number;
+  readonly statusTable = new Map<string, StatusEntry>();
   /** The one that is current. */
   epoch: MemoryEpoch | null = null;
   readonly #faults: MemoryFaults | null;
 
-  constructor({ clock, leaseMs, boardMs, bytesMax = Infinity, faults, onStored = () => {} }: MemoryEngineOptions) {
+  constructor({ clock, leaseMs, statusMs, bytesMax = Infinity, faults, onStored = () => {} }: MemoryEngineOptions) {
     this.clock = clock;
-    this.boardMs = boardMs;
+    this.statusMs = statusMs;
     this.limits = { leaseMs, bytesMax, onStored };
     this.#faults = faults ?? null;
   }
@@ -59,7 +59,7 @@ export class MemoryEngine {
   forget(): void {
     this.epoch?.end();
     this.epoch = null;
-    this.board.clear();
+    this.statusTable.clear();
   }
 }
 
@@ -75,21 +75,21 @@ export class MemoryConnection implements Engine {
     this.#engine = engine;
   }
 
-  get board(): Board {
-    const { board, clock, boardMs } = this.#engine;
+  get statusTable(): StatusTable {
+    const { statusTable, clock, statusMs } = this.#engine;
     return {
       put: async (key, value, lasting = false) => {
         await this.#open;
-        board.set(key, { value, untilMs: lasting ? Infinity : clock.now() + boardMs });
+        statusTable.set(key, { value, untilMs: lasting ? Infinity : clock.now() + statusMs });
       },
       remove: async (key) => {
         await this.#open;
-        board.delete(key);
+        statusTable.delete(key);
       },
       entries: async () => {
         await this.#open;
         return new Map(
-          [...board].filter(([, { untilMs }]) => untilMs > clock.now()).map(([key, { value }]) => [key, value]),
+          [...statusTable].filter(([, { untilMs }]) => untilMs > clock.now()).map(([key, { value }]) => [key, value]),
         );
       },
     };

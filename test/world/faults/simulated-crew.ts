@@ -48,7 +48,7 @@ export class SimulatedCrew {
     this.#engine = new MemoryEngine({
       clock: this.#clock,
       leaseMs,
-      boardMs: 3 * leaseMs,
+      statusMs: 3 * leaseMs,
       faults: { random: new SeededRandom(`${plan.seed} ${party}`), doubling: 0.1, delayMs: 4 },
       onStored: () => this.#trouble(this.#stored++),
     });

@@ -1,6 +1,5 @@
 /**
- * Chooses the parameter set and the resolution of a job. Four times the answers, or twice the rows, cost about one
- * bit.
+ * Chooses the parameter set and the resolution of a job. Four times the answers, or twice the rows, cost about one bit.
  * The active party proposes what its job reaches, and a passive party checks it with the same functions.
  */
 import { TandemError } from "../../../base/error.ts";

@@ -1,7 +1,6 @@
 /**
  * The public rows of an attempt. They are drawn in transformed form, so no transform is needed. Blocks are drawn on
- * first
- * use and kept: 16 bytes per row in set A, 24 in B.
+ * first use and kept: 16 bytes per row in set A, 24 in B.
  */
 import { drawUniform } from "./samplers.ts";
 import type { LatticeSet } from "../parameters/sets.ts";

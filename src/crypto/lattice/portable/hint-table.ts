@@ -1,7 +1,6 @@
 /**
  * Hints at the active party in the portable kernel's format: parts of 28 or 26 bits in 32-bit numbers, so that the
- * inner
- * product of N = 4096 or 8192 parts with -1, 0 and 1 is exact in a double.
+ * inner product of N = 4096 or 8192 parts with -1, 0 and 1 is exact in a double.
  */
 import { assert } from "../../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../../base/scheduling/event-loop-slice.ts";

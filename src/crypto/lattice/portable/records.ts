@@ -1,7 +1,6 @@
 /**
  * Records of a node message: residues of all groups and primes, group by group, as fields of 50 bits in one
- * little-endian integer, the first field lowest. Unused upper bits are zero. A residue not below its prime is
- * rejected:
+ * little-endian integer, the first field lowest. Unused upper bits are zero. A residue not below its prime is rejected:
  * the encoding is unique, so no record can be marked by an alternative encoding.
  */
 import { assert } from "../../../base/assert.ts";

@@ -1,6 +1,5 @@
 /**
- * Samplers over a key stream. Every kernel draws the same numbers from the same bytes, so rejection and byte order
- * are
+ * Samplers over a key stream. Every kernel draws the same numbers from the same bytes, so rejection and byte order are
  * part of the scheme. Only the bytes that are used are consumed, independent of buffer sizes.
  */
 import { bitLength } from "../../integers.ts";
@@ -49,10 +48,8 @@ export function drawBinomial(source: ByteSource, count: number): Int8Array {
 const ones = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
 
 /**
- * The smudging noise that hides the errors of an answer: the sum of four uniforms on [-W, W). Not Gaussian, because
- * the
- * tail of a Gaussian can cause a wrong decryption. Each uniform is the low bits of 8 bytes, little-endian (16 if 2W
- * is
+ * The smudging noise that hides the errors of an answer: the sum of four uniforms on [-W, W). Not Gaussian, because the
+ * tail of a Gaussian can cause a wrong decryption. Each uniform is the low bits of 8 bytes, little-endian (16 if 2W is
  * above 2^64), with rejection.
  */
 export function drawFlood(source: ByteSource, width: bigint): bigint {

@@ -1,6 +1,5 @@
 /**
- * The source of all random numbers of the lattice scheme: AES in counter mode, keyed by a seed. The first bytes of
- * the
+ * The source of all random numbers of the lattice scheme: AES in counter mode, keyed by a seed. The first bytes of the
  * counter identify the purpose of a stream:
  *
  *   [ domain | sub | 0 | 0 | block, 4 bytes big-endian | 0 x 8, the counter ]

@@ -1,6 +1,5 @@
 /**
- * Which trees a round of dart drops (XGBoost's rate_drop, skip_drop, one_drop and sample_type). Drawn from the seed,
- * in
+ * Which trees a round of dart drops (XGBoost's rate_drop, skip_drop, one_drop and sample_type). Drawn from the seed, in
  * a separate stream, so that the draws of rows and columns are unaffected.
  */
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";

@@ -1,6 +1,5 @@
 /**
- * The tree weights after a round of dart (XGBoost's normalize_type): the new trees and the dropped ones together
- * would
+ * The tree weights after a round of dart (XGBoost's normalize_type): the new trees and the dropped ones together would
  * overshoot. Weights are float32 numbers as in XGBoost, so that exports equal the trained model.
  */
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";

@@ -1,6 +1,5 @@
 /**
- * A key owner's evaluator whose encryption and decryption run at workers, in batches; small or rare work stays in
- * this
+ * A key owner's evaluator whose encryption and decryption run at workers, in batches; small or rare work stays in this
  * process. Results of workers are checked for number and range.
  */
 import { TandemError } from "../../../base/error.ts";

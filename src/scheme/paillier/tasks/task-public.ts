@@ -1,7 +1,6 @@
 /**
- * An evaluator whose packing and fresh r^n run at workers, in batches. One product per element, as re-randomising
- * with a
- * precomputed r^n, costs less here than sending it to a worker.
+ * An evaluator whose packing and fresh r^n run at workers, in batches. One product per element, as re-randomising with
+ * a precomputed r^n, costs less here than sending it to a worker.
  */
 import type {
   HistogramRequest,

@@ -1,4 +1,4 @@
-/** What stands on a crew's board, sealed: which epoch is current, and which workers are there. */
+/** The status table of a crew, encrypted: the current epoch, and the available workers. */
 import { TandemError } from "../base/error.ts";
 import {
   type CrewEpoch,
@@ -7,31 +7,31 @@ import {
   CrewWorkerSchema,
 } from "../wire/generated/tandem/v1/crew_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Board } from "./engine.ts";
-import { boardSeal, SealedMessages, type SealOf } from "./sealed-messages.ts";
+import type { StatusTable } from "./engine.ts";
+import { statusSeal, SealedMessages, type SealOf } from "./sealed-messages.ts";
 import { epochKey, isWorkerKey, workerKey, workerOf } from "./subjects.ts";
 
-/** A worker, under the name that its line on the board has. */
+/** A worker with its key in the status table. */
 export type NamedWorker = CrewWorker & { readonly id: string };
 
-export interface BoardView {
+export interface CrewStatus {
   readonly epoch: CrewEpoch | null;
-  /** Something stands there that another key has sealed. */
+  /** Whether the table has entries encrypted with another key. */
   readonly hasOthers: boolean;
   readonly workers: readonly NamedWorker[];
 }
 
-export class CrewBoard {
-  readonly #board: Board;
+export class CrewStatusTable {
+  readonly #statusTable: StatusTable;
   readonly #messages: SealedMessages;
 
-  constructor(board: Board, sealOf: SealOf) {
-    this.#board = board;
-    this.#messages = new SealedMessages(sealOf(boardSeal));
+  constructor(statusTable: StatusTable, sealOf: SealOf) {
+    this.#statusTable = statusTable;
+    this.#messages = new SealedMessages(sealOf(statusSeal));
   }
 
-  async read(): Promise<BoardView> {
-    const entries = await this.#board.entries();
+  async read(): Promise<CrewStatus> {
+    const entries = await this.#statusTable.entries();
     const sealedEpoch = entries.get(epochKey);
     const epoch = sealedEpoch === undefined ? null : this.#messages.open(CrewEpochSchema, epochKey, sealedEpoch);
     const workers = [...entries].filter(([key]) => isWorkerKey(key)).map(([key, sealed]) => this.#worker(key, sealed));
@@ -48,39 +48,39 @@ export class CrewBoard {
   }
 
   putEpoch(epoch: MessageInitShape<typeof CrewEpochSchema>): Promise<void> {
-    return this.#board.put(epochKey, this.#messages.seal(CrewEpochSchema, epochKey, epoch), true);
+    return this.#statusTable.put(epochKey, this.#messages.seal(CrewEpochSchema, epochKey, epoch), true);
   }
 
   removeEpoch(): Promise<void> {
-    return this.#board.remove(epochKey);
+    return this.#statusTable.remove(epochKey);
   }
 
   putWorker(id: string, worker: MessageInitShape<typeof CrewWorkerSchema>): Promise<void> {
     const key = workerKey(id);
-    return this.#board.put(key, this.#messages.seal(CrewWorkerSchema, key, worker));
+    return this.#statusTable.put(key, this.#messages.seal(CrewWorkerSchema, key, worker));
   }
 
   removeWorker(id: string): Promise<void> {
-    return this.#board.remove(workerKey(id));
+    return this.#statusTable.remove(workerKey(id));
   }
 }
 
-/** Workers that can take blocks of a party's version. */
-export function ableWorkers({ workers }: BoardView, version: string): number {
+/** The number of workers that can hold blocks of a party's version. */
+export function ableWorkers({ workers }: CrewStatus, version: string): number {
   return workers.filter((worker) => worker.trouble === "" && worker.version === version).length;
 }
 
-/** @param block one that nobody holds; null: workers are too few @param what is wrong, where it is something else */
+/** @param block one without a holder; null: too few workers @param what the problem, if it is another one */
 export function workersMissing(
-  view: BoardView,
+  view: CrewStatus,
   wanted: number,
   able: number,
   block: number | null,
   what = block === null
-    ? `${able} workers are there, ${wanted} are wanted (start some with 'tandem worker', or the party with --embedded)`
-    : `nobody holds block ${block}`,
+    ? `${able} workers are available, ${wanted} needed (start some with 'tandem worker', or the party with --embedded)`
+    : `no worker holds block ${block}`,
 ): TandemError {
   const troubles = [...new Set(view.workers.map(({ trouble }) => trouble).filter((trouble) => trouble !== ""))];
-  if (view.hasOthers) troubles.push("somebody at the engine has another crew.key");
+  if (view.hasOthers) troubles.push("a worker at the engine has a different crew.key");
   return new TandemError("WORKERS_MISSING", [what, ...troubles].join("; "));
 }
