@@ -382,7 +382,7 @@ test("refreshed leaves are those of one place, the splits stay, and the refreshe
   await expectError(
     () => runRefresh(world.config, { ...options, unknown: "skip" }),
     "USAGE",
-    /holds a model already; give the refreshed one another name/,
+    /has a model already; name the refreshed one differently/,
   );
 
   const dropped = join(bank.folder, "jobs", "dropped");

@@ -269,7 +269,7 @@ describe("what is wrong is said clearly", () => {
       [
         { rows: [{ ...row, features: { ...row.features, bank_0: 1e39 } }] },
         400,
-        /^rows\[0\]\.features\.bank_0: lies outside float32's range/,
+        /^rows\[0\]\.features\.bank_0: is outside the range of float32/,
       ],
       [{ ids: ["x".repeat(1025)] }, 400, /^ids\[0\]: must have at most 1024 characters/],
       [{ ids: ["x".repeat(3000)] }, 413, /more than 2000 bytes/],
@@ -365,7 +365,7 @@ describe("the door", () => {
     await expectError(
       () => serve(world, { host: "0.0.0.0" }),
       "USAGE",
-      /--token-file, or say --insecure-without-token/,
+      /--token-file, or pass --insecure-without-token/,
     );
     await serve(world, { host: "0.0.0.0", insecureWithoutToken: true });
     await serve(world, { host: "0.0.0.0", token: "s3cret-s3cret-s3cret" });

@@ -160,7 +160,7 @@ function refuse(rule: string, unknown: ReadonlyMap<number, readonly string[]>, t
   const parties = [...new Set([...unknown.values()].flat())].join(", ");
   throw new TandemError(
     "ID_UNKNOWN",
-    `${unknown.size} of ${total} ids are unknown to a party (${parties}). Leave such people out with ` +
+    `${unknown.size} of ${total} ids are unknown to a party (${parties}). Leave such ids out with ` +
       'unknown: "skip", or score them as missing with unknown: "missing"',
   );
 }

@@ -1,7 +1,7 @@
 /**
- * Where a passive party keeps what its own features add to people's scores: `contributions.csv` in the job's folder,
- * one line per person and explanation, readable by its owner only. Nothing of it goes anywhere else. Refreshed models
- * have the same id, and so the same file: each line says which model it is of.
+ * A passive party's file of received contributions of its own features: `contributions.csv` in the job's folder, one
+ * line per instance and explanation, readable by its owner only, and never sent. Refreshed models have the same id, and
+ * so the same file: each line names its model.
  */
 import { appendFile, chmod, mkdir, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,15 +10,15 @@ import { csvChunks } from "../data/write-csv.ts";
 import type { OwnContributions } from "./received-contributions.ts";
 
 export const contributionsFileName = "contributions.csv";
-/** Not `job`, which is what people do for a living in many a table. */
+/** Not `job`: many tables have a feature of that name. */
 const jobColumn = "tandem_job";
-/** Beyond this nothing is taken: nobody else shall fill this party's disk. */
+/** More is refused: an active party must not fill this party's disk. */
 const sizeBytesMax = 1 << 30;
 const headerBytesMax = 1 << 20;
 
 export class ContributionsFile {
   readonly #sizeBytesMax: number;
-  /** One after the other: lines of two requests must not mix. */
+  /** Writes one request after the other, so that their lines do not mix. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(bytesMax = sizeBytesMax) {
@@ -29,8 +29,8 @@ export class ContributionsFile {
    * @param job the model's name at the active party
    * @throws TandemError POLICY if there is no more room, FILE_UNWRITABLE, or FILE_FORMAT for another model's file
    */
-  append(folder: string, job: string, ids: readonly string[], told: OwnContributions): Promise<void> {
-    const next = this.#last.then(() => this.#append(join(folder, contributionsFileName), job, ids, told));
+  append(folder: string, job: string, ids: readonly string[], received: OwnContributions): Promise<void> {
+    const next = this.#last.then(() => this.#append(join(folder, contributionsFileName), job, ids, received));
     this.#last = next.catch(() => {});
     return next;
   }
@@ -51,7 +51,7 @@ export class ContributionsFile {
         await appendFile(path, `${header}\n`, { mode: 0o600 });
         await chmod(path, 0o600);
       } else if ((await firstLine(path)) !== header)
-        throw new TandemError("FILE_FORMAT", `${path} has other columns: move it away`);
+        throw new TandemError("FILE_FORMAT", `${path} has other columns: move the file elsewhere`);
       await appendFile(path, `${text}\n`);
     } catch (cause) {
       if (cause instanceof TandemError) throw cause;
@@ -60,7 +60,7 @@ export class ContributionsFile {
   }
 }
 
-/** The header and the rows: the ids' quotes may hide line feeds, so that rows are not told apart by these. */
+/** The header and the rows as text: quoted ids may contain line feeds, so lines are not rows. */
 function textOf(names: readonly string[], columns: readonly (readonly string[])[]): string[] {
   const header = [
     ...csvChunks(

@@ -29,12 +29,12 @@ function scored(given = model, of: TestTable = table) {
   const { activeShare, passiveShares } = sharesOf(given, 2);
   const peers = passiveShares.map((share, i) => new TablePeer(share, of, i + 1));
   const scorer = new Scorer(activeShare, peers);
-  const score = async (kind: OutputKind, tells = false, iterations = all): Promise<Float64Array> => {
+  const score = async (kind: OutputKind, sends = false, iterations = all): Promise<Float64Array> => {
     const options = {
       unknownAsMissing: false,
       timeoutMs: 10_000,
       wanted: { kind, iterations },
-      sendsContributions: tells,
+      sendsContributions: sends,
     };
     return (await scorer.score(rowsOf(scorer, of), options)).predictions;
   };
@@ -82,7 +82,7 @@ test("own features by name, a total per passive party and the bias, which sum up
     sums(await score(kind), names.length).forEach((sum, row) => expect(sum).toBeCloseTo(margins[row], 12));
 });
 
-test("where margins start at base margins, the bias is a person's own, and they are no feature", async () => {
+test("with base margins the bias differs by instance, and base margins are no feature", async () => {
   const { scorer: plain, peers } = scored();
   const { activeShare } = sharesOf(model, 2);
   const scorer = new Scorer({ ...activeShare, takesBaseMargin: true, baseMarginColumn: "offset" }, peers);
@@ -104,7 +104,7 @@ test("a party as one feature needs no tags, and gives other values where its fea
   const { peers, score } = scored();
   for (const peer of peers)
     peer.tags = () => {
-      throw new Error("nobody asks for tags");
+      throw new Error("no tags are asked for");
     };
   const values = await score("party_contributions");
   const exact = await scored().score("contributions");
@@ -113,7 +113,7 @@ test("a party as one feature needs no tags, and gives other values where its fea
   expect(largest).toBeLessThan(0.5);
 });
 
-test("tags are asked for once, when somebody wants an explanation", async () => {
+test("tags are asked for once, with the first explanation", async () => {
   const { peers, score } = scored();
   let asked = 0;
   const [peer] = peers;
@@ -127,7 +127,7 @@ test("tags are asked for once, when somebody wants an explanation", async () => 
 });
 
 describe("a party that cheats with tags", () => {
-  test("moves figures between parties, and never their sum", async () => {
+  test("changes values between parties, and never their sum", async () => {
     const { scorer, peers, score } = scored();
     const honest = await scored().score("contributions");
     peers[0].tags = async () =>
@@ -138,7 +138,7 @@ describe("a party that cheats with tags", () => {
     sums(values, width).forEach((sum, i) => expect(sum).toBeCloseTo(sums(honest, width)[i], 12));
   });
 
-  test("is refused where it speaks of other splits, or in another way, or another version", async () => {
+  test("is refused for tags of other splits, in another encoding, or of another version", async () => {
     const { peers, score } = scored();
     const count = peers[0].share.splits.length;
     for (const tags of [
@@ -147,17 +147,17 @@ describe("a party that cheats with tags", () => {
       Array.from({ length: count }, (_, i) => i + 1),
     ]) {
       peers[0].tags = async () => create(PassiveTagsSchema, { protocolVersion, tags });
-      await expectError(() => score("contributions"), "PROTOCOL_STATE", /party passive-1 tells tags/);
+      await expectError(() => score("contributions"), "PROTOCOL_STATE", /party passive-1 sent tags/);
     }
     peers[0].tags = async () => create(PassiveTagsSchema, { protocolVersion: 1 });
     await expectError(() => score("contributions"), "HANDSHAKE_MISMATCH", /version 1/);
   });
 });
 
-describe("what a party is told of its own features", () => {
+describe("contributions sent to a party", () => {
   test.each([
     ["one output", {}],
-    ["trees that take turns", { objective: "multi:softprob", num_class: 3 }],
+    ["interleaved trees", { objective: "multi:softprob", num_class: 3 }],
     [
       "leaves with a weight per class",
       { objective: "multi:softprob", num_class: 3, multi_strategy: "multi_output_tree" },
@@ -168,29 +168,29 @@ describe("what a party is told of its own features", () => {
     const { peers, score } = scored(given, classes);
     peers[0].takes = true;
     await score("contributions", true);
-    expect(peers[1].told).toEqual([]);
-    const [{ ids, values, outputCount, treesPerRound }] = peers[0].told;
+    expect(peers[1].received).toEqual([]);
+    const [{ ids, values, outputCount, treesPerRound }] = peers[0].received;
     expect(ids).toHaveLength(120);
-    const told = ownContributions(peers[0].share.splits, { outputCount, treesPerRound }, values, ids.length);
+    const received = ownContributions(peers[0].share.splits, { outputCount, treesPerRound }, values, ids.length);
     const expected = await predictContributions(given, classes.parties, classes.labels.length);
     const width = 8;
-    told.names.forEach((name, i) => {
+    received.names.forEach((name, i) => {
       const [, feature, output = "0"] = /^p1f(\d)(?:_(\d))?$/.exec(name) ?? [];
       for (let row = 0; row < 120; row++)
-        expect(told.values[row * told.names.length + i]).toBeCloseTo(
+        expect(received.values[row * received.names.length + i]).toBeCloseTo(
           expected[(row * outputCount + Number(output)) * width + 2 + Number(feature)],
           12,
         );
     });
   });
 
-  test("nothing where some of the rounds are explained, or nobody asked that it be told", async () => {
+  test("none where only some rounds are explained, or the active party does not send them", async () => {
     const { peers, score } = scored();
     for (const peer of peers) peer.takes = true;
     await score("contributions");
     await score("contributions", true, { begin: 0, end: 2 });
     await score("party_contributions", true);
     await score("prediction", true);
-    expect(peers.flatMap(({ told }) => told)).toEqual([]);
+    expect(peers.flatMap(({ received }) => received)).toEqual([]);
   });
 });

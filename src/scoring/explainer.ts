@@ -1,7 +1,7 @@
 /**
- * SHAP values between parties: what each of the active party's own features adds to a person's margin, and what each
- * passive party's features add together. Outcomes and covers are known; tags say which splits of a passive party are
- * one player in a tree. Without tags a passive party is one player as a whole.
+ * SHAP values between parties: the contribution of each of the active party's own features to an instance's margin, and
+ * of each passive party's features together. Outcomes and covers are known; tags say which splits of a passive party
+ * are one player in a tree. Without tags a passive party is one player as a whole.
  */
 import { contributionsOf, playersBy, type TreePlayers } from "../gbdt/explain/contributions.ts";
 import { isOwnRule } from "../protocol/active/federated-tree.ts";
@@ -24,7 +24,7 @@ export class Explainer {
     this.#model = model;
   }
 
-  /** What the values are called: own features by name, a total per passive party, the bias. No name stands twice. */
+  /** Names of the values: own features, a total per passive party, the bias. No name occurs twice. */
   get columns(): string[] {
     const names = new Set<string>();
     const unique = (name: string): string => (names.has(name) ? unique(`${name}_`) : name);
@@ -52,7 +52,7 @@ export class Explainer {
   }
 
   /**
-   * What a passive party's splits add, per tree and tag: what that party may be told.
+   * The contributions of a passive party's splits, per tree and tag: the values that may be sent to it.
    * @param rows those of the batch that count
    * @returns per row a value per place
    */
@@ -69,7 +69,7 @@ export class Explainer {
       const key = `${tree}/${tag}`;
       if (!columnOf.has(key)) columnOf.set(key, columnOf.size);
     }
-    const columnCount = columnOf.size + 1; // the last one is everybody else's
+    const columnCount = columnOf.size + 1; // the last one is all other parties'
     const goesLeft = this.#model.goesLeft(batch);
     const values = await contributionsOf(
       {

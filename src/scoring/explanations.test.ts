@@ -59,15 +59,15 @@ test("explanations are off unless a config says otherwise", () => {
 });
 
 describe("without consent", () => {
-  test("no tags are told, and no values are taken", async () => {
+  test("no tags are sent, and no values are accepted", async () => {
     const { explanations } = made({ explanations: false }, true);
-    const words = /does not allow explanations \('explanations: true' in its policy would allow them\)/;
-    await expectError(() => explanations.checkAllowed(), "POLICY", words);
-    await expectError(() => explanations.checkTaken(), "POLICY", words);
+    const refusal = /does not allow explanations \('explanations: true' in its policy would allow them\)/;
+    await expectError(() => explanations.checkAllowed(), "POLICY", refusal);
+    await expectError(() => explanations.checkTaken(), "POLICY", refusal);
     await expectError(() => made({}).explanations.checkTaken(), "POLICY", /takes no contributions/);
   });
 
-  test("nothing of a model with masked scoring, nor where the policy has it", async () => {
+  test("nothing of a model with masked scoring, or where the policy demands it", async () => {
     const masked = { ...share, maskedScoring: true } as const;
     await expectError(() => made({}).explanations.tags(masked), "POLICY", /masked scoring only/);
     await expectError(() => made({}, true).take({}, masked), "POLICY", /masked scoring only/);
@@ -76,7 +76,7 @@ describe("without consent", () => {
   });
 });
 
-test("tags are the same whenever they are asked for, and fit a message", async () => {
+test("tags are always the same, and fit a message", async () => {
   const { explanations } = made({});
   expect(explanations.tags(share)).toEqual([0, 0, 1]);
   expect(explanations.tags(share)).toEqual(explanations.tags(share));
@@ -86,7 +86,7 @@ test("tags are the same whenever they are asked for, and fit a message", async (
 });
 
 describe("values of own features", () => {
-  test("are summed up over trees and written down, for this party's eyes only", async () => {
+  test("are summed over trees and written to a file that only its owner can read", async () => {
     const { take, path } = made({}, true);
     await Promise.all([take(), take({ ids: ["c3", 'c"4'] })]);
     const lines = ["id,tandem_job,a,b", "c1,spring,5,2", "c2,spring,40,16", "c3,spring,5,2", '"c""4",spring,40,16'];
@@ -99,7 +99,7 @@ describe("values of own features", () => {
     );
   });
 
-  test("say which model they are of: a refreshed one has the same id, and the same file", async () => {
+  test("name their model: a refreshed one has the same id, and the same file", async () => {
     const { take, path } = made({}, true);
     await take({ job: "spring", ids: ["c1", "c2"] });
     await take({ job: "autumn", ids: ["c1", "c2"] });
@@ -108,22 +108,32 @@ describe("values of own features", () => {
   });
 
   test.each<[string, Record<string, unknown>, "PROTOCOL_STATE" | "POLICY", RegExp]>([
-    ["too few", { values: new Uint8Array(40) }, "PROTOCOL_STATE", /40 bytes for 2 people, where each has 3/],
+    ["too few", { values: new Uint8Array(40) }, "PROTOCOL_STATE", /40 bytes for 2 ids of 3 values each/],
     ["too many", { values: new Uint8Array(56) }, "PROTOCOL_STATE", /56 bytes/],
-    ["no numbers", { values: contributionBytes(new Float64Array(6).fill(NaN)) }, "PROTOCOL_STATE", /no numbers/],
-    ["no output", { outputCount: 0 }, "PROTOCOL_STATE", /no such outputs/],
+    [
+      "values that are not numbers",
+      { values: contributionBytes(new Float64Array(6).fill(NaN)) },
+      "PROTOCOL_STATE",
+      /not numbers/,
+    ],
+    ["no output", { outputCount: 0 }, "PROTOCOL_STATE", /outputs that the model does not have/],
     ["too many outputs", { outputCount: 4_294_967_295 }, "POLICY", /at most 3 outputs/],
-    ["trees that do not take turns", { outputCount: 3, treesPerRound: 2 }, "PROTOCOL_STATE", /no such outputs/],
-    ["strangers", { ids: ["c1", "x"] }, "PROTOCOL_STATE", /does not hold/],
-    ["a name that is none", { job: "spring,\n" }, "PROTOCOL_STATE", /without a name/],
-    ["somebody twice", { ids: ["c1", "c1"] }, "PROTOCOL_STATE", /named twice/],
-  ])("are refused: %s", async (_, changes, code, words) => {
+    [
+      "trees that are not interleaved",
+      { outputCount: 3, treesPerRound: 2 },
+      "PROTOCOL_STATE",
+      /outputs that the model does not have/,
+    ],
+    ["unknown ids", { ids: ["c1", "x"] }, "PROTOCOL_STATE", /does not hold/],
+    ["an invalid job name", { job: "spring,\n" }, "PROTOCOL_STATE", /job name is not valid/],
+    ["one id twice", { ids: ["c1", "c1"] }, "PROTOCOL_STATE", /one id twice/],
+  ])("are refused: %s", async (_, changes, code, message) => {
     const { take, path } = made({}, true);
-    await expectError(() => take(changes), code, words);
+    await expectError(() => take(changes), code, message);
     expect(existsSync(path)).toBe(false);
   });
 
-  test("another model's file is not added to, and its owner alone hears why", async () => {
+  test("another model's file is not appended to, and only its owner sees why", async () => {
     const { take, path, events } = made({}, true);
     await take();
     writeFileSync(path, "id,other\n");
@@ -135,10 +145,10 @@ describe("values of own features", () => {
   test("do not fill the disk", async () => {
     const folder = join(root, "full");
     const file = new ContributionsFile(60);
-    const told = { names: ["a"], values: Float64Array.of(1) };
-    await file.append(folder, "s", ["c1"], told);
-    await file.append(folder, "s", ["c2"], told);
-    await expectError(() => file.append(folder, "s", ["c".repeat(40)], told), "POLICY", /is full/);
+    const received = { names: ["a"], values: Float64Array.of(1) };
+    await file.append(folder, "s", ["c1"], received);
+    await file.append(folder, "s", ["c2"], received);
+    await expectError(() => file.append(folder, "s", ["c".repeat(40)], received), "POLICY", /is full/);
     expect(readFileSync(join(folder, contributionsFileName), "utf8")).toBe("id,tandem_job,a\nc1,s,1\nc2,s,1\n");
   });
 });

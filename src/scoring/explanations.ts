@@ -25,7 +25,7 @@ export class Explanations {
     this.#emit = emit;
   }
 
-  /** Before anything is looked up: whoever may not ask learns nothing of models. @throws TandemError POLICY */
+  /** Before anything is looked up: a caller that may not ask learns nothing of models. @throws TandemError POLICY */
   checkAllowed(): void {
     const { name, policy } = this.#config;
     if (!policy.explanations)
@@ -52,7 +52,7 @@ export class Explanations {
       throw new TandemError("POLICY", `${name} takes no contributions ('contributions: true' in its 'output' would)`);
   }
 
-  /** Writes down what the own features add. @throws TandemError for values that are not of this model's people */
+  /** Appends contributions of the own features to the file. @throws TandemError for values that are not valid */
   async take(request: ActiveContributions, share: PassiveShare, knows: (id: string) => boolean): Promise<void> {
     const { name, policy, output } = this.#config;
     this.#checkPlain(share);
@@ -61,16 +61,21 @@ export class Explanations {
     if (outputCount > policy.max_outputs)
       throw new TandemError("POLICY", `${name} allows at most ${policy.max_outputs} outputs, not ${outputCount}`);
     if (new Set(ids).size < ids.length || !ids.every(knows))
-      throw new TandemError("PROTOCOL_STATE", `${name}: contributions of people whom it does not hold, or named twice`);
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `${name}: contributions of ids that it does not hold, or of one id twice`,
+      );
     if (!jobSyntax.test(job))
-      throw new TandemError("PROTOCOL_STATE", `${name}: contributions of a model without a name`);
-    const told = ownContributions(share.splits, { outputCount, treesPerRound }, values, ids.length);
-    if (ids.length === 0 || told.names.length === 0) return;
-    // What is wrong with a file is its owner's business.
-    await withOwnFiles(name, this.#emit, () => this.#file.append(join(output.directory, share.job), job, ids, told));
+      throw new TandemError("PROTOCOL_STATE", `${name}: contributions of a model whose job name is not valid`);
+    const received = ownContributions(share.splits, { outputCount, treesPerRound }, values, ids.length);
+    if (ids.length === 0 || received.names.length === 0) return;
+    // Errors of own files are logged, not sent.
+    await withOwnFiles(name, this.#emit, () =>
+      this.#file.append(join(output.directory, share.job), job, ids, received),
+    );
   }
 
-  /** Who may not see outcomes has nothing to explain with. */
+  /** SHAP values need outcomes, which masked scoring does not reveal. */
   #checkPlain({ maskedScoring }: PassiveShare): void {
     const { name, policy } = this.#config;
     if (maskedScoring === true || policy.privacy.masked_scoring)

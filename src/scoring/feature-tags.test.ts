@@ -4,7 +4,7 @@ import { checkTags, featureTags } from "./feature-tags.ts";
 
 const split = (tree: number, node: number, featureName: string) => ({ tree, node, featureName });
 
-test("tags count anew in every tree, as splits need them: they say what belongs together only", () => {
+test("tags are numbered anew in every tree, and encode the grouping of splits only", () => {
   const splits = [
     split(1, 0, "b"),
     split(0, 2, "b"),
@@ -18,7 +18,7 @@ test("tags count anew in every tree, as splits need them: they say what belongs 
   expect(featureTags(renamed)).toEqual(featureTags(splits));
 });
 
-test("what a party says of its splits is believed as far as it can be said in one way", async () => {
+test("tags are accepted in their one valid encoding only", async () => {
   const trees = [0, 0, 0, 3, 3];
   for (const good of [
     [0, 1, 0, 0, 1],
@@ -30,10 +30,11 @@ test("what a party says of its splits is believed as far as it can be said in on
     [[0, 1, 0, 0], /tags of 4 splits; our share of the model has 5/], // of fewer splits than it has
     [[0, 1, 0, 0, 1, 0], /tags of 6 splits/], // of splits that are not its own
     [[], /tags of 0 splits/],
-    [[1, 0, 0, 0, 0], /not counted from 0/],
-    [[0, 2, 1, 0, 0], /not counted from 0/], // a name hidden in the numbers
-    [[0, 1, 0, 1, 2], /not counted from 0/], // linked across trees
-    [[0, 1, 0, 0, 4_294_967_295], /not counted from 0/],
+    [[1, 0, 0, 0, 0], /not numbered from 0/],
+    [[0, 2, 1, 0, 0], /not numbered from 0/], // a name hidden in the numbers
+    [[0, 1, 0, 1, 2], /not numbered from 0/], // linked across trees
+    [[0, 1, 0, 0, 4_294_967_295], /not numbered from 0/],
   ];
-  for (const [tags, words] of wrong) await expectError(() => checkTags("shop", tags, trees), "PROTOCOL_STATE", words);
+  for (const [tags, message] of wrong)
+    await expectError(() => checkTags("shop", tags, trees), "PROTOCOL_STATE", message);
 });

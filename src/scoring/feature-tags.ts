@@ -1,10 +1,9 @@
 /**
- * Which of a party's splits in one tree ask the same feature: what SHAP values need to know of features whose names
- * stay with their owner.
+ * Which of a party's splits in one tree share a feature: what SHAP values need of features whose names are not sent.
  *
  * Tags count from 0 in every tree, in the order in which its splits first need them. So they follow from which splits
- * belong together, and tell nothing else: neither a name, nor an order of features, nor anything across trees. Asked
- * again, a party says the same again.
+ * belong together and reveal nothing else: no name, no order of features, nothing across trees. A party always answers
+ * the same.
  *
  * @reveals active: where the party allows explanations, which of its splits of one tree share a feature
  */
@@ -26,8 +25,8 @@ export function featureTags(splits: readonly Pick<OwnSplit, "tree" | "node" | "f
 }
 
 /**
- * A party can name the wrong splits together. What it cannot do is speak of other splits than its own, or say more than
- * which belong together: there is one way to write that down.
+ * A party can group the wrong splits. It cannot send tags of other splits than its own, or encode anything else: each
+ * grouping has exactly one encoding.
  * @param trees of each of its splits, ascending
  * @throws TandemError PROTOCOL_STATE
  */
@@ -35,12 +34,12 @@ export function checkTags(party: string, tags: FeatureTags, trees: readonly numb
   if (tags.length !== trees.length)
     throw new TandemError(
       "PROTOCOL_STATE",
-      `party ${party} tells tags of ${tags.length} splits; our share of the model has ${trees.length} of it`,
+      `party ${party} sent tags of ${tags.length} splits; our share of the model has ${trees.length} of it`,
     );
   let next = 0;
   tags.forEach((tag, split) => {
     if (split > 0 && trees[split] !== trees[split - 1]) next = 0;
-    if (tag > next) throw new TandemError("PROTOCOL_STATE", `party ${party} tells tags that are not counted from 0`);
+    if (tag > next) throw new TandemError("PROTOCOL_STATE", `party ${party} sent tags that are not numbered from 0`);
     if (tag === next) next++;
   });
 }

@@ -7,7 +7,7 @@ import { keepContributions, meanContributions } from "./mean-contributions.ts";
 
 const share = { name: "bank", passiveNames: ["shop"] };
 
-test("means of sizes, of the rows that count, over all classes, without the bias", () => {
+test("mean absolute values of the selected rows, over all classes, without the bias", () => {
   const values = Float64Array.of(1, -2, 9, -3, 4, 9, 100, 100, 9);
   expect(meanContributions(share, ["age"], values, [0, 1], false)).toEqual({
     people: 2,

@@ -1,4 +1,4 @@
-/** Of explained people the mean size of each column's SHAP values, for the job's record, which only its owner sees. */
+/** The mean absolute SHAP value per column over explained instances, for the job's record. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { JsonLinesFile } from "../base/files/json-lines.ts";
@@ -38,7 +38,7 @@ export function meanContributions(
   };
 }
 
-/** A model need not lie in a job's folder, and a record that cannot be written keeps nobody from a score. */
+/** A model need not be in a job's folder, and a record that cannot be written must not fail scoring. */
 export function keepContributions(folder: string, summary: ContributionSummary): void {
   const path = join(folder, ownFileName);
   if (!existsSync(path)) return;
@@ -47,6 +47,6 @@ export function keepContributions(folder: string, summary: ContributionSummary):
     file.append({ kind: "contributions", summary } satisfies OwnLine);
     file.close();
   } catch {
-    // The page and the report show what was there before.
+    // The page and the report show the earlier values.
   }
 }

@@ -45,7 +45,7 @@ export class PassiveScoring implements ScoringDesk {
   constructor(config: PassiveConfig, data: DataCache, emit: Emit, budgets: PartnerBudgets) {
     this.#config = config;
     this.#meter = new ScoringMeter(config.name, emit);
-    this.#explanations = new Explanations(config, (event) => this.#meter.say(event));
+    this.#explanations = new Explanations(config, (event) => this.#meter.log(event));
     this.#shares = new ScoredShares(config, data, this.#meter, budgets);
   }
 
@@ -73,7 +73,7 @@ export class PassiveScoring implements ScoringDesk {
       const share = await this.#admit(request, [], caller, () => this.#explanations.checkAllowed());
       const { job, model, splits } = share;
       const tags = this.#explanations.tags(share);
-      this.#meter.say({
+      this.#meter.log({
         type: "explained",
         party: this.#config.name,
         peer: caller.name,

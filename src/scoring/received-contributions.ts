@@ -1,6 +1,7 @@
 /**
- * What a passive party's own features add to people's margins, where both sides want it told. The active party knows
- * values per tree and tag; which tags of several trees are one feature only the party itself knows, and sums them up.
+ * Contributions of a passive party's own features, which the active party sends where both sides agree. The active
+ * party has values per tree and tag; only the passive party knows which tags of different trees are one feature, and
+ * sums them.
  *
  * @reveals passive: where both sides agree, what its own features add to the scores of people who are explained,
  *   tree by tree
@@ -10,7 +11,7 @@ import type { OwnSplit } from "../protocol/passive/role.ts";
 import { bySplitOrder } from "../protocol/passive/split-outcomes.ts";
 import { type FeatureTags, featureTags } from "./feature-tags.ts";
 
-/** A value that travels: of a tag in a tree, for one output. */
+/** A value that is sent: of a tag in a tree, for one output. */
 export interface ContributionPlace {
   readonly tree: number;
   readonly tag: number;
@@ -19,13 +20,13 @@ export interface ContributionPlace {
 
 export interface OutputShape {
   readonly outputCount: number;
-  /** As many as outputs, which take turns; or 1, whose leaves have a weight for each output. */
+  /** One per output, interleaved; or 1, whose leaves have a weight for each output. */
   readonly treesPerRound: number;
 }
 
 const valueBytes = 8;
 
-/** The order in which a person's values travel; both sides know it. @param trees of each split, ascending */
+/** The order of an instance's values, which both sides derive. @param trees of each split, ascending */
 export function contributionPlaces(
   tags: FeatureTags,
   trees: readonly number[],
@@ -44,7 +45,7 @@ export function contributionPlaces(
   return places;
 }
 
-/** Per row its values in the order of their places. */
+/** Per row its values in that order. */
 export function contributionBytes(values: Float64Array): Uint8Array {
   const bytes = new Uint8Array(values.length * valueBytes);
   const view = new DataView(bytes.buffer);
@@ -61,7 +62,7 @@ export interface OwnContributions {
 
 /**
  * Sums per own feature.
- * @throws TandemError PROTOCOL_STATE if the values are not about exactly these splits and this many people
+ * @throws TandemError PROTOCOL_STATE if the values are not about exactly these splits and this many ids
  */
 export function ownContributions(
   splits: readonly Pick<OwnSplit, "tree" | "node" | "featureName">[],
@@ -71,7 +72,7 @@ export function ownContributions(
 ): OwnContributions {
   const { outputCount, treesPerRound } = shape;
   if (outputCount < 1 || (treesPerRound !== 1 && treesPerRound !== outputCount))
-    throw new TandemError("PROTOCOL_STATE", "contributions of a model that has no such outputs");
+    throw new TandemError("PROTOCOL_STATE", "contributions have outputs that the model does not have");
   const ordered = splits.toSorted(bySplitOrder);
   const tags = featureTags(ordered);
   const trees = ordered.map(({ tree }) => tree);
@@ -79,7 +80,7 @@ export function ownContributions(
   if (bytes.length !== idCount * places.length * valueBytes)
     throw new TandemError(
       "PROTOCOL_STATE",
-      `contributions: ${bytes.length} bytes for ${idCount} people, where each has ${places.length} values`,
+      `contributions: ${bytes.length} bytes for ${idCount} ids of ${places.length} values each`,
     );
   const features = [...new Set(ordered.map(({ featureName }) => featureName))].sort();
   const featureOf = new Map(ordered.map(({ tree, featureName }, i) => [`${tree}/${tags[i]}`, featureName]));
@@ -92,7 +93,7 @@ export function ownContributions(
   for (let row = 0, at = 0; row < idCount; row++)
     for (const column of columns) {
       const value = view.getFloat64(at, true);
-      if (!Number.isFinite(value)) throw new TandemError("PROTOCOL_STATE", "contributions that are no numbers");
+      if (!Number.isFinite(value)) throw new TandemError("PROTOCOL_STATE", "contributions are not numbers");
       values[row * width + column] += value;
       at += valueBytes;
     }

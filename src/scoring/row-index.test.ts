@@ -22,7 +22,7 @@ const data: DataConfig = {
 };
 const silent = (): void => {};
 
-test("rows of both tables by normalised id, columns by name; the test table's row counts", async () => {
+test("rows of both tables by normalised id, columns by name; the test table takes precedence", async () => {
   const [path, testPath] = [join(folder, "train.csv"), join(folder, "test.csv")];
   writeFileSync(path, "id,a,b\nX1,1,2\nx2,3,\n");
   writeFileSync(testPath, "b,id,a\n9,x2,8\n7,X3,6\n");
@@ -34,10 +34,10 @@ test("rows of both tables by normalised id, columns by name; the test table's ro
     [6, 7],
   ]);
   expect(index.rowOf("x4")).toBe(unknownRow);
-  await expectError(() => index.column("c"), "COLUMN_UNKNOWN", /no feature 'c' any more/);
+  await expectError(() => index.column("c"), "COLUMN_UNKNOWN", /no longer has the feature 'c'/);
 });
 
-test("a file is read again when it has changed, but looked at only once a second", async () => {
+test("a file is read again when it has changed, but checked only once a second", async () => {
   const path = join(folder, "changing.csv");
   writeFileSync(path, "id,a\nx,1\n");
   let now = 0;
@@ -56,7 +56,7 @@ test("a file is read again when it has changed, but looked at only once a second
   await expectError(() => rows.current(), "ID_DUPLICATE");
 });
 
-test("a program is asked once a minute, in the background, and its last answer serves meanwhile", async () => {
+test("a program is run once a minute, in the background, and its last output is used meanwhile", async () => {
   const path = join(folder, "source.csv");
   const count = join(folder, "count");
   writeFileSync(path, "id,a\nx,1\n");

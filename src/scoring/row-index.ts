@@ -1,7 +1,7 @@
 /**
- * A party's people by id, as its data is now: what scoring looks rows up in. Files are looked at again at most once a
- * second, and read again when they have changed. A program that prints the table is asked anew once a minute, and its
- * last answer serves until the next one is there: nobody's request waits for a database.
+ * A party's rows by id, as its data is now, for scoring. Files are checked at most once a second, and read again when
+ * they have changed. A program that prints the table is run once a minute in the background; its last output is used
+ * until the next one is complete, so no request waits for a database.
  */
 import { type Normalisation, normaliseId } from "../psi/normalise.ts";
 import { TandemError } from "../base/error.ts";
@@ -19,7 +19,7 @@ const fileAgeMsMax = 1000;
 const commandAgeMsMax = 60_000;
 
 /**
- * Rows of the training and the test table, by normalised id. Where an id stands in both, the test table's row counts.
+ * Rows of the training and the test table, by normalised id. An id that is in both has the row of the test table.
  */
 export class RowIndex {
   readonly #index: TextIndex;
@@ -41,12 +41,12 @@ export class RowIndex {
         test === null ? train.table.features[i] : joined(train.table.features[i], columnOf(test, name)),
       ]),
     );
-    const names = categoryNamesOf(train.table); // those of the test table too: they were read with one book
+    const names = categoryNamesOf(train.table); // the same in the test table
     this.#names = new Map(train.table.featureNames.map((name, i) => [name, names[i]]));
     this.#normalisations = train.ids.normalisations;
   }
 
-  /** @returns unknownRow for somebody whom this party does not know */
+  /** @returns unknownRow for an id that this party does not hold */
   rowOf(id: string): number {
     const index = this.#index.indexOf(normaliseId(id, this.#normalisations));
     return index === -1 ? unknownRow : this.#rows[index];
@@ -56,18 +56,18 @@ export class RowIndex {
   column(name: string): Float32Array {
     const column = this.#columns.get(name);
     if (column === undefined)
-      throw new TandemError("COLUMN_UNKNOWN", `the data has no feature '${name}' any more, which the model asks about`);
+      throw new TandemError("COLUMN_UNKNOWN", `the data no longer has the feature '${name}', which the model needs`);
     return column;
   }
 
-  /** What a column's values stand for if they are codes of categories. */
+  /** The categories of a column of codes; null of numbers. */
   names(name: string): CategoryNames {
     return this.#names.get(name) ?? null;
   }
 
   /**
-   * Reads rows as a model asks about them.
-   * @param categoryNames of each feature the categories that the model asks about; null of numbers
+   * Reads rows in a model's codes.
+   * @param categoryNames per feature the categories that the model splits on; null of numbers
    * @throws TandemError COLUMN_UNKNOWN
    */
   reader(features: readonly string[], categoryNames: readonly CategoryNames[]): (row: number) => Float32Array {
@@ -112,7 +112,7 @@ export class CurrentRows {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<RowIndex> | null = null;
 
-  /** @param onTrouble hears why a program could not be asked anew; its last answer goes on serving */
+  /** @param onTrouble called when a program fails; its last output stays in use */
   constructor(
     config: DataConfig,
     {

@@ -1,4 +1,4 @@
-/** `tandem predict`: scores of the people in a file, with a model that was trained before. */
+/** `tandem predict`: scores of the ids in a file, with a stored model. */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { computedTexts, textAt, type TextList, textsBetween } from "../base/text/text-list.ts";
@@ -20,7 +20,7 @@ import { isExplanation, predictionWanted, type Wanted } from "./wanted.ts";
 
 export const unknownRules = ["refuse", "skip", "missing"] as const;
 /**
- * What to do about people whom a passive party does not hold: nothing at all, leave them out, or score them as missing.
+ * For ids that a passive party does not hold: fail, leave them out, or score them as missing.
  */
 export type UnknownRule = (typeof unknownRules)[number];
 
@@ -40,15 +40,15 @@ export interface PredictResult {
   readonly model: string;
   readonly rows: number;
   readonly scored: number;
-  /** Of the input's people, those whom each party does not hold. */
+  /** Per party, how many of the input's ids it does not hold. */
   readonly unknown: Readonly<Record<string, number>>;
-  /** Where scores were explained: what moved them. */
+  /** Where scores were explained: mean contributions. */
   readonly contributions?: ContributionSummary;
 }
 
-/** People per batch; a party may answer fewer at once, and then there are more batches. */
+/** Rows per batch; a party that answers fewer at once gets more batches. */
 const batchRows = 10_000;
-/** How long a party may be gone in the middle of it. */
+/** How long a party may be lost during scoring. */
 const batchTimeoutMs = 60_000;
 const firstTimeoutMs = 10_000;
 
@@ -59,7 +59,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
   try {
     const { wanted = predictionWanted } = options;
     const { names: titles, perRow } = scorer.outputs(wanted);
-    // The label is of no interest, and need not be there.
+    // The label is not needed.
     const data = inputData(config.data, scorer);
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     requireBaseMargins(options.input, rows, scorer);
@@ -112,7 +112,7 @@ export function requireBaseMargins(
   );
 }
 
-/** Of some of the rounds nothing is kept: a record is about the whole model. */
+/** Null for some of the rounds: a record is about the whole model. */
 function explained(
   { share, ownFeatures: features }: Scorer,
   wanted: Wanted,
@@ -124,7 +124,7 @@ function explained(
   return meanContributions(share, features, values, rows, kind === "party_contributions");
 }
 
-/** What a config says of the columns that a model asks about: the model knows which of them have categories. */
+/** The config of the columns that a model needs; the model knows which of them are categorical. */
 export function scoringData(
   data: DataConfig,
   { features, categoryNames }: Pick<Scorer, "features" | "categoryNames">,
@@ -138,30 +138,30 @@ export function scoringData(
   };
 }
 
-/** The same of another file: its name and its first line say what it is, whatever the training file was. */
+/** The same for another file, whose format follows from its name and first line. */
 export function inputData(data: DataConfig, model: Pick<Scorer, "features" | "categoryNames">): DataConfig {
   return { ...scoringData(data, model), format: undefined };
 }
 
-/** @returns row by row, the outputs of each side by side; and by row who does not know the person */
+/** @returns per row its outputs, side by side; and per row the parties that do not hold the id */
 export async function scoreAll(
   scorer: Scorer,
   rows: AskedRows,
   options: Pick<PredictOptions, "wanted" | "unknown" | "onProgress">,
-  tells: boolean,
+  sendsContributions: boolean,
 ): Promise<{ readonly predictions: Float64Array; readonly unknown: ReadonlyMap<number, readonly string[]> }> {
   const { wanted = predictionWanted } = options;
   const { perRow } = scorer.outputs(wanted);
   const predictions = new Float64Array(rows.ids.length * perRow);
   const unknown = await askAll(rows, options, async (batch, first, asked) => {
-    const scores = await scorer.score(batch, { ...asked, wanted, sendsContributions: tells });
+    const scores = await scorer.score(batch, { ...asked, wanted, sendsContributions });
     predictions.set(scores.predictions, first * perRow);
     return scores.unknown;
   });
   return { predictions, unknown };
 }
 
-/** People and their values, column by column, as a model asks about them. */
+/** Ids and their values, column by column, in a model's codes. */
 export interface AskedRows {
   readonly ids: TextList;
   readonly columns: readonly Float32Array[];
@@ -177,8 +177,8 @@ export function askedRows(scorer: Scorer, { table }: DistinctTable): AskedRows {
 
 /**
  * Asks about all rows, batch by batch.
- * @param ask about a batch that begins at a row; says who of it is unknown to whom
- * @returns by row who does not know the person
+ * @param ask about a batch that begins at a row; returns its unknown rows with the parties that do not hold them
+ * @returns per row the parties that do not hold the id
  */
 export async function askAll(
   { ids, columns }: AskedRows,
@@ -200,7 +200,7 @@ export async function askAll(
   return unknown;
 }
 
-/** Names parties and lines, never an id. */
+/** Contains parties and lines, never an id. */
 export function unknownRefusal(
   input: string,
   { fileLines, lineNoun }: FileTable,
@@ -211,7 +211,7 @@ export function unknownRefusal(
   return new TandemError(
     "ID_UNKNOWN",
     `${input}: ${unknown.size} of its ${fileLines.length} ids are unknown to a passive party (${counts.join(", ")}), ` +
-      `the first in ${lineNoun} ${fileLines[first]}. Leave such people out with --unknown skip, ` +
+      `the first in ${lineNoun} ${fileLines[first]}. Leave such ids out with --unknown skip, ` +
       "or score them as missing with --unknown missing",
   );
 }

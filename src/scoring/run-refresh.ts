@@ -1,7 +1,7 @@
 /**
- * `tandem refresh`: new leaves for a trained model, from people whose labels have come since. Passive parties say where
- * these people go, as they do in scoring; the rest is the active party's own. Their splits stay, and so does the
- * model's id: only the active party's share has leaves.
+ * `tandem refresh`: new leaves for a trained model, from instances labelled since. Passive parties send the outcomes of
+ * their splits, as in scoring; the rest is computed by the active party. Splits stay, and so does the model's id: only
+ * the active party's share has leaves.
  */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
@@ -48,9 +48,9 @@ export interface RefreshResult {
   readonly rows: number;
   readonly used: number;
   readonly unknown: Readonly<Record<string, number>>;
-  /** On these people: with the leaves of before, and with the new ones, which know them. */
+  /** On these instances: with the old leaves, and with the new ones, which were trained on them. */
   readonly metrics: { readonly before: Metrics; readonly after: Metrics };
-  /** Of metrics that do not exist, since these people have one class; null: all exist. */
+  /** Why metrics are missing, if these instances have one class; null: all exist. */
   readonly absence: string | null;
   readonly path: string;
 }
@@ -69,36 +69,39 @@ export async function runRefresh(
   if (share.maskedScoring === true)
     throw new TandemError(
       "USAGE",
-      `the model of job ${share.job} was trained with masked_scoring: parties tell scores, and not where people end. ` +
+      `the model of job ${share.job} was trained with masked_scoring: parties send scores and no leaves. ` +
         "Its leaves cannot be refreshed",
     );
   if (share.treeWeights !== undefined)
     throw new TandemError(
       "USAGE",
-      `the model of job ${share.job} was trained with booster dart: each round has learnt beside trees that were ` +
-        "dropped then, which nobody keeps. Its leaves cannot be refreshed",
+      `the model of job ${share.job} was trained with booster dart: the trees dropped in each round are not ` +
+        "stored. Its leaves cannot be refreshed",
     );
   const training = parametersOf(config.job.training, share);
   if (objectiveFor(share.objective).leafQuantiles !== undefined)
-    throw new TandemError("USAGE", `leaves of ${share.objective} are quantiles of residuals, which no sums refresh`);
+    throw new TandemError(
+      "USAGE",
+      `leaves of ${share.objective} are quantiles of residuals, which cannot be refreshed`,
+    );
   const shown = metricsFor(training); // refuses what does not fit
   const scorer = await Scorer.connect(config, share);
   try {
     const rows = await labelledRows(config.data, options.input, scorer, training);
-    const everybody = Uint32Array.from({ length: rows.table.ids.length }, (_, row) => row);
-    // What is wrong with the file is said before anybody is asked about its people.
-    void taskOf(options.input, rows, everybody, training);
+    const all = Uint32Array.from({ length: rows.table.ids.length }, (_, row) => row);
+    // Errors of the file come before any party is asked about its ids.
+    void taskOf(options.input, rows, all, training);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const leaves = share.trees.map(() => new Uint32Array(rows.table.ids.length));
     const unknown = await askAll(askedRows(scorer, rows), options, async (batch, first, asked) => {
-      const { predictions: found, unknown: strangers } = await scorer.score(batch, { ...asked, wanted: leavesWanted });
+      const { predictions: found, unknown: ofBatch } = await scorer.score(batch, { ...asked, wanted: leavesWanted });
       leaves.forEach((ofTree, tree) => {
         for (let row = 0; row < batch.ids.length; row++) ofTree[first + row] = found[row * leaves.length + tree];
       });
-      return strangers;
+      return ofBatch;
     });
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
-    const used = everybody.filter((row) => options.unknown === "missing" || !unknown.has(row));
+    const used = all.filter((row) => options.unknown === "missing" || !unknown.has(row));
     if (used.length === 0)
       throw new TandemError("ID_UNKNOWN", `${options.input}: none of its ids is known to all passive parties`);
     const task = taskOf(options.input, rows, used, training);
@@ -124,7 +127,7 @@ export async function runRefresh(
   }
 }
 
-/** The new people's labels and own features, as the model was trained with them. */
+/** Labels and own features of the new instances, in the model's codes. */
 function labelledRows(
   data: ActiveConfig["data"],
   input: string,
@@ -138,32 +141,32 @@ function labelledRows(
     trained: { classes: share.classes ?? null },
     columns: { ...data, base_margin: share.baseMarginColumn },
   };
-  // Where somebody ends does not depend on where they start: the base margin is a column of the labels' here.
+  // Leaves do not depend on the base margin: it is a column of the labels here.
   const asked = inputData(data, { features: ownFeatures, categoryNames });
   return readPartyTable({ path: input }, asked, label, { text: "as trained" });
 }
 
-/** What leaves are learnt from. @throws TandemError naming the file, and its lines */
+/** The instances that leaves are trained on. @throws TandemError naming the file, and its lines */
 function taskOf(
   input: string,
   { table, fileLines, lineNoun }: FileTable,
-  people: Uint32Array,
+  instances: Uint32Array,
   training: TrainingParameters,
 ): BoostingTask {
-  const rows = rowsOfTable(selectRows({ ...table, features: [] }, people));
+  const rows = rowsOfTable(selectRows({ ...table, features: [] }, instances));
   try {
     return new BoostingTask(training, rows, false);
   } catch (error) {
     if (!(error instanceof TandemError) || error.code === "USAGE") throw error;
     const inLines = error.message.replaceAll(
       /\binstance (\d+)/g,
-      (_, row) => `${lineNoun} ${fileLines[people[Number(row)]]}`,
+      (_, row) => `${lineNoun} ${fileLines[instances[Number(row)]]}`,
     );
     throw new TandemError(error.code, `${input}: ${inLines}`, { cause: error });
   }
 }
 
-/** The config's, but for what the model was trained for. */
+/** The config's, except for what the model determines. */
 export function parametersOf(training: TrainingParameters, share: ActiveShare): TrainingParameters {
   const { objective, outputCount = 1, parallelTrees = 1, trees } = share;
   const isVector = trees.flat().some((node) => node.kind === "leaf" && node.weights !== undefined);
@@ -176,7 +179,7 @@ export function parametersOf(training: TrainingParameters, share: ActiveShare): 
   };
 }
 
-/** With the leaves of before. */
+/** With the old leaves. */
 function marginsOf(share: ActiveShare, task: BoostingTask, leavesOf: (tree: number) => Uint32Array): Float64Array {
   const margins = task.startMargins(share.baseMargin);
   share.trees.forEach((tree, index) => addLeafWeights(margins, task.outputCount, index, tree, leavesOf(index)));
@@ -188,6 +191,6 @@ async function newSharePath({ output }: ActiveConfig, job: string, storage: Stor
     throw new TandemError("USAGE", "--job takes up to 64 letters, digits, dots, dashes and underscores");
   const path = join(output.directory, job, "share.json");
   if ((await storage.read(path)) !== null)
-    throw new TandemError("USAGE", `${path} holds a model already; give the refreshed one another name with --job`);
+    throw new TandemError("USAGE", `${path} has a model already; name the refreshed one differently with --job`);
   return path;
 }

@@ -83,7 +83,7 @@ export class ScoredShares {
   prepare(share: PassiveShare): Promise<PreparedShare> {
     return withOwnFiles(
       this.#config.name,
-      (event) => this.#meter.say(event),
+      (event) => this.#meter.log(event),
       () => this.#prepare(share),
     );
   }

@@ -48,7 +48,7 @@ class Shop implements ScoringPeer {
   }
 
   contributions(): never {
-    throw new Error("nothing is told");
+    throw new Error("no contributions are sent");
   }
 
   async score(request: ScoringRequest) {
@@ -65,7 +65,7 @@ class Shop implements ScoringPeer {
 const strict = { unknownAsMissing: false, timeoutMs: 10_000 };
 const lost = (): TandemError => new TandemError("PARTY_LOST", "party shop1 is gone");
 
-test("a score for everybody who is known; the others are named, with nothing that looks like a score", async () => {
+test("a score for every known id; unknown ones are listed and have NaN", async () => {
   const scorer = new Scorer(share, [new Shop("shop1"), new Shop("shop2")]);
   const { predictions, unknown } = await scorer.score({ ids: ["La", "?b", "c"], columns: [] }, strict);
   expect(Array.from(predictions)).toEqual([1, Number.NaN, 2]);
@@ -75,7 +75,7 @@ test("a score for everybody who is known; the others are named, with nothing tha
   expect([...lenient.unknown.keys()]).toEqual([1]);
 });
 
-test("a party without splits hears nothing", async () => {
+test("a party without splits is not asked", async () => {
   const [first, second] = [new Shop("shop1"), new Shop("shop2")];
   const scorer = new Scorer(share, [first, second]);
   await scorer.score({ ids: ["a"], columns: [] }, strict);
@@ -84,7 +84,7 @@ test("a party without splits hears nothing", async () => {
   expect(second.asked).toEqual([]);
 });
 
-test("as many batches as a party's limit makes, after one question what it is", async () => {
+test("batches respect a party's limit, which is asked for once", async () => {
   const shop = new Shop("shop1", 4);
   const scorer = new Scorer(share, [shop, new Shop("shop2")]);
   const ids = Array.from({ length: 10 }, (_, i) => (i % 3 === 0 ? `L${i}` : `${i}`));
@@ -95,7 +95,7 @@ test("as many batches as a party's limit makes, after one question what it is", 
   expect(shop.asked.slice(4).map((request) => request.ids.length)).toEqual([4, 4, 2]);
 });
 
-test("what was lost is asked again, what was refused is not, and no time is no time", async () => {
+test("lost questions are retried until the time-out, refused ones are not", async () => {
   const answers: string[] = [];
   const onQuestion = ({ error }: { error: TandemError | null }): void => void answers.push(error?.code ?? "answered");
   const patient = new Scorer(share, [new Shop("shop1", 9, [lost(), lost()]), new Shop("shop2")], { onQuestion });
@@ -130,7 +130,7 @@ test("margins, leaves and some of the rounds", async () => {
   await expectError(() => of("margin", 0, 2), "USAGE", /the model has 1/);
 });
 
-test("of a model with masked scoring nothing is given that would tell an outcome, and nobody is asked", async () => {
+test("masked scoring: outputs that would reveal an outcome are refused before any party is asked", async () => {
   const shop = new Shop("shop1");
   const scorer = new Scorer({ ...share, maskedScoring: true }, [shop, new Shop("shop2")]);
   const rows = { ids: ["a"], columns: [] };

@@ -19,7 +19,7 @@ function make(): { meter: ScoringMeter; events: PartyEvent[]; wait(ms: number): 
 
 const request = { peer: "bank", job: "spring", model: "ab", idCount: 3, unknownCount: 1 };
 
-test("the first answer is told at once, further ones in sums of a minute, the last when the party stops", () => {
+test("the first answer is logged at once, further ones in sums of a minute, the last when the party stops", () => {
   const { meter, events, wait } = make();
   meter.answered(request);
   for (let i = 0; i < 5; i++) meter.answered(request);
@@ -47,7 +47,7 @@ test("the first answer is told at once, further ones in sums of a minute, the la
   expect(events.slice(3)).toMatchObject([{ peer: "bank", requestCount: 1 }]);
 });
 
-test("the same complaint is made once a minute, another at once", () => {
+test("the same message is logged once a minute, another at once", () => {
   const { meter, events, wait } = make();
   const error = new TandemError("POLICY", "no");
   for (let i = 0; i < 10; i++) meter.refused("bank", error);

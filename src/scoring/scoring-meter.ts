@@ -1,13 +1,13 @@
 /**
- * What a passive party's log says about scoring: who asked, how often, about how many ids. Requests come by the
- * thousand, so answers are summed up once a minute, and the same complaint is made once a minute.
+ * A passive party's rate-limited log of scoring: who asked, how often, about how many ids. Answers are summed up once a
+ * minute, and the same message is logged once a minute.
  */
 import { TandemError } from "../base/error.ts";
 import type { Emit, PartyEvent } from "../record/events.ts";
 
 const intervalMs = 60_000;
-/** Complaints that are remembered; a peer that finds new words for each is forgotten in order. */
-const complaintsMax = 100;
+/** Messages that are remembered; the oldest makes room. */
+const messagesMax = 100;
 
 export interface Answered {
   readonly peer: string;
@@ -29,7 +29,7 @@ export class ScoringMeter {
   readonly #emit: Emit;
   readonly #now: () => number;
   readonly #sums = new Map<string, Sum>();
-  readonly #saidAt = new Map<string, number>();
+  readonly #loggedAt = new Map<string, number>();
   #summedAt = Number.NEGATIVE_INFINITY;
 
   constructor(party: string, emit: Emit, now: () => number = () => performance.now()) {
@@ -45,36 +45,36 @@ export class ScoringMeter {
     sum.idCount += idCount;
     sum.unknownCount += unknownCount;
     this.#sums.set(key, sum);
-    if (this.#now() - this.#summedAt >= intervalMs) this.#sayAll();
+    if (this.#now() - this.#summedAt >= intervalMs) this.#logSums();
   }
 
   refused(peer: string, error: unknown): void {
     const known = knownError(error);
-    this.say({ type: "refused", party: this.#party, peer, code: known.code, message: known.message });
+    this.log({ type: "refused", party: this.#party, peer, code: known.code, message: known.message });
   }
 
   trouble(error: unknown): void {
     const known = knownError(error);
-    this.say({ type: "error", party: this.#party, code: known.code, message: known.message });
+    this.log({ type: "error", party: this.#party, code: known.code, message: known.message });
   }
 
-  /** Says it, unless it was said within the last minute. */
-  say(event: PartyEvent): void {
+  /** Logs an event, unless it was logged within the last minute. */
+  log(event: PartyEvent): void {
     const key = JSON.stringify(event);
-    const saidAt = this.#saidAt.get(key);
-    if (saidAt !== undefined && this.#now() - saidAt < intervalMs) return;
-    this.#saidAt.delete(key);
-    this.#saidAt.set(key, this.#now());
-    if (this.#saidAt.size > complaintsMax)
-      for (const oldest of [...this.#saidAt.keys()].slice(0, 1)) this.#saidAt.delete(oldest);
+    const loggedAt = this.#loggedAt.get(key);
+    if (loggedAt !== undefined && this.#now() - loggedAt < intervalMs) return;
+    this.#loggedAt.delete(key);
+    this.#loggedAt.set(key, this.#now());
+    if (this.#loggedAt.size > messagesMax)
+      for (const oldest of [...this.#loggedAt.keys()].slice(0, 1)) this.#loggedAt.delete(oldest);
     this.#emit(event);
   }
 
   close(): void {
-    this.#sayAll();
+    this.#logSums();
   }
 
-  #sayAll(): void {
+  #logSums(): void {
     for (const { answered, ...counts } of this.#sums.values())
       this.#emit({ type: "scored", party: this.#party, ...answered, ...counts });
     this.#sums.clear();

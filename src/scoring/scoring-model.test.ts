@@ -40,11 +40,11 @@ const outcomes = (
     ...changes,
   });
 
-test("margins: each person's leaves, from own values and the other parties' bits", () => {
+test("margins: each row's leaves, from own values and the other parties' bits", () => {
   const scoring = new ScoringModel(model);
   expect(scoring.features).toEqual(["age"]);
   expect([0, 1, 2].map((party) => scoring.splitCount(party))).toEqual([2, 1, 0]);
-  // People 0 and 1 go left at shop 1's first split, 2 and 3 right; at its second split only 3 goes left; at shop 2's
+  // Rows 0 and 1 go left at shop 1's first split, 2 and 3 right; at its second split only 3 goes left; at shop 2's
   // only 2.
   const shop1 = outcomes(2, 4, (s, id) => (s === 0 ? id < 2 : id === 3));
   const shop2 = outcomes(1, 4, (_, id) => id === 2);
@@ -55,7 +55,7 @@ test("margins: each person's leaves, from own values and the other parties' bits
   expect(Array.from(margins)).toEqual([0.5 + 1 + 32, 0.5 + 2 + 32, 0.5 + 4 + 32, 0.5 + 8 + 16]);
 });
 
-test("a base margin is one more column of the active party's, and margins start there", async () => {
+test("the base margin is another column of the active party, and margins start from it", async () => {
   const offset = { ...model, takesBaseMargin: true as const };
   await expectError(() => new ScoringModel(offset), "FILE_FORMAT", /does not name their column/);
   const scoring = new ScoringModel({ ...offset, baseMarginColumn: "log_exposure" });
@@ -72,7 +72,7 @@ test("a base margin is one more column of the active party's, and margins start 
   expect(new ScoringModel(model).baseMargins(columns)).toBeUndefined();
 });
 
-test("margins of several outputs stand side by side, with trees that take turns or leaves with a weight each", () => {
+test("margins of several outputs are side by side, with interleaved trees or leaves with a weight each", () => {
   const bits = outcomes(2, 2, (_s, id) => id === 0);
   const two = { idCount: 2, columns: [], outcomes: [bits, null, null] };
   const turns: ActiveModel = {
@@ -119,7 +119,7 @@ describe("batches", () => {
   });
 });
 
-describe("an answer is believed only if", () => {
+describe("an answer is accepted only if", () => {
   const scoring = new ScoringModel(model);
   test("it is about the right splits and ids", () =>
     expect(

@@ -1,6 +1,6 @@
 /**
- * The active half of scoring a batch: which splits each passive party answers for, what of its answer is believed, and
- * the margins that follow.
+ * The active half of scoring a batch: the splits that each passive party answers for, the checks of its answer, and the
+ * margins that follow.
  *
  * @reveals passive: the ids that are to be scored, and with which model
  */
@@ -15,25 +15,25 @@ import { isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { messageBytesMax, requirePassiveVersion } from "../wire/version.ts";
 
-/** Half a message for a batch's ids, and half of the other direction's for their outcomes: the rest is headers. */
+/** Half a message for a batch's ids, and half of the answer for their outcomes; the rest is for headers. */
 const bytesPerBatch = messageBytesMax / 2;
 const idOverheadBytes = 8;
 
-/** What is known of the people of a batch. */
+/** Own values and outcomes of the rows of a batch. */
 export interface BatchOutcomes {
   readonly idCount: number;
   /** The own features' values, or their codes, in the order of ScoringModel.features. */
   readonly columns: readonly Float32Array[];
-  /** In the order of passiveNames; null where there was nothing to ask. */
+  /** In the order of passiveNames; null for a party without splits. */
   readonly outcomes: readonly (PassiveOutcomes | null)[];
 }
 
 export class ScoringModel {
-  /** The active party's own columns that a score needs: features that the trees ask about, then the base margin. */
+  /** The active party's own columns that a score needs: features that trees split on, then the base margin. */
   readonly features: readonly string[];
   /**
-   * In their order: of a categorical one the categories that the trees ask about, of others null. Columns have codes
-   * into these lists.
+   * In their order: of a categorical one the categories that trees split on, of others null. Columns have codes into
+   * these lists.
    */
   readonly categoryNames: readonly CategoryNames[];
   readonly #model: ActiveModel;
@@ -46,7 +46,7 @@ export class ScoringModel {
   /** The place of the base margins among the columns; -1 if the model takes none. */
   readonly #baseMarginPlace: number;
 
-  /** @throws TandemError FILE_FORMAT for a model that takes base margins, and does not say which column has them */
+  /** @throws TandemError FILE_FORMAT for a model that takes base margins but does not name their column */
   constructor(model: ActiveModel & Pick<ActiveShare, "baseMarginColumn">) {
     this.#model = model;
     const features: string[] = [];
@@ -68,7 +68,7 @@ export class ScoringModel {
     this.#baseMarginPlace = -1;
     if (model.takesBaseMargin === true) {
       if (model.baseMarginColumn === undefined)
-        throw new TandemError("FILE_FORMAT", "the model takes base margins, and its share does not name their column");
+        throw new TandemError("FILE_FORMAT", "the model takes base margins, but its share does not name their column");
       this.#baseMarginPlace = features.push(model.baseMarginColumn) - 1;
       categories.push(null);
     }
@@ -77,24 +77,24 @@ export class ScoringModel {
     this.#splitCounts = counts;
   }
 
-  /** Where each row starts; undefined if all start alike. @param columns as of `margins` */
+  /** Base margins per row; undefined if the model takes none. @param columns as of `margins` */
   baseMargins(columns: readonly Float32Array[]): Float64Array | undefined {
     return this.#baseMarginPlace === -1 ? undefined : Float64Array.from(columns[this.#baseMarginPlace]);
   }
 
-  /** Those of `features` that trees ask about. */
+  /** Those of `features` that trees split on. */
   get ownFeatures(): readonly string[] {
     return this.#baseMarginPlace === -1 ? this.features : this.features.slice(0, this.#baseMarginPlace);
   }
 
-  /** The column without which nobody can be scored; null if there is none. */
+  /** The column that every row must have; null if there is none. */
   get requiredColumn(): { readonly place: number; readonly name: string } | null {
     const place = this.#baseMarginPlace;
     return place === -1 ? null : { place, name: this.features[place] };
   }
 
   /**
-   * @param party index in passiveNames; a party without splits has nothing to say about anybody, and need not be asked
+   * @param party index in passiveNames; a party without splits need not be asked
    */
   splitCount(party: number): number {
     return this.#splitCounts[party];
@@ -147,7 +147,7 @@ export class ScoringModel {
     return ownOutcomes(this.#model.trees, this.#ownValues(columns));
   }
 
-  /** The outcomes of everybody's splits. */
+  /** The outcomes of all parties' splits. */
   goesLeft(batch: BatchOutcomes): (tree: number, node: number, row: number) => boolean {
     const own = this.ownOutcomes(batch.columns);
     const remote = this.#remoteOutcomes(batch);
@@ -193,8 +193,8 @@ export class ScoringModel {
 }
 
 /**
- * Values of a column as a model wants them: numbers as they stand, codes into its own list; a category that is not in
- * there gets the code after the last.
+ * Values of a column in a model's codes: numbers are unchanged, codes refer to its list of categories; a category that
+ * is not in the list gets the code after the last.
  */
 export function inModelCodes(values: Float32Array, from: CategoryNames, to: CategoryNames): Float32Array {
   if (from === null || to === null) return values;

@@ -1,4 +1,4 @@
-/** The active half of telling a passive party what its own features add to people's scores. */
+/** The active half of contributions: sends each passive party those of its own features. */
 import { treesPerRound } from "../gbdt/tree/iterations.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
@@ -8,14 +8,14 @@ import type { FeatureTags } from "./feature-tags.ts";
 import type { BatchOutcomes, ScoringModel } from "./scoring-model.ts";
 import { contributionBytes, contributionPlaces } from "./received-contributions.ts";
 
-/** The ids have the other half of a message. */
+/** Half a message; the other half is for ids. */
 const valuesBytesMax = messageBytesMax / 2;
 const valueBytes = 8;
 
-export interface Told {
+export interface ExplainedBatch {
   readonly ids: readonly string[];
   readonly batch: BatchOutcomes;
-  /** The people of the batch whom the party holds. */
+  /** The rows of the batch that are sent. */
   readonly rows: readonly number[];
 }
 
@@ -36,7 +36,7 @@ export class ContributionSender {
     peer: ScoringPeer,
     party: number,
     tags: readonly (FeatureTags | null)[],
-    { ids, batch, rows }: Told,
+    { ids, batch, rows }: ExplainedBatch,
     timeoutMs: () => number,
   ): Promise<void> {
     const { job, model, outputCount = 1 } = this.#share;

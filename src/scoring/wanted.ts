@@ -1,10 +1,10 @@
-/** What is asked of a model about each person: the outputs of XGBoost's predict. */
+/** The outputs asked of a model per instance: those of XGBoost's predict. */
 import { TandemError } from "../base/error.ts";
 import { allIterations, type IterationRange } from "../gbdt/tree/iterations.ts";
 
 /**
  * `contributions` are SHAP values: of own features, and a total per passive party. In `party_contributions` a passive
- * party counts as one feature, which needs nothing of it that a prediction does not need.
+ * party counts as one feature, which needs no more of it than a prediction.
  */
 export const outputKinds = ["prediction", "margin", "leaf", "contributions", "party_contributions"] as const;
 
@@ -18,13 +18,13 @@ export interface Wanted {
 
 export const predictionWanted: Wanted = { kind: "prediction", iterations: allIterations };
 
-/** What is the same for requests that may travel, and be computed, together. */
+/** Requests with the same key may share a batch. */
 export function wantedKey({ kind, iterations: { begin, end } }: Wanted): string {
   return `${kind} ${begin}:${end}`;
 }
 
 /**
- * A score without outcomes is a sum over all trees at once. Sums over some of them would tell what is hidden.
+ * A score without outcomes is a sum over all trees at once. Sums over some of them would reveal outcomes.
  * @throws TandemError USAGE
  */
 export function checkMasked({ kind, iterations: { begin, end } }: Wanted): void {
@@ -34,7 +34,7 @@ export function checkMasked({ kind, iterations: { begin, end } }: Wanted): void 
     throw new TandemError(
       "USAGE",
       `${what}: the model was trained with masked_scoring, ` +
-        "which tells a person's whole score and no outcome of a split",
+        "which gives the whole score of an instance and no outcome of a split",
     );
 }
 

@@ -62,9 +62,9 @@ export function sharesOf(model: Model, passiveCount: number): Shares {
 export class TablePeer implements ScoringPeer {
   readonly name: string;
   readonly share: PassiveShare;
-  /** Takes what it is told of its own features. */
+  /** Accepts contributions of its own features. */
   takes = false;
-  readonly told: ActiveContributions[] = [];
+  readonly received: ActiveContributions[] = [];
   readonly #columns: readonly Float32Array[];
   readonly #names: readonly CategoryNames[];
 
@@ -89,7 +89,7 @@ export class TablePeer implements ScoringPeer {
   }
 
   async contributions(request: MessageInitShape<typeof ActiveContributionsSchema>): Promise<PassiveContributions> {
-    this.told.push(create(ActiveContributionsSchema, request));
+    this.received.push(create(ActiveContributionsSchema, request));
     return create(PassiveContributionsSchema, { protocolVersion });
   }
 

@@ -28,7 +28,7 @@ const partyCodes: ReadonlySet<ErrorCode> = new Set([
   "PROTOCOL_STATE",
 ]);
 
-/** What is wrong with this server's own files, or with itself, is not told. */
+/** Errors of this server's own files, and internal ones, are not sent. */
 export function problemOf(error: unknown): {
   readonly status: number;
   readonly code: ErrorCode;

@@ -46,8 +46,8 @@ export interface RunningHttpServer {
 const requestTimeoutMs = 30_000;
 const connectionsMax = 1024;
 /**
- * For those that have shown the token. Longer than proxies keep theirs, so that no request meets a connection that is
- * just being closed.
+ * For clients that have shown the token. Longer than that of proxies, so that no request meets a connection that is
+ * being closed.
  */
 const keepAliveMs = 75_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -200,7 +200,7 @@ function send(response: ServerResponse, { status, body }: Answer, last: boolean)
     "x-content-type-options": "nosniff",
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 503 ? { "retry-after": "1" } : {}),
-    // A body that nobody read would stand before the next request.
+    // An unread body would precede the next request.
     ...(last ? { connection: "close" } : {}),
   });
   response.end(text);

@@ -17,7 +17,7 @@ const id = z
 const value = z.union([z.number(), z.null()], "must be a number, or null for a missing value");
 const category = z.union([z.string(), z.null()], "must be a category as text, or null for a missing value");
 
-/** A person with the server's own features given in the request. */
+/** A row with the values of the active party's own features given in the request. */
 function row(features: readonly string[], categoryNames: readonly CategoryNames[]) {
   return z.strictObject({
     id,
@@ -33,7 +33,7 @@ function row(features: readonly string[], categoryNames: readonly CategoryNames[
 }
 
 const round = z.int("must be a whole number").min(0, "must be 0 or more").max(1e9, "must be a round of the model");
-/** What is asked for, besides who. */
+/** The outputs asked for. */
 const asked = {
   output: z
     .enum(outputKinds, `must be one of ${outputKinds.join(", ")}`)
@@ -111,7 +111,7 @@ export type PredictResponse = z.output<typeof predictResponse>;
 export type ReadyResponse = z.output<typeof readyResponse>;
 export type Problem = z.output<typeof problem>;
 
-/** The first mistake in words, with its field. */
+/** The first mistake, with its field. */
 export function requestMistake(error: z.ZodError): TandemError {
   const [issue] = error.issues;
   const path = issue.path

@@ -5,7 +5,7 @@ import type { Scores, ScoringOptions, ScoringRows } from "../scoring-question.ts
 import { type BatchOptions, MicroBatcher } from "./micro-batcher.ts";
 
 /**
- * Scores are the own feature's value; ids that begin with ? are unknown to "shop". Batches end when they are told to.
+ * Scores are the own feature's value; ids that begin with ? are unknown to "shop". Each test ends its batches.
  */
 class HandScorer {
   readonly batches: (Pick<ScoringOptions, "timeoutMs" | "wanted"> & {
@@ -57,7 +57,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("batches", () => {
-  test("who wants something else travels apart, and nobody overtakes his like", async () => {
+  test("requests for other outputs form other batches, and requests for the same ones keep their order", async () => {
     const { scorer, batcher, batches } = make({ batchIdsMax: 3 });
     const margin = { kind: "margin", iterations: { begin: 0, end: 2 } } as const;
     const answers = [
@@ -82,7 +82,7 @@ describe("batches", () => {
     expect(batcher.queuedIds).toBe(0);
   });
 
-  test("requests of one window travel together, and each gets its own part", async () => {
+  test("requests of one window share a batch, and each gets its own rows", async () => {
     const { scorer, batcher, batches } = make();
     const answers = [batcher.score(rows("a", "?b")), batcher.score(rows("c")), batcher.score(rows("d", "e", "?f"))];
     expect(batcher.queuedIds).toBe(6);
@@ -125,7 +125,7 @@ describe("batches", () => {
     expect((await Promise.all(answers)).map(({ predictions }) => predictions.length)).toEqual([1, 3, 1]);
   });
 
-  test("while all batches are taken requests gather, and leave together when one is free", async () => {
+  test("while the maximum of batches is under way requests queue up, and then share one", async () => {
     const { scorer, batcher, batches } = make();
     const first = batcher.score(rows("a"));
     await until(() => scorer.batches.length === 1);
@@ -145,7 +145,7 @@ describe("batches", () => {
 });
 
 describe("limits", () => {
-  test("what does not fit the queue is turned away at once, and there is room again later", async () => {
+  test("a request that does not fit the queue is refused at once, and later there is room again", async () => {
     const { scorer, batcher } = make({ queueIdsMax: 3 });
     const first = batcher.score(rows("a"));
     await until(() => scorer.batches.length === 1);
@@ -163,7 +163,7 @@ describe("limits", () => {
     await fourth;
   });
 
-  test("a request that waits too long is told so, and does not travel any more", async () => {
+  test("a request that waits too long times out, and is in no batch", async () => {
     const { scorer, batcher } = make({ timeoutMs: 500 });
     const first = batcher.score(rows("a"));
     first.catch(() => {});

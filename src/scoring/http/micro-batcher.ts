@@ -1,7 +1,7 @@
 /**
- * Requests that arrive within a short window travel together: one question to each passive party for all of them. While
- * as many batches are under way as may be, requests gather, so batches grow with the load. What does not fit the queue
- * is turned away at once.
+ * Requests that arrive within a short window share a batch: one question to each passive party for all of them. While
+ * the maximum number of batches is under way requests queue up, so batches grow with the load. A request that does not
+ * fit the queue is refused at once.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Scorer } from "../scorer.ts";
@@ -24,7 +24,7 @@ export interface BatchOptions {
 /** One request's share of a batch. */
 export interface RequestScores {
   readonly predictions: Float64Array;
-  /** Rows of this request that are unknown to somebody, and to whom. */
+  /** Rows of this request whose id is unknown to a party, and the names of those parties. */
   readonly unknown: ReadonlyMap<number, readonly string[]>;
 }
 
@@ -32,7 +32,7 @@ interface Waiting {
   readonly rows: ScoringRows;
   readonly wanted: Wanted;
   readonly deadline: number;
-  /** Whether its time is over and it has been told. A timer may ring up to a millisecond before the deadline. */
+  /** Whether it was rejected by its timer, which may fire up to a millisecond before the deadline. */
   isOver: boolean;
   resolve(scores: RequestScores): void;
   reject(error: unknown): void;
@@ -96,7 +96,7 @@ export class MicroBatcher {
     this.#launch();
   }
 
-  /** Starts batches while there is something to start and fewer are under way than may be. */
+  /** Starts batches while requests are queued and fewer than the maximum are under way. */
   #launch(): void {
     const { batchIdsMax, batchesMax } = this.#options;
     while (
@@ -112,7 +112,7 @@ export class MicroBatcher {
     this.#windowOver = false;
   }
 
-  /** The first that waits, and others that want the same, as far as they fit. */
+  /** The first in the queue, and others that ask for the same outputs, as far as they fit. */
   #nextBatch(): Waiting[] {
     const [key, batchIdsMax] = [wantedKey(this.#queue[0].wanted), this.#options.batchIdsMax];
     const [batch, rest]: [Waiting[], Waiting[]] = [[], []];
@@ -121,7 +121,7 @@ export class MicroBatcher {
     for (const waiting of this.#queue) {
       const { length } = waiting.rows.ids;
       const isAlike = wantedKey(waiting.wanted) === key;
-      // Nobody overtakes others that want the same.
+      // Requests for the same outputs keep their order.
       if (isAlike && batch.length > 0 && idCount + length > batchIdsMax) isFull = true;
       if (isAlike && !isFull) idCount += length;
       (isAlike && !isFull ? batch : rest).push(waiting);
@@ -129,7 +129,7 @@ export class MicroBatcher {
     this.#queue = rest;
     this.#queuedIds -= idCount;
     const now = performance.now();
-    return batch.filter(({ deadline, isOver }) => !isOver && deadline > now); // the others are told, now or already
+    return batch.filter(({ deadline, isOver }) => !isOver && deadline > now); // the timer rejects the others
   }
 
   async #score(batch: readonly Waiting[]): Promise<void> {

@@ -21,7 +21,7 @@ function endpoint(outputs: number[], naming: EndpointOptions["naming"]): Predict
   });
 }
 
-test("where classes have names, an answer has them and each entry the likeliest", async () => {
+test("an answer has the names of classes, and each entry the likeliest one", async () => {
   const classes = ["no", "perhaps", "yes"];
   const several = endpoint([0.2, 0.3, 0.5, 0.6, 0.4, 0], { cutOff: 0.5, classes });
   expect(await several.answer({ ids: ["a", "b"] })).toEqual({
@@ -36,14 +36,14 @@ test("where classes have names, an answer has them and each entry the likeliest"
   expect((await two.answer({ ids: ["a"] })).predictions).toEqual([{ id: "a", prediction: 0.75, class: "yes" }]);
 });
 
-test("otherwise numbers alone", async () => {
+test("without names of classes there are numbers only", async () => {
   expect(await endpoint([0.75], undefined).answer({ ids: ["a"] })).toEqual({
     model: "m",
     predictions: [{ id: "a", prediction: 0.75 }],
   });
 });
 
-test("a person without a base margin gets an error of his own, and nobody is asked about him", async () => {
+test("an id without a base margin gets its own error, and no party is asked about it", async () => {
   const asked: Float32Array[][] = [];
   const offset = new PredictEndpoint({
     model: "5".repeat(64),

@@ -1,6 +1,6 @@
 /**
- * POST /predict: from a parsed body to predictions. A person who cannot be scored gets an error of his own and is no
- * obstacle to the others; a request that is not what it should be is refused as a whole.
+ * POST /predict: from a parsed body to predictions. An id that cannot be scored gets its own error and does not affect
+ * the others; a malformed request is refused as a whole.
  */
 import { type Normalisation, normaliseId } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
@@ -15,20 +15,20 @@ import type { MicroBatcher } from "./micro-batcher.ts";
 
 export interface EndpointOptions {
   readonly model: string;
-  /** Names of what is predicted. Null or left out: it has none. */
+  /** Names of the classes. Null or left out: they have none. */
   readonly naming?: { readonly cutOff: number; readonly classes: readonly string[] } | null;
-  /** The active party, and its own features that the model asks about. */
+  /** The active party, and its own features that the model needs. */
   readonly party: string;
   readonly features: readonly string[];
-  /** Of each of them the categories that the model asks about; null of numbers. */
+  /** Per feature the categories that the model splits on; null of numbers. */
   readonly categoryNames: readonly CategoryNames[];
-  /** The one of them without which nobody can be scored; null if there is none. */
+  /** The one of them that every row must have; null if there is none. */
   readonly requiredColumn: { readonly place: number; readonly name: string } | null;
-  /** How SHAP values are called, of one class. */
+  /** The names of SHAP values, of one class. */
   readonly contributionNames: readonly string[];
   readonly normalise: readonly Normalisation[];
   readonly requestIdsMax: number;
-  /** Score people whom a party does not hold as if all their values there were missing. */
+  /** Score ids that a party does not hold as if all their values there were missing. */
   readonly unknownAsMissing: boolean;
   /** The active party's own data, for requests that give ids only. */
   readonly ownRows: Pick<CurrentRows, "current">;
@@ -36,8 +36,8 @@ export interface EndpointOptions {
   readonly onRow: (outcome: string) => void;
 }
 
-/** One person of a request: what goes into a batch, or why nothing does. */
-type Person = { readonly given: string } & (
+/** One row of a request: its id and values, or why it cannot be scored. */
+type RequestedRow = { readonly given: string } & (
   | { readonly id: string; readonly values: Float32Array }
   | { readonly problem: Problem }
 );
@@ -45,7 +45,7 @@ type Person = { readonly given: string } & (
 type Contributions = Record<string, number>;
 
 interface Request {
-  readonly people: readonly Person[];
+  readonly rows: readonly RequestedRow[];
   readonly wanted: Wanted;
 }
 
@@ -58,26 +58,26 @@ export class PredictEndpoint {
     this.#schemas = predictRequest(options.features, options.categoryNames, options.requestIdsMax);
   }
 
-  /** @throws TandemError USAGE naming the field, or what keeps everybody from being scored */
+  /** @throws TandemError USAGE naming the field, or an error that affects all rows */
   async answer(body: unknown): Promise<PredictResponse> {
-    const { people, wanted } = await this.#request(body);
-    const scorable = people.filter((person) => "id" in person);
+    const { rows, wanted } = await this.#request(body);
+    const scorable = rows.filter((row) => "id" in row);
     const columns = this.#options.features.map((_, feature) =>
       Float32Array.from(scorable, ({ values }) => values[feature]),
     );
     const ids = scorable.map(({ id }) => id);
     const scores = ids.length === 0 ? null : await this.#options.batcher.score({ ids, columns }, wanted);
     let next = 0;
-    const predictions = people.map((person): PredictResponse["predictions"][number] => {
-      if ("problem" in person) return this.#refused(person.given, person.problem);
+    const predictions = rows.map((requested): PredictResponse["predictions"][number] => {
+      if ("problem" in requested) return this.#refused(requested.given, requested.problem);
       const row = next++;
-      const strangers = scores?.unknown.get(row);
-      if (strangers !== undefined && !this.#options.unknownAsMissing)
-        return this.#refused(person.given, unknownTo(strangers));
+      const unknown = scores?.unknown.get(row);
+      if (unknown !== undefined && !this.#options.unknownAsMissing)
+        return this.#refused(requested.given, unknownTo(unknown));
       this.#options.onRow("scored");
       const values = valuesOf(scores?.predictions ?? new Float64Array(0), row, ids.length);
-      if (isExplanation(wanted)) return { id: person.given, contributions: this.#contributions(values) };
-      return { id: person.given, ...this.#prediction(values, wanted) };
+      if (isExplanation(wanted)) return { id: requested.given, contributions: this.#contributions(values) };
+      return { id: requested.given, ...this.#prediction(values, wanted) };
     });
     const { model } = this.#options;
     const naming = this.#naming(wanted);
@@ -93,7 +93,7 @@ export class PredictEndpoint {
     };
   }
 
-  /** Margins and leaves stand for no class. */
+  /** Margins and leaves have no class names. */
   #naming({ kind }: Wanted): EndpointOptions["naming"] {
     return kind === "prediction" ? this.#options.naming : null;
   }
@@ -115,51 +115,51 @@ export class PredictEndpoint {
   async #request(body: unknown): Promise<Request> {
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new TandemError("USAGE", "the request must be a JSON object with 'ids' or 'rows'");
-    if ("rows" in body) return this.#peopleByRows(body);
-    if ("ids" in body) return this.#peopleByIds(body);
+    if ("rows" in body) return this.#requestByRows(body);
+    if ("ids" in body) return this.#requestByIds(body);
     throw new TandemError("USAGE", "the request has neither 'ids' nor 'rows'");
   }
 
-  #peopleByRows(body: object): Request {
+  #requestByRows(body: object): Request {
     const { features, categoryNames } = this.#options;
     const parsed = this.#schemas.rows.safeParse(body);
     if (!parsed.success) throw requestMistake(parsed.error);
-    const people = parsed.data.rows.map((row, index) => {
+    const rows = parsed.data.rows.map((row, index) => {
       const values = new Float32Array(features.length);
       features.forEach((name, i) => {
-        const given = row.features[name] as number | string | null; // the schema has seen to it
+        const given = row.features[name] as number | string | null; // checked by the schema
         const value = typeof given === "string" ? modelCode(given.trim(), categoryNames[i] ?? []) : given;
         values[i] = value ?? Number.NaN;
         if (value !== null && !Number.isFinite(values[i]))
-          throw new TandemError("USAGE", `rows[${index}].features.${name}: lies outside float32's range`);
+          throw new TandemError("USAGE", `rows[${index}].features.${name}: is outside the range of float32`);
       });
-      return this.#person(row.id, () => values);
+      return this.#requestedRow(row.id, () => values);
     });
-    return { people, wanted: wantedBy(parsed.data) };
+    return { rows, wanted: wantedBy(parsed.data) };
   }
 
-  async #peopleByIds(body: object): Promise<Request> {
+  async #requestByIds(body: object): Promise<Request> {
     const { features, categoryNames, ownRows, party, unknownAsMissing } = this.#options;
     const parsed = this.#schemas.ids.safeParse(body);
     if (!parsed.success) throw requestMistake(parsed.error);
     const { ids } = parsed.data;
     const wanted = wantedBy(parsed.data);
     if (features.length === 0)
-      return { people: ids.map((given) => this.#person(given, () => new Float32Array(0))), wanted };
+      return { rows: ids.map((given) => this.#requestedRow(given, () => new Float32Array(0))), wanted };
     const index = await ownRows.current();
     const read = index.reader(features, categoryNames);
-    const people = ids.map((given) =>
-      this.#person(given, (id) => {
+    const rows = ids.map((given) =>
+      this.#requestedRow(given, (id) => {
         const row = index.rowOf(id);
         if (row !== unknownRow) return read(row);
-        // Nobody else needs to hear of an id that will get no score.
+        // Passive parties are not sent an id that gets no score.
         return unknownAsMissing ? new Float32Array(features.length).fill(Number.NaN) : unknownTo([party]);
       }),
     );
-    return { people, wanted };
+    return { rows, wanted };
   }
 
-  #person(given: string, valuesOf: (id: string) => Float32Array | Problem): Person {
+  #requestedRow(given: string, valuesOf: (id: string) => Float32Array | Problem): RequestedRow {
     const id = normaliseId(given, this.#options.normalise);
     if (id === "") return { given, problem: { code: "ID_UNKNOWN", message: "the id is empty after normalisation" } };
     if (/\p{Surrogate}/u.test(id))

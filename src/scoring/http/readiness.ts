@@ -1,4 +1,4 @@
-/** Whether all parties can score, asked at most once a second however often somebody wants to know. */
+/** Whether all parties can score. They are asked at most once a second. */
 import type { Scorer } from "../scorer.ts";
 import type { ReadyResponse } from "./messages.ts";
 

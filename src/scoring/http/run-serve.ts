@@ -40,7 +40,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   if (token === null && !isLoopback(host) && !options.insecureWithoutToken) {
     throw new TandemError(
       "USAGE",
-      `${host} can be reached from other machines. Ask for a token with --token-file, or say --insecure-without-token`,
+      `${host} can be reached from other machines. Require a token with --token-file, or pass --insecure-without-token`,
     );
   }
   const share = await findActiveShare(options.model, config);
@@ -49,7 +49,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   const lost = new Set<string>();
   const scorer = await Scorer.connect(config, share, (question) => {
     metrics.onQuestion(question);
-    // The log hears when a party begins to fail, not of every request that it fails.
+    // Logged when a party begins to fail, not for every failed request.
     if (question.error === null) lost.delete(question.party);
     else if (!lost.has(question.party)) complain(question.error);
     if (question.error !== null) lost.add(question.party);
@@ -65,7 +65,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   });
   const ownData = scoringData(config.data, scorer);
   const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "as trained"), onTrouble: complain });
-  ownRows.current().catch(() => {}); // read ahead; whoever asks by id hears what is wrong with it
+  ownRows.current().catch(() => {}); // read ahead; an error is reported to requests by id
   const endpoint = new PredictEndpoint({
     model: share.model,
     naming: share.classes ? { cutOff: cutOffOf(share.objective), classes: share.classes } : null,
@@ -114,7 +114,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   }
 }
 
-/** Troubles as events. What is not ours to explain is an internal error. */
+/** Errors as events. An error without a code is an internal error. */
 function complaints(party: string, emit: Emit): (error: unknown) => void {
   return (error) => {
     const known =

@@ -12,10 +12,7 @@ export class ServerMetrics {
     "Time from a prediction request's arrival to its answer.",
     seconds,
   );
-  readonly rows = new Counter(
-    "tandem_rows_total",
-    "People asked about, by outcome: scored, or the code of what kept them from it.",
-  );
+  readonly rows = new Counter("tandem_rows_total", "Rows asked about, by outcome: scored, or the error code.");
   readonly batchIds = new Histogram("tandem_batch_ids", "Ids that travelled together in one batch.", sizes);
   readonly batchRequests = new Histogram(
     "tandem_batch_requests",
@@ -38,7 +35,7 @@ export class ServerMetrics {
   }
 
   readonly onQuestion: OnQuestion = ({ party, idCount, ms, error }) => {
-    if (idCount === 0) return; // a question whether the party is there, nobody's request
+    if (idCount === 0) return; // a readiness check, not a request
     this.batches.add({ party, result: error === null ? "answered" : "failed" });
     this.batchSeconds.observe({ party }, ms / 1000);
   };
