@@ -232,6 +232,13 @@ function withPair(opening: Opening, change: (pair: Pair) => Pair): Opening {
   return { ...opening, trees };
 }
 
+// A known gap (docs/verify.md): trees are compared up to the end of the shortest chain. Turns red when it is closed.
+test.fails("an opening from which its owner has cut trees is found", async () => {
+  const [bank, shop, telecom] = await opened({ table, training: { num_round: 3 } });
+  const verdict = await check([{ ...bank, trees: bank.trees.slice(0, 1) }, shop, telecom]);
+  expect(deviations(verdict)).not.toEqual([]);
+});
+
 test("without all openings only records are checked, and the verdict says so", async () => {
   const [bank, shop, telecom] = await opened({ table, training: { num_round: 1 } });
   for (const openings of [[bank], [shop], [bank, shop], [shop, telecom]]) {

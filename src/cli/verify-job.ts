@@ -18,7 +18,7 @@ interface CheckFlags {
 
 export function verifyJobCommand(): Command {
   const command = new Command("verify-job").description(
-    "after a job: open what a party has committed to, and check whether everybody followed the protocol",
+    "after a job: open what a party has committed to, and check for deviations from the protocol",
   );
   command
     .command("open")
@@ -29,7 +29,7 @@ export function verifyJobCommand(): Command {
     .action(open);
   command
     .command("check")
-    .description("compute the job once more from the openings of its parties, and name who deviated")
+    .description("replay the job from the openings of its parties, and report the first deviation")
     .argument("<opening...>", "the files that 'verify-job open' has written, one per party")
     .option("--trees <list>", "compare ciphertexts of these trees only, counted from 0: 1-3,7 (default: of all)")
     .option("--json", "print the verdict as one line of JSON")
@@ -59,7 +59,7 @@ async function open({ config, job, out }: OpenFlags): Promise<void> {
   process.stdout.write(`${path}\n`);
 }
 
-/** Exit code 1 if somebody deviated. */
+/** Exit code 1 if a deviation was found. */
 async function check(paths: readonly string[], flags: CheckFlags): Promise<void> {
   const trees = flags.trees === undefined ? null : treesFrom(flags.trees);
   const [{ checkOpenings }, { readOpening }, { deviations }] = await Promise.all([

@@ -21,11 +21,11 @@ export function verdictText(verdict: Verdict): string {
 function conclusion(verdict: Verdict): string {
   const found = deviations(verdict);
   if (found.length > 0) {
-    const named = [...new Set(found.map(({ party }) => (party === null ? "somebody" : peerText(party))))];
+    const named = [...new Set(found.map(({ party }) => (party === null ? "an undecided party" : peerText(party))))];
     return `${named.join(" and ")} deviated.`;
   }
   const isWhole = verdict.trees.every(({ state }) => state === "as agreed") && verdict.notChecked.length === 0;
-  return isWhole ? "Everybody followed the protocol." : "Nothing that was checked deviates.";
+  return isWhole ? "No deviation found in the opened trees." : "No deviation found in what was checked.";
 }
 
 function findingText({ party, tree, what }: Finding): string {
