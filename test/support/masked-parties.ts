@@ -61,6 +61,10 @@ export class MaskedParty implements MaskedPeer {
   readonly #owner: number;
   readonly outcomes: Outcomes;
   openings = 0;
+  /** The most rows of one batch. */
+  idsMax = 1000;
+  /** Ids that it does not hold. */
+  unknown: ReadonlySet<string> = new Set();
 
   constructor(owner: number, trees: readonly OwnerTree[], outcomes: Outcomes) {
     this.name = `party ${owner}`;
@@ -96,7 +100,7 @@ export class MaskedParty implements MaskedPeer {
   get #model(): MaskedModel {
     return {
       splitCount: this.splits.length,
-      idsMax: 1000,
+      idsMax: this.idsMax,
       admit: () => Promise.resolve(),
       rowCount: ({ ids }) => ids.length,
       outcomes: async ({ ids }) => {
@@ -105,7 +109,7 @@ export class MaskedParty implements MaskedPeer {
           const [tree, node] = this.splits[Math.floor(at / rows.length)];
           return this.outcomes(this.#owner, tree, node, rows[at % rows.length]);
         });
-        return { rowCount: rows.length, left, known: bitmapFrom(rows.length, () => true) };
+        return { rowCount: rows.length, left, known: bitmapFrom(rows.length, (i) => !this.unknown.has(ids[i])) };
       },
     };
   }

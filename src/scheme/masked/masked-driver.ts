@@ -106,10 +106,10 @@ export class MaskedDriver {
     const scores = { margins: new Float64Array(rowCount * outputCount), unknown: this.parties.map((): number[] => []) };
     if (this.#idsMax === null && this.parties.length > 0)
       await ask(0, (peers) => this.#withSession(peers, () => Promise.resolve()));
-    const rowsMax = Math.max(1, this.#rowsMax);
+    const rowsMax = (): number => Math.max(1, this.#rowsMax); // a session opened anew may have another limit
     function* batches(): Generator<[first: number, end: number]> {
       for (let first = 0, end = 0; first < rowCount; first = end) {
-        end = batchEnd(first, rowsMax);
+        end = batchEnd(first, rowsMax());
         yield [first, end];
       }
     }

@@ -121,6 +121,23 @@ describe("margins equal the plain ones to the last bit", () => {
   });
 });
 
+test("batches respect the parties' limits, and unknown rows are reported per party over all of them", async () => {
+  const random = new SeededRandom("batches");
+  const trees = Array.from({ length: 4 }, () => randomTree(random, 2, () => leaf(Math.fround(random.normal()))));
+  const goes = drawn("batches");
+  const { parties, score } = federation(trees, goes);
+  [parties[0].idsMax, parties[1].idsMax] = [7, 9];
+  parties[1].unknown = new Set(["3", "8", "19"]);
+  const { margins, unknown } = await score(0, 20);
+  expect(margins).toEqual(plainMargins(trees, 1, 0.5, 20, goes));
+  expect(unknown.map((rows) => rows.toSorted((a, b) => a - b))).toEqual([[], [3, 8, 19]]);
+  // The opening, then known ids and bytes of each step: two steps of set-up, and two for each of three batches.
+  expect(parties.map(({ openings, said }) => [openings, said.length])).toEqual([
+    [1, 17],
+    [1, 17],
+  ]);
+});
+
 test("a product per passive split, on the conditions of the path to it", () => {
   const tree = [
     split(1, 1),
