@@ -7,6 +7,7 @@ import { withObjectiveTables } from "../src/cli/reference/objective-tables.ts";
 import { parameterPage } from "../src/cli/reference/parameter-page.ts";
 import { errorCodes } from "../src/base/error.ts";
 import { ledgerEntries } from "../src/messages/ledger.ts";
+import { protocolVersion } from "../src/wire/version.ts";
 import { revealsTags } from "./support/reveals-tags.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -45,6 +46,10 @@ function section(page: string, title: string): string {
   expect(start, `a section '${title}'`).toBeGreaterThanOrEqual(0);
   return page.slice(start, page.indexOf("## ", start + 3) === -1 ? undefined : page.indexOf("## ", start + 3));
 }
+
+test("docs/protocol.md describes the version that the code speaks", () => {
+  expect(read("docs/protocol.md")).toMatch(new RegExp(`\\bVersion: ${protocolVersion}\\.`));
+});
 
 test("docs/parameters.md is what the parameter tables make of it", () => {
   expect(read("docs/parameters.md"), "run 'npm run parameters'").toBe(parameterPage());
