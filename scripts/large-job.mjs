@@ -2,7 +2,7 @@
  * A job with many rows, between real processes with TLS on loopback, each of them under a bound of memory. Prints what
  * each process had at its peak, in each phase of the job, and per row; fails where one had more than it may.
  *
- *   npm run large -- [--rows 1000000] [--columns 10] [--scheme lattice] [--encryption full] [--trees 3] [--depth 5]
+ *   npm run large -- [--rows 1000000] [--columns 10] [--scheme lattice] [--trees 3] [--depth 5]
  *                    [--cap 3G] [--workers 0] [--shared 0.95] [--seed 7] [--same-rows] [--folder <folder>]
  *                    [--job <folder>] [--json]
  *
@@ -30,7 +30,6 @@ const { values } = parseArgs({
     rows: { type: "string", default: "1000000" },
     columns: { type: "string", default: "10" },
     scheme: { type: "string", default: "lattice" },
-    encryption: { type: "string", default: "full" },
     trees: { type: "string", default: "3" },
     depth: { type: "string", default: "5" },
     cap: { type: "string", default: "3G" },
@@ -109,7 +108,6 @@ async function setUp(tables) {
     max_passive_ids: rows,
     training: { num_round: trees, max_depth: depth, seed },
     scheme: values.scheme,
-    ...(values.scheme === "paillier" ? { speed: { encryption: values.encryption } } : {}),
     output: { directory: "jobs" },
   };
   // A config is YAML, and JSON is that too; lines of a crew can be added to neither as text.

@@ -105,14 +105,6 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
     says: /exclude each other.*\(USAGE\)/,
   },
   {
-    what: "a layout that would overflow",
-    args: loans("--layout", "paper", "--alpha-max", "100"),
-    says: new RegExp(
-      "could overflow for 45 instances\\. What works: --alpha-max \\d+ or more with this r, " +
-        "or at most \\d+ instances, or --layout auto \\(LAYOUT_OVERFLOW\\)",
-    ),
-  },
-  {
     what: "a parameter out of bounds",
     args: loans("--eta", "0"),
     says: /eta must be a number above 0 up to 1; got '0'.*\(USAGE\)/,

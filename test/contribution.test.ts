@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters, codecWith } from "../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
@@ -75,7 +75,7 @@ test("alone is the bank's own columns on the same rows and parameters; asking do
     parties: [features],
     rows: trained,
     parameters: training,
-    quantise: quantiserFor(resolveParameters(codecParameters, {}), plaintextBitsMax(256)),
+    quantise: quantiserFor(codecWith(), plaintextBitsMax(256)),
   });
   expect(contribution?.alone.train).toEqual(
     await new BoostingMonitor(training, new BoostingTask(training, trained)).onTraining(trainMargins),

@@ -60,7 +60,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-const { codec, speed } = testJob({});
+const { codec } = testJob({});
 const foldsOf = (rows: number, count: number): Uint32Array[] =>
   Array.from({ length: count }, (_, fold) => foldRows(rows, count, fold, 7).test);
 const secretOf = (party: number): string => `secret ${party}`;
@@ -95,8 +95,8 @@ async function attempt(
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const scheme =
     job.scheme === undefined
-      ? new PaillierActive(kernel, key, 1, speed)
-      : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed });
+      ? new PaillierActive(kernel, key, 1)
+      : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), {});
   const agreed = agreedParameters({ ...ownJob(job), training: turns.whole });
   const roles = job.binned.slice(1).map((features, i) => {
     const progress = stored[i];

@@ -3,7 +3,7 @@
  * centralised, node for node.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { SpeedParameters } from "../src/base/parameters/parameters.ts";
+import type { Shortcuts } from "../src/scheme/shortcuts.ts";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
@@ -124,12 +124,10 @@ describe("with what else there is", () => {
     { local_rounds: 1 },
   ])("%o", async (training) => void (await expectEqual({ training, seeds: 1 })));
 
-  test.each<Partial<SpeedParameters>>([
-    { packing: false },
-    { subtraction: false },
-    { skip_bin: false },
-    { joint_bins: false },
-  ])("%o", async (speed) => void (await expectEqual({ speed, seeds: 1 })));
+  test.each<Partial<Shortcuts>>([{ packing: false }, { subtraction: false }, { skipBin: false }, { jointBins: false }])(
+    "%o",
+    async (shortcuts) => void (await expectEqual({ shortcuts, seeds: 1 })),
+  );
 
   test("the portable kernel, unbatched", () =>
     expectEqual({

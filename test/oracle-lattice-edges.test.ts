@@ -85,7 +85,7 @@ describe("as Paillier does, at equal resolution_bits", () => {
       "half of the weights 0, others 1,000",
       { table: { ...plain, columns: { weight: plain.labels.map((_, i) => (i % 2) * 1000) } } },
     ],
-    ["siblings are derived also where nobody asks for it", { table: plain, speed: { subtraction: false } }],
+    ["siblings are derived also where nobody asks for it", { table: plain, shortcuts: { subtraction: false } }],
     ["a tree per class", { table: classes, training: softprob }],
     [
       "trees of all classes, in set B",

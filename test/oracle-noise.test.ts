@@ -59,9 +59,9 @@ describe("whatever a job has", () => {
       "regularisation",
       { training: { alpha: 0.3, gamma: 0.2, min_child_weight: 2, max_delta_step: 0.5, max_depth: 5 } },
     ],
-    ["both children asked for", { speed: { subtraction: false }, training: { max_depth: 5 } }],
-    ["no packing", { speed: { packing: false }, codec: { codec: "unbatched" } }],
-    ["no skipped bin", { speed: { skip_bin: false } }],
+    ["both children asked for", { shortcuts: { subtraction: false }, training: { max_depth: 5 } }],
+    ["no packing", { shortcuts: { packing: false }, codec: { codec: "unbatched" } }],
+    ["no skipped bin", { shortcuts: { skipBin: false } }],
     ["minimums", { minimums: [1, 8, 5].map((perCandidate) => ({ perNode: 1, perCandidate })) }],
     ["much noise", { defences: { answer_noise: 1000 }, training: { max_depth: 6 } }],
     ["little noise", { defences: { answer_noise: 1e-9 } }],
@@ -94,7 +94,7 @@ describe("whatever a job has", () => {
       const table = randomTable("fine", { rows, features: [1, 2, 2], missingFraction: 0.1 });
       const monotone = [[1], [0, -1], [0, 0]];
       await expectEqual({ table: { ...table, monotone }, codec: fine });
-      await expectEqual({ table, codec: fine, scheme: toy, speed: { subtraction: false } });
+      await expectEqual({ table, codec: fine, scheme: toy, shortcuts: { subtraction: false } });
     }
     const table = categoricalTable(3, { rows: 150, features: [1, 1], categories: [[6], [3, 9]], missingFraction: 0.1 });
     await expectEqual({ table, codec: fine, training: { enable_categorical: true } });
@@ -105,7 +105,7 @@ describe("whatever a job has", () => {
       const shape = { rows: 200, features: [1, 1, 0], categories: [[5], [12, 3], [7, 30]], missingFraction: 0.1 };
       const minimums = [1, 4, 1].map((perCandidate) => ({ perNode: 1, perCandidate }));
       const training = { enable_categorical: true, max_cat_to_onehot: 4, max_depth: 4 };
-      await expectEqual({ table: categoricalTable(seed, shape), training, minimums, speed: { subtraction } });
+      await expectEqual({ table: categoricalTable(seed, shape), training, minimums, shortcuts: { subtraction } });
     }
   });
 

@@ -80,7 +80,7 @@ describe.each(choices)("%o", (defences) => {
   const jobs: readonly [string, Partial<TrainingParameters>, Partial<TestJob>][] = [
     ["level by level", long, {}],
     ["leaf by leaf", { ...long, grow_policy: "lossguide", max_leaves: 9 }, {}],
-    ["no subtraction", long, { speed: { subtraction: false } }],
+    ["no subtraction", long, { shortcuts: { subtraction: false } }],
     ["columns by node", { ...long, colsample_bynode: 0.5, subsample: 0.7 }, {}],
     ["columns by tree", { ...long, colsample_bytree: 0.5 }, {}],
     [

@@ -7,7 +7,7 @@ import { generateKey, type Kernel, type PrivateKey } from "../src/crypto/paillie
 import { loadNativeKernel } from "../src/crypto/paillier/native-kernel.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import type { SpeedParameters } from "../src/base/parameters/parameters.ts";
+import type { Shortcuts } from "../src/scheme/shortcuts.ts";
 import { partOf, seedCount } from "./support/campaign.ts";
 import { trainFederated, trainInOnePlace, type TestJob } from "./support/in-memory-job.ts";
 import { randomTable, type TableShape } from "./support/tables.ts";
@@ -88,18 +88,17 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
       expectEverySeed({ rows: 80, features: [2, 2], missingFraction: 0.1 }, { training }),
     );
 
-    const speeds: readonly Partial<SpeedParameters>[] = [
+    const ablations: readonly Partial<Shortcuts>[] = [
       { packing: false },
       { subtraction: false },
-      { joint_bins: false },
-      { skip_bin: false },
-      { encryption: "textbook" as const },
-      { encryption: "short" as const },
+      { jointBins: false },
+      { skipBin: false },
+      { ownerEncryption: false },
     ];
-    test.each(ofKernel(speeds))("with %o", (speed) =>
+    test.each(ofKernel(ablations))("with %o", (shortcuts) =>
       expectEverySeed(
         { rows: 70, features: [1, 2, 2], missingFraction: 0.1 },
-        { speed, codec: { codec: "encryption" in speed ? "batched" : "unbatched" } },
+        { shortcuts, codec: { codec: "ownerEncryption" in shortcuts ? "batched" : "unbatched" } },
       ),
     );
 
@@ -149,7 +148,7 @@ describe("minimums of passive parties", () => {
   /** Equal for some seeds; and not what the same job is without minimums, or they were not tested. */
   const expectKept = async (
     shape: TableShape,
-    job: Pick<TestJob, "training" | "speed" | "minimums">,
+    job: Pick<TestJob, "training" | "shortcuts" | "minimums">,
   ): Promise<void> => {
     let changed = 0;
     for (let seed = 0; seed < seedCount({ test: 1, campaign: 2 }); seed++) {
@@ -182,7 +181,7 @@ describe("minimums of passive parties", () => {
         { rows: 120, features, missingFraction: 0.15 },
         {
           training: { max_depth: 4, grow_policy, max_leaves: grow_policy === "lossguide" ? 9 : 0 },
-          speed: { subtraction },
+          shortcuts: { subtraction },
           minimums,
         },
       ),

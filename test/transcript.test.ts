@@ -30,7 +30,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-type Made = Pick<TestJob, "table" | "training" | "minimums" | "speed" | "scheme">;
+type Made = Pick<TestJob, "table" | "training" | "minimums" | "shortcuts" | "scheme">;
 
 const jobs: readonly (readonly [string, Made])[] = [
   ["plain", { table: randomTable("plain", { rows: 90, features: [2, 3, 2], missingFraction: 0.1 }) }],
@@ -42,7 +42,7 @@ const jobs: readonly (readonly [string, Made])[] = [
         { perNode: 1, perCandidate: 1 },
         { perNode: 4, perCandidate: 6 },
       ],
-      speed: { subtraction: false },
+      shortcuts: { subtraction: false },
     },
   ],
   ...manyFeatures.map(([name, table, training]): [string, Made] => [name, { table, training }]),

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../src/base/parameters/parameters.ts";
+import { resolveParameters, codecWith } from "../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { plaintextBitsMax } from "../src/codec/packing.ts";
 import { simulate } from "../src/simulate/simulate.ts";
@@ -138,7 +138,7 @@ test("aligned: the common people of both files, evaluated or learnt from as the 
     parties,
     rows: new TrainingRows(labels, { validation: validationRows }),
     parameters,
-    quantise: quantiserFor(resolveParameters(codecParameters, {}), plaintextBitsMax(256)),
+    quantise: quantiserFor(codecWith(), plaintextBitsMax(256)),
   });
   const model = mergeShares(await readActiveShare(join(folder(bank), "share.json")), [
     await readPassiveShare(join(folder(shop), "share.json")),

@@ -1,6 +1,7 @@
 /** Figures of whole training runs, with every party a real process: CPU per instance, batching, scale and memory. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { codecWith } from "../../src/base/parameters/parameters.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { readCsvTable } from "../../src/data/csv-table.ts";
 import type { Figure } from "./arithmetic.ts";
@@ -92,8 +93,10 @@ async function perInstance(table: Columns, bits: number, trees: number): Promise
 }
 
 async function batching(table: Columns, bits: number, trees: number): Promise<Figure> {
-  const perTree = async (codec: string): Promise<number> =>
-    secondsPerTree(await runFederation(benchJob(table, bits, trees, { codec: { codec } })));
+  const perTree = async (codec: "batched" | "unbatched"): Promise<number> => {
+    const { job, ...others } = benchJob(table, bits, trees);
+    return secondsPerTree(await runFederation({ ...others, job: { ...job, codec: codecWith({ codec }) } }));
+  };
   const batched: number[] = [];
   const unbatched: number[] = [];
   for (let repeat = 0; repeat < batchingRepeats; repeat++) {
@@ -175,7 +178,7 @@ export async function defaultTable(bench: TrainingBench): Promise<Columns> {
 }
 
 /** Standard normal columns and a label that depends on all of them. */
-function generatedTable(rows: number, features: readonly [number, number], seed: number): Columns {
+export function generatedTable(rows: number, features: readonly [number, number], seed: number): Columns {
   const random = new SeededRandom(`bench-table-${seed}-${rows}`);
   const ids = Array.from({ length: rows }, (_, i) => String(i + 1));
   const score = new Float64Array(rows);

@@ -3,6 +3,7 @@
  * checked there.
  */
 import { TandemError } from "../../src/base/error.ts";
+import { allShortcuts } from "../../src/scheme/shortcuts.ts";
 import { ablationVariants } from "../bench/ablation.ts";
 import type { TrialSpec } from "../trials/trial.ts";
 import { count, listed, percent, seconds } from "./figures-in-words.ts";
@@ -21,7 +22,10 @@ export function ablationTrials(scale: Scale): TrialSpec[] {
   const variants = Object.entries(ablationVariants)
     .filter(([name]) => name !== paperSettingName)
     .slice(0, scale.ablation.shortcutsMax);
-  return [batched, ...variants.map(([without, speed]) => ({ ...batched, without, speed }))];
+  return [
+    batched,
+    ...variants.map(([without, changed]) => ({ ...batched, without, shortcuts: { ...allShortcuts, ...changed } })),
+  ];
 }
 
 /** The paper's setting, by key bits. */
@@ -29,7 +33,11 @@ export function paperSettingPairs(scale: Scale): Pair[] {
   return scale.paperSetting.keys.map((keyBits) => {
     const { batched, unbatched } = pairOf(scale, { dataset: "default", trees: scale.paperSetting.trees, keyBits });
     // Long jobs even out the machine's drift by themselves, and these are the longest.
-    const off = { without: paperSettingName, speed: ablationVariants[paperSettingName], repeats: 1 };
+    const off = {
+      without: paperSettingName,
+      shortcuts: { ...allShortcuts, ...ablationVariants[paperSettingName] },
+      repeats: 1,
+    };
     return { batched: { ...batched, ...off }, unbatched: { ...unbatched, ...off } };
   });
 }

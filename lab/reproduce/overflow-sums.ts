@@ -5,7 +5,7 @@
  */
 import { TandemError } from "../../src/base/error.ts";
 import { SeededRandom } from "../../src/base/random.ts";
-import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import { codecWith } from "../../src/base/parameters/parameters.ts";
 import { decodeSums, encode, quantise } from "../../src/codec/batch-codec.ts";
 import {
   batchcryptDecode,
@@ -131,7 +131,7 @@ function batchCrypt(columns: readonly Float64Array[], dataset: PaperDataset): En
 
 function proposed(columns: readonly Float64Array[], dataset: PaperDataset): Encoded {
   const instanceCount = columns[0].length;
-  const parameters = resolveParameters(codecParameters, {
+  const parameters = codecWith({
     layout: "paper",
     shift: paperShift,
     codec_alpha: paperAlpha,

@@ -1,5 +1,5 @@
 /** What coarse steps do to a whole model: the same job at several r, and on the finest grid. */
-import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import { codecWith } from "../../src/base/parameters/parameters.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
 import { type TrialSpec, trialJob, fineGrid } from "../trials/trial.ts";
 import type { CutTable } from "../trials/credit-tables.ts";
@@ -30,7 +30,7 @@ export async function modelRows({ spec, rows, dataset }: ModelExperiment): Promi
   const bits = [...new Set([16, ...informationBits.filter((r) => r <= dataset.r), dataset.r])];
   const codecs = bits.map((r) => ({
     r,
-    codec: resolveParameters(codecParameters, {
+    codec: codecWith({
       layout: "paper",
       shift: paperShift,
       codec_alpha: paperAlpha,

@@ -2,6 +2,7 @@
  * A sweep: the same job, batched and unbatched, along one axis. The paper's sec. IV has three of them (key length,
  * sample size, number of trees), each with a table of accuracies and a figure of two bar charts.
  */
+import { allShortcuts } from "../../src/scheme/shortcuts.ts";
 import type { TrialSpec } from "../trials/trial.ts";
 import { count, decimals, percent, seconds, signed } from "./figures-in-words.ts";
 import type { MeasuredTrial, MeasuredTrials, MeasuredPair, Pair } from "../trials/measured-trials.ts";
@@ -40,7 +41,7 @@ export function pairOf(
     ...job,
     testRows: Math.round(dataset.testRows * scale.rowFraction),
     without: "",
-    speed: {},
+    shortcuts: allShortcuts,
     repeats: scale.repeats(job.keyBits),
   };
   return { batched: { ...spec, codec: "batched" }, unbatched: { ...spec, codec: "unbatched" } };

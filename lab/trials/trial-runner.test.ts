@@ -1,3 +1,4 @@
+import { allShortcuts } from "../../src/scheme/shortcuts.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,7 +80,7 @@ describe("running trials", () => {
     ["another program", { programDigest: "q" }, {}],
     ["other rows", { seed: 8 }, {}],
     ["other data", { tables: new Map([["default", syntheticCreditTable(paperDatasets.default, 500, 8)]]) }, {}],
-    ["other parameters", {}, { speed: { packing: false } }],
+    ["other parameters", {}, { shortcuts: { ...allShortcuts, packing: false } }],
   ])("measures again under %s", async (_, changes, parameters) => {
     await runTrials([[batched]], await runner(), silent, noting([]));
     expect(await planTrials([[{ ...batched, ...parameters }]], await runner(changes))).toMatchObject({

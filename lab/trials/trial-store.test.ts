@@ -1,3 +1,4 @@
+import { allShortcuts } from "../../src/scheme/shortcuts.ts";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +24,7 @@ describe("a trial's digest", () => {
     ["codec", { ...spec, codec: "unbatched" }, context],
     ["training rows", { ...spec, trainRows: 18_299 }, context],
     ["test rows", { ...spec, testRows: 5_698 }, context],
-    ["shortcuts", { ...spec, speed: { packing: false } }, context],
+    ["shortcuts", { ...spec, shortcuts: { ...allShortcuts, packing: false } }, context],
     ["dataset", { ...spec, dataset: "giveme" }, context],
     ["data", spec, { ...context, dataDigest: "other" }],
     ["program", spec, { ...context, programDigest: "other" }],

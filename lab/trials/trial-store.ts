@@ -8,15 +8,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeFileAtomically } from "../../src/base/files/atomic-file.ts";
 import { TandemError } from "../../src/base/error.ts";
-import {
-  type TrialOutcome,
-  type Repeat,
-  type TrialSpec,
-  trialCodec,
-  trialName,
-  trialSpeed,
-  trialTraining,
-} from "./trial.ts";
+import { type TrialOutcome, type Repeat, type TrialSpec, trialCodec, trialName, trialTraining } from "./trial.ts";
 
 const metrics = z.record(z.string(), z.number());
 const repeatSchema: z.ZodType<Repeat> = z.object({
@@ -56,7 +48,7 @@ export function trialDigest(spec: TrialSpec, context: TrialContext): string {
     keyBits,
     training: trialTraining(spec),
     codec: trialCodec(spec),
-    speed: trialSpeed(spec),
+    shortcuts: spec.shortcuts,
   };
   return createHash("sha256")
     .update(JSON.stringify([parameters, context.dataDigest, context.programDigest, context.seed]))

@@ -4,13 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../src/base/error.ts";
-import {
-  type CodecParameters,
-  codecParameters,
-  resolveParameters,
-  type SpeedParameters,
-  speedParameters,
-} from "../../src/base/parameters/parameters.ts";
+import { type CodecParameters, resolveParameters, codecWith } from "../../src/base/parameters/parameters.ts";
 import { type TrainingParameters, trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { slotResolution } from "../../src/codec/slot.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
@@ -24,6 +18,7 @@ import { type FederationParty, type FederationResult, runFederation } from "../.
 import { type CutTable, idName, labelName } from "./credit-tables.ts";
 import { paperAlpha, paperShift } from "../reproduce/paper.ts";
 import { type DatasetName, paperDatasets } from "./paper-datasets.ts";
+import type { Shortcuts } from "../../src/scheme/shortcuts.ts";
 import { type GivenJob, resolveJob } from "../../src/party/resolve-job.ts";
 import { type Job, secureKeyBits } from "../../src/protocol/job.ts";
 
@@ -36,7 +31,7 @@ export interface TrialSpec {
   readonly codec: "batched" | "unbatched";
   /** What is switched off, and how a name says so; "" for nothing. */
   readonly without: string;
-  readonly speed: Readonly<Record<string, string | boolean>>;
+  readonly shortcuts: Shortcuts;
   readonly repeats: number;
 }
 
@@ -81,15 +76,11 @@ export function trialTraining({ trees }: TrialSpec): TrainingParameters {
   });
 }
 
-export function trialSpeed({ speed }: TrialSpec): SpeedParameters {
-  return resolveParameters(speedParameters, speed);
-}
-
 /** Batched: the paper's literal slots. Unbatched: the fine grid. */
 export function trialCodec({ codec, dataset }: Pick<TrialSpec, "codec" | "dataset">): CodecParameters {
   if (codec === "unbatched") return fineGrid;
   const { alphaMax, r } = paperDatasets[dataset];
-  return resolveParameters(codecParameters, {
+  return codecWith({
     codec,
     layout: "paper",
     shift: paperShift,
@@ -104,7 +95,7 @@ export function trialJob(spec: TrialSpec): Job {
     ...resolveJob(keyOf(spec.keyBits)),
     training: trialTraining(spec),
     codec: trialCodec(spec),
-    speed: trialSpeed(spec),
+    shortcuts: spec.shortcuts,
   };
 }
 
@@ -117,7 +108,7 @@ export function keyOf(bits: number): Pick<GivenJob, "keyBits" | "insecureKeyBits
  * The grid of the unbatched side: rounding to steps of 2^-40 leaves the model as it is, so that the comparison of
  * accuracy means something.
  */
-export const fineGrid: CodecParameters = resolveParameters(codecParameters, {
+export const fineGrid: CodecParameters = codecWith({
   codec: "unbatched",
   layout: "auto",
   resolution_bits: 40,

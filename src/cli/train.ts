@@ -29,7 +29,7 @@ export function trainCommand(): Command {
     .option("--compare-alone", "afterwards train this party's own columns alone, and say what the others' have added")
     .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
     .action(runTrain);
-  command.addHelpText("after", "\nParameters stand in the config, under training:, codec: and speed:.");
+  command.addHelpText("after", "\nParameters stand in the config, under training:, codec: and privacy:.");
   return addExamples(command, "tandem train -c active.yaml", "tandem train -c active.yaml --explain-leakage --dry-run");
 }
 

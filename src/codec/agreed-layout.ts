@@ -7,7 +7,7 @@
  * and resolutions are the active party's own.
  */
 import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
-import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { codecWith } from "../base/parameters/parameters.ts";
 import { autoSlots, buildLayout, type GradientLayout } from "./layout.ts";
 import type { Slot } from "./slot.ts";
 
@@ -39,7 +39,7 @@ function slotsOf(
 ): Slot[] {
   if (resolutionBits === 0)
     return Array.from({ length: 2 * outputs }, () => ({ shift: 0, alpha: 1, alphaMax: 1, r, padding }));
-  const parameters = resolveParameters(codecParameters, { resolution_bits: resolutionBits, padding });
+  const parameters = codecWith({ resolution_bits: resolutionBits, padding });
   const bounds = Array.from({ length: 2 * outputs }, (_, slot) => ({ min: slot % 2 === 0 ? -1 : 0, max: 1 }));
   return autoSlots(parameters, bounds, instanceCount, noise);
 }

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
-import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { codecWith } from "../base/parameters/parameters.ts";
 import { realSum } from "../base/gradients/quantised-gradients.ts";
 import type { RealGradients } from "../base/gradients/real-gradients.ts";
 import { gradientLayout, quantiserFor } from "./gradient-layout.ts";
 
-const batched = resolveParameters(codecParameters, {});
-const unbatched = resolveParameters(codecParameters, { codec: "unbatched" });
+const batched = codecWith();
+const unbatched = codecWith({ codec: "unbatched" });
 const logistic = (g: Float64Array, h: Float64Array): RealGradients => ({
   values: [g, h],
   bounds: [

@@ -20,7 +20,7 @@ export function gradientLayout(
 ): GradientLayout {
   const instanceCount = values[0].length;
   if (hidesCounts && parameters.layout === "paper")
-    throw new TandemError("USAGE", "the paper's layout needs counts, which are not told here. Use --layout auto");
+    throw new TandemError("USAGE", "the paper's layout needs counts, which are not told here. Use layout auto");
   const grid = hidesCounts ? { unit: 2 ** parameters.resolution_bits, max: noise?.max ?? 0 } : null;
   const slots =
     parameters.layout === "paper"

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { codecWith } from "../base/parameters/parameters.ts";
 import { highLimb, realSum, slotSum } from "../base/gradients/quantised-gradients.ts";
 import { decodeSums, encode, quantise } from "./batch-codec.ts";
 import { autoSlots, buildLayout, columnCount, type GradientLayout, overflowProof, paperSlots } from "./layout.ts";
 import { cannotOverflow, quantisedMax, quantiseValue, type Slot, slotBits } from "./slot.ts";
 
-const defaults = resolveParameters(codecParameters, {});
+const defaults = codecWith();
 
 function bigintOf(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
@@ -183,7 +183,7 @@ describe("paper layout", () => {
 
   test("too many instances are refused with parameters that work", () => {
     const message = caught(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, 91_500));
-    const alphaMax = Number(/--alpha-max (\S+)/.exec(message)?.[1]);
+    const alphaMax = Number(/alpha_max (\S+) or more/.exec(message)?.[1]);
     expect(() => paperSlots({ ...defaults, alpha_max: alphaMax, r: 30 }, 2, 91_500)).not.toThrow();
     const instances = Number(/at most (\d+) instances/.exec(message)?.[1]);
     expect(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, instances)).not.toThrow();

@@ -102,12 +102,12 @@ export function paperSlots(parameters: CodecParameters, slotCount: number, insta
 function overflowMessage(slot: Slot, instanceCount: number): string {
   const ways: string[] = [];
   const wider = withSmallestAlphaMax(slot, instanceCount);
-  if (wider !== null) ways.push(`--alpha-max ${wider.alphaMax} or more with this r`);
+  if (wider !== null) ways.push(`alpha_max ${wider.alphaMax} or more with this r`);
   const finer = withSmallestR(slot, instanceCount);
-  if (finer !== null) ways.push(`--r ${finer.r} or more with this alpha_max`);
+  if (finer !== null) ways.push(`r ${finer.r} or more with this alpha_max`);
   const largest = countMax(slot);
   if (largest > 0) ways.push(`at most ${largest} instances`);
-  ways.push("--layout auto");
+  ways.push("layout auto");
   return (
     `the paper layout (codec_alpha ${slot.alpha}, alpha_max ${slot.alphaMax}, r ${slot.r}, padding ${slot.padding}) ` +
     `could overflow for ${instanceCount} instances. What works: ${ways.join(", or ")}`

@@ -1,7 +1,7 @@
 /** Slots of either sign, with room for noise: what is encoded, added and decoded, up to the edge. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { codecWith } from "../base/parameters/parameters.ts";
 import { noiseScaleOf } from "../base/noise/noise-scale.ts";
 import { realSum, slotSum } from "../base/gradients/quantised-gradients.ts";
 import { agreedLayout, type LayoutTerms } from "./agreed-layout.ts";
@@ -22,8 +22,9 @@ function termsOf(changes: Partial<LayoutTerms> = {}): LayoutTerms {
 }
 
 function layoutOf(terms: LayoutTerms, g: number[], h: number[]): GradientLayout {
-  const { codec, padding, resolutionBits: resolution_bits } = terms;
-  const parameters = resolveParameters(codecParameters, { codec, padding, resolution_bits });
+  const { padding, resolutionBits: resolution_bits } = terms;
+  const codec = terms.codec === "unbatched" ? "unbatched" : "batched";
+  const parameters = codecWith({ codec, padding, resolution_bits });
   const values = [Float64Array.from(g), Float64Array.from(h)];
   return gradientLayout(parameters, keyBits, { values, bounds }, noiseScaleOf(terms));
 }
@@ -79,7 +80,7 @@ describe.each([24, 44])("resolution of %d bits", (resolutionBits) => {
 });
 
 test("signed integers need no count to become real numbers again", () => {
-  const parameters = resolveParameters(codecParameters, {});
+  const parameters = codecWith();
   const g = Float64Array.of(-1, -0.3, 0, 0.3, 1);
   const { grids, columns, noise } = quantiserFor(
     parameters,
@@ -194,7 +195,7 @@ test("without noise it is known to the bit too, whatever bounds the objective an
         const each = Array.from({ length: 2 * outputs }, (_, slot) =>
           slot % 2 === 0 ? { min: -g, max: g } : { min: 0, max: h },
         );
-        const parameters = resolveParameters(codecParameters, { padding: terms.padding });
+        const parameters = codecWith({ padding: terms.padding });
         for (const bits of [100, keyBits]) {
           const own = gradientLayout(parameters, bits, { values, bounds: each });
           const { plaintexts, plaintextBits } = agreedLayout(terms, count, bits);

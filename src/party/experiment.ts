@@ -2,6 +2,8 @@
  * What simulations, experiments and tests change in a party. No config and no option of a command has a field for it:
  * the process that starts the party hands it over.
  */
+import type { CodecParameters } from "../base/parameters/parameters.ts";
+import type { Shortcuts } from "../scheme/shortcuts.ts";
 import type { DailyAmounts } from "../store/daily-file.ts";
 
 export interface Experiment {
@@ -13,6 +15,10 @@ export interface Experiment {
   readonly resolutionBitsMax?: number;
   /** A sum may come back in a ciphertext of its own, which makes marking instances easier. */
   readonly allowsUnpacked?: boolean;
+  /** How gradients are encoded, in place of what the config says. */
+  readonly codec?: CodecParameters;
+  /** What is switched off. */
+  readonly shortcuts?: Shortcuts;
   /** In place of the day's limits. */
   readonly dailyLimits?: Partial<DailyAmounts>;
 }

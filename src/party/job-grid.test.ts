@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { codecWith } from "../base/parameters/parameters.ts";
 import type { Job } from "../protocol/job.ts";
 import { type GivenJob, resolveJob } from "./resolve-job.ts";
 import { quantiserOfJob, codecOfJob, layoutOfJob } from "./job-grid.ts";
@@ -8,13 +9,13 @@ const job = (training: Record<string, unknown> = {}, more: GivenJob = {}): Job =
 const bitsOf = (asked: Job, rows: number): number => codecOfJob(asked, rows).resolution_bits;
 
 test("Paillier takes the resolution that is asked for, whatever the job", () => {
-  const asked = job({ num_round: 5000 }, { scheme: "paillier", codec: { resolution_bits: 40 } });
+  const asked = { ...job({ num_round: 5000 }, { scheme: "paillier" }), codec: codecWith({ resolution_bits: 40 }) };
   expect(codecOfJob(asked, 1_000_000)).toBe(asked.codec);
 });
 
 test("lattice takes what is asked for where it can, and at most 24", () => {
   expect(bitsOf(job(), 1000)).toBe(24);
-  const [coarse, fine] = [12, 40].map((bits) => job({}, { codec: { resolution_bits: bits } }));
+  const [coarse, fine] = [12, 40].map((bits) => ({ ...job(), codec: codecWith({ resolution_bits: bits }) }));
   expect(bitsOf(coarse, 1000)).toBe(12);
   expect(bitsOf(fine, 1000)).toBe(24);
 });

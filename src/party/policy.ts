@@ -4,7 +4,13 @@
  */
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
-import { codecParameters, describeBounds } from "../base/parameters/parameters.ts";
+import {
+  codecBounds,
+  codecNames,
+  codecParameters,
+  describeBounds,
+  paperSlotBits,
+} from "../base/parameters/parameters.ts";
 import { defenceNames, defences, isOn } from "../privacy/defences/defences.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
@@ -91,7 +97,7 @@ function impossibleLayout({
   padding,
   outputs,
 }: AgreedParameters): readonly (string | false)[] {
-  const { resolution_bits: resolution, r, padding: paddings } = codecParameters;
+  const { resolution_bits: resolution, r, padding: paddings } = codecBounds;
   const classes = trainingParameters.num_class.max;
   const isPaper = resolutionBits === 0;
   return [
@@ -100,7 +106,7 @@ function impossibleLayout({
       `resolution_bits: ${resolutionBits} asked, it must be ${describeBounds(resolution)}`,
     (isPaper ? slotBits < r.min || slotBits > r.max : slotBits !== 0) &&
       `r: ${slotBits} asked, it must be ${isPaper ? describeBounds(r) : "0 with layout auto"}`,
-    !codecParameters.codec.choices.some((known) => known === codec) && `codec: ${peerText(codec)} is not known`,
+    !codecNames.some((known) => known === codec) && `codec: ${peerText(codec)} is not known`,
     (padding < paddings.min || padding > paddings.max) &&
       `padding: ${padding} asked, it must be ${describeBounds(paddings)}`,
     (outputs < 1 || outputs > classes) && `outputs: ${outputs} asked, it must be 1 up to ${classes}`,
@@ -130,7 +136,7 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
 
 /** Wide plaintexts have room for marks of instances beside gradients, which no passive party can see. */
 function tooFine({ resolutionBits, slotBits }: AgreedParameters, bitsMax: number): readonly (string | false)[] {
-  const slotBitsMax = Math.max(bitsMax, codecParameters.r.default);
+  const slotBitsMax = Math.max(bitsMax, paperSlotBits);
   return [
     resolutionBits > bitsMax && `resolution_bits: ${resolutionBits} asked, at most ${bitsMax} allowed`,
     slotBits > slotBitsMax && `r: ${slotBits} asked, at most ${slotBitsMax} allowed`,

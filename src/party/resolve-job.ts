@@ -3,7 +3,7 @@
  * cannot work together is refused, whatever the data.
  */
 import { TandemError } from "../base/error.ts";
-import { resolveParameters } from "../base/parameters/parameters.ts";
+import { type CodecParameters, codecWith, resolveParameters } from "../base/parameters/parameters.ts";
 import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
 import { unusedParameters } from "../gbdt/parameters/unused-parameters.ts";
 import { groupText } from "../protocol/interaction-groups.ts";
@@ -38,7 +38,7 @@ const asUsage: Refuse = (field, what, form) =>
 export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
   const { name = "job", scheme = defaultScheme, interactions = {} } = given;
   const sections = resolveSections(given, refuse);
-  const { training, codec, speed, privacy } = sections;
+  const { training, privacy } = sections;
   refusing(["training", "max_depth"], refuse, () => checkGrowth(training));
   refusing(["training", "num_parallel_tree"], refuse, () => checkForest(training));
   refusing(["training"], refuse, () => unusedParameters(training));
@@ -47,7 +47,7 @@ export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
     throw refuse(["insecure_key_bits"], "and 'key_bits' exclude each other", "after field");
   const keyBitsGiven =
     given.insecureKeyBits !== undefined ? "insecure_key_bits" : given.keyBits !== undefined ? "key_bits" : null;
-  for (const { field, advice } of schemeNamed(scheme).conflicts({ keyBitsGiven, codec, speed }))
+  for (const { field, advice } of schemeNamed(scheme).conflicts({ keyBitsGiven }))
     throw refuse(field, advice, "after field");
   const keyBits = given.insecureKeyBits ?? given.keyBits ?? secureKeyBits;
   const choice = chooseScheme(scheme, { keyBits, insecureKey: given.insecureKeyBits !== undefined });
@@ -57,13 +57,14 @@ export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
 
 /** Every section with its defaults. @throws what `refuse` makes, for the parameter that is wrong */
 export function resolveSections(given: GivenSections, refuse: Refuse = asUsage): SectionValues {
-  return mapSections((section) => {
+  const sections = mapSections((section) => {
     const table = jobSections[section];
     const values = given[section] ?? {};
     for (const [name, value] of Object.entries(values))
       refusing([section, name], refuse, () => resolveParameters(table, { [name]: value }));
     return refusing([section], refuse, () => resolveParameters(table, values));
-  }) as SectionValues;
+  });
+  return { ...sections, codec: codecWith(sections.codec as Partial<CodecParameters>) } as SectionValues;
 }
 
 /** Names the field of a mistake. */

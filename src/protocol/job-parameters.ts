@@ -87,7 +87,7 @@ export function fitsStoredTrees(agreed: Beginning, active: number, passive: numb
   );
 }
 
-export function agreedParameters(job: Omit<Job, "speed">): AgreedParameters {
+export function agreedParameters(job: Job): AgreedParameters {
   const { training, codec, privacy, start } = job;
   const startTrees = start?.trees.length ?? 0;
   const numRound = startTrees / treesPerRound(training) + roundsOf(training.num_round, training);

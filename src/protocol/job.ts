@@ -2,18 +2,23 @@
  * The parameters of a job. They are resolved once, from a config or from options, and passed on as one object: to both
  * roles, to the centralised trainer, to simulations and to whoever verifies the job.
  */
-import { codecParameters, type ParameterSpec, speedParameters } from "../base/parameters/parameters.ts";
+import {
+  type CodecParameters,
+  codecParameters,
+  type ParameterSpec,
+  type ParameterValue,
+} from "../base/parameters/parameters.ts";
 import { privacyParameters } from "../privacy/defences/defences.ts";
 import type { ValuesOf } from "../base/parameters/parameter-spec.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { SchemeParameters } from "../scheme/scheme.ts";
+import type { Shortcuts } from "../scheme/shortcuts.ts";
 
 /** The tables of a job's parameters, by their section of a config. Options, records and evidence are made from them. */
 export const jobSections = {
   training: trainingParameters,
   privacy: privacyParameters,
   codec: codecParameters,
-  speed: speedParameters,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ParameterSpec>>>>;
 
 export type JobSection = keyof typeof jobSections;
@@ -23,7 +28,9 @@ export const jobSectionNames = Object.keys(jobSections) as readonly JobSection[]
 export const secureKeyBits = 2048;
 
 /** Every section's values, checked and complete. */
-export type SectionValues = { readonly [S in JobSection]: ValuesOf<(typeof jobSections)[S]> };
+export type SectionValues = {
+  readonly [S in JobSection]: S extends "codec" ? CodecParameters : ValuesOf<(typeof jobSections)[S]>;
+};
 
 /** A model that training goes on from, as far as passive parties know of it. */
 export interface AgreedStart {
@@ -41,6 +48,14 @@ export interface Job<Start extends AgreedStart = AgreedStart> extends SectionVal
   readonly interactionGroups: string;
   /** Null: none. */
   readonly start: Start | null;
+  /** Left out: all. */
+  readonly shortcuts?: Shortcuts | undefined;
+}
+
+/** A section's values as configs and records have them: of the codec without what only experiments set. */
+export function valuesIn(job: SectionValues, section: JobSection): Record<string, ParameterValue> {
+  const values: Readonly<Record<string, ParameterValue>> = { ...job[section] };
+  return Object.fromEntries(Object.keys(jobSections[section]).map((name) => [name, values[name]]));
 }
 
 /** What `of` makes of each section. */

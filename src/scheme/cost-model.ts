@@ -1,5 +1,4 @@
 /** The cost of a job under a scheme, as a formula of its shape (docs/performance.md). Seconds are CPU seconds. */
-import type { SpeedParameters } from "../base/parameters/parameters.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 
 /** The facts about one passive party that the formula needs. */
@@ -10,7 +9,7 @@ export interface PassiveShape {
   readonly bins: number;
   /** The maximum for so many features, which the active party assumes before it knows the real number. */
   readonly candidatesMax: number;
-  /** Over all features: instances outside the feature's most frequent bin (all of them, without skipping). */
+  /** Over all features: instances outside the feature's most frequent bin. */
   readonly rootAdditions: number;
 }
 
@@ -23,8 +22,6 @@ export interface JobShape {
   /** Pairs of g and h of a round, whether its trees have one each or one tree has all of them. */
   readonly outputsPerRound: number;
   readonly layout: GradientLayout;
-  /** The enabled optimisations; skipped bins are part of rootAdditions. */
-  readonly speed: SpeedParameters;
   readonly passives: readonly PassiveShape[];
 }
 

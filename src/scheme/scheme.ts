@@ -6,13 +6,14 @@
  * protocol (candidates/), and a scheme is looked up by name (registry.ts). The interface of the halves depends on the
  * training protocol that the cipher is made for: sent-scheme.ts, hidden-scheme.ts.
  */
-import type { CodecParameters, SpeedParameters } from "../base/parameters/parameters.ts";
+import type { CodecParameters } from "../base/parameters/parameters.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { BlockData, BlockWork } from "./blocks/block.ts";
 import type { Crew } from "./blocks/crew.ts";
 import type { CostModel } from "./cost-model.ts";
 import type { HiddenActive, HiddenPassive } from "./hidden-scheme.ts";
+import type { Shortcuts } from "./shortcuts.ts";
 import type { SchemeReplay, SentActive, SentPassive } from "./sent-scheme.ts";
 import type { TaskCrew, TaskWork } from "./tasks/tasks.ts";
 
@@ -26,7 +27,6 @@ export interface SchemeOptions {
   readonly insecureKey: boolean;
   /** Default: the number of cores. */
   readonly threads?: number | undefined;
-  readonly speed: SpeedParameters;
   /** The ciphertexts of gradients can be reproduced from their recipe; default: false. */
   readonly repeatable?: boolean | undefined;
 }
@@ -35,13 +35,11 @@ export interface SchemeOptions {
 export interface GivenOptions {
   /** The option that set a key length, if any. */
   readonly keyBitsGiven: "key_bits" | "insecure_key_bits" | null;
-  readonly codec: CodecParameters;
-  readonly speed: SpeedParameters;
 }
 
 /** An option that a scheme does not support. */
 export interface Conflict {
-  /** Its path in a config: ["codec", "layout"]. */
+  /** Its path in a config: ["key_bits"]. */
   readonly field: readonly string[];
   /** What is wrong and what to do, as a phrase that follows the option's name. */
   readonly advice: string;
@@ -87,7 +85,7 @@ interface SchemeBase {
   /** Bits of one plaintext, which determine the layout of gradients, also in centralised training. */
   plaintextBitsMax(parameters: SchemeParameters): number;
   /** The ciphertexts of one tree's gradients and answers. */
-  sizes(parameters: SchemeParameters, layout: GradientLayout, speed: SpeedParameters): SchemeSizes;
+  sizes(parameters: SchemeParameters, layout: GradientLayout): SchemeSizes;
   /** Generates the active party's secret. May take seconds. */
   makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
   /** Restores the secret of a resumed job. @throws TandemError KEY_FORMAT */
@@ -97,7 +95,7 @@ interface SchemeBase {
   /** Stateless work of either half; left out: it has no tasks for workers. @throws TandemError for invalid terms */
   task?(terms: Uint8Array, options: Pick<SchemeOptions, "threads">): Promise<TaskWork>;
   /** Replays a job for an auditor who has the secret; left out: its ciphertexts cannot be checked. */
-  replay?(secret: SchemeSecret, options: Pick<SchemeOptions, "threads" | "speed">): SchemeReplay;
+  replay?(secret: SchemeSecret, options: Pick<SchemeOptions, "threads">): SchemeReplay;
   /** Measures its operations on this machine. */
   costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
 }
@@ -125,7 +123,9 @@ export type ActiveScheme = SentActive | HiddenActive;
 export type PassiveScheme = SentPassive | HiddenPassive;
 
 /** The options of an active half. */
-export interface ActiveOptions extends Pick<SchemeOptions, "threads" | "speed" | "repeatable"> {
+export interface ActiveOptions extends Pick<SchemeOptions, "threads" | "repeatable"> {
+  /** Left out: all. */
+  readonly shortcuts?: Shortcuts | undefined;
   /** Runs its tasks; left out: its own process. */
   readonly crew?: TaskCrew | undefined;
 }
@@ -162,6 +162,7 @@ export interface OperationCounts {
   candidateCiphertexts: number;
 }
 
+/** The counters of a party that has computed nothing. */
 export function noOperations(): OperationCounts {
   return { encryptions: 0, additions: 0, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 0 };
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory } from "../../test/support/command.ts";
-import { codecParameters, resolveParameters } from "../base/parameters/parameters.ts";
+import { resolveParameters, codecWith } from "../base/parameters/parameters.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { latticeSets } from "../crypto/lattice/parameters/sets.ts";
 import { nodeBytesUp, passiveMemoryBytes } from "../crypto/lattice/parameters/sizes.ts";
@@ -113,7 +113,7 @@ test("its table for lattices has the bytes of 32 nodes, the memory, and the bits
   for (const [power, , , memory, sent, bits] of tableUnder("### Lattices")) {
     const rowCount = 10 ** power;
     const facts = { rows: rowCount, nodesMax, outputsPerTree: 1, answerNoise: 0, maxDepth: 6, maxLeaves: 0 };
-    const { resolution_bits: reached } = latticeCodec(resolveParameters(codecParameters, {}), facts);
+    const { resolution_bits: reached } = latticeCodec(codecWith(), facts);
     const set = latticeSets.B;
     const candidates = features * 31;
     expect(Math.abs((32 * nodeBytesUp(set, rowCount)) / 1e9 / sent - 1), "GB").toBeLessThan(0.01);

@@ -76,10 +76,6 @@ async function outlook(
   const keyBits = insecure ?? secure ?? secureKeyBits;
   const choice = chooseScheme(name, { keyBits, insecureKey: insecure !== undefined });
   const facts = { scheme: name, key: scheme.describe(choice.schemeParameters), membership: scheme.membership };
-  const { codec, speed } = prepared.job;
-  const [conflict] = scheme.conflicts({ keyBitsGiven: null, codec, speed });
-  if (conflict !== undefined)
-    return { ...facts, estimate: null, refusal: `${conflict.field.at(-1)} ${conflict.advice}` };
   try {
     const layout = prepared.layoutFor(choice);
     const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }), questions);
@@ -103,7 +99,7 @@ export function estimateJob(
   costs: CostModel,
   questions: EstimateQuestions = {},
 ): Omit<Estimate, "kernel" | "resolutionBits"> {
-  const { training, speed } = job;
+  const { training } = job;
   const rows = questions.rows ?? train[0].ids.length;
   const times = rows / train[0].ids.length;
   const rounds = roundsOf(training.num_round, training);
@@ -115,8 +111,7 @@ export function estimateJob(
     nodesMax: nodesPerOutput(training),
     outputsPerRound: layout.slots.length / 2,
     layout,
-    speed,
-    passives: train.slice(1).map((table) => passiveShape(table, binningOf(job), speed.skip_bin, times)),
+    passives: train.slice(1).map((table) => passiveShape(table, binningOf(job), times)),
   };
   const prediction = costs.predict(shape);
   const cores = availableParallelism();
@@ -134,13 +129,13 @@ export function estimateJob(
 }
 
 /** @param times as many rows as it has */
-function passiveShape(table: PartyTable, binning: BinningParameters, skipBin: boolean, times: number): PassiveShape {
+function passiveShape(table: PartyTable, binning: BinningParameters, times: number): PassiveShape {
   const features = binTable(table, binning);
   const rows = Uint32Array.from({ length: table.ids.length }, (_, i) => i);
   const skipped = mostFrequentBins(features, rows);
   let rootAdditions = 0;
   features.forEach((feature, f) => {
-    for (const bin of feature.bins) if (!skipBin || bin !== skipped[f]) rootAdditions++;
+    for (const bin of feature.bins) if (bin !== skipped[f]) rootAdditions++;
   });
   const binsMax = Math.max(binning.maxBin, binning.enableCategorical ? categoryCountMax : 0);
   return {

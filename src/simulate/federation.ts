@@ -124,14 +124,14 @@ async function runIn(root: string, job: FederationJob, supervisor: Supervisor): 
   await Promise.all(
     job.passives.map(async ({ name }, i) => {
       const config = passiveConfig(job, i, homes);
-      supervisor.start(name, "party", await writeConfig(homes[i + 1].directory, config, experimentAt(i + 1)));
+      supervisor.start(name, "party", await writeConfig(homes[i + 1].directory, config, experimentAt(i + 1, job.job)));
     }),
   );
   const ports = await Promise.all(
     job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port),
   );
   const config = activeConfig(job, homes, ports);
-  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config, experimentAt(0)));
+  supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config, experimentAt(0, job.job)));
   await supervisor.finished();
   const wallSeconds = (performance.now() - started) / 1000;
   return { ...(await collect(job, homes, supervisor)), wallSeconds };
@@ -172,6 +172,7 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
   return {
     name,
     ...fieldsOfJob(job.job),
+    codec: {}, // the experiment has it
     passives: job.passives.map((passive, i) => ({
       name: passive.name,
       host,
@@ -266,9 +267,11 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
 }
 
 /** All parties have one owner, and the same seed makes the same model again. */
-function experimentAt(party: number): Experiment {
+function experimentAt(party: number, { codec, shortcuts }: Job): Experiment {
   const secret = simulatedSecret(party);
   return {
+    codec,
+    ...(shortcuts === undefined ? {} : { shortcuts }),
     samplingSecret: secret,
     noiseSecret: secret,
     resolutionBitsMax: 50,

@@ -16,21 +16,13 @@ const options: SimulateOptions = {
 };
 
 test("the lattice scheme with defaults, and defaults that are written down", async () => {
-  const speed = { packing: true, subtraction: true, joint_bins: true, skip_bin: true, encryption: "full" };
-  const job = { scheme: "lattice", codec: { layout: "auto", codec: "batched" }, speed };
+  const job = { scheme: "lattice", codec: { resolution_bits: 24 } };
   await expect(checkOptions({ ...options, job })).resolves.toMatchObject({ codec: { resolution_bits: 24 } });
 });
 
 test.each<[string, GivenJob]>([
   ["--key-bits", { keyBits: 2048 }],
   ["--insecure-key-bits", { insecureKeyBits: 512 }],
-  ["--layout", { codec: { layout: "paper" } }],
-  ["--codec", { codec: { codec: "unbatched" } }],
-  ["--no-packing", { speed: { packing: false } }],
-  ["--no-subtraction", { speed: { subtraction: false } }],
-  ["--no-joint-bins", { speed: { joint_bins: false } }],
-  ["--no-skip-bin", { speed: { skip_bin: false } }],
-  ["--encryption", { speed: { encryption: "short" } }],
 ])("%s is refused with lattice, and goes with Paillier", async (option, changes) => {
   const pattern = new RegExp(
     `^${option} cannot be used with the lattice scheme: .*Leave it out, or use scheme paillier$`,

@@ -3,7 +3,6 @@ import type { RowColumnChoice } from "../data/row-column.ts";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TandemError } from "../base/error.ts";
-import { type ParameterSpec, speedParameters } from "../base/parameters/parameters.ts";
 import { objectiveFor } from "../gbdt/objective/objectives.ts";
 import { xgboostFormOf } from "../gbdt/tree/xgboost-agreement.ts";
 import type { TableReading } from "../data/table-reading.ts";
@@ -66,12 +65,9 @@ export async function checkOptions(options: SimulateOptions): Promise<Job> {
 const refuseOption: Refuse = (field, what, form) =>
   new TandemError("USAGE", form === "sentence" ? what : `${optionOf(field)} ${what}`);
 
-/** ["codec", "layout"] of a config is --layout on the command line, and a switch that is on is turned off by --no-. */
+/** ["training", "max_depth"] of a config is --max-depth on the command line. */
 function optionOf(field: readonly string[]): string {
-  const name = field[field.length - 1];
-  const specs: Readonly<Record<string, ParameterSpec>> = speedParameters;
-  const isSwitch = Object.hasOwn(specs, name) && specs[name].kind === "switch";
-  return `--${isSwitch ? "no-" : ""}${name.replaceAll("_", "-")}`;
+  return `--${field[field.length - 1].replaceAll("_", "-")}`;
 }
 
 /** Before training, not after it: hours may lie between. */

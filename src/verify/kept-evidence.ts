@@ -2,6 +2,7 @@
 import { TandemError } from "../base/error.ts";
 import { diskStorage } from "../base/files/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
+import { presentFacts } from "../protocol/chain/removed-facts.ts";
 import { type EvidenceFile, type TreeEvidence, readEvidence, readTreeEvidence } from "../store/evidence-files.ts";
 
 export type KeptEvidence = EvidenceFile & { readonly opened: NonNullable<EvidenceFile["opened"]> };
@@ -41,7 +42,8 @@ export function requireFacts(folder: string, committed: Facts, now: Facts): void
 }
 
 /** The name of the first fact that differs; facts that `now` does not have count as different. */
-export function firstChange(committed: Facts, now: Facts): string | null {
+export function firstChange(kept: Facts, now: Facts): string | null {
+  const committed = presentFacts(kept);
   const names = new Set([...Object.keys(committed), ...Object.keys(now)]);
   return [...names].find((name) => committed[name] !== now[name]) ?? null;
 }

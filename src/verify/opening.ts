@@ -8,7 +8,8 @@ import { mapColumns, rowColumnNames } from "../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { chooseScheme } from "../scheme/registry.ts";
 import { resolveSections } from "../party/resolve-job.ts";
-import { type Job, mapSections } from "../protocol/job.ts";
+import { presentFacts } from "../protocol/chain/removed-facts.ts";
+import { type Job, mapSections, valuesIn } from "../protocol/job.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { treeEvidenceSchema, introductionSchema, openedSchema } from "../store/evidence-files.ts";
 import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
@@ -62,7 +63,7 @@ const openingSchema = z.strictObject({
       validationRows: z.base64().nullable(),
       folds: z.array(z.base64()),
       passives: z.array(z.string()),
-      parameters: z.strictObject(mapSections(() => values)),
+      parameters: z.strictObject({ ...mapSections(() => values), speed: values.optional() }), // speed: up to 0.6
       scheme: z.string(),
       keyBits: index,
       interactionGroups: z.string().optional(),
@@ -89,6 +90,7 @@ export function writeOpening(path: string, opening: Opening): Promise<void> {
 export async function readOpening(path: string): Promise<Opening> {
   const opening = await readSealed(path, kind);
   if (opening === null) throw new TandemError("FILE_UNREADABLE", `${path}: there is no such opening`);
+  presentFacts(opening.opened.facts);
   return opening;
 }
 
@@ -135,7 +137,10 @@ export function storedJob(job: Job): StoredJob {
   return {
     parameters: mapSections((section) =>
       Object.fromEntries(
-        Object.entries(job[section]).map(([name, value]) => [name, Array.isArray(value) ? [...value] : value]),
+        Object.entries(valuesIn(job, section)).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? [...value] : value,
+        ]),
       ),
     ),
     scheme: job.scheme,
@@ -148,7 +153,7 @@ export function storedJob(job: Job): StoredJob {
 export function jobIn(name: string, { parameters, scheme, keyBits, interactionGroups = "" }: StoredJob): Job<never> {
   return {
     name,
-    ...resolveSections(parameters),
+    ...resolveSections({ ...parameters, codec: { resolution_bits: parameters.codec["resolution_bits"] } }),
     ...chooseScheme(scheme, { keyBits, insecureKey: true }),
     interactionGroups,
     start: null,

@@ -65,10 +65,10 @@ export async function replayJob(
   }
 }
 
-async function replayOf({ job, active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
+async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
   const scheme = schemeNamed(active.scheme);
   const secret = await scheme.readSecret(String(facts["key"]));
-  return scheme.replay?.(secret, { speed: jobIn(job, active).speed }) ?? null;
+  return scheme.replay?.(secret, {}) ?? null;
 }
 
 async function judged(job: Replay, kept: TreeEvidence, isChosen: boolean): Promise<TreeVerdict> {
@@ -98,7 +98,6 @@ class Replay {
   }
 
   toCheck(tree: TreeEvidence) {
-    const { speed } = this.#job;
     if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
     return {
       active: this.#active.name,
@@ -107,8 +106,6 @@ class Replay {
       replay: this.#replay,
       round: this.#round,
       setUpLayout: this.#setUpLayout,
-      skipBin: speed.skip_bin,
-      hasNonces: speed.encryption !== "textbook",
       people: doublesFrom(this.#active.active.labels).length,
     };
   }

@@ -40,9 +40,6 @@ export interface TreeToCheck {
   readonly round: RoundCheck;
   /** Of the beginning of the job. */
   readonly setUpLayout: GradientLayout;
-  readonly skipBin: boolean;
-  /** Gradients can be made again: not of textbook encryption, which is for ablations. */
-  readonly hasNonces: boolean;
   readonly people: number;
 }
 
@@ -51,11 +48,11 @@ export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Find
   const entries = new Map(
     Object.entries(job.tree.pairs).map(([peer, pair]) => [peer, keyed(decodeEntries(bytesFrom(pair.entries)))]),
   );
-  if (isFull && job.hasNonces) {
+  if (isFull) {
     const gradients = await gradientsDeviate(job);
     if (gradients !== null) return gradients;
   }
-  const unseen: string[] = job.hasNonces ? [] : ["how the gradients were encrypted"];
+  const unseen: string[] = [];
   for (const event of job.replayed.events) {
     const { peer, kind, node } = event;
     const entry = entries.get(peer)?.get(`${kind}/${node}`);
@@ -74,7 +71,7 @@ function blame(job: TreeToCheck, { peer, kind, node }: Event, isMissing: boolean
   const what = `${inWords({ kind, node })}: ${isMissing ? "missing" : "not what follows from the opened data"}`;
   // What was never answered was never asked for.
   const isAnswer = entryFacts[kind].sender === "passive" && !isMissing;
-  if (isAnswer && (entryFacts[kind].compared !== "sums" || job.hasNonces)) return deviation(job, peer, what);
+  if (isAnswer) return deviation(job, peer, what);
   return whoAsks(job, kind, what, peer, unseen);
 }
 
@@ -109,15 +106,11 @@ async function compare(
   }
 }
 
-async function isSetUp(
-  { tree, replay, setUpLayout, skipBin }: TreeToCheck,
-  peer: string,
-  entry: Entry,
-): Promise<boolean> {
+async function isSetUp({ tree, replay, setUpLayout }: TreeToCheck, peer: string, entry: Entry): Promise<boolean> {
   const message = bytesFrom(tree.pairs[peer].setUp ?? "");
   if (!isSame(digestOf("set-up", [digests.bytes(message)]), entry.digest)) return false;
   const setUp = decodeMessage(ActiveSetUpSchema, message);
-  return setUp.skipBin === skipBin && replay.isSetUp(setUp.scheme, setUpLayout);
+  return setUp.skipBin && replay.isSetUp(setUp.scheme, setUpLayout);
 }
 
 /** Made once more for the whole round, whichever of its trees is looked at first. */

@@ -2,7 +2,6 @@
  * A passive party's role with the lattice scheme, driven message by message: what is sealed can be changed on its way.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { resolveParameters, speedParameters } from "../../src/base/parameters/parameters.ts";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
@@ -87,9 +86,8 @@ export class HiddenDriver {
   }
 
   static async of(options: HiddenOptions = {}): Promise<HiddenDriver> {
-    const speed = resolveParameters(speedParameters, {});
-    const secret = await lattice.makeSecret({ keyBits: 0, insecureKey: true, speed });
-    return new HiddenDriver(lattice.active(secret, { threads: 1, speed }), options);
+    const secret = await lattice.makeSecret({ keyBits: 0, insecureKey: true });
+    return new HiddenDriver(lattice.active(secret, { threads: 1 }), options);
   }
 
   /** Joined, set up, and its hints taken. */

@@ -2,8 +2,9 @@
 import type { CustomObjective } from "../../src/gbdt/objective/custom-objective.ts";
 import type { RowColumns } from "../../src/base/rows/row-columns.ts";
 import { osRandom } from "../../src/base/random.ts";
-import type { CodecParameters, SpeedParameters } from "../../src/base/parameters/parameters.ts";
+import type { CodecParameters } from "../../src/base/parameters/parameters.ts";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
+import type { Shortcuts } from "../../src/scheme/shortcuts.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
@@ -55,13 +56,13 @@ export interface TestJob {
   readonly table: TestTable;
   readonly training?: Partial<TrainingParameters>;
   readonly codec?: Partial<CodecParameters>;
-  readonly speed?: Partial<SpeedParameters>;
+  readonly shortcuts?: Partial<Shortcuts>;
   readonly kernel: Kernel;
   readonly key: PrivateKey;
   /** Another scheme than Paillier with this kernel and key. */
   readonly scheme?: Scheme;
   /** What the active party computes with in place of Paillier's own half. */
-  readonly activeScheme?: (kernel: Kernel, key: PrivateKey, speed: SpeedParameters) => ActiveScheme;
+  readonly activeScheme?: (kernel: Kernel, key: PrivateKey, shortcuts?: Shortcuts) => ActiveScheme;
   /** What passive parties compute with in place of the scheme's own half. */
   readonly passiveScheme?: () => PassiveScheme;
   /** Per party, index 0 the active one; none where left out. */
@@ -181,13 +182,13 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     ...testJob({ ...job, interactionGroups: groupsOfTable(table) }),
     start: start?.activeShare ?? null,
   };
-  const { training, speed } = own;
+  const { training, shortcuts } = own;
   const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const digest = idsDigest(ids);
   const binned = binTable(table, training);
   const scheme = job.scheme
-    ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true, speed }), { speed })
-    : (job.activeScheme?.(kernel, key, speed) ?? new PaillierActive(kernel, key, 1, speed));
+    ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), {})
+    : (job.activeScheme?.(kernel, key, shortcuts) ?? new PaillierActive(kernel, key, 1, shortcuts));
   const agreed = agreedParameters(own);
 
   const roles = binned.slice(1).map((features, i) => {

@@ -1,7 +1,7 @@
 /** The two halves of the Paillier scheme, with gradients and nodes to work on. */
 import { create } from "@bufbuild/protobuf";
 import { collect } from "./streams.ts";
-import { codecParameters, resolveParameters } from "../../src/base/parameters/parameters.ts";
+import { codecWith } from "../../src/base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
 import { noiseScaleOf } from "../../src/base/noise/noise-scale.ts";
 import { SeededRandom } from "../../src/base/random.ts";
@@ -82,7 +82,7 @@ export function bench(
     { min: -1, max: 1 },
     { min: 0, max: 0.25 },
   ];
-  const parameters = resolveParameters(codecParameters, { codec });
+  const parameters = codecWith({ codec });
   const layout = gradientLayout(parameters, active.plaintextBitsMax, { values: [g, h], bounds }, scale);
   const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   const trees = {

@@ -4,7 +4,6 @@
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { join } from "node:path";
-import type { SpeedParameters } from "../../src/base/parameters/parameters.ts";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { diskStorage } from "../../src/base/files/storage.ts";
@@ -60,7 +59,6 @@ export interface VerifiedJob {
   readonly table: TestTable;
   readonly training?: Partial<TrainingParameters>;
   readonly defences?: Partial<Defences>;
-  readonly speed?: Partial<SpeedParameters>;
   readonly cheat?: Cheat;
 }
 
@@ -70,11 +68,11 @@ const job = "verified";
 export async function verifiedJob(root: string, options: VerifiedJob): Promise<Opening[]> {
   const { table, cheat = {} } = options;
   const committed = testJob({ ...options, key: { publicKey: { bits: 256 } } }, job);
-  const { training, speed } = committed;
+  const { training } = committed;
   const signers = await Promise.all(names.map(signerOf));
   const fingerprints = signers.map(({ certificate }) => certificateFingerprint(certificate.toString()));
   const secret = new PaillierSecret(await generateKey({ bits: 256, insecure: true }));
-  const real = paillier.active(secret, { speed, threads: 1, repeatable: true });
+  const real = paillier.active(secret, { threads: 1, repeatable: true });
   const scheme = cheat.activeScheme?.(real) ?? real;
   const binned = binTable(table, training);
   const digest = idsDigest(Array.from(table.labels, (_, i) => `id-${i}`));

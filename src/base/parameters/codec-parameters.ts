@@ -1,41 +1,58 @@
 /**
- * How gradients become plaintexts. Names are the paper's (sec. III), but its alpha is `codec_alpha` here: `alpha` is
- * XGBoost's L1 regularisation.
+ * How gradients become plaintexts. Jobs choose the resolution; what else the paper's codec has (sec. III) is for
+ * experiments, which set it in code. Its alpha is `codec_alpha` here: `alpha` is XGBoost's L1 regularisation.
  */
-import { choice, type ParameterSpec, type ValuesOf } from "./parameter-spec.ts";
+import type { ParameterSpec, ValuesOf } from "./parameter-spec.ts";
 
 export const codecParameters = {
-  codec: choice(["batched", "unbatched"], "batched", "g and h in one ciphertext (the paper) or two (SecureBoost)"),
-  layout: choice(
-    ["auto", "paper"],
-    "auto",
-    "slot layout: derived with a proof of no overflow, or the paper's literal parameters",
-  ),
   resolution_bits: {
     kind: "integer",
     default: 24,
     min: 4,
-    max: 44,
-    help: "layout auto: gradients are rounded to bound * 2^-bits",
+    max: 24,
+    help: "gradients are rounded to bound * 2^-bits",
   },
-  shift: { kind: "number", default: -10, max: 0, help: "layout paper: s, subtracted from every value" },
-  codec_alpha: {
-    kind: "number",
-    default: 20,
-    min: 0,
-    minExclusive: true,
-    formerly: ["alpha"],
-    help: "layout paper: shifted values are truncated to [0, codec_alpha]",
-  },
-  alpha_max: {
-    kind: "number",
-    default: 1e6,
-    min: 0,
-    minExclusive: true,
-    help: "layout paper: [0, alpha_max] maps to [0, 2^r)",
-  },
-  r: { kind: "integer", default: 30, min: 1, max: 50, help: "layout paper: information bits of a slot" },
-  padding: { kind: "integer", default: 2, min: 1, max: 16, help: "overflow protection bits above each slot" },
 } as const satisfies Record<string, ParameterSpec>;
 
-export type CodecParameters = ValuesOf<typeof codecParameters>;
+export const codecNames = ["batched", "unbatched"] as const;
+
+export interface CodecParameters extends ValuesOf<typeof codecParameters> {
+  /** g and h in one plaintext (the paper), or in two (SecureBoost). */
+  readonly codec: (typeof codecNames)[number];
+  /** Slots derived with a proof of no overflow, or the paper's literal parameters: those that follow. */
+  readonly layout: "auto" | "paper";
+  /** s, subtracted from every value. */
+  readonly shift: number;
+  /** Shifted values are truncated to [0, codec_alpha]. */
+  readonly codec_alpha: number;
+  /** [0, alpha_max] maps to [0, 2^r). */
+  readonly alpha_max: number;
+  /** Information bits of a slot. */
+  readonly r: number;
+  /** Overflow protection bits above each slot, in either layout. */
+  readonly padding: number;
+}
+
+function integer(min: number, max: number) {
+  return { kind: "integer", default: min, min, max, help: "" } as const;
+}
+
+/** What a handshake may name at all: the bounds of any experiment. */
+export const codecBounds = { resolution_bits: integer(4, 44), r: integer(1, 50), padding: integer(1, 16) };
+
+/** Of the paper. */
+export const paperSlotBits = 30;
+
+export function codecWith(given: Partial<CodecParameters> = {}): CodecParameters {
+  return {
+    resolution_bits: codecParameters.resolution_bits.default,
+    codec: "batched",
+    layout: "auto",
+    shift: -10,
+    codec_alpha: 20,
+    alpha_max: 1e6,
+    r: paperSlotBits,
+    padding: 2,
+    ...given,
+  };
+}

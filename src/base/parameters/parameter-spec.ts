@@ -5,8 +5,6 @@ export interface NumberSpec {
   readonly default: number;
   /** Other names that XGBoost knows it by. */
   readonly aliases?: readonly string[];
-  /** Names that it had once. They are refused with a message that says the new one. */
-  readonly formerly?: readonly string[];
   /** Words that are allowed instead of a number. */
   readonly words?: readonly string[];
   /** Another default where the objective, or the preset of the table, has one of its own. */

@@ -1,16 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import {
-  aliasesOf,
-  codecParameters,
-  describeBounds,
-  type ParameterSpec,
-  resolveParameters,
-  speedParameters,
-} from "./parameters.ts";
+import { aliasesOf, codecParameters, describeBounds, type ParameterSpec, resolveParameters } from "./parameters.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 
-const tables: Record<string, Record<string, ParameterSpec>> = { trainingParameters, codecParameters, speedParameters };
+const tables: Record<string, Record<string, ParameterSpec>> = { trainingParameters, codecParameters };
 
 describe.each(Object.entries(tables))("%s", (_name, table) => {
   test("nothing given: every default, and every default passes its own bounds", () => {
@@ -85,14 +78,6 @@ test("no two of the tables that a job mixes share a name", () => {
   expect(names.filter((name, i) => names.indexOf(name) < i)).toEqual([]);
 });
 
-test("a former name is refused with the new one", async () => {
-  await expectError(
-    () => resolveParameters(codecParameters, { alpha: 20 }),
-    "USAGE",
-    /^parameter 'alpha' is now called 'codec_alpha'; rename it$/,
-  );
-});
-
 test("an unknown name is refused with the nearest known one", async () => {
   await expectError(() => resolveParameters(trainingParameters, { max_dept: 3 }), "USAGE", /'max_dept'.*'max_depth'/);
   await expectError(() => resolveParameters(trainingParameters, { learning_eta: 3 }), "USAGE", /'learning_eta'/);
@@ -108,7 +93,7 @@ test("describeBounds", () => {
   expect(describeBounds(trainingParameters.max_depth)).toBe("an integer from 0 up to 16");
   expect(describeBounds(trainingParameters.eta)).toBe("a number above 0 up to 1");
   expect(describeBounds(trainingParameters.base_score)).toBe("a number or auto");
-  expect(describeBounds(codecParameters.codec)).toBe("batched|unbatched");
+  expect(describeBounds(trainingParameters.grow_policy)).toBe("depthwise|lossguide");
 });
 
 test("a booster without trees is refused by name, with what to do", async () => {

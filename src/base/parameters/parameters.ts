@@ -15,8 +15,14 @@ import {
 } from "./parameter-spec.ts";
 
 export { aliasesOf, describeBounds, type ParameterSpec, type ParameterValue } from "./parameter-spec.ts";
-export { type CodecParameters, codecParameters } from "./codec-parameters.ts";
-export { type SpeedParameters, speedParameters } from "./speed-parameters.ts";
+export {
+  codecBounds,
+  codecNames,
+  type CodecParameters,
+  codecParameters,
+  codecWith,
+  paperSlotBits,
+} from "./codec-parameters.ts";
 export { type ServingParameters, servingParameters } from "./serving-parameters.ts";
 
 /**
@@ -33,7 +39,7 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   const named = new Map<string, unknown>();
   for (const [wanted, value] of Object.entries(given)) {
     const name = Object.hasOwn(table, wanted) ? wanted : aliases.get(wanted);
-    if (name === undefined) throw unknownParameter(wanted, table, [...Object.keys(table), ...aliases.keys()]);
+    if (name === undefined) throw unknownParameter(wanted, [...Object.keys(table), ...aliases.keys()]);
     if (value === undefined) continue;
     if (named.has(name)) throw new TandemError("USAGE", `parameter ${name} is given twice, once by another name`);
     named.set(name, value);
@@ -49,18 +55,8 @@ export function resolveParameters<T extends Record<string, ParameterSpec>>(
   return resolved as ValuesOf<T>;
 }
 
-function unknownParameter(
-  wanted: string,
-  table: Readonly<Record<string, ParameterSpec>>,
-  known: readonly string[],
-): TandemError {
-  const renamed = Object.entries(table).find(([, spec]) => "formerly" in spec && spec.formerly?.includes(wanted));
-  return new TandemError(
-    "USAGE",
-    renamed === undefined
-      ? `unknown parameter '${wanted}'${suggestion(wanted, known)}`
-      : `parameter '${wanted}' is now called '${renamed[0]}'; rename it`,
-  );
+function unknownParameter(wanted: string, known: readonly string[]): TandemError {
+  return new TandemError("USAGE", `unknown parameter '${wanted}'${suggestion(wanted, known)}`);
 }
 
 /** @param kind the objective, or the preset: what some defaults depend on */

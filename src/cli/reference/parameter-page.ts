@@ -1,11 +1,5 @@
 /** docs/parameters.md, made from the parameter tables: scripts/parameter-page.mjs writes it, a test compares it. */
-import {
-  aliasesOf,
-  codecParameters,
-  describeBounds,
-  type ParameterSpec,
-  speedParameters,
-} from "../../base/parameters/parameters.ts";
+import { aliasesOf, codecParameters, describeBounds, type ParameterSpec } from "../../base/parameters/parameters.ts";
 import { privacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { defaultsTable } from "../../gbdt/parameters/xgboost-defaults.ts";
@@ -27,8 +21,8 @@ const sections: readonly {
   {
     title: "codec",
     about:
-      "How gradients become plaintexts (the paper's sec. III). Few jobs need to change this. With `scheme: lattice`\n" +
-      "`codec` and `layout` must be left as they are, and `resolution_bits` is the most that is taken, up to 24.",
+      "How gradients become plaintexts. Few jobs need to change this. With `scheme: lattice` and many rows and trees it\n" +
+      "may be less, and `tandem train` says so.",
     table: codecParameters,
   },
   {
@@ -39,13 +33,6 @@ const sections: readonly {
       "differs from it.",
     table: privacyParameters,
   },
-  {
-    title: "speed",
-    about:
-      "What makes the arithmetic of Paillier cheaper. Each can be switched off; none changes the model.\n" +
-      "With `scheme: lattice` all of them must be left as they are.",
-    table: speedParameters,
-  },
 ];
 
 export function parameterPage(): string {
@@ -55,7 +42,7 @@ export function parameterPage(): string {
     "The parameters of a job. Made by `npm run parameters` from the tables in `src/gbdt/parameters/`,",
     "`src/base/parameters/` and `src/privacy/defences/`; do not edit.",
     "",
-    "- In a config each section has its own block: `training:`, `codec:`, `privacy:`, `speed:`.",
+    "- In a config each section has its own block: `training:`, `codec:`, `privacy:`.",
     "- On the command line `max_depth` is `--max-depth`.",
     "- A switch that is on is turned off with `--no-` in front. One that is off is turned on by its name.",
     "- No two parameters share a name. An unknown name is refused, and the nearest one is proposed.",

@@ -1,7 +1,7 @@
 /** What the parser of the command line complains about, as one of our own errors: one line, with a code. */
 import type { Command, CommanderError } from "commander";
 import { TandemError } from "../../base/error.ts";
-import { codecParameters, speedParameters } from "../../base/parameters/parameters.ts";
+import { codecParameters } from "../../base/parameters/parameters.ts";
 import { privacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 
@@ -12,7 +12,6 @@ const configBlocks = {
   training: trainingParameters,
   codec: codecParameters,
   privacy: privacyParameters,
-  speed: speedParameters,
 };
 
 /** Lets a command and its subcommands throw TandemError USAGE for what the parser refuses. */

@@ -113,8 +113,6 @@ export interface PrivateEvaluator {
    * With exponents that nonces.ts has drawn: g_p^e mod p^2 and g_q^e' mod q^2. They may be narrower than the primes.
    */
   encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector>;
-  /** Textbook encryption (1 + m n) r^n mod n^2, without the primes: slow, for ablations. */
-  encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector>;
   /** CRT decryption. Elements of the result are key.publicKey.plaintextBytes wide. */
   decrypt(ciphertexts: CiphertextVector): Promise<PlaintextVector>;
   /** The unique x with x^n = value modulo n, for each value below n; plaintextBytes wide. */

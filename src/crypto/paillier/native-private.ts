@@ -9,7 +9,6 @@ import { bitLength, integerBytes, readInteger } from "../integers.ts";
 import type { EvaluatorOptions, ExponentPart } from "./kernel.ts";
 import type { PrivateKey } from "./keys.ts";
 import type { NativeAddon, NativeKernelName, PrivateContext } from "./native-addon.ts";
-import { NativePublicEvaluator } from "./native-public.ts";
 import {
   drawOwnerExponents,
   exponentBytes,
@@ -26,17 +25,14 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
   readonly key: PrivateKey;
   readonly kernelName: string;
   readonly #addon: NativeAddon;
-  readonly #kernel: NativeKernelName;
   readonly #context: PrivateContext;
   readonly #threads: number;
   readonly #exponents: ExponentLength;
-  #anyone: NativePublicEvaluator | undefined;
 
   constructor(addon: NativeAddon, kernel: NativeKernelName, key: PrivateKey, options: EvaluatorOptions) {
     this.key = key;
     this.kernelName = `native-${kernel}`;
     this.#addon = addon;
-    this.#kernel = kernel;
     this.#context = createContext(addon, kernel, key);
     this.#threads = options.threads;
     this.#exponents = options.exponents ?? "full";
@@ -56,11 +52,6 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
     const count = parts.reduce((sum, part) => sum + part.count, 0);
     assert(count === plaintexts.count, "every plaintext has its exponents");
     return this.encryptWithExponents(plaintexts, await redrawOwnerExponents(this.key, parts, this.#exponents));
-  }
-
-  async encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    this.#anyone ??= new NativePublicEvaluator(this.#addon, this.#kernel, this.key.publicKey, this.#threads);
-    return this.#anyone.unload(await this.#anyone.encrypt(plaintexts));
   }
 
   async encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {

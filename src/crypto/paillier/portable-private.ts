@@ -23,7 +23,6 @@ import {
   residueBase,
   rootExponents,
 } from "./owner-constants.ts";
-import { PortablePublicEvaluator } from "./portable-public.ts";
 import * as check from "./request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "./vectors.ts";
 
@@ -35,7 +34,6 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
   readonly #constants: OwnerConstants;
   readonly #orderDigits: { readonly p: Uint8Array; readonly q: Uint8Array };
   readonly #exponents: ExponentLength;
-  #anyone: PortablePublicEvaluator | undefined;
   /** Built on first encryption, so that a party that only decrypts does not pay for it. */
   #tables: Promise<{ readonly p: FixedBaseTable; readonly q: FixedBaseTable }> | undefined;
 
@@ -91,11 +89,6 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
       if (isSliceOver()) await nextSlice();
     }
     return result;
-  }
-
-  async encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    this.#anyone ??= new PortablePublicEvaluator(this.key.publicKey);
-    return this.#anyone.unload(await this.#anyone.encrypt(plaintexts));
   }
 
   async decrypt(ciphertexts: CiphertextVector): Promise<PlaintextVector> {

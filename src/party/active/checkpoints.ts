@@ -7,6 +7,7 @@ import type { Storage } from "../../base/files/storage.ts";
 import { configNames, schemeNamed } from "../../scheme/registry.ts";
 import { tableDigest } from "../../data/table-digest.ts";
 import { parameterFacts } from "../../protocol/chain/commitment.ts";
+import { presentFacts } from "../../protocol/chain/removed-facts.ts";
 import type { ActiveProgress, StoredRound } from "../../protocol/active/role.ts";
 import {
   type ActiveCheckpoint,
@@ -53,7 +54,7 @@ export class ActiveCheckpoints {
     await storage.tidy(folder);
     const checkpoint = await readActiveCheckpoint(folder, schemeNamed(config.job.scheme), storage);
     if (checkpoint === null) await makeJobFolder(config, storage);
-    const difference = checkpoint === null ? null : identityDifference(checkpoint.identity, identity);
+    const difference = checkpoint === null ? null : identityDifference(presentFacts(checkpoint.identity), identity);
     if (difference === null) return new ActiveCheckpoints(folder, identity, storage, checkpoint);
     // Without a round nothing is lost: a config that was mended begins anew under the same name.
     if (checkpoint?.progress === null) return new ActiveCheckpoints(folder, identity, storage, null);

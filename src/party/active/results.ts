@@ -81,7 +81,7 @@ export async function makeSecret(config: ActiveConfig, emit: Emit): Promise<Sche
   const scheme = schemeNamed(job.scheme);
   const { keyBits } = job.schemeParameters;
   // How short a key may be was decided when the job was resolved.
-  const secret = await scheme.makeSecret({ keyBits: keyBits ?? 0, insecureKey: true, threads, speed: job.speed });
+  const secret = await scheme.makeSecret({ keyBits: keyBits ?? 0, insecureKey: true, threads });
   const key = scheme.describe(job.schemeParameters);
   const keyless = keyBits === undefined ? { keyless: true } : {};
   emit({ type: "key", party: config.name, process: process.pid, key, ...keyless, kernel: scheme.kernelName() });
@@ -95,11 +95,7 @@ export function layoutSummary(
   proof: readonly string[] = overflowProof(layout),
 ): LayoutSummary {
   const scheme = schemeNamed(job.scheme);
-  const { ciphertextBytes, sumsPerCiphertext, plaintextBitsMax } = scheme.sizes(
-    job.schemeParameters,
-    layout,
-    job.speed,
-  );
+  const { ciphertextBytes, sumsPerCiphertext, plaintextBitsMax } = scheme.sizes(job.schemeParameters, layout);
   return {
     scheme: scheme.name,
     kind: job.codec.layout,

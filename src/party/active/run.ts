@@ -97,7 +97,7 @@ async function recorded(
 }
 
 function jobEvent({ name, job, passives, data, align }: ActiveConfig): EventOf<"job"> {
-  const { training, codec, speed, privacy, scheme, start } = job;
+  const { training, codec, privacy, scheme, start } = job;
   return {
     type: "job",
     party: name,
@@ -109,8 +109,7 @@ function jobEvent({ name, job, passives, data, align }: ActiveConfig): EventOf<"
     depthMax: training.max_depth,
     parameters: {
       ...listsAsText(training),
-      ...codec,
-      ...speed,
+      resolution_bits: codec.resolution_bits,
       ...recordedDefences(privacy, scheme),
       scheme,
       ...configNames(job.schemeParameters),

@@ -267,7 +267,7 @@ export async function readActiveConfig(
   if (noTasks !== null) throw file.error(["crew"], `field 'crew': ${noTasks}; leave it out`);
   return {
     ...config,
-    job: { ...job, start: null },
+    job: { ...job, codec: experiment.codec ?? job.codec, shortcuts: experiment.shortcuts, start: null },
     experiment,
     patience_seconds: config.patience_seconds ?? usualPatienceSeconds,
     firstContactSeconds: config.patience_seconds ?? usualFirstContactSeconds,

@@ -4,7 +4,7 @@ import { jobSyntax } from "../../base/job-name.ts";
 import { TandemError } from "../../base/error.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { presets, privacyParameters, type PrivacyParameters } from "../../privacy/defences/defences.ts";
-import { type Job, type JobSection, mapSections, secureKeyBits } from "../../protocol/job.ts";
+import { type Job, type JobSection, mapSections, secureKeyBits, valuesIn } from "../../protocol/job.ts";
 import { defaultScheme, isScheme, schemeNames } from "../../scheme/registry.ts";
 import { resolveJob } from "../resolve-job.ts";
 import { oneOf, text, wholeNumber } from "./config-fields.ts";
@@ -59,7 +59,7 @@ export function fieldsOfJob(job: Job): z.input<typeof jobShape> {
   const { privacy: preset, ...defences } = job.privacy;
   return {
     job: job.name,
-    ...mapSections((section) => ({ ...job[section] })),
+    ...mapSections((section) => valuesIn(job, section)),
     privacy: { preset, ...defences },
     scheme: job.scheme,
     ...(keyBits === undefined ? {} : { [keyBits < secureKeyBits ? "insecure_key_bits" : "key_bits"]: keyBits }),

@@ -3,9 +3,20 @@ import type { ConfigFile } from "./config-file.ts";
 
 const connectionString = "put the connection string into a file of its own and name it by 'data.postgres.url_file'";
 const fixedLimit = "the limit is fixed now; delete the line";
+const shortcuts = "all shortcuts are on; delete the block (experiments of a clone switch them off)";
+const paperCodec = "gradients are encoded with proven layouts only; delete the line (experiments of a clone have it)";
 const ownSecret = "every party derives its own secret; delete the line";
 
 const removedOptions: Readonly<Record<string, string>> = {
+  speed: shortcuts,
+  "codec.codec": paperCodec,
+  "codec.layout": paperCodec,
+  "codec.shift": paperCodec,
+  "codec.codec_alpha": paperCodec,
+  "codec.alpha": paperCodec,
+  "codec.alpha_max": paperCodec,
+  "codec.r": paperCodec,
+  "codec.padding": paperCodec,
   sampling_secret: ownSecret,
   noise_secret: ownSecret,
   "data.postgres.url": connectionString,

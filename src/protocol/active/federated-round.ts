@@ -21,6 +21,7 @@ import { type ActiveRule, growFederatedTree, type TreeTask } from "./federated-t
 import type { ActiveJob, PhaseTimesMs, RoundMetrics, StoredRound } from "./job.ts";
 import type { ActiveMembership } from "./membership.ts";
 import type { PeerSession } from "./peer-session.ts";
+import { allShortcuts } from "../../scheme/shortcuts.ts";
 
 /** Which round it is, and where its layer began. */
 export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins" | "training" | "dart">;
@@ -156,12 +157,12 @@ export class FederatedRound {
     own: Pick<TreeTask, "tree" | "outputs" | "parameters" | "sampler" | "gradients" | "sample" | "layout" | "round">,
   ): Promise<GrownTree<ActiveRule>> {
     const { features, observer } = this.#job;
-    const { training, speed, interactionGroups } = this.#job.job;
+    const { training, shortcuts = allShortcuts, interactionGroups } = this.#job.job;
     const alarmed = new Set<string>();
     return growFederatedTree({
       ...own,
       features,
-      subtraction: speed.subtraction,
+      subtraction: shortcuts.subtraction,
       sessions: this.#sessions,
       membership: own.round.beginTree(own.tree, own.outputs),
       isConstrained: this.#isConstrained,

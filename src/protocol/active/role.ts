@@ -30,6 +30,7 @@ import type { ActiveMembership } from "./membership.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 import { PeerSession } from "./peer-session.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
+import { allShortcuts } from "../../scheme/shortcuts.ts";
 
 export type {
   ActiveJob,
@@ -254,7 +255,7 @@ export class ActiveRole {
       layout,
       instanceCount: rows.count,
       rows: summed,
-      skipBin: job.speed.skip_bin,
+      skipBin: (job.shortcuts ?? allShortcuts).skipBin,
     };
     await this.#membership.setUp(terms, this.#sessions);
     this.phases.setUp = now() - started;

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { namedDefences } from "../../privacy/defences/defences.ts";
-import { jobSectionNames, type SectionValues } from "../job.ts";
+import { jobSectionNames, type SectionValues, valuesIn } from "../job.ts";
 
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 
@@ -31,8 +31,11 @@ export function factsOf(group: string, values: object): Facts {
 /** All parameters of a job. */
 export function parameterFacts(job: SectionValues): Facts {
   const { privacy, ...values } = job.privacy;
-  const named = { ...job, privacy: { privacy, ...namedDefences(values) } };
-  return Object.assign({}, ...jobSectionNames.map((section) => factsOf(section, named[section]))) as Facts;
+  const named = { privacy, ...namedDefences(values) };
+  return Object.assign(
+    {},
+    ...jobSectionNames.map((section) => factsOf(section, section === "privacy" ? named : valuesIn(job, section))),
+  ) as Facts;
 }
 
 export function numbersDigest(values: Float64Array | Uint32Array | null): string {

@@ -10,7 +10,6 @@
 import { TandemError } from "../../base/error.ts";
 import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import { inOrder } from "../../base/scheduling/in-order.ts";
-import { resolveParameters, speedParameters, type SpeedParameters } from "../../base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { decodeSums, encode } from "../../codec/batch-codec.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
@@ -27,6 +26,7 @@ import {
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { type GradientChunk, type GradientRecipe, noOperations, type SchemeParameters } from "../scheme.ts";
 import type { SentActive } from "../sent-scheme.ts";
+import { allShortcuts, type Shortcuts } from "../shortcuts.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
 import { exponentParts, type NonceDraws } from "./nonce-draws.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
@@ -53,7 +53,7 @@ export class PaillierActive implements SentActive {
   readonly #tasks: OwnerTasks | null;
   readonly #public: PublicEvaluator;
   readonly #obfuscators: ObfuscatorPool;
-  readonly #speed: SpeedParameters;
+  readonly #shortcuts: Shortcuts;
   /** Computed once, for all passive parties and attempts. */
   #roots: Promise<Uint8Array[]> | undefined;
   /** Null: nonces come from the operating system and cannot be reproduced. */
@@ -63,15 +63,14 @@ export class PaillierActive implements SentActive {
     kernel: Kernel,
     key: PrivateKey,
     threads: number,
-    speed: SpeedParameters = resolveParameters(speedParameters, {}),
+    shortcuts: Shortcuts = allShortcuts,
     untilIdle = coresIdle,
     draws: NonceDraws | null = null,
     crew?: TaskCrew,
   ) {
-    this.#draws = speed.encryption === "textbook" ? null : draws;
-    const exponents = speed.encryption === "short" ? "short" : "full";
-    this.#own = kernel.privateEvaluator(key, { threads, exponents });
-    this.#tasks = crew === undefined ? null : new OwnerTasks(crew, this.#own, exponents);
+    this.#draws = shortcuts.ownerEncryption ? draws : null;
+    this.#own = kernel.privateEvaluator(key, { threads });
+    this.#tasks = crew === undefined ? null : new OwnerTasks(crew, this.#own);
     this.#evaluator = this.#tasks?.evaluator ?? this.#own;
     this.#public = kernel.publicEvaluator(key.publicKey, { threads });
     this.#obfuscators = new ObfuscatorPool(
@@ -80,7 +79,7 @@ export class PaillierActive implements SentActive {
       obfuscatorBatch,
       untilIdle,
     );
-    this.#speed = speed;
+    this.#shortcuts = shortcuts;
   }
 
   get parameters(): SchemeParameters {
@@ -106,8 +105,8 @@ export class PaillierActive implements SentActive {
       modulus: bigEndianBytes(this.#evaluator.key.publicKey.n),
       ciphertextsPerInstance: layout.plaintexts.length,
       plaintextBits: layout.plaintextBits,
-      packing: this.#speed.packing,
-      jointBins: this.#speed.joint_bins,
+      packing: this.#shortcuts.packing,
+      jointBins: this.#shortcuts.jointBins,
       roots: await this.#roots,
     });
   }
@@ -168,7 +167,7 @@ export class PaillierActive implements SentActive {
   }
 
   async #encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    if (this.#speed.encryption === "textbook") return this.#evaluator.encryptTextbook(plaintexts);
+    if (!this.#shortcuts.ownerEncryption) return this.#public.unload(await this.#public.encrypt(plaintexts));
     if (this.#obfuscators.stock < plaintexts.count)
       return this.#evaluator.encrypt(plaintexts, this.#draws?.now(plaintexts.count));
     this.#draws?.take(plaintexts.count);
@@ -187,7 +186,7 @@ export class PaillierActive implements SentActive {
   }
 
   expectRound(layout: GradientLayout, instanceCount: number): void {
-    if (this.#speed.encryption === "textbook") return;
+    if (!this.#shortcuts.ownerEncryption) return;
     const countMax = Math.floor(obfuscatorBytesMax / this.#ciphertextBytes); // in memory one is about as wide
     this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, countMax));
   }
@@ -200,7 +199,7 @@ export class PaillierActive implements SentActive {
   async sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array> {
     const { ciphertexts } = decodeMessage(PaillierSumsSchema, message);
     const perCandidate = layout.plaintexts.length;
-    const packing = sumPacking(layout.plaintextBits, this.#keyBits, this.#speed.packing);
+    const packing = sumPacking(layout.plaintextBits, this.#keyBits, this.#shortcuts.packing);
     const plaintextCount = counts.length * perCandidate;
     const expected = Math.ceil(plaintextCount / packing.perCiphertext);
     const width = this.#ciphertextBytes;

@@ -1,6 +1,6 @@
 /**
  * The cost of a job with Paillier, as a formula of rows, features, bins, depth and key bits (docs/performance.md). The
- * cost of its six operations is measured on this machine in about a second. Seconds are CPU seconds; wall-clock times
+ * cost of its five operations is measured on this machine in about a second. Seconds are CPU seconds; wall-clock times
  * follow from the number of cores.
  */
 import { sumPacking } from "../../codec/packing.ts";
@@ -11,8 +11,6 @@ import type { BlockCosts, CostModel, JobShape, Prediction } from "../cost-model.
 interface OperationCosts {
   /** One value by the key owner. */
   readonly encrypt: number;
-  /** One value with a fresh r^n modulo n^2. */
-  readonly textbook: number;
   /** One packed ciphertext. */
   readonly decrypt: number;
   /** One product modulo n^2, as in a histogram. */
@@ -43,20 +41,16 @@ export async function paillierCosts(kernel: Kernel, keyBits: number): Promise<Co
 }
 
 function predict(job: JobShape, keyBits: number, costs: OperationCosts): Prediction {
-  const { speed } = job;
-  // The root and one child of each pair, or all nodes.
-  const nodes = speed.subtraction ? 2 ** (job.depth - 1) : 2 ** job.depth - 1;
-  const fractionBelow = speed.subtraction ? smallerChildrenFraction : 1;
-  const factor = speed.joint_bins ? jointFactor : { root: 1, below: 1 };
-  const isTextbook = speed.encryption === "textbook";
+  // The root and one child of each pair.
+  const nodes = 2 ** (job.depth - 1);
   const { plaintextBits } = job.layout;
   const width = job.layout.plaintexts.length;
-  const { perCiphertext } = sumPacking(plaintextBits, keyBits, speed.packing);
+  const { perCiphertext } = sumPacking(plaintextBits, keyBits, true);
   const ciphertextBytes = (2 * keyBits) / 8;
-  const below = (job.depth - 1) * fractionBelow;
+  const below = (job.depth - 1) * smallerChildrenFraction;
   const perPassive = job.passives.map(({ candidates, rootAdditions, features, bins }) => {
     const returned = Math.ceil((candidates * width) / perCiphertext);
-    const ofBlocks = (rootAdditions * (factor.root + below * factor.below) + job.rows) * width * costs.add;
+    const ofBlocks = (rootAdditions * (jointFactor.root + below * jointFactor.below) + job.rows) * width * costs.add;
     const answerBytesOnce = bins * width * ciphertextBytes;
     const blocks: BlockCosts = {
       cpuSeconds: job.trees * ofBlocks,
@@ -74,9 +68,8 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
     return { cpu, returned, blocks };
   });
   const returnedPerTree = perPassive.reduce((sum, { returned }) => sum + returned * nodes, 0);
-  const encrypt = isTextbook ? costs.textbook : costs.encrypt;
   const active =
-    job.rows * width * encrypt +
+    job.rows * width * costs.encrypt +
     returnedPerTree * costs.decrypt +
     job.rows * handlingSeconds * (1 + job.passives.length);
   const membershipBytes = ((job.depth - 1) * job.rows) / 8;
@@ -85,7 +78,7 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
     0,
   );
   return {
-    activeCpuSeconds: active * job.trees + (isTextbook ? 0 : costs.tables),
+    activeCpuSeconds: active * job.trees + costs.tables,
     passiveCpuSeconds: perPassive.map(({ cpu }) => cpu * job.trees),
     bytes: {
       activeToPassive: job.trees * job.passives.length * (job.rows * width * ciphertextBytes + membershipBytes),
@@ -109,7 +102,7 @@ const wideTables = 0.9;
 /** Cost of building the wide tables, relative to the first ones. */
 const wideTablesCost = 3.2;
 
-/** Measures the six operations with one thread: about a second at 2048 bits. */
+/** Measures the five operations with one thread: about a second at 2048 bits. */
 async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
   const key = await generateKey({ bits: keyBits, insecure: true });
   const owner = kernel.privateEvaluator(key, { threads: 1 });
@@ -140,7 +133,6 @@ async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCost
   const packed = { source: evaluator.slice(resident, 0, 128), strideBits: stride, perCiphertext: 2 };
   return {
     encrypt: encrypt * wideTables,
-    textbook: (await cpuOf(() => owner.encryptTextbook(plaintexts(key, 16)))) / 16,
     tables: Math.max(0, user / 1e6 - encrypt * sampleCount) * (1 + wideTablesCost),
     decrypt: (await cpuOf(() => owner.decrypt(few))) / 16,
     add: (await cpuOf(histogram)) / (features * (sampleCount - binCount)),

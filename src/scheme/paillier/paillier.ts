@@ -74,12 +74,12 @@ export const paillier: SentScheme = {
 
   plaintextBitsMax: (parameters) => plaintextBitsMax(keyBitsOf(parameters)),
 
-  sizes: (parameters, { plaintexts, plaintextBits }, { packing }) => {
+  sizes: (parameters, { plaintexts, plaintextBits }) => {
     const keyBits = keyBitsOf(parameters);
     return {
       ciphertextBytes: (2 * keyBits) / 8,
       ciphertextsPerInstance: plaintexts.length,
-      sumsPerCiphertext: sumPacking(plaintextBits, keyBits, packing).perCiphertext,
+      sumsPerCiphertext: sumPacking(plaintextBits, keyBits, true).perCiphertext,
       plaintextBitsMax: plaintextBitsMax(keyBits),
     };
   },
@@ -90,10 +90,18 @@ export const paillier: SentScheme = {
   // The required key length was checked when the job began.
   readSecret: async (text) => new PaillierSecret(await parsePrivateKey(text, { insecure: true })),
 
-  active: (secret, { threads, speed, repeatable = false, crew }) => {
+  active: (secret, { threads, shortcuts, repeatable = false, crew }) => {
     assert(secret instanceof PaillierSecret, "the secret belongs to this scheme");
     const draws = repeatable ? new NonceDraws() : null;
-    return new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed, coresIdle, draws, crew);
+    return new PaillierActive(
+      selectKernel(),
+      secret.key,
+      threads ?? defaultThreads(),
+      shortcuts,
+      coresIdle,
+      draws,
+      crew,
+    );
   },
 
   passive: ({ threads, crew }) => new PaillierPassive(selectKernel(), threads ?? defaultThreads(), crew),
@@ -102,9 +110,9 @@ export const paillier: SentScheme = {
 
   task: (terms, { threads }) => paillierTaskWork(selectKernel(), terms, threads ?? defaultThreads()),
 
-  replay: (secret, { threads, speed }) => {
+  replay: (secret, { threads }) => {
     assert(secret instanceof PaillierSecret, "the secret belongs to this scheme");
-    return new PaillierReplay(new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads(), speed));
+    return new PaillierReplay(new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads()));
   },
 
   costModel: ({ keyBits }) => paillierCosts(selectKernel(), keyBits),

@@ -1,7 +1,7 @@
 /** The two halves of the Paillier scheme against each other. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../../../test/support/streams.ts";
-import { resolveParameters, speedParameters } from "../../base/parameters/parameters.ts";
+import { allShortcuts } from "../shortcuts.ts";
 import { CiphertextVector, generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -131,7 +131,7 @@ test.each(["batched", "unbatched"] as const)("%s: an answer in several pieces", 
 
 test("precomputed obfuscators encrypt the same plaintexts, each once; others are made on demand", async () => {
   const { layout, gradients } = bench(key, "unbatched");
-  const active = new PaillierActive(portableKernel, key, 1, resolveParameters(speedParameters, {}), async () => {});
+  const active = new PaillierActive(portableKernel, key, 1, allShortcuts, async () => {});
   const evaluator = portableKernel.privateEvaluator(key, { threads: 1 });
   const width = key.publicKey.ciphertextBytes;
   const seen = new Set<string>();

@@ -3,7 +3,6 @@ import { osRandom } from "../../base/random.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
-import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/auc-metrics.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
@@ -55,7 +54,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
   const { names } = audited;
   const { tables, rows } = withValidation(audited);
   const job = withGrid(audited.job, rows.trainedCount);
-  const { training, privacy: defences, speed } = job;
+  const { training, privacy: defences } = job;
   const noise = noiseIn(job);
   const features = tables.map((table) => binTable(table, binningOf(job), rows.training));
   const everybody = rowNumbers(rows.count);
@@ -68,9 +67,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
           owner: i + 1,
           features: own,
           permutationSecret: osRandom.fill(new Uint8Array(32)),
-          skippedBins: membership.membersAreSent
-            ? skippedBinsOf(speed.skip_bin, own, everybody)
-            : middleBins(own, summed),
+          skippedBins: membership.membersAreSent ? mostFrequentBins(own, everybody) : middleBins(own, summed),
           sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
           membership,
         }),
@@ -128,9 +125,4 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
 function nonEmpty(schemes: readonly ToldByScheme[]): readonly [ToldByScheme, ...ToldByScheme[]] {
   const [first, ...rest] = schemes;
   return [first, ...rest];
-}
-
-/** The bin of each feature that is in no sum; -1: none. */
-function skippedBinsOf(skipBin: boolean, features: readonly BinnedFeature[], people: Uint32Array): Int32Array {
-  return skipBin ? mostFrequentBins(features, people) : new Int32Array(features.length).fill(-1);
 }

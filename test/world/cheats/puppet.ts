@@ -73,11 +73,11 @@ export class Puppet {
   static async of({ parties, port }: Target, job: string, scenario: Partial<Scenario> = {}): Promise<Puppet> {
     const config = await bankConfig(parties, port, job, { name: job, ...scenario });
     const identity = await readIdentity(config.tls);
-    const { codec, speed, schemeParameters } = config.job;
+    const { codec, schemeParameters } = config.job;
     const scheme = schemeNamed(config.job.scheme);
     if (scheme.membership !== "sent") throw new Error("the puppet sends members");
     const keyBits = schemeParameters["keyBits"] ?? 0;
-    const half = scheme.active(await scheme.makeSecret({ keyBits, insecureKey: true, speed }), { speed });
+    const half = scheme.active(await scheme.makeSecret({ keyBits, insecureKey: true }), {});
     const agreed = agreedParameters({ ...config.job, name: job });
     const layout = gradientLayout(codec, half.plaintextBitsMax, {
       values: gradientsOf(ids.length),

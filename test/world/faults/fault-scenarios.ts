@@ -5,6 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { codecWith } from "../../../src/base/parameters/parameters.ts";
 import { readActiveConfig, readPassiveConfig } from "../../../src/party/config/config.ts";
 import type { Experiment } from "../../../src/party/experiment.ts";
 import { readActiveShare } from "../../../src/store/share-files.ts";
@@ -251,7 +252,6 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
     },
     align,
     training,
-    codec,
     privacy: { answer_noise: answerNoise },
     scheme,
     ...(scheme === "lattice" ? {} : { insecure_key_bits: 128 }),
@@ -280,7 +280,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
   );
   const alone = {
     name: terms.name,
-    active: await readActiveConfig(active, () => jobName, experimentOf(activeName)),
+    active: await readActiveConfig(active, () => jobName, { ...experimentOf(activeName), codec: codecWith(codec) }),
     passives: await Promise.all(passives.map((path, i) => readPassiveConfig(path, experimentOf(passiveNames[i])))),
     startTrees: 0,
   };

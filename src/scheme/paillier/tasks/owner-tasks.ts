@@ -2,7 +2,6 @@
 import { TandemError } from "../../../base/error.ts";
 import { serialisePrivateKey } from "../../../crypto/paillier/key-format.ts";
 import type { PrivateEvaluator } from "../../../crypto/paillier/kernel.ts";
-import type { ExponentLength } from "../../../crypto/paillier/nonces.ts";
 import { PaillierTaskTermsSchema } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
 import { encodeMessage } from "../../../wire/scheme-message.ts";
 import type { OpenTasks, TaskCrew } from "../../tasks/tasks.ts";
@@ -14,14 +13,12 @@ export class OwnerTasks {
   readonly evaluator: PrivateEvaluator;
   readonly #crew: TaskCrew;
   readonly #own: PrivateEvaluator;
-  readonly #exponents: ExponentLength;
   #open: OpenTasks | null = null;
 
-  constructor(crew: TaskCrew, own: PrivateEvaluator, exponents: ExponentLength) {
+  constructor(crew: TaskCrew, own: PrivateEvaluator) {
     this.#crew = crew;
     this.#own = own;
-    this.#exponents = exponents;
-    this.evaluator = new TaskPrivateEvaluator(own, exponents, () => {
+    this.evaluator = new TaskPrivateEvaluator(own, () => {
       if (this.#open === null) throw new TandemError("PROTOCOL_STATE", "the scheme is not set up");
       return this.#open;
     });
@@ -33,7 +30,6 @@ export class OwnerTasks {
     const terms = encodeMessage(PaillierTaskTermsSchema, {
       key: { case: "privateKey", value: serialisePrivateKey(key) },
       keyBits: key.publicKey.bits,
-      shortExponents: this.#exponents === "short",
     });
     this.#open = await this.#crew.openTasks({ scheme: paillierSchemeName, terms });
   }

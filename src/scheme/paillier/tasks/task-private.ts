@@ -6,7 +6,7 @@ import { TandemError } from "../../../base/error.ts";
 import type { SecureRandom } from "../../../base/random.ts";
 import type { ExponentPart, PrivateEvaluator } from "../../../crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../../crypto/paillier/keys.ts";
-import { drawOwnerExponents, type ExponentLength, type OwnerExponents } from "../../../crypto/paillier/nonces.ts";
+import { drawOwnerExponents, type OwnerExponents } from "../../../crypto/paillier/nonces.ts";
 import { checkCiphertexts, checkPlaintexts } from "../../../crypto/paillier/request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "../../../crypto/paillier/vectors.ts";
 import { PaillierTaskSchema } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
@@ -23,21 +23,19 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
   readonly kernelName: string;
   readonly isElsewhere = true;
   readonly #own: PrivateEvaluator;
-  readonly #exponents: ExponentLength;
   readonly #tasks: () => Tasks;
 
   /** @param tasks those of the current attempt */
-  constructor(own: PrivateEvaluator, exponents: ExponentLength, tasks: () => Tasks) {
+  constructor(own: PrivateEvaluator, tasks: () => Tasks) {
     this.key = own.key;
     this.kernelName = own.kernelName;
     this.#own = own;
-    this.#exponents = exponents;
     this.#tasks = tasks;
   }
 
   async encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector> {
     if (random === undefined) return this.#encrypt(plaintexts, () => undefined);
-    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents, random);
+    const exponents = await drawOwnerExponents(this.key, plaintexts.count, "full", random);
     try {
       return await this.encryptWithExponents(plaintexts, exponents);
     } finally {
@@ -54,14 +52,9 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
     }));
   }
 
-  encryptTextbook(plaintexts: PlaintextVector): Promise<CiphertextVector> {
-    return this.#encrypt(plaintexts, () => undefined, true);
-  }
-
   async #encrypt(
     plaintexts: PlaintextVector,
     exponentsOf: (batch: Batch) => OwnerExponents | undefined,
-    textbook = false,
   ): Promise<CiphertextVector> {
     const { publicKey } = this.key;
     checkPlaintexts(publicKey, plaintexts);
@@ -69,7 +62,7 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
     const { ciphertextBytes } = publicKey;
     const batches = batchesOf(plaintexts.count, 2 * ciphertextBytes, encryptBatch);
     const results = await this.#run(batches, (batch) => {
-      const value = { plaintexts: partOf(plaintexts.bytes, sizeBytes, batch), plaintextBytes: sizeBytes, textbook };
+      const value = { plaintexts: partOf(plaintexts.bytes, sizeBytes, batch), plaintextBytes: sizeBytes };
       const exponents = exponentsOf(batch);
       const given = exponents === undefined ? value : { ...value, exponents };
       return encodeMessage(PaillierTaskSchema, { kind: { case: "encrypt", value: given } });

@@ -15,7 +15,7 @@ import { publicKeyOf } from "../received-key.ts";
 
 /** @throws TandemError KEY_FORMAT, PROTOCOL_STATE for invalid terms */
 export async function paillierTaskWork(kernel: Kernel, terms: Uint8Array, threads: number): Promise<TaskWork> {
-  const { key, keyBits, shortExponents } = decodeMessage(PaillierTaskTermsSchema, terms);
+  const { key, keyBits } = decodeMessage(PaillierTaskTermsSchema, terms);
   if (key.case === "modulus")
     return new PaillierTaskWork(kernel.publicEvaluator(publicKeyOf(key.value, keyBits), { threads }), null);
   if (key.case !== "privateKey") throw unknown();
@@ -23,7 +23,7 @@ export async function paillierTaskWork(kernel: Kernel, terms: Uint8Array, thread
   const privateKey = await parsePrivateKey(key.value, { insecure: true });
   return new PaillierTaskWork(
     kernel.publicEvaluator(privateKey.publicKey, { threads }),
-    kernel.privateEvaluator(privateKey, { threads, exponents: shortExponents ? "short" : "full" }),
+    kernel.privateEvaluator(privateKey, { threads }),
   );
 }
 
@@ -45,9 +45,8 @@ class PaillierTaskWork implements TaskWork {
     throw unknown();
   }
 
-  async #encrypt({ plaintexts, plaintextBytes, textbook, exponents }: PaillierEncryptTask): Promise<Uint8Array> {
+  async #encrypt({ plaintexts, plaintextBytes, exponents }: PaillierEncryptTask): Promise<Uint8Array> {
     const vector = new PlaintextVector(plaintexts, plaintextBytes);
-    if (textbook) return (await this.#owner.encryptTextbook(vector)).bytes;
     if (exponents === undefined) return (await this.#owner.encrypt(vector)).bytes;
     return (await this.#owner.encryptWithExponents(vector, exponents)).bytes;
   }
