@@ -11,7 +11,7 @@ export interface Shortcuts {
   readonly jointBins: boolean;
   /** The most frequent bin of each feature is left out of the sums. */
   readonly skipBin: boolean;
-  /** The key owner encrypts modulo p^2 and q^2 with fixed-base tables; false: r^n modulo n^2, as the textbook has it. */
+  /** The key owner encrypts modulo p^2 and q^2 with fixed-base tables; false: textbook r^n modulo n^2. */
   readonly ownerEncryption: boolean;
 }
 

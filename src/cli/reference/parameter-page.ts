@@ -21,8 +21,8 @@ const sections: readonly {
   {
     title: "codec",
     about:
-      "How gradients become plaintexts. Few jobs need to change this. With `scheme: lattice` and many rows and trees it\n" +
-      "may be less, and `tandem train` says so.",
+      "How gradients become plaintexts. Few jobs need to change this. With `scheme: lattice` and many rows and\n" +
+      "trees it may be less, and `tandem train` says so.",
     table: codecParameters,
   },
   {
