@@ -54,7 +54,7 @@ import { randomPermutation } from "./random-permutation.ts";
 export interface PassivePsiOptions extends PsiOptions {
   /** How many ids the active party may bring. */
   readonly activeIdCountMax?: number;
-  /** The fingerprint of the active party; empty where there are none. */
+  /** The fingerprint of the active party; empty without certificates. */
   readonly boundTo?: string;
   /** Called before the first point is answered; an error ends the run. */
   readonly admit?: () => Promise<void>;

@@ -176,7 +176,7 @@ describe("messages", () => {
   });
 
   test("the active party's ids are sent in an order that is drawn anew each time", async () => {
-    // A passive party that answers honestly for the first 10 points only, and with strangers' points for the rest,
+    // A passive party that answers honestly for the first 10 points only, and with points of other ids for the rest,
     // makes the intersection the ids that were sent first.
     const sentFirst = async (): Promise<number[]> => {
       const peer = new InProcessPeer("p", new PassivePsi(DistinctIds.from(sets[0]), { threads: 0 }));
@@ -188,7 +188,7 @@ describe("messages", () => {
         accept: (count, positions) => peer.accept(count, positions),
         async *remask(points) {
           for await (const chunk of peer.remask(points)) {
-            for (let i = 10; i < chunk.length / 32; i++) hashToCurve(`stranger ${i}`, chunk, 32 * i);
+            for (let i = 10; i < chunk.length / 32; i++) hashToCurve(`other ${i}`, chunk, 32 * i);
             yield chunk;
           }
         },

@@ -43,7 +43,7 @@ export function openApiDocument({
   };
 }
 
-/** @param guarded what stands beside the calls that need a token */
+/** @param guarded the security entry of calls that need a token */
 function paths(guarded: Record<string, unknown>): Record<string, unknown> {
   return {
     "/predict": {
