@@ -123,16 +123,16 @@ export function timeTable(sweep: Sweep, results: readonly SweepResult[]): Result
     title: `Time with different ${sweep.variety} (the paper's ${sweep.figureReference})`,
     columns: timeColumns(sweep.axis),
     rows: results.map(({ point, measured }) => [pointTitle(point), ...timeCells(measured)]),
-    notes: [
-      "Trainings are interleaved, and times are minima. CPU is that of building trees; " +
-        "it depends less on the load of the machine. " +
-        "The paper publishes its times as bars without numbers. " +
-        `Its text says that batching takes ${rangeText(paperTimeFractions.total)} of the total time ` +
-        `and ${rangeText(paperTimeFractions.perTree)} of the time per tree. ` +
-        "The difference is to the nearer end of that range, in percentage points.",
-    ],
+    notes: [],
   };
 }
+
+/** How times were measured, and what they are compared with. */
+export const timesNote =
+  "Times: trainings are interleaved, and the minimum counts. CPU is that of building trees; it depends less on the " +
+  "load of the machine. The paper publishes its times as bars without numbers; its text says that batching takes " +
+  `${rangeText(paperTimeFractions.total)} of the total time and ${rangeText(paperTimeFractions.perTree)} ` +
+  "of the time per tree. Differences are to the nearer end of that range, in percentage points.";
 
 export function timeColumns(axis: string) {
   const group = (name: string) =>

@@ -2,6 +2,7 @@
 import { type Claim, verdict } from "../reproduce/claims.ts";
 import { plainColumns, type ResultTable } from "../reproduce/outcome.ts";
 import type { Reproduction } from "../reproduce/reproduce.ts";
+import { timesNote } from "../reproduce/sweep.ts";
 
 export function claimsTable(claims: readonly Claim[]): ResultTable {
   return {
@@ -44,5 +45,6 @@ export function circumstances({
     "Unless an experiment varies it: depth 3, eta 0.3, lambda 1, gamma 0, 32 bins, privacy exact. " +
       "SecureBoost is the unbatched codec on a grid of 2^-40. " +
       "Proposed is the paper's slots with s = -10 and alpha = 20.",
+    timesNote,
   ];
 }

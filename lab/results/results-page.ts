@@ -24,7 +24,7 @@ export function resultsPage(reproduction: Reproduction, figures: string): string
       `*The paper's ${reference}.* ${paragraph}`,
       "",
       ...drawn.flatMap(({ name, caption }) => [
-        `![${caption}](${figures}/${name}.svg)`,
+        `![${name}](${figures}/${name}.svg)`,
         "",
         `${caption} ([PNG](${figures}/${name}.png))`,
         "",
