@@ -330,7 +330,7 @@ test("simulate refuses text without enable_categorical, unknown columns, constra
     /'distrikt'.*did you mean 'district'/,
   );
   await expectError(
-    () => prepareSimulation({ ...given, job: { training: on }, monotone: { job: 1 } }),
+    () => prepareSimulation({ ...given, job: { training: on, constraints: { monotone_constraints: { job: 1 } } } }),
     "USAGE",
     /'job'.*categories/,
   );

@@ -2,6 +2,7 @@
  * Plain gradient boosting on a table in memory, without parties or encryption: the trees that parties with the same
  * columns would grow together, and XGBoost's parameters.
  */
+import { constraintsIn } from "../data/feature-constraints.ts";
 import { type RowColumns, rowColumnNames } from "../base/rows/row-columns.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingMonitor } from "../gbdt/boost/boosting-monitor.ts";
@@ -135,7 +136,7 @@ function ownTable(
     featureNames,
     features: read.map(({ values }) => values),
     ...(categories.length === 0 ? {} : { categories: Object.fromEntries(categories) }),
-    monotone,
+    constraints: constraintsIn({ monotone_constraints: monotone }),
     labels: doubleColumn(table, label),
     rowColumns: Object.fromEntries(rowColumns),
   };

@@ -154,7 +154,12 @@ export function audit(table: string | Table, options: AuditOptions): Promise<Aud
 
 /** The options as the simulation takes them: the only place where the two meet. */
 function withJob<T>(table: string | Table, options: SplitOptions, use: (job: JobOptions) => Promise<T>): Promise<T> {
-  const { training, privacy, scheme, keyBits, insecureKeyBits, interactions, onProgress } = options;
+  const { training, privacy, scheme, keyBits, insecureKeyBits, onProgress } = options;
+  const groups = Object.entries(options.interactions ?? {}).map(([group, names]): [string, string[]] => [group, [...names]]);
+  const constraints = {
+    monotone_constraints: options.monotone ?? {},
+    interaction_constraints: Object.fromEntries(groups),
+  };
   const withFile = <R>(other: string | Table | undefined, then: (path: string | undefined) => Promise<R>): Promise<R> =>
     other === undefined ? then(undefined) : withTableFile(other, then);
   return withTableFile(table, (data) =>
@@ -175,8 +180,7 @@ function withJob<T>(table: string | Table, options: SplitOptions, use: (job: Job
           validationData,
           missing: options.missing ?? [],
           ...(options.categorical && { categorical: options.categorical }),
-          ...(options.monotone && { monotone: options.monotone }),
-          job: { training, privacy, scheme, keyBits, insecureKeyBits, interactions },
+          job: { training, privacy, scheme, keyBits, insecureKeyBits, constraints },
           check: false,
           onEvent: (event) => {
             const progress = progressOf(event);

@@ -120,13 +120,15 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
     // Not given, it is a default: the file's first line may still look like a row.
     header: flags.header === false ? false : undefined,
     missing: flags.missing ?? [],
-    monotone: constraints(flags.monotoneConstraints ?? ""),
     categorical: columnList(flags.categorical ?? ""),
     job: {
       ...mapSections((section) => given(flags, jobSections[section])),
       scheme: flags.scheme,
       ...keySize(flags),
-      interactions: parseInteractions(flags.interactionConstraints ?? ""),
+      constraints: {
+        monotone_constraints: monotoneSigns(flags.monotoneConstraints ?? ""),
+        interaction_constraints: parseInteractions(flags.interactionConstraints ?? ""),
+      },
     },
   };
 }
@@ -193,7 +195,7 @@ export function given(
 }
 
 /** @throws TandemError USAGE */
-function constraints(text: string): Record<string, -1 | 0 | 1> {
+function monotoneSigns(text: string): Record<string, -1 | 0 | 1> {
   return Object.fromEntries(
     columnList(text).map((part) => {
       const [, name, sign] = /^(.+):([+-]?[01])$/.exec(part.trim()) ?? [];

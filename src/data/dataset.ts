@@ -4,6 +4,7 @@ import { columnsOfRows, type RowColumns } from "../base/rows/row-columns.ts";
 import { float32Of, float64Of } from "../base/rows/row-numbers.ts";
 import { selectTexts } from "../base/text/packed-texts.ts";
 import type { TextList } from "../base/text/text-list.ts";
+import type { FeatureConstraints } from "./feature-constraints.ts";
 
 /** A column of categories: its values are codes. */
 export interface Categories {
@@ -20,10 +21,8 @@ export interface PartyTable {
   readonly features: Float32Array[];
   /** Of features by name; a feature that is not named here has numbers. */
   readonly categories?: Readonly<Record<string, Categories>>;
-  /** Of features by name: 1 or -1 (XGBoost's monotone_constraints). */
-  readonly monotone?: Readonly<Record<string, number>>;
-  /** Of groups by name: features that may split below each other (XGBoost's interaction_constraints). */
-  readonly interactions?: Readonly<Record<string, readonly string[]>>;
+  /** Left out: none. */
+  readonly constraints?: FeatureConstraints;
   /** Null at a passive party. */
   readonly labels: Float64Array | null;
   /** What labels stand for: they are places in this list. Null or left out: they are numbers. */
@@ -66,8 +65,7 @@ export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array)
     featureNames: [...table.featureNames],
     features: table.features.map((feature) => float32Of(feature, rows)),
     ...(table.categories ? { categories: table.categories } : {}),
-    ...(table.monotone ? { monotone: table.monotone } : {}),
-    ...(table.interactions ? { interactions: table.interactions } : {}),
+    ...(table.constraints ? { constraints: table.constraints } : {}),
     labels: labels === null ? null : float64Of(labels, rows),
     ...(table.classes ? { classes: table.classes } : {}),
     ...(table.rowColumns ? { rowColumns: columnsOfRows(table.rowColumns, rows) } : {}),

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import type { PartyTable } from "./dataset.ts";
+import { constraintsIn, type FeatureConstraints } from "./feature-constraints.ts";
 import { tableDigest } from "./table-digest.ts";
+
+const signs = (monotone: FeatureConstraints["monotone_constraints"]): FeatureConstraints =>
+  constraintsIn({ monotone_constraints: monotone });
 
 const table: PartyTable = {
   ids: ["a", "b"],
@@ -8,7 +12,7 @@ const table: PartyTable = {
   features: [Float32Array.of(1, 2), Float32Array.of(3, Number.NaN)],
   labels: Float64Array.of(0, 1),
   rowColumns: { weight: Float64Array.of(1, 2) },
-  monotone: { x: 1 },
+  constraints: signs({ x: 1 }),
 };
 
 test.each<[string, Partial<PartyTable>]>([
@@ -21,8 +25,8 @@ test.each<[string, Partial<PartyTable>]>([
   ["no labels", { labels: null }],
   ["a weight", { rowColumns: { weight: Float64Array.of(1, 3) } }],
   ["no weights", { rowColumns: {} }],
-  ["the sign of a constraint", { monotone: { x: -1 } }],
-  ["another feature with a constraint", { monotone: { y: 1 } }],
+  ["the sign of a constraint", { constraints: signs({ x: -1 }) }],
+  ["another feature with a constraint", { constraints: signs({ y: 1 }) }],
   ["numbers that are categories", { categories: { y: { names: ["a", "b", "c", "d"], where: "" } } }],
 ])("%s makes another digest", (_, change) => {
   expect(tableDigest({ ...table, ...change })).not.toBe(tableDigest(table));
@@ -31,7 +35,7 @@ test.each<[string, Partial<PartyTable>]>([
 });
 
 test("a constraint of 0 is none", () =>
-  expect(tableDigest({ ...table, monotone: { x: 1, y: 0 } })).toBe(tableDigest(table)));
+  expect(tableDigest({ ...table, constraints: signs({ x: 1, y: 0 }) })).toBe(tableDigest(table)));
 
 test("categories count by their texts, whatever their codes are", () => {
   const coded = (names: string[], ...codes: number[]): string =>

@@ -8,6 +8,7 @@ import { mapColumns } from "../base/rows/row-columns.ts";
 import { atOnce, inTurns } from "../base/scheduling/event-loop-slice.ts";
 import { hashTexts } from "../base/text/hash-texts.ts";
 import { categoryNamesOf, type PartyTable } from "./dataset.ts";
+import { noConstraints } from "./feature-constraints.ts";
 
 const numbersPerStep = 1 << 16;
 const categoriesPerStep = 1 << 10;
@@ -68,7 +69,8 @@ function* hashNumbers(hash: Hash, values: Float32Array | Float64Array, width: 4 
 
 /** How much of everything follows, which features have a monotone constraint, are categorical, or interact. */
 function headOf(table: PartyTable): string {
-  const { ids, featureNames, labels, monotone = {}, interactions = {} } = table;
+  const { ids, featureNames, labels, constraints = noConstraints } = table;
+  const { monotone_constraints: monotone, interaction_constraints: interactions } = constraints;
   const names = categoryNamesOf(table);
   const signs = featureNames.map((name, i) => (names[i] === null ? (monotone[name] ?? 0) : "c"));
   const sizes = `${ids.length}/${featureNames.length}`;

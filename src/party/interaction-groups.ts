@@ -3,34 +3,8 @@
  * says which groups a job has; a passive party gives its own features to them.
  */
 import { TandemError } from "../base/error.ts";
-import { suggestion } from "../base/text/nearest-name.ts";
-import type { PartyTable } from "../data/dataset.ts";
 import { groupCountMax } from "../gbdt/split/interactions.ts";
-import { groupNames, groupText, isGroupText } from "../protocol/interaction-groups.ts";
-
-type Grouped = Pick<PartyTable, "interactions">;
-
-/** The names of all groups that some tables have features in, as parties agree on them. */
-export function groupsOfTables(tables: readonly Grouped[]): string {
-  return groupText(tables.flatMap(({ interactions = {} }) => Object.keys(interactions)));
-}
-
-/** @throws TandemError COLUMN_UNKNOWN for a group of what is no feature */
-export function checkGroupedFeatures(
-  path: string,
-  groups: Readonly<Record<string, readonly string[]>>,
-  featureNames: readonly string[],
-): void {
-  for (const [group, names] of Object.entries(groups)) {
-    const unknown = names.find((name) => !featureNames.includes(name));
-    if (unknown === undefined) continue;
-    throw new TandemError(
-      "COLUMN_UNKNOWN",
-      `${path}: interaction_constraints names '${unknown}' in group '${group}', which is no feature` +
-        suggestion(unknown, featureNames),
-    );
-  }
-}
+import { groupNames, isGroupText } from "../protocol/interaction-groups.ts";
 
 /** What no job can have. */
 export function impossibleGroups(text: string): string | false {

@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import { type CodecParameters, codecWith, resolveParameters } from "../base/parameters/parameters.ts";
+import type { FeatureConstraints } from "../data/feature-constraints.ts";
 import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
 import { unusedParameters } from "../gbdt/parameters/unused-parameters.ts";
 import { groupText } from "../protocol/interaction-groups.ts";
@@ -18,8 +19,8 @@ export interface GivenJob extends GivenSections {
   readonly scheme?: string | undefined;
   readonly keyBits?: number | undefined;
   readonly insecureKeyBits?: number | undefined;
-  /** Of interaction groups: features by group. */
-  readonly interactions?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Those of the active party's features name the interaction groups of the job. */
+  readonly constraints?: Partial<FeatureConstraints> | undefined;
 }
 
 export type GivenSections = { readonly [section in keyof SectionValues]?: GivenValues | undefined };
@@ -36,7 +37,7 @@ const asUsage: Refuse = (field, what, form) =>
 
 /** @throws what `refuse` makes */
 export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
-  const { name = "job", scheme = defaultScheme, interactions = {} } = given;
+  const { name = "job", scheme = defaultScheme, constraints = {} } = given;
   const sections = resolveSections(given, refuse);
   const { training, privacy } = sections;
   refusing(["training", "max_depth"], refuse, () => checkGrowth(training));
@@ -52,7 +53,8 @@ export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
   const keyBits = given.insecureKeyBits ?? given.keyBits ?? secureKeyBits;
   const choice = chooseScheme(scheme, { keyBits, insecureKey: given.insecureKeyBits !== undefined });
   refusing(["privacy"], refuse, () => checkDefences(privacy, scheme));
-  return { name, ...sections, ...choice, interactionGroups: groupText(Object.keys(interactions)), start: null };
+  const groups = Object.keys(constraints.interaction_constraints ?? {});
+  return { name, ...sections, ...choice, interactionGroups: groupText(groups), start: null };
 }
 
 /** Every section with its defaults. @throws what `refuse` makes, for the parameter that is wrong */

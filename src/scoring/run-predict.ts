@@ -1,4 +1,5 @@
 /** `tandem predict`: scores of the ids in a file, with a stored model. */
+import { noConstraints } from "../data/feature-constraints.ts";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { computedTexts, textAt, type TextList, textsBetween } from "../base/text/text-list.ts";
@@ -133,8 +134,7 @@ export function scoringData(
     ...data,
     features: [...features],
     categorical: features.filter((_, i) => categoryNames[i] !== null),
-    monotone_constraints: {},
-    interaction_constraints: {},
+    ...noConstraints,
   };
 }
 

@@ -8,11 +8,11 @@ import { mapColumns, noColumns, type RowColumnName } from "../base/rows/row-colu
 import type { CsvTable } from "../data/csv-table.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
+import { constraintsOfParty } from "../data/feature-constraints.ts";
 import type { LabelReading } from "../data/labels.ts";
 import { namedColumns, readRowColumns, rowColumnText } from "../data/row-column.ts";
 import { checkedLabels } from "../party/tables/party-labels.ts";
 import type { TextTable } from "./federation.ts";
-import { interactionsOf } from "./interactions.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
 /** Where a party's columns stand in the user's table. */
@@ -114,16 +114,11 @@ export function parseTables(
       missing: options.missing,
       categorical: reading.categorical.filter((name) => cut.features.includes(name)),
     }),
-    monotone: constraintsOf(cut, options),
-    interactions: interactionsOf(options.job.interactions ?? {}, cut.features, i === 0),
+    constraints: constraintsOfParty(options.job.constraints ?? {}, cut.features, i === 0),
     labels: i === 0 ? labels : null,
     ...(i === 0 && classes !== null ? { classes } : {}),
     ...(i === 0 ? { rowColumns } : {}),
   }));
-}
-
-export function constraintsOf({ features }: Cut, { monotone = {} }: SimulateOptions): Record<string, -1 | 0 | 1> {
-  return Object.fromEntries(Object.entries(monotone).filter(([name]) => features.includes(name)));
 }
 
 /** A party's own file: ids, its raw cells, and for the active party labels and per-row columns. */

@@ -3,6 +3,7 @@
  * what `demo` and `simulate` run; a real deployment runs the same processes on different hosts.
  */
 import type { RowColumnChoice } from "../data/row-column.ts";
+import type { FeatureConstraints } from "../data/feature-constraints.ts";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -30,9 +31,8 @@ export interface TextTable {
 export interface FederationParty {
   readonly name: string;
   readonly features: readonly string[];
-  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
-  /** Groups of its own features that interact. */
-  readonly interactions?: Readonly<Record<string, readonly string[]>>;
+  /** Of its own features; left out: none. */
+  readonly constraints?: FeatureConstraints;
   /** Features that are categorical, whatever their cells look like. */
   readonly categorical?: readonly string[];
   readonly train: TextTable;
@@ -258,10 +258,7 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
     id: job.id,
     features: [...party.features],
     missing: [...job.missing],
-    monotone_constraints: party.monotone ?? {},
-    interaction_constraints: Object.fromEntries(
-      Object.entries(party.interactions ?? {}).map(([group, names]) => [group, [...names]]),
-    ),
+    ...party.constraints,
     categorical: [...(party.categorical ?? [])],
   };
 }

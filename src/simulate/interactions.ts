@@ -1,11 +1,9 @@
-/** Interaction constraints of a simulation: XGBoost's list of lists, cut into what each party says of its own. */
+/** Interaction constraints of a simulation, as XGBoost takes them. */
 import { TandemError } from "../base/error.ts";
 import { groupCountMax } from "../gbdt/split/interactions.ts";
 
-type Groups = Readonly<Record<string, readonly string[]>>;
-
 /** As XGBoost takes it: '[["age", "income"], ["balance", "limit"]]'. @throws TandemError USAGE */
-export function parseInteractions(text: string): Groups {
+export function parseInteractions(text: string): Record<string, string[]> {
   if (text === "") return {};
   let lists: unknown;
   try {
@@ -22,10 +20,4 @@ export function parseInteractions(text: string): Groups {
         `such as '[["age", "income"], ["balance", "limit"]]'`,
     );
   return Object.fromEntries(lists.map((list, i) => [`group-${String(i + 1).padStart(2, "0")}`, list]));
-}
-
-/** A party's own part: the active party names all groups, others those that they have features in. */
-export function interactionsOf(groups: Groups, features: readonly string[], isActive: boolean): Groups {
-  const own = Object.entries(groups).map(([group, names]) => [group, names.filter((name) => features.includes(name))]);
-  return Object.fromEntries(own.filter(([, names]) => isActive || names.length > 0));
 }

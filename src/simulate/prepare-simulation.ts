@@ -10,15 +10,15 @@ import { codecOfJob, layoutOfJob, withGrid } from "../party/job-grid.ts";
 import type { Job } from "../protocol/job.ts";
 import type { SchemeChoice } from "../scheme/registry.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
+import { noConstraints } from "../data/feature-constraints.ts";
 import { withClassCount } from "../gbdt/objective/outputs.ts";
 import { BoostingMonitor } from "../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../gbdt/boost/warm-start.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import { withValidation } from "./comparison.ts";
-import { constraintsOf, ownNames, textOf } from "./cut-table.ts";
+import { ownNames, textOf } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
-import { interactionsOf } from "./interactions.ts";
 import { keptModel } from "./kept-model.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
 import { allRows, readSimulationTables, type SimulationTables } from "./simulation-tables.ts";
@@ -122,8 +122,7 @@ function federationJob(
     return {
       name: cut.name,
       features: cut.features,
-      monotone: constraintsOf(cut, options),
-      interactions: interactionsOf(options.job.interactions ?? {}, cut.features, i === 0),
+      constraints: whole.parties[i].constraints ?? noConstraints,
       categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
       train: textOf(whole.table, cut, whole.parties[i], rows.train, own),
       test: textOf(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),

@@ -34,8 +34,6 @@ export interface SimulateOptions {
   readonly format?: TableReading["format"];
   readonly header?: TableReading["header"];
   readonly missing: readonly string[];
-  /** By column: 1, -1 or 0. */
-  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   /** Columns that are categorical, whatever their cells look like. */
   readonly categorical?: readonly string[];
   readonly predictions?: string | undefined;

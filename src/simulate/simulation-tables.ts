@@ -11,9 +11,8 @@ import type { CsvTable } from "../data/csv-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
 import { readTable } from "../data/table-source.ts";
 import type { Notice } from "../data/feature-columns.ts";
+import { checkFeatureConstraints } from "../data/feature-constraints.ts";
 import { foldRows, type RowSplit, splitRows } from "../data/split.ts";
-import { checkGroupedFeatures } from "../party/interaction-groups.ts";
-import { checkConstraints } from "../party/tables/party-data.ts";
 import { categoricalColumns, type CategoryReading, type Cut, cutColumns, parseTables } from "./cut-table.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
@@ -54,11 +53,7 @@ export async function readSimulationTables(
   const parties = parseTables(table, cuts, options, training, reading);
   const whole: CutTable = { table, cuts, parties };
   const featureNames = parties.flatMap((party) => party.featureNames);
-  checkGroupedFeatures(table.path, options.job.interactions ?? {}, featureNames);
-  checkConstraints(table.path, options.monotone ?? {}, {
-    featureNames,
-    categories: categoriesOf(parties),
-  });
+  checkFeatureConstraints(table.path, options.job.constraints ?? {}, featureNames, categoriesOf(parties));
   // What is categorical in the first table is so in the others, whatever their cells look like.
   const later = {
     ...reading,

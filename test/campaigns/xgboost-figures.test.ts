@@ -60,7 +60,7 @@ interface Case {
   readonly task: keyof typeof tasks;
   readonly given: Readonly<Record<string, number | string>>;
   readonly weighted?: true;
-  readonly monotone?: Readonly<Record<string, number>>;
+  readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   /** Groups of features that may split below each other. */
   readonly interactions?: readonly (readonly string[])[];
   /** Rounds of an earlier model that training goes on from. */
@@ -220,17 +220,20 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
     const { score, bestRound } = await searched(rows.train, training, foldsOf(rows.train, each.folds, seed));
     return { value: score.mean, rounds: bestRound };
   }
-  const interactions = Object.fromEntries((each.interactions ?? []).map((names, i) => [`g${i}`, names]));
+  const groups = (each.interactions ?? []).map((names, i): [string, string[]] => [`g${i}`, [...names]]);
+  const constraints = {
+    monotone_constraints: each.monotone ?? {},
+    interaction_constraints: Object.fromEntries(groups),
+  };
   const dressed = (table: PartyTable): PartyTable => ({
     ...(each.weighted ? withWeights(table) : table),
-    ...(each.monotone ? { monotone: each.monotone } : {}),
-    interactions,
+    constraints,
   });
   const stops = "early_stopping_rounds" in each.given;
   const job = {
     train: [dressed(each.refreshed ? rows.fitting : rows.train)],
     test: [dressed(rows.test)],
-    job: { ...resolveJob({ interactions }), training },
+    job: { ...resolveJob({ constraints }), training },
     validationFraction: stops ? validationFraction : undefined,
   };
   const start =

@@ -262,7 +262,7 @@ export async function readActiveConfig(
       `field 'passives[${repeated + 1}].name': two passive parties have the same name`,
     );
   const { directory, predictions } = config.output;
-  const job = jobFrom(file, parsed, config.data.interaction_constraints, () => newJobName(from(directory)));
+  const job = jobFrom(file, parsed, config.data, () => newJobName(from(directory)));
   const noTasks = config.crew === undefined ? null : noTasksWords(job.scheme);
   if (noTasks !== null) throw file.error(["crew"], `field 'crew': ${noTasks}; leave it out`);
   return {

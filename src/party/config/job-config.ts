@@ -1,4 +1,5 @@
 /** The fields of the active party's config that are its job: read, resolved, and written again. */
+import type { FeatureConstraints } from "../../data/feature-constraints.ts";
 import { z } from "zod";
 import { jobSyntax } from "../../base/job-name.ts";
 import { TandemError } from "../../base/error.ts";
@@ -36,7 +37,7 @@ type JobFields = z.output<typeof jobShape>;
 export function jobFrom(
   file: ConfigFile,
   fields: JobFields,
-  interactions: Readonly<Record<string, readonly string[]>>,
+  constraints: Partial<FeatureConstraints>,
   newName: () => string,
 ): Job {
   const { job: name = newName(), scheme, key_bits: keyBits, insecure_key_bits: insecureKeyBits } = fields;
@@ -48,7 +49,7 @@ export function jobFrom(
   const sections = mapSections((section) =>
     section === "privacy" ? privacyValues(file, ["privacy"], fields.privacy) : fields[section],
   );
-  return resolveJob({ name, ...sections, scheme, keyBits, insecureKeyBits, interactions }, (field, what, form) =>
+  return resolveJob({ name, ...sections, scheme, keyBits, insecureKeyBits, constraints }, (field, what, form) =>
     file.error(field, form === "sentence" ? withPreset(field, what) : `field '${field.join(".")}' ${what}`),
   );
 }

@@ -65,8 +65,7 @@ export function joinTables(tables: readonly PartyTable[]): PartyTable {
     ids: PackedTexts.from(tables.flatMap(({ ids }) => [...ids])),
     featureNames: first.featureNames,
     ...(first.categories ? { categories: first.categories } : {}), // of one book
-    monotone: first.monotone ?? {},
-    interactions: first.interactions ?? {},
+    ...(first.constraints ? { constraints: first.constraints } : {}),
     features: first.features.map((_, i) => joinedFloat32(tables.map(({ features }) => features[i]))),
     labels: labels.length === tables.length ? joinedFloat64(labels) : null,
     ...(first.classes ? { classes: first.classes } : {}), // every later file has the first one's

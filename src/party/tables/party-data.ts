@@ -2,9 +2,9 @@
 import type { DistinctIds } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { suggestion } from "../../base/text/nearest-name.ts";
 import { CategoryBook } from "../../data/category-book.ts";
 import { categoryNamesOf, type PartyTable, selectColumns } from "../../data/dataset.ts";
+import { checkFeatureConstraints, constraintsIn, noConstraints } from "../../data/feature-constraints.ts";
 import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
 import { streamTable, type TableSource } from "../../data/table-source.ts";
 import type { CsvTable, TableRows } from "../../data/table-sink.ts";
@@ -13,7 +13,6 @@ import { binCategories, oneHotBelow } from "../../gbdt/split/category-binning.ts
 import type { DataConfig } from "../config/config.ts";
 import { groupBits } from "../../protocol/interaction-groups.ts";
 import type { Job } from "../../protocol/job.ts";
-import { checkGroupedFeatures } from "../interaction-groups.ts";
 import { checkedLabels, type LabelSpec } from "./party-labels.ts";
 import { PartyTableSink } from "./party-table-sink.ts";
 
@@ -65,36 +64,17 @@ export async function readPartyTable(
   // The text of numbers is gone by then: whoever has both in a column is read once more.
   if (sink.mixed.length > 0) [sink, rows] = await readOnce(sink.mixed, () => {});
   const { table: whole, ids } = sink.finish(rows);
-  const { monotone_constraints: monotone, interaction_constraints: interactions } = data;
-  checkConstraints(rows.path, monotone, whole);
-  checkGroupedFeatures(rows.path, interactions, whole.featureNames);
+  checkFeatureConstraints(rows.path, data, whole.featureNames, whole.categories);
   // Without a row that is left out they are all there, in their order: a copy would take as much memory again.
   const kept = ids.rows.length === rows.rowCount ? whole : selectColumns(whole, ids.rows);
   return {
-    table: { ...kept, ids: ids.ids, monotone, interactions },
+    table: { ...kept, ids: ids.ids, constraints: constraintsIn(data) },
     ids: ids.inOwnOrder(),
     fileRows: ids.rows.map((row) => row + 1),
     // Of several files the rows of all together are counted.
     fileLines: ids.rows.map((row) => (rows.partOf === undefined ? rows.lineOf(row) : row + 1)),
     lineNoun: rows.partOf === undefined ? (rows.lineNoun ?? "line") : "row",
   };
-}
-
-/** @throws TandemError COLUMN_UNKNOWN for a constraint of what is not a feature, USAGE for one of categories */
-export function checkConstraints(
-  path: string,
-  monotone: Readonly<Record<string, number>>,
-  { featureNames, categories = {} }: Pick<PartyTable, "featureNames" | "categories">,
-): void {
-  for (const [name, sign] of Object.entries(monotone)) {
-    if (!featureNames.includes(name))
-      throw new TandemError(
-        "COLUMN_UNKNOWN",
-        `${path}: monotone_constraints names '${name}', which is no feature${suggestion(name, featureNames)}`,
-      );
-    if (sign !== 0 && Object.hasOwn(categories, name))
-      throw new TandemError("USAGE", `${path}: monotone_constraints names '${name}', but categories have no order`);
-  }
 }
 
 /** How features become bins: what both sides of a job have agreed on. */
@@ -166,10 +146,9 @@ function binColumn(
     names === null
       ? binFeature(name, values, maxBin, training)
       : binCategories(name, values, names, maxCatToOnehot, training);
-  const monotone = table.monotone?.[name] ?? 0;
-  const groups = Object.entries(table.interactions ?? {}).flatMap(([group, all]) =>
-    all.includes(name) ? [group] : [],
-  );
+  const { monotone_constraints: signs, interaction_constraints: interactions } = table.constraints ?? noConstraints;
+  const monotone = signs[name] ?? 0;
+  const groups = Object.entries(interactions).flatMap(([group, all]) => (all.includes(name) ? [group] : []));
   return {
     ...binned,
     ...(monotone === 0 ? {} : { monotone }),
