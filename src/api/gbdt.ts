@@ -99,7 +99,7 @@ async function run(table: Table, options: TrainOptions): Promise<TrainResult> {
   const margins =
     parameters.early_stopping_rounds === 0
       ? trainMargins
-      : predictMargins(grown, [own.features], rows.count, [names], columns.base_margin);
+      : predictMargins(grown, [own.features], rows.count, [names], rows.baseMargins);
   const monitor = new BoostingMonitor(parameters, new BoostingTask(parameters, rows));
   const validationMetrics = await monitor.onValidation(margins);
   return {

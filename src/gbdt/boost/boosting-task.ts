@@ -61,8 +61,8 @@ export class BoostingTask {
    * @param base that of an existing model
    */
   startMargins(base?: number): Float64Array {
-    const { columns, count } = this.rows;
-    return columns.base_margin?.slice() ?? new Float64Array(count * this.outputCount).fill(base ?? this.baseMargin());
+    const { baseMargins, count } = this.rows;
+    return baseMargins?.slice() ?? new Float64Array(count * this.outputCount).fill(base ?? this.baseMargin());
   }
 
   /** The initial margin. @throws TandemError USAGE if the objective cannot start from this base_score */

@@ -122,7 +122,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   const margins =
     start === null
       ? task.startMargins()
-      : predictMargins(start.model, start.columns, rows.count, start.names, rows.columns.base_margin);
+      : predictMargins(start.model, start.columns, rows.count, start.names, rows.baseMargins);
   checkSampling(parameters);
   checkGrowth(parameters);
   checkForest(parameters);
@@ -257,12 +257,12 @@ function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { 
 export function outputsOf({
   outputCount,
   quantiles,
-  rows: { columns },
+  rows: { baseMargins },
 }: BoostingTask): Pick<Model, "outputCount" | "quantiles" | "takesBaseMargin"> {
   return {
     ...(outputCount === 1 ? {} : { outputCount }),
     ...(quantiles === null ? {} : { quantiles }),
-    ...(columns.base_margin === undefined ? {} : { takesBaseMargin: true }),
+    ...(baseMargins === undefined ? {} : { takesBaseMargin: true }),
   };
 }
 

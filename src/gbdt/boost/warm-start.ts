@@ -29,7 +29,7 @@ export function roundsBefore<R>(
   if (start.objective !== parameters.objective)
     throw refusal(`objective is ${parameters.objective}, but the model was trained for ${start.objective}`);
   const takesBaseMargin = start.takesBaseMargin === true;
-  if (takesBaseMargin !== (task.rows.columns.base_margin !== undefined))
+  if (takesBaseMargin !== (task.rows.baseMargins !== undefined))
     throw refusal(`the model was trained ${takesBaseMargin ? "with" : "without"} base_margin, and this job is not`);
   if (task.quantiles?.join(", ") !== start.quantiles?.join(", "))
     throw refusal(

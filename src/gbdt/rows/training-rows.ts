@@ -44,6 +44,11 @@ export class TrainingRows {
     return this.columns.weight ?? null;
   }
 
+  /** Where each instance's margin starts; undefined: all at the model's own. */
+  get baseMargins(): Float64Array | undefined {
+    return this.columns.base_margin;
+  }
+
   /** The same instances with different held-out ones. */
   holdingOut(validation: Uint32Array | null): TrainingRows {
     return new TrainingRows(this.labels, { ...this, validation });

@@ -99,5 +99,5 @@ function testMetrics({ test, job: { training } }: PlainTraining, model: Model): 
 /** @param tables of all parties */
 function marginsIn(tables: readonly PartyTable[], model: Model, rows: TrainingRows): Float64Array {
   const columns = tables.map(({ features }) => features);
-  return predictMargins(model, columns, rows.count, tables.map(categoryNamesOf), rows.columns.base_margin);
+  return predictMargins(model, columns, rows.count, tables.map(categoryNamesOf), rows.baseMargins);
 }

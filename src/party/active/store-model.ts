@@ -59,7 +59,7 @@ async function predictTestRows(
     ids: test.ids,
     features: test.features,
     categoryNames: categoryNamesOf(test),
-    baseMargins: rows.columns.base_margin,
+    baseMargins: rows.baseMargins,
   });
   const predictions = predictionsFrom(objective, margins, model.outputCount);
   const path = config.output.predictions ?? join(folder, "predictions.csv");

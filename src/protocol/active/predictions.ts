@@ -97,8 +97,7 @@ export async function marginsAfter(
   { rows, columns: { features, categoryNames = [] } = noColumns }: StartedRows,
   isMasked: boolean,
 ): Promise<Float64Array> {
-  const { count: instanceCount } = rows;
-  const baseMargins = rows.columns.base_margin;
+  const { count: instanceCount, baseMargins } = rows;
   const { outputCount = 1, trees } = start;
   if (isMasked)
     return maskedMargins(sessions, start, trees, {

@@ -96,7 +96,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
     audited.test.map(({ features: columns }) => columns),
     test.count,
     audited.test.map(categoryNamesOf),
-    test.columns.base_margin,
+    test.baseMargins,
   );
   return {
     labels: rows.labels,
