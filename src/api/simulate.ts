@@ -155,10 +155,10 @@ export function audit(table: string | Table, options: AuditOptions): Promise<Aud
 /** The options as the simulation takes them: the only place where the two meet. */
 function withJob<T>(table: string | Table, options: SplitOptions, use: (job: JobOptions) => Promise<T>): Promise<T> {
   const { training, privacy, scheme, keyBits, insecureKeyBits, onProgress } = options;
-  const groups = Object.entries(options.interactions ?? {}).map(([group, names]): [string, string[]] => [group, [...names]]);
+  const groups = Object.entries(options.interactions ?? {});
   const constraints = {
     monotone_constraints: options.monotone ?? {},
-    interaction_constraints: Object.fromEntries(groups),
+    interaction_constraints: Object.fromEntries(groups.map(([group, names]) => [group, [...names]])),
   };
   const withFile = <R>(other: string | Table | undefined, then: (path: string | undefined) => Promise<R>): Promise<R> =>
     other === undefined ? then(undefined) : withTableFile(other, then);

@@ -21,6 +21,7 @@ export interface OnePlaceJob {
   /** Index 0 is the active party; its labels count. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
+  /** Share of the training rows that is evaluated after every round instead of trained on. */
   readonly validationFraction?: number | undefined;
   /** Rows that are evaluated after every round, per party; instead of a share of the training rows. */
   readonly validation?: readonly PartyTable[] | null;
@@ -52,7 +53,7 @@ function trainWithout(given: OnePlaceJob, leftOut: readonly number[]): Promise<P
     job: { ...job, training: { ...training, num_round: training.num_round + before } },
     train: tables.filter(takesPart),
     test: given.test?.filter(takesPart) ?? null,
-    validationRows: rows.validation,
+    rows,
     start: isWhole ? (given.start ?? null) : null,
     samplingSecrets: given.train.map((_, party) => simulatedSecret(party)).filter(takesPart),
     noiseSecrets: given.train.map((_, party) => noiseSecretFrom(simulatedSecret(party))).filter(takesPart),

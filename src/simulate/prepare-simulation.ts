@@ -16,7 +16,7 @@ import { BoostingMonitor } from "../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../gbdt/boost/warm-start.ts";
 import type { Model } from "../gbdt/tree/model.ts";
-import { withValidation } from "./comparison.ts";
+import { type OnePlaceJob, withValidation } from "./comparison.ts";
 import { ownNames, textOf } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
 import { keptModel } from "./kept-model.ts";
@@ -24,23 +24,14 @@ import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
 import { allRows, readSimulationTables, type SimulationTables } from "./simulation-tables.ts";
 
 /** The user's table, checked and cut, and the job that runs on it. */
-export interface PreparedSimulation {
-  /** With the codec as it was asked for. */
-  readonly job: Job;
+export interface PreparedSimulation extends Required<OnePlaceJob> {
   readonly federation: FederationJob;
-  /** Parsed training tables; index 0 is the active party. */
-  readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[];
-  /** Of a validation file; null: there is none. */
-  readonly validation: readonly PartyTable[] | null;
-  readonly validationFraction: number | undefined;
   readonly layout: GradientLayout;
   /** The layout under another scheme. @throws TandemError where that cannot train such a job */
   readonly layoutFor: (choice: SchemeChoice) => GradientLayout;
   /** Bits of a gradient under a scheme, if so many rows were trained on. @throws TandemError where none are left */
   readonly resolutionFor: (choice: SchemeChoice, rows: number) => number;
-  /** The model that training goes on from; null: none. */
-  readonly start: Model | null;
 }
 
 /** @throws TandemError for everything that is wrong with the input, before anything runs */
@@ -83,7 +74,7 @@ function startOf({ warmStart, keep }: SimulateOptions, { whole }: SimulationTabl
 /** @throws TandemError if these rows, metrics or sums do not go together, or an earlier model does not fit */
 function checkTraining(
   path: string,
-  given: Required<Pick<PreparedSimulation, "job" | "train" | "validation" | "validationFraction" | "start">>,
+  given: Omit<Required<OnePlaceJob>, "test">,
 ): Pick<PreparedSimulation, "layout" | "layoutFor" | "resolutionFor"> {
   const { job, start } = given;
   const { training } = job;

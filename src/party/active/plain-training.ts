@@ -23,10 +23,11 @@ import { rowsOfTable } from "../tables/table-rows.ts";
 export interface PlainTraining {
   /** With the codec that its scheme can do (job-grid.ts). */
   readonly job: Job;
-  /** Index 0 is the active party; its labels and per-row columns count. */
+  /** Index 0 is the active party. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
-  readonly validationRows: Uint32Array | null;
+  /** Of `train`. */
+  readonly rows: TrainingRows;
   /** The model that training goes on from; null or left out: none. */
   readonly start?: Model | null;
   /** Per party what it draws its columns with. */
@@ -45,9 +46,8 @@ export interface PlainResult {
 }
 
 export async function trainPlain(plain: PlainTraining): Promise<PlainResult> {
-  const { job, train } = plain;
+  const { job, train, rows } = plain;
   const { training } = job;
-  const rows = rowsOfTable(train[0], plain.validationRows);
   const start = plain.start
     ? { model: plain.start, columns: train.map(({ features }) => features), names: train.map(categoryNamesOf) }
     : null;
@@ -84,7 +84,7 @@ export async function trainAlone(
     job: { ...job, privacy: resolveParameters(privacyParameters, {}) },
     train: [train],
     test: test && [test],
-    validationRows: rows.validation,
+    rows,
     samplingSecrets: [samplingSecret],
   });
   return metrics;

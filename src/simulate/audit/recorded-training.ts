@@ -15,22 +15,16 @@ import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { factsOfJob, type MembershipFacts } from "../../base/membership.ts";
 import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
-import type { Job } from "../../protocol/job.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
-import { withValidation } from "../comparison.ts";
+import { type OnePlaceJob, withValidation } from "../comparison.ts";
 import { simulatedSecret } from "../federation.ts";
 
 /** What a defence may change. */
-export interface AuditedJob {
-  /** With the codec as it was asked for. */
-  readonly job: Job;
+export interface AuditedJob extends Omit<OnePlaceJob, "start"> {
   /** Of all parties, the active one first. */
   readonly names: readonly string[];
-  readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[];
-  readonly validation: readonly PartyTable[] | null;
-  readonly validationFraction?: number | undefined;
 }
 
 /** What one scheme would have told of each passive party. */

@@ -1,4 +1,5 @@
 /** Whether a job's model is the one that all columns in one place make: split for split, weight for weight. */
+import { noConstraints } from "../../../src/data/feature-constraints.ts";
 import { isDeepStrictEqual } from "node:util";
 import { join } from "node:path";
 import { selectRows } from "../../../src/data/dataset.ts";
@@ -27,8 +28,7 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
       ...config.data,
       features: [...columnsOf.shop],
       categorical: isCategorical ? ["shop_c"] : [],
-      monotone_constraints: {},
-      interaction_constraints: {},
+      ...noConstraints,
     },
     null,
   );
@@ -37,7 +37,7 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
   const { model } = await trainPlain({
     train: [train, selectRows(theirs.table, rows)],
     test: null,
-    validationRows: own.validation,
+    rows: own,
     job: withGrid(config.job, own.trainedCount),
     samplingSecrets: [plantedSecrets[0], plantedSecrets[1]],
     noiseSecrets: [noiseSecretFrom(plantedSecrets[0]), noiseSecretFrom(plantedSecrets[2])],
