@@ -1,3 +1,4 @@
+import { noConstraints } from "../data/feature-constraints.ts";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,8 +16,7 @@ const data: DataConfig = {
   features: "all",
   missing: [],
   categorical: [],
-  monotone_constraints: {},
-  interaction_constraints: {},
+  ...noConstraints,
   normalise: ["lowercase"],
   duplicates: "refuse",
 };

@@ -1,3 +1,4 @@
+import { noConstraints } from "../../data/feature-constraints.ts";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +17,7 @@ const data = (fields: Partial<DataConfig>): DataConfig => ({
   features: "all",
   missing: [],
   categorical: [],
-  monotone_constraints: {},
-  interaction_constraints: {},
+  ...noConstraints,
   normalise: [],
   duplicates: "refuse",
   ...fields,
