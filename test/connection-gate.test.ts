@@ -13,6 +13,7 @@ import { startDashboard } from "../src/dashboard/server.ts";
 import { readIdentity } from "../src/party/identity.ts";
 import { listenHttp } from "../src/scoring/http/http-server.ts";
 import { connectTls, type TlsPeer } from "../src/transport/tls-connect.ts";
+import { partOf } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { type Company, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
 
@@ -61,17 +62,21 @@ function rejectionLines({ events }: RunningParty): number {
   return events.filter(({ type }) => type === "turned-away").length;
 }
 
-describe.each(["silent", "half a hello", "trickle", "wrong certificate", "reconnect"])("a flood: %s", (kind) => {
-  test.each([32, 1000])("of %d connections keeps nobody out who belongs there", async (count) => {
-    const party = await startParty(shop, [bank], { output: { directory: `${kind} ${count}` } });
-    const before = await connected(party.port);
-    expect((await offer(before)).passiveIdCount).toBe(20);
-    await flood(party.port, kind, count);
-    for (let call = 0; call < 3; call++) expect((await offer(await connected(party.port))).passiveIdCount).toBe(20);
-    // Whoever was inside before still is: its connection is never opened again.
-    expect((await offer(before)).passiveIdCount).toBe(20);
-    expect(rejectionLines(party)).toBeLessThan(10);
-  });
+const floods = ["silent", "half a hello", "trickle", "wrong certificate", "reconnect"];
+describe.each(floods)("a flood: %s", (kind) => {
+  test.each(partOf([32, 1000], floods.indexOf(kind), 2))(
+    "of %d connections keeps nobody out who belongs there",
+    async (count) => {
+      const party = await startParty(shop, [bank], { output: { directory: `${kind} ${count}` } });
+      const before = await connected(party.port);
+      expect((await offer(before)).passiveIdCount).toBe(20);
+      await flood(party.port, kind, count);
+      for (let call = 0; call < 3; call++) expect((await offer(await connected(party.port))).passiveIdCount).toBe(20);
+      // Whoever was inside before still is: its connection is never opened again.
+      expect((await offer(before)).passiveIdCount).toBe(20);
+      expect(rejectionLines(party)).toBeLessThan(10);
+    },
+  );
 });
 
 test("connections of the party itself that lead nowhere do not keep it out", async () => {
@@ -84,28 +89,35 @@ test("connections of the party itself that lead nowhere do not keep it out", asy
   await expect(offer(peers[0])).rejects.toThrow(/shop/);
 });
 
-describe.each(["silent", "half a request", "half a body", "reconnect"])("HTTP, a flood: %s", (kind) => {
-  test.each([null, "s3cret-s3cret-s3cret"])("the server of scores answers all the same (token %s)", async (token) => {
-    const server = await listenHttp([{ method: "POST", path: "/predict", handle: (body) => ({ status: 200, body }) }], {
-      host: "127.0.0.1",
-      port: 0,
-      token,
-      bodyBytesMax: 1000,
-      stopGraceMs: 100,
-      onAnswer: () => {},
-      onBug: () => {},
-    });
-    onTestFinished(() => server.close());
-    await flood(server.port, kind, 1500);
-    for (let call = 0; call < 3; call++) {
-      const answer = await fetch(`http://127.0.0.1:${server.port}/predict`, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${token}`, connection: "close" },
-        body: JSON.stringify({ call }),
-      });
-      expect(await answer.json()).toEqual({ call });
-    }
-  });
+const httpFloods = ["silent", "half a request", "half a body", "reconnect"];
+describe.each(httpFloods)("HTTP, a flood: %s", (kind) => {
+  test.each(partOf([null, "s3cret-s3cret-s3cret"], httpFloods.indexOf(kind), 2))(
+    "the server of scores answers all the same (token %s)",
+    async (token) => {
+      const server = await listenHttp(
+        [{ method: "POST", path: "/predict", handle: (body) => ({ status: 200, body }) }],
+        {
+          host: "127.0.0.1",
+          port: 0,
+          token,
+          bodyBytesMax: 1000,
+          stopGraceMs: 100,
+          onAnswer: () => {},
+          onBug: () => {},
+        },
+      );
+      onTestFinished(() => server.close());
+      await flood(server.port, kind, 1500);
+      for (let call = 0; call < 3; call++) {
+        const answer = await fetch(`http://127.0.0.1:${server.port}/predict`, {
+          method: "POST",
+          headers: { "content-type": "application/json", authorization: `Bearer ${token}`, connection: "close" },
+          body: JSON.stringify({ call }),
+        });
+        expect(await answer.json()).toEqual({ call });
+      }
+    },
+  );
 
   test("the dashboard opens, and a page that is open goes on hearing", async () => {
     const dashboard = await startDashboard({

@@ -12,6 +12,7 @@ import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import type { SplitRule } from "../src/gbdt/tree/tree.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { seedCount } from "./support/campaign.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type TestJob, type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
@@ -35,7 +36,12 @@ interface Variant extends Omit<Partial<TestJob>, "table" | "training"> {
  * Trains both ways for some seeds, and predicts the training rows with the merged model. @returns the rules on
  * categories, by owner
  */
-async function expectEqual({ training, table = tableOf, seeds = 2, ...job }: Variant = {}): Promise<SplitRule[]> {
+async function expectEqual({
+  training,
+  table = tableOf,
+  seeds = seedCount({ test: 1, campaign: 2 }),
+  ...job
+}: Variant = {}): Promise<SplitRule[]> {
   const rules: SplitRule[] = [];
   for (let seed = 0; seed < seeds; seed++) {
     const given = { kernel, key, ...job, table: table(seed), training: { enable_categorical: true, ...training } };

@@ -36,8 +36,8 @@ test("nobody but this test knows the scheme", () => {
 
 describe("between roles", () => {
   test.each(
-    manyFeatures.flatMap(([name, table, training]) =>
-      (["batched", "unbatched"] as const).map((codec) => ({ name, table, training, codec })),
+    (["batched", "unbatched"] as const).flatMap((codec, i) =>
+      partOf(manyFeatures, i, 2).map(([name, table, training]) => ({ name, table, training, codec })),
     ),
   )("$name, $codec: federated equals centralised", async ({ table, training, codec }) => {
     const job = { table, training, codec: { codec }, kernel, key, scheme: toy };
