@@ -140,7 +140,7 @@ test("a short job over few people gives most of a column of 28 bins away", async
 });
 
 test("gradients drawn at random give an upper estimate of what the true ones give", async () => {
-  const job = await attackedJob(creditTable(1, 300), { num_round: 12, max_bin: 12 });
+  const job = await attackedJob(creditTable(1, 600), { num_round: 14, max_bin: 16 });
   const { recorder, transcript, people } = job;
   const depthOf = (nodes: readonly { id: number; parent: number }[], id: number): number => {
     const parent = nodes.find((node) => node.id === id)?.parent ?? -1;
