@@ -186,9 +186,9 @@ describe("a full disk", () => {
 
 /** Ways to spoil a stored file, and what is said about it. */
 const damages: readonly [what: string, spoil: (text: string) => string, says: RegExp][] = [
-  ["cut off", (text) => text.slice(0, text.length >> 1), /or only a part of one/],
-  ["empty", () => "", /or only a part of one/],
-  ["with one bit flipped", (text) => flipped(text, text.length >> 1), /checksum does not match|only a part of one/],
+  ["cut off", (text) => text.slice(0, text.length >> 1), /or is truncated/],
+  ["empty", () => "", /or is truncated/],
+  ["with one bit flipped", (text) => flipped(text, text.length >> 1), /checksum does not match|is truncated/],
   ["of another version", (text) => text.replace(/\/\d"/, `/9"`), /has the format tandem-\S+\/9, not tandem-\S+\/\d/],
 ];
 
@@ -205,7 +205,7 @@ describe("a damaged file", () => {
     writeFileSync(path, spoil(whole));
     const error = await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", says);
     expect(error.message).toContain("checkpoint.json");
-    expect(error.message).toMatch(/\. Put the file back as it was, or remove it and begin anew under another name/);
+    expect(error.message).toMatch(/\. Restore the file, or remove it and start again under another name/);
     writeFileSync(path, whole);
     await expectContinued(made, party);
   });
@@ -318,13 +318,13 @@ test("another process of the same party, at the same job or in the same folder, 
   await expectError(
     () => startParty(made.shop, [made.bank], {}, () => {}),
     "PARTY_BUSY",
-    /another process is at work in .*jobs\. Let it finish, or stop it first/,
+    /another process is working in .*jobs\. Let it finish, or stop it first/,
   );
   const config = await configOf(made, party);
   const outcomes = await Promise.allSettled([runActive(config, quiet), runActive(config, quiet)]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   const [refused] = outcomes.filter((outcome) => outcome.status === "rejected");
-  await expectError(() => Promise.reject(refused.reason), "PARTY_BUSY", /another process is at work in .*jobs\/j/);
+  await expectError(() => Promise.reject(refused.reason), "PARTY_BUSY", /another process is working in .*jobs\/j/);
   expect(files(made)).toEqual(expected);
   expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual(
     activeJobFiles.filter((name) => name !== "report.html"),

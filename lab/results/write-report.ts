@@ -61,6 +61,6 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (cause) {
-    throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be made`, { cause });
+    throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be created`, { cause });
   }
 }

@@ -67,7 +67,7 @@ export class TrialStore {
     try {
       await mkdir(folder, { recursive: true });
     } catch (cause) {
-      throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be made`, { cause });
+      throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be created`, { cause });
     }
     return new TrialStore(folder);
   }

@@ -1,4 +1,5 @@
-/** Assertions for our own bugs; they stay on in production. For the world's mistakes throw a TandemError. */
+/** Assertions for our own bugs; they stay on in production. For errors of input, peers or the system throw a
+ * TandemError. */
 import { TandemError } from "./error.ts";
 
 export function assert(condition: boolean, message: string): asserts condition {

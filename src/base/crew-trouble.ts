@@ -1,4 +1,4 @@
-/** What may go wrong with a party's workers, or with the engine between them and it: nothing that counts is lost. */
+/** Failures of a party's workers, or of the engine between them and the party: nothing durable is lost. */
 import type { ErrorCode } from "./error.ts";
 
 const crewTroubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["ENGINE_LOST", "ENGINE_FULL", "WORKERS_MISSING"]);

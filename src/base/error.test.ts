@@ -3,7 +3,7 @@ import { expectError } from "../../test/support/expect-error.ts";
 import { assert, unreachable } from "./assert.ts";
 import { errorCodes, isErrorCode, TandemError } from "./error.ts";
 
-test("every code is one, and nothing that an object inherits is", () => {
+test("codes are recognised, and inherited property names are not", () => {
   for (const code of Object.keys(errorCodes)) expect(isErrorCode(code)).toBe(true);
   for (const code of ["toString", "__proto__", "constructor", "", "internal"]) expect(isErrorCode(code)).toBe(false);
 });

@@ -1,7 +1,7 @@
 /**
- * The one error class for everything the world can do to us: wrong files, wrong options, peers that lie or vanish.
- * A message says what is wrong, where (file, line, option or party), and what to do. It never carries a row's value,
- * a gradient, a threshold or a key: peers and logs see it. Our own bugs are assertions (assert.ts), not these.
+ * The error class for everything outside the program: wrong files, wrong options, peers that deviate or vanish. A
+ * message says what is wrong, where (file, line, option or party), and what to do. It never contains a row's value, a
+ * gradient, a threshold or a key: peers and logs see it. Our own bugs are assertions (assert.ts).
  */
 
 /** Every code, with what it means; docs/errors.md lists the same codes and a test compares the two. */
@@ -45,10 +45,10 @@ export const errorCodes = {
   INTERNAL: "a bug in Tandem",
 } as const;
 
-/** Stable: programs may tell errors apart by it; docs/errors.md says what each means. */
+/** Stable: programs may distinguish errors by it; docs/errors.md describes each. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Whatever the world can do to a job, with a message that says what to do about it. */
+/** An error of input, peers or the system, with a message that says what to do about it. */
 export class TandemError extends Error {
   readonly code: ErrorCode;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { GrowingNumbers } from "./growing-numbers.ts";
 
-test("numbers come back in their order, whatever the pieces", () => {
+test("numbers are returned in order, for any chunk sizes", () => {
   const growing = new GrowingNumbers(Uint32Array);
   const expected = Uint32Array.from({ length: 700_000 }, (_, i) => i * 3);
   growing.push(expected[0]);

@@ -1,7 +1,7 @@
 /**
- * Numbers of a typed array whose length is not known yet. They are kept in chunks, so that growing copies nothing: one
- * array that doubles would take up to three times the memory. A large chunk is given back at once when it has been
- * copied, and not when the garbage collector finds it.
+ * A typed array of unknown final length. Numbers are kept in chunks, so that growing copies nothing: one array that
+ * doubles would take up to three times the memory. A large chunk is released as soon as it has been copied, rather than
+ * by the garbage collector.
  */
 type Numbers = Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
@@ -46,7 +46,7 @@ export class GrowingNumbers<T extends Numbers> {
     }
   }
 
-  /** The numbers in one array; there are none left here. */
+  /** All numbers in one array; this object is empty afterwards. */
   finish(): T {
     const all = new this.#make(this.#length);
     let at = 0;
@@ -71,7 +71,7 @@ export class GrowingNumbers<T extends Numbers> {
     return next;
   }
 
-  /** Small ones are plain: each of the others is a mapping of memory of its own, of which there are only so many. */
+  /** Small chunks are plain: each of the others is a separate memory mapping, whose number is limited. */
   #newChunk(wanted: number): T {
     if (wanted < chunkLengthMax) return new this.#make(wanted);
     const bytes = chunkLengthMax * this.#make.BYTES_PER_ELEMENT;
@@ -79,7 +79,7 @@ export class GrowingNumbers<T extends Numbers> {
   }
 }
 
-/** Node 20 has it (ECMAScript 2024), the types that we compile with do not. */
+/** Available in Node 20 (ECMAScript 2024), but not in the types that we compile with. */
 interface ResizableBuffer extends ArrayBuffer {
   readonly resizable: boolean;
   resize(byteLength: number): void;

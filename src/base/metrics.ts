@@ -32,7 +32,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A value that is asked for when it is shown. */
+/** A value that is read when it is exported. */
 export class Gauge implements Metric {
   readonly name: string;
   readonly help: string;
@@ -64,7 +64,7 @@ export class Histogram implements Metric {
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Buckets>();
 
-  /** @param bounds upper ends, ascending */
+  /** @param bounds upper bounds, ascending */
   constructor(name: string, help: string, bounds: readonly number[]) {
     this.name = name;
     this.help = help;

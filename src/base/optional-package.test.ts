@@ -7,7 +7,7 @@ const wanted = { feature: "data.postgres", packages: ["pg", "pg-cursor"] };
 const noPackage: string = "no-such-package";
 const noFile: string = "./no-such-file.ts";
 
-test("what is there is loaded", async () => {
+test("an installed package is loaded", async () => {
   expect(await withPackages(wanted, () => import("node:os"))).toHaveProperty("cpus");
 });
 
@@ -22,7 +22,7 @@ test.each([
   );
 });
 
-test("a file of our own that is missing, and other troubles, stay what they are", async () => {
+test("a missing file of our own and other errors are rethrown", async () => {
   expect(isMissingPackage(thrownBy(() => createRequire(import.meta.url)(noFile)))).toBe(false);
   const other = new Error("a bug");
   await expect(withPackages(wanted, () => Promise.reject(other))).rejects.toBe(other);

@@ -5,12 +5,12 @@
 import { TandemError } from "./error.ts";
 
 export interface OptionalPackages {
-  /** What asks for them, as the beginning of a sentence: "data.sql". */
+  /** The feature that needs them, as the beginning of a sentence: "data.sql". */
   readonly feature: string;
   readonly packages: readonly string[];
 }
 
-/** @throws TandemError USAGE with the command that installs what `load` cannot find; whatever else `load` throws */
+/** @throws TandemError USAGE with the command that installs what `load` cannot find; any other error of `load` */
 export async function withPackages<T>(wanted: OptionalPackages, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
@@ -29,7 +29,7 @@ export function missingPackages({ feature, packages }: OptionalPackages, cause: 
   );
 }
 
-/** Of a package, not of a file: a missing file of our own is a broken installation, where this advice does not help. */
+/** For a package, not a file: a missing file of our own is a broken installation, where this advice does not help. */
 export function isMissingPackage(cause: unknown): boolean {
   if (!(cause instanceof Error) || !("code" in cause)) return false;
   if (cause.code === "ERR_MODULE_NOT_FOUND") return cause.message.startsWith("Cannot find package");

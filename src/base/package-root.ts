@@ -1,12 +1,12 @@
 /**
- * Where this package lies. Code runs from src/ under the tests, from the bundle in dist/, and from wherever npm has
- * installed it. So no path is counted in "../" from a module: all start here.
+ * The root folder of this package. Code runs from src/ in tests, from the bundle in dist/, and from the folder in which
+ * npm installed it. So no path is relative to a module: all start here.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** As in package.json: the folder that is looked for has this name in it. */
+/** As in package.json, which identifies the folder. */
 const packageName = "@tandem-vfl/tandem";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -26,10 +26,10 @@ function isOurs(path: string): boolean {
 
 const root = findRoot();
 
-/** A file or folder of the package; without names, the package's own. */
+/** A file or folder of the package; without arguments, the package's folder. */
 export function packagePath(...names: readonly string[]): string {
   return join(root, ...names);
 }
 
-/** Whether this is the program that `npm run build` made, and not its sources. */
+/** Whether this is the output of `npm run build`, not its sources. */
 export const isBuilt = here.startsWith(packagePath("dist") + sep) || here === packagePath("dist");

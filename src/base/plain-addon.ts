@@ -1,12 +1,12 @@
 /**
- * What the native addon does without any cipher (native/plain-*.h), where it is built and loads. The TypeScript beside
- * whoever calls it gives the same bits, and is what it is held to.
+ * The functions of the native addon that use no cipher (native/plain-*.h), if it is built and loads. TypeScript
+ * versions in the callers give the same bits, and are its oracle.
  */
 import { createRequire } from "node:module";
 import { packagePath } from "./package-root.ts";
 
 export interface PlainAddon {
-  /** All paths as bytes. @returns 0, -1 where this system cannot, or the number of the error */
+  /** All paths as bytes. @returns 0, -1 if this system does not support it, or the error number */
   writeFileDurably(
     temporary: Uint8Array,
     path: Uint8Array,
@@ -15,7 +15,7 @@ export interface PlainAddon {
     mode: number,
   ): Promise<number>;
   appendFileDurably(path: Uint8Array, folder: Uint8Array, contents: Uint8Array, mode: number): Promise<number>;
-  /** @returns the place of the first selected row that cannot be summed; -1: none. Then `result` is written */
+  /** @returns the index of the first selected row that cannot be summed; -1: none, and `result` is written */
   plainHistogram(
     columns: readonly Float64Array[],
     selected: Uint32Array,
@@ -25,8 +25,8 @@ export interface PlainAddon {
     threads: number,
   ): Promise<number>;
   /**
-   * Parts scores by their labels, 1 or 0, sorts both parts, and writes auc and ks to `result`.
-   * @returns the first row whose score is no number or that does not fit; -1: none
+   * Divides scores by their labels, 1 or 0, sorts both parts, and writes auc and ks to `result`.
+   * @returns the first row whose score is not a number or does not fit; -1: none
    */
   plainSeparation(
     scores: Float64Array,
@@ -39,7 +39,7 @@ export interface PlainAddon {
 
 let loaded: PlainAddon | null | undefined;
 
-/** Null where there is none, or TANDEM_KERNEL asks for portable arithmetic. */
+/** Null if there is no addon, or TANDEM_KERNEL asks for portable arithmetic. */
 export function plainAddon(): PlainAddon | null {
   if (loaded !== undefined) return loaded;
   try {

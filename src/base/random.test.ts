@@ -20,7 +20,7 @@ describe("SeededRandom", () => {
     ];
   };
 
-  test("the same seed gives the same numbers, another seed others", () => {
+  test("the same seed gives the same numbers, another seed different ones", () => {
     expect(draws(7)).toEqual(draws(7));
     expect(draws("a")).toEqual(draws("a"));
     expect(draws(7)).not.toEqual(draws(8));
@@ -83,9 +83,9 @@ test("osRandom fills the array that it is given, differently each time", () => {
   expect(osRandom.fill(new Uint8Array(32))).not.toEqual(target);
 });
 
-test("derived draws can be made again with the secret and the number, and with nothing else", () => {
+test("derived draws can be reproduced with the secret and the index only", () => {
   const secret = osRandom.fill(new Uint8Array(32));
-  /** Short and long pieces, in one order. */
+  /** Short and long pieces, in a fixed order. */
   const drawn = (from: Uint8Array, draw: number): string => {
     const random = derivedRandom(from, draw);
     const pieces = [16, 5000, 128, 1024, 1025, 4000, 3].map((length) => random.fill(new Uint8Array(length).fill(7)));
@@ -95,7 +95,7 @@ test("derived draws can be made again with the secret and the number, and with n
   expect(drawn(secret, 0)).toBe(first);
   const others = [drawn(secret, 1), drawn(osRandom.fill(new Uint8Array(32)), 0)];
   expect(new Set([first, ...others]).size).toBe(3);
-  // No piece is another's: nothing is handed out twice.
+  // All pieces differ: no output is repeated.
   const random = derivedRandom(secret, 2);
   const nonces = Array.from({ length: 600 }, () => Buffer.from(random.fill(new Uint8Array(32))).toString("hex"));
   expect(new Set(nonces).size).toBe(600);

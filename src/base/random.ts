@@ -22,9 +22,9 @@ export const osRandom = {
 } as SecureRandom;
 
 /**
- * Draws that can be made again by whoever has the secret, and by nobody else: AES-256 in counter mode. To everybody
- * else they are as good as the system's, as long as the secret was drawn there and stays one.
- * @param secret 32 bytes, from osRandom @param draw its number: no two draws with one secret may have the same
+ * Draws that can be reproduced with the secret only: AES-256 in counter mode. Without the secret they are
+ * indistinguishable from the system's, as long as it was drawn there and stays secret.
+ * @param secret 32 bytes, from osRandom @param draw its index: unique per secret
  */
 export function derivedRandom(secret: Uint8Array, draw: number): SecureRandom {
   const start = Buffer.alloc(16);
@@ -39,7 +39,7 @@ export function derivedRandom(secret: Uint8Array, draw: number): SecureRandom {
         target.set(cipher.update(target));
         return target;
       }
-      // Single numbers are drawn again and again: a call of the cipher each would cost more than the bytes.
+      // Buffered, because single numbers are drawn often: a cipher call for each would cost more than the bytes.
       if (used + target.length > block.length) [block, used] = [cipher.update(new Uint8Array(blockBytes)), 0];
       target.set(block.subarray(used, used + target.length));
       used += target.length;

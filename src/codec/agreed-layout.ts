@@ -1,17 +1,17 @@
 /**
- * The layout that a job's parameters ask for, without its gradients: a passive party derives it from what was agreed,
- * so that the active party cannot claim another. Whoever sends plaintexts that are wider than sums of gradients need
- * could mark people by bits of their own, and read them off the sums.
+ * The layout that follows from a job's parameters, without its gradients: a passive party derives it from what was
+ * agreed, so that the active party cannot claim another. A malicious active party with plaintexts wider than sums of
+ * gradients need could mark instances by single bits, and read them from the sums.
  *
- * Its plaintexts and widths are the job's to the bit: no width depends on the gradients, nor on their bounds. Shifts
- * and resolutions are the active party's own.
+ * The number and widths of plaintexts equal the job's to the bit: no width depends on the gradients, nor on their
+ * bounds. Shifts and resolutions are known to the active party only.
  */
 import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
 import { codecWith } from "../base/parameters/parameters.ts";
 import { autoSlots, buildLayout, type GradientLayout } from "./layout.ts";
 import type { Slot } from "./slot.ts";
 
-/** What both sides have agreed on. */
+/** The agreed terms. */
 export interface LayoutTerms {
   readonly codec: string;
   /** 0: the paper's layout, whose slots have `slotBits` information bits. */
@@ -25,7 +25,7 @@ export interface LayoutTerms {
   readonly maxLeaves: number;
 }
 
-/** @throws TandemError LAYOUT_OVERFLOW, KEY_TOO_SHORT or USAGE where there is no such layout */
+/** @throws TandemError LAYOUT_OVERFLOW, KEY_TOO_SHORT or USAGE if there is no such layout */
 export function agreedLayout(terms: LayoutTerms, instanceCount: number, plaintextBitsMax: number): GradientLayout {
   const noise = noiseScaleOf(terms);
   const codec = terms.codec === "unbatched" ? "unbatched" : "batched";

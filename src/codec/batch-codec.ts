@@ -1,7 +1,7 @@
 /**
  * Encode and decode by a GradientLayout (paper sec. III-A): gradients to the integer grid, the grid to plaintexts, and
- * decrypted sums back to integer slot sums. Only base/gradients/quantised-gradients.ts makes real numbers of them
- * again.
+ * decrypted sums back to integer slot sums. Only base/gradients/quantised-gradients.ts converts them back to real
+ * numbers.
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
@@ -57,10 +57,11 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
 }
 
 /**
- * Reads the slot sums of one aggregate of `count` instances from plaintext `p` standing at `bitOffset` of `bytes`
- * and writes them to the row of `target` that starts at `targetOffset`. With noise `count` is the most that they can
- * be; of nobody there is no noise.
- * @throws TandemError DECODE_OVERFLOW if padding bits are all ones, or a sum is larger than `count` values can make
+ * Reads the slot sums of one aggregate of `count` instances from plaintext `p` at `bitOffset` of `bytes` and writes
+ * them
+ * to the row of `target` that starts at `targetOffset`. With noise `count` is the maximum possible; an empty aggregate
+ * has no noise.
+ * @throws TandemError DECODE_OVERFLOW if padding bits are all ones, or a sum exceeds what `count` values allow
  */
 export function decodeSums(
   layout: GradientLayout,
@@ -100,7 +101,7 @@ function readLimbs(bytes: Uint8Array, start: number, slot: Slot): [high: number,
   return [readField(bytes, start + lowBits, slotBits(slot) - lowBits), readField(bytes, start, lowBits)];
 }
 
-/** @throws TandemError DECODE_OVERFLOW for what `count` values and the largest noise cannot make */
+/** @throws TandemError DECODE_OVERFLOW for a sum beyond what `count` values and the largest noise allow */
 function noisySum(slot: Slot, noise: SlotNoise, field: bigint, count: number): bigint {
   const { largest, excess, max } = noise;
   const sum = field - offsetOf(noise);
@@ -121,8 +122,8 @@ function writeSum(layout: GradientLayout, sum: bigint, target: Float64Array, tar
 }
 
 /**
- * What whoever sums adds to plaintext `p` of an aggregate: noise, and the offset in place of the excess of its `count`
- * values. It stands at `bitOffset` of `bytes`, where nothing stands yet.
+ * Writes what the passive party adds to plaintext `p` of an aggregate: noise, and the offset in place of the excess of
+ * its `count` values. It is written at `bitOffset` of `bytes`, which is zero there.
  * @param noise per slot, for this aggregate
  */
 export function encodeNoise(
@@ -135,7 +136,7 @@ export function encodeNoise(
 ): void {
   for (const { slot: index, offset } of fieldsOf(layout, p)) {
     const slot = layout.slots[index];
-    assert(slot.noise !== undefined, "a layout with noise");
+    assert(slot.noise !== undefined, "the layout has noise");
     const constant = offsetOf(slot.noise) - BigInt(count) * BigInt(slot.noise.excess) + BigInt(noise[index]);
     assert(constant >= 0n, "noise is within its bounds");
     writeField(bytes, bitOffset + offset, Number(constant & lowMask));
@@ -156,7 +157,7 @@ const lowMask = BigInt(highLimb) - 1n;
 function overflow(): TandemError {
   return new TandemError(
     "DECODE_OVERFLOW",
-    "a decrypted sum overflows its slot: wrong key, corrupt data or a peer that deviates",
+    "a decrypted sum overflows its slot: wrong key, corrupt data or a deviating peer",
   );
 }
 

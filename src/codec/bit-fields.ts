@@ -7,7 +7,7 @@ import { assert } from "../base/assert.ts";
 
 export const fieldBitsMax = 53;
 
-/** Adds `value` into bits that are still zero. */
+/** Adds `value` to bits that are still zero. */
 export function writeField(bytes: Uint8Array, bitOffset: number, value: number): void {
   let byte = bitOffset >>> 3;
   const lowBits = bitOffset & 7;

@@ -21,7 +21,7 @@ const squared = (g: Float64Array, h: Float64Array): RealGradients => ({
 });
 const finite = fc.double({ min: -1e30, max: 1e30, noNaN: true });
 
-describe("the width that a passive party is told", () => {
+describe("the width that a passive party learns", () => {
   test("depends on the number of instances only, never on the gradients", () => {
     fc.assert(
       fc.property(
@@ -89,7 +89,7 @@ describe("a range taken from the data", () => {
   });
 
   test.each([1 + Number.EPSILON, 4 * (1 + Number.EPSILON), -(2 ** 40) * (1 + Number.EPSILON)])(
-    "%d is not truncated and not refused",
+    "%d is neither truncated nor rejected",
     (value) => {
       const [slot] = gradientLayout(batched, 255, squared(Float64Array.of(value), Float64Array.of(1))).slots;
       expect(slot.shift).toBeLessThanOrEqual(-Math.abs(value));
@@ -97,7 +97,7 @@ describe("a range taken from the data", () => {
     },
   );
 
-  test("gradients beyond what doubles can sum are refused at once; tiny ones pass", async () => {
+  test("gradients beyond what doubles can sum are rejected at once; tiny ones pass", async () => {
     for (const value of [1e308, -1e200, Infinity, Number.NaN]) {
       await expectError(
         () => gradientLayout(batched, 255, squared(Float64Array.of(value), Float64Array.of(1))),

@@ -1,7 +1,7 @@
 /**
- * The slot layout of one tree's gradients. It comes from the objective's bounds where they exist, otherwise from the
- * actual range, rounded up to a power of two. The widths depend on the number of instances only, never on the
- * gradients: a layout's width tells a passive party nothing.
+ * The slot layout of one tree's gradients. It is based on the objective's bounds if they exist, otherwise on the actual
+ * range, rounded up to a power of two. The widths depend on the number of instances only, never on the gradients: a
+ * layout's width reveals nothing to a passive party.
  */
 import { TandemError } from "../base/error.ts";
 import type { NoiseScale } from "../base/noise/noise-scale.ts";
@@ -20,7 +20,7 @@ export function gradientLayout(
 ): GradientLayout {
   const instanceCount = values[0].length;
   if (hidesCounts && parameters.layout === "paper")
-    throw new TandemError("USAGE", "the paper's layout needs counts, which are not told here. Use layout auto");
+    throw new TandemError("USAGE", "the paper's layout needs counts, which are not sent in this job. Use layout auto");
   const grid = hidesCounts ? { unit: 2 ** parameters.resolution_bits, max: noise?.max ?? 0 } : null;
   const slots =
     parameters.layout === "paper"
@@ -34,11 +34,11 @@ export function gradientLayout(
   return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax, noise, hidesCounts);
 }
 
-/** Far from where the arithmetic of slots and gains would leave the range of doubles. */
+/** Far below the range in which the arithmetic of slots and gains would overflow doubles. */
 const magnitudeMin = 2 ** -400;
 const magnitudeMax = 2 ** 400;
 
-/** Up to a power of two, and for gradients down to its negative: the slot's width does not depend on the values. */
+/** Symmetric for gradients, up to a power of two: the slot's width does not depend on the values. */
 function rangeOf(values: Float64Array, isHessian: boolean): Range {
   const max = powerAbove(values);
   return { min: isHessian ? 0 : -max, max };

@@ -46,7 +46,7 @@ describe("encode, aggregate, decode", () => {
     kind: fc.constantFrom("auto" as const, "paper" as const),
     keyBits: fc.constantFrom(127, 255, 1023),
   });
-  test("integer slot sums come back exactly, for general d, both codecs and both layouts", () => {
+  test("integer slot sums are decoded exactly, for general d, both codecs and both layouts", () => {
     fc.assert(
       fc.property(
         shape,
@@ -77,7 +77,7 @@ describe("encode, aggregate, decode", () => {
     );
   });
 
-  test("sums above 2^53 come back exactly, in limbs", () => {
+  test("sums above 2^53 are decoded exactly, in limbs", () => {
     const n = 3000;
     const bounds = [
       { min: -1, max: 1 },
@@ -122,7 +122,7 @@ describe("encode, aggregate, decode", () => {
 });
 
 describe("auto layout", () => {
-  test("no sum can touch the padding, for any number of instances", () => {
+  test("no sum reaches the padding, for any number of instances", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 3_000_000 }),
@@ -144,7 +144,7 @@ describe("auto layout", () => {
     expect(new Set(widths).size).toBe(1);
   });
 
-  test("a resolution that cannot be summed exactly is refused with one that can", () => {
+  test("a resolution that cannot be summed exactly is rejected with one that can", () => {
     const bounds = [{ min: -1, max: 1 }];
     expect(() => autoSlots({ ...defaults, padding: 16, resolution_bits: 44 }, bounds, 1_000_000)).toThrow(
       /--resolution-bits (\d+) or less/,
@@ -181,7 +181,7 @@ describe("paper layout", () => {
     expect(() => paperSlots({ ...defaults, alpha_max: 1e7, r: 40 }, 2, 91_500)).not.toThrow();
   });
 
-  test("too many instances are refused with parameters that work", () => {
+  test("too many instances are rejected with parameters that work", () => {
     const message = caught(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, 91_500));
     const alphaMax = Number(/alpha_max (\S+) or more/.exec(message)?.[1]);
     expect(() => paperSlots({ ...defaults, alpha_max: alphaMax, r: 30 }, 2, 91_500)).not.toThrow();
@@ -190,7 +190,7 @@ describe("paper layout", () => {
     expect(() => paperSlots({ ...defaults, alpha_max: 1e5, r: 30 }, 2, instances + 1)).toThrow(/could overflow/);
   });
 
-  test("alpha_max below alpha, and slots wider than two limbs, are refused", () => {
+  test("alpha_max below alpha, and slots wider than two limbs, are rejected", () => {
     expect(() => paperSlots({ ...defaults, alpha_max: 10 }, 2, 5)).toThrow(
       /alpha_max must be at least codec_alpha \(20\); got 10$/,
     );
@@ -200,7 +200,7 @@ describe("paper layout", () => {
   });
 });
 
-describe("decoding refuses what cannot be", () => {
+describe("decoding rejects impossible sums", () => {
   const layout = buildLayout("batched", [{ shift: 0, alpha: 4, alphaMax: 16, r: 4, padding: 2 }], 8, 127);
   const decode = (value: number, count: number): Float64Array => {
     const target = new Float64Array(1);
@@ -222,7 +222,7 @@ describe("decoding refuses what cannot be", () => {
   test("padding bits all ones", () => {
     expect(() => decode(0b11_0000, 8)).toThrow(/overflows its slot/);
   });
-  test("a sum larger than the counted values can make", () => {
+  test("a sum beyond what the count allows", () => {
     expect(decode(8, 2)[0]).toBe(8);
     expect(() => decode(9, 2)).toThrow(/overflows its slot/);
   });

@@ -1,11 +1,12 @@
 /**
  * How an instance's gradient vector becomes one or more Paillier plaintexts.
  *
- * `batched` (the paper): all slots of an instance stand in one plaintext, the first slot highest, eq. (8):
+ * `batched` (the paper): all slots of an instance are in one plaintext, the first slot highest, eq. (8):
  *
  *   z_i = [ padding | q_i1 ][ padding | q_i2 ] ... [ padding | q_id ]      d slots, lowest bits at the right
  *
- * (several plaintexts where d slots are wider than the key holds). `unbatched` (SecureBoost): one plaintext per slot.
+ * (several plaintexts if d slots are wider than the key's plaintext). `unbatched` (SecureBoost): one plaintext per
+ * slot.
  * Both use the same slots and so the same quantised gradients, which is why both train the same model.
  */
 import { TandemError } from "../base/error.ts";
@@ -33,19 +34,19 @@ export interface GradientLayout {
   readonly slots: readonly Slot[];
   /** The number of values whose sum is proven not to overflow. */
   readonly instanceCountMax: number;
-  /** Columns per slot: 2 where sums of some slot may not fit one double. */
+  /** Columns per slot: 2 if sums of some slot may exceed one double. */
   readonly limbs: 1 | 2;
   /** Per plaintext: the slots in it, highest first. */
   readonly plaintexts: readonly (readonly number[])[];
   /** Bits of the widest plaintext: the stride at which sums can be packed side by side. */
   readonly plaintextBits: number;
-  /** What passive parties add to sums; null: nothing. */
+  /** The noise that passive parties add to sums; null: none. */
   readonly noise: NoiseScale | null;
-  /** Nobody tells counts, so values are rounded to integers of either sign; as with noise. */
+  /** Counts are not sent, so values are rounded to signed integers, as with noise. */
   readonly hidesCounts: boolean;
 }
 
-/** Cuts slots into plaintexts of at most `plaintextBitsMax` bits. */
+/** Distributes slots over plaintexts of at most `plaintextBitsMax` bits. */
 export function buildLayout(
   codec: CodecParameters["codec"],
   slots: readonly Slot[],
@@ -147,7 +148,7 @@ function autoSlot(parameters: CodecParameters, bound: Range, isSigned: boolean, 
   const resolution = unit * 2 ** -parameters.resolution_bits;
   const shift = Math.min(bound.min, 0);
   const alpha = bound.max - shift;
-  // alpha / resolution at the most, whatever the bounds are: passive parties know the width without them.
+  // At most alpha / resolution, for any bounds: passive parties know the width without them.
   const levels = (isSigned || shift < 0 ? 2 : 1) * 2 ** parameters.resolution_bits;
   let r = 1;
   // n (alpha / resolution + 1/2) < 2^r keeps the padding at zero: stronger than the paper's condition.
@@ -155,7 +156,7 @@ function autoSlot(parameters: CodecParameters, bound: Range, isSigned: boolean, 
   return { shift, alpha, alphaMax: resolution * 2 ** r, r, padding: parameters.padding };
 }
 
-/** The same grid with room for noise, and for sums of either sign. */
+/** The same grid with room for noise, and for signed sums. */
 function noisySlot(
   slot: Slot,
   isSigned: boolean,
@@ -169,12 +170,12 @@ function noisySlot(
   return { ...slot, r, alphaMax: slotResolution(slot) * 2 ** r, noise };
 }
 
-/** Numbers that a row of sums has besides its count. */
+/** The number of sums in a row, without its count. */
 export function columnCount(layout: GradientLayout): number {
   return layout.slots.length * layout.limbs;
 }
 
-/** The argument that no sum of this job can overflow, one line per slot, for people to read. */
+/** A human-readable proof that no sum of this job can overflow, one line per slot. */
 export function overflowProof(layout: GradientLayout): string[] {
   return layout.slots.map((slot, index) => {
     const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);

@@ -1,4 +1,4 @@
-/** Slots of either sign, with room for noise: what is encoded, added and decoded, up to the edge. */
+/** Signed slots with room for noise: encoding, addition and decoding, up to the limits. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { codecWith } from "../base/parameters/parameters.ts";
@@ -55,7 +55,7 @@ function decoded(layout: GradientLayout, g: number[], h: number[], summed: numbe
 }
 
 describe.each([24, 44])("resolution of %d bits", (resolutionBits) => {
-  test.each(["batched", "unbatched"])("%s: sums and noise come back, exactly and with their signs", (codec) => {
+  test.each(["batched", "unbatched"])("%s: sums and noise are decoded exactly and with their signs", (codec) => {
     const value = fc.double({ min: -1, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 30 }), fc.integer(), fc.integer(), (g, eG, eH) => {
@@ -79,7 +79,7 @@ describe.each([24, 44])("resolution of %d bits", (resolutionBits) => {
   });
 });
 
-test("signed integers need no count to become real numbers again", () => {
+test("signed integers convert to real numbers without counts", () => {
   const parameters = codecWith();
   const g = Float64Array.of(-1, -0.3, 0, 0.3, 1);
   const { grids, columns, noise } = quantiserFor(
@@ -101,20 +101,20 @@ test("without noise nothing is signed", () => {
 });
 
 describe("no overflow", () => {
-  test.each([1, 2, 90, 1000, 22_500, 65_535, 65_536])("%d people: one bit less is too little", (count) => {
+  test.each([1, 2, 90, 1000, 22_500, 65_535, 65_536])("%d instances: one bit less is too little", (count) => {
     for (const answerNoise of [1e-6, 1, 1000]) {
       const { slots } = agreedLayout(termsOf({ answerNoise }), count, keyBits);
       for (const slot of slots) {
         expect(cannotOverflow(slot, count)).toBe(true);
         expect(largestField(slot, count)).toBeLessThan(2n ** BigInt(slot.r));
         expect(largestField(slot, count)).toBeGreaterThanOrEqual(2n ** BigInt(slot.r - 1));
-        // More people than the offset is made for: a field could be negative.
+        // More instances than the offset was computed for: a field could be negative.
         expect(cannotOverflow(slot, count + 1)).toBe(false);
       }
     }
   });
 
-  test("the largest and the smallest field there can be are read back", () => {
+  test("the largest and the smallest possible field are decoded", () => {
     const count = 7;
     const [ones, zeros] = [new Array<number>(count).fill(1), new Array<number>(count).fill(0)];
     const everybody = ones.map((_, i) => i);
@@ -141,7 +141,7 @@ describe("no overflow", () => {
     expect(overflowProof(layout)[0]).toMatch(/^slot 0 \(g\): .* with noise of at most \d+ and the offset \d+ sum to/);
   });
 
-  test("a field that so few people cannot make is refused, and of nobody everything but zero", () => {
+  test("a field beyond what the count allows is rejected, and for no instances every non-zero field", () => {
     const layout = layoutOf(termsOf(), [1, 1, 1, 1], [0, 0, 0, 0]);
     const field = (value: bigint, count: number) => (): void =>
       decodeSums(layout, 0, fromBig(value, 32), 0, count, new Float64Array(2), 0);
@@ -161,7 +161,7 @@ describe("no overflow", () => {
   });
 });
 
-test("what a passive party derives is what the active party uses, whatever the gradients are", () => {
+test("the passive party derives the layout that the active party uses, for any gradients", () => {
   for (const changes of [
     {},
     { codec: "unbatched" },
@@ -181,7 +181,7 @@ test("what a passive party derives is what the active party uses, whatever the g
   }
 });
 
-test("without noise it is known to the bit too, whatever bounds the objective and its weights give", () => {
+test("without noise it is fixed to the bit too, for any bounds of the objective and weights", () => {
   const range = fc.double({ min: 2 ** -20, max: 2 ** 20, noNaN: true });
   fc.assert(
     fc.property(

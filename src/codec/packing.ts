@@ -1,6 +1,7 @@
 /**
- * Packing of sums: several aggregated plaintexts side by side in one ciphertext. The passive party shifts them there
- * under encryption (Horner), and the active party decrypts one ciphertext instead of many.
+ * Packing of sums: several aggregated plaintexts in one ciphertext. The passive party shifts them there under
+ * encryption
+ * (Horner), and the active party decrypts one ciphertext instead of many.
  *
  *   packed = sum_0 + sum_1 2^stride + sum_2 2^(2 stride) + ...        stride = the layout's plaintextBits
  */
@@ -9,7 +10,7 @@ export interface SumPacking {
   readonly perCiphertext: number;
 }
 
-/** A key of exactly b bits has n >= 2^(b-1): whatever fits into b-1 bits is below n. */
+/** A key of exactly b bits has n >= 2^(b-1): any number of b-1 bits is below n. */
 export function plaintextBitsMax(keyBits: number): number {
   return keyBits - 1;
 }

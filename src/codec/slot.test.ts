@@ -18,7 +18,7 @@ function roundTrip(slot: Slot, values: readonly number[]): number {
   return sum * slotResolution(slot) + values.length * slot.shift;
 }
 
-/** The paper's bound: n/2 * alpha_max / 2^r plus what truncation cuts off. */
+/** The paper's bound: n/2 * alpha_max / 2^r plus the truncation error. */
 function errorBound(slot: Slot, values: readonly number[]): number {
   const truncated = values.reduce((total, value) => total + Math.max(0, value - slot.shift - slot.alpha), 0);
   return (values.length / 2) * slotResolution(slot) + truncated;
@@ -45,7 +45,7 @@ test("the error of a sum stays within the paper's bound, truncation included", (
     fc.property(slots, values, (slot, aboveShift) => {
       const given = aboveShift.map((u) => slot.shift + u);
       const exact = given.reduce((total, value) => total + value, 0);
-      // A hair for the floating-point sums on both sides, nothing more.
+      // A small tolerance for the floating-point sums on both sides.
       const slack = 1e-9 * (1 + aboveShift.reduce((total, u) => total + u + Math.abs(slot.shift), 0));
       expect(Math.abs(roundTrip(slot, given) - exact)).toBeLessThanOrEqual(errorBound(slot, given) + slack);
     }),
@@ -72,7 +72,7 @@ test("a column is quantised exactly like its values", () => {
   ).toThrow(/below the layout's shift/);
 });
 
-test("a value below the shift is refused, not clamped; one above alpha is truncated", () => {
+test("a value below the shift is rejected, not clamped; one above alpha is truncated", () => {
   const slot: Slot = { shift: -10, alpha: 20, alphaMax: 1e6, r: 30, padding: 2 };
   expect(() => quantiseValue(slot, -10.5)).toThrow(/below the layout's shift/);
   expect(() => quantiseValue(slot, Number.NaN)).toThrow(/below the layout's shift/);
@@ -113,7 +113,7 @@ describe("no overflow, at the boundary from both sides", () => {
     expect(n - countMax(slot)).toBeLessThanOrEqual(1);
   });
 
-  test("the paper's looser condition n * alpha < alpha_max is not sufficient, the exact one refuses it", () => {
+  test("the paper's looser condition n * alpha < alpha_max is not sufficient, and rejected by the exact one", () => {
     const slot: Slot = { shift: 0, alpha: 1, alphaMax: 1001, r: 3, padding: 1 };
     expect(1000 * slot.alpha).toBeLessThan(slot.alphaMax);
     expect(cannotOverflow(slot, 1000)).toBe(false);

@@ -20,29 +20,29 @@ export interface Slot {
   readonly alphaMax: number;
   readonly r: number;
   readonly padding: number;
-  /** In a job with noise; left out: none. */
+  /** Only in a job with noise. */
   readonly noise?: SlotNoise;
 }
 
 /**
- * How the sums of a slot travel where whoever sums adds noise, and tells no counts. Values of either sign have an
- * excess added before encryption, so that plaintexts are not negative. Whoever sums knows how many they are, and takes
- * it away again; what then stands in a field is
+ * The encoding of a slot's sums with noise, where counts are not sent. Signed values have an excess added before
+ * encryption, so that plaintexts are not negative. The passive party knows the count, and subtracts the excess again;
+ * the field then contains
  *
- *   sum + noise + offset        offset = excess * the number of people + the largest noise: never negative
+ *   sum + noise + offset        offset = excess * the number of instances + the largest noise: never negative
  */
 export interface SlotNoise {
   /** The largest magnitude of a quantised value. */
   readonly largest: number;
-  /** The largest for values of either sign, 0 for others. */
+  /** The largest magnitude for signed values, 0 for others. */
   readonly excess: number;
   /** The largest magnitude of noise. */
   readonly max: number;
-  /** How many people the offset is made for. */
+  /** The number of instances for which the offset is computed. */
   readonly people: number;
 }
 
-/** What stands for zero in a decrypted field; it may not fit a double. */
+/** The value of zero in a decrypted field; may exceed a double. */
 export function offsetOf({ excess, people, max }: SlotNoise): bigint {
   return BigInt(people) * BigInt(excess) + BigInt(max);
 }
@@ -80,7 +80,7 @@ export function quantiseValue(slot: Slot, value: number): number {
   return quantiseShifted(slot, Math.min(shifted, slot.alpha)); // eq. (6)
 }
 
-/** quantiseValue of a whole column, with what does not change taken out of the loop. */
+/** quantiseValue for a whole column, with invariants hoisted out of the loop. */
 export function quantiseColumn(slot: Slot, values: Float64Array): Float64Array {
   const { shift, alpha, alphaMax, noise } = slot;
   const levels = 2 ** slot.r;
@@ -110,7 +110,7 @@ function quantiseShifted(slot: Slot, shifted: number): number {
   return Math.floor((2 ** slot.r * shifted) / slot.alphaMax + 0.5); // eq. (7)
 }
 
-/** eq. (7) without a shift: it could only be taken back by counts, which are not told. */
+/** eq. (7) without a shift, which could only be undone with counts, which are not sent. */
 function quantiseSigned(slot: Slot, { largest }: SlotNoise, value: number): number {
   const top = slot.shift + slot.alpha;
   return Math.min(Math.floor(Math.min(value, top) / slotResolution(slot) + 0.5), largest);
@@ -121,7 +121,7 @@ export function quantisedMax(slot: Slot): number {
   return slot.noise?.largest ?? quantiseShifted(slot, slot.alpha);
 }
 
-/** The most that can stand in a field over n values. */
+/** The largest possible field over n values. */
 export function largestField(slot: Slot, count: number): bigint {
   const sum = BigInt(count) * BigInt(quantisedMax(slot));
   return slot.noise === undefined ? sum : sum + BigInt(slot.noise.max) + offsetOf(slot.noise);
@@ -133,10 +133,11 @@ export function largestField(slot: Slot, count: number): bigint {
  *   n (2^r alpha / alpha_max + 1/2) < (2^padding - 1) 2^r          the paper's condition, for general padding
  *
  * This is decided exactly: doubles are dyadic rationals, so both sides are compared as integers. Floating point may
- * quantise a little differently, so the sum of what it makes is checked as well. And sums must stay exact in doubles.
+ * quantise slightly differently, so the sum of its results is checked as well. And sums must stay exact in doubles.
  *
- * With noise, values are at most slot.noise.largest whatever is rounded, so the largest field says all; and the
- * smallest is not negative for as many people as the offset is made for.
+ * With noise, values are at most slot.noise.largest after rounding, so the largest field decides; and the smallest is
+ * not
+ * negative for as many instances as the offset is computed for.
  */
 export function cannotOverflow(slot: Slot, count: number): boolean {
   const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
@@ -173,7 +174,7 @@ export function countMax(slot: Slot): number {
 
 /**
  * The same slot with the smallest alpha_max (to about 1%) that carries `count` values, or null if its r is too small
- * for that many whatever alpha_max is.
+ * for that many with any alpha_max.
  */
 export function withSmallestAlphaMax(slot: Slot, count: number): Slot | null {
   const room = (2 ** slot.padding - 1) * 2 ** slot.r - count / 2;

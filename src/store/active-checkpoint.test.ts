@@ -1,4 +1,4 @@
-/** What the active party stores between trees comes back bit for bit, and says what is not as it was. */
+/** The active party's checkpoint is read back bit for bit, and differences of a resumed job are reported. */
 import { paillier, PaillierSecret } from "../scheme/paillier/paillier.ts";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,7 +49,7 @@ function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
 }
 
 describe("a checkpoint", () => {
-  test("comes back bit for bit, readable by its owner only", async () => {
+  test("is read back bit for bit, readable by its owner only", async () => {
     await writeActiveCheckpoint(folder, checkpoint(), diskStorage);
     const back = await readActiveCheckpoint(folder, paillier, diskStorage);
     expect(back).toMatchObject({
@@ -70,7 +70,7 @@ describe("a checkpoint", () => {
     expect((await stat(checkpointPath(folder))).mode & 0o777).toBe(0o600);
   });
 
-  test("of many rows is written in pieces, and comes back", async () => {
+  test("of many rows is written in pieces, and read back", async () => {
     const aligned = Uint32Array.from({ length: 400_001 }, (_, row) => 7 * row);
     const long = Float64Array.from(aligned, (row) => Math.sin(row));
     const pieces: number[] = [];
@@ -95,13 +95,13 @@ describe("a checkpoint", () => {
     expect(isSame(back?.progress?.layerMargins, long.slice(3))).toBe(true);
   });
 
-  test("before the first tree, without alignment; and none at all", async () => {
+  test("before the first tree, without alignment; and no checkpoint", async () => {
     await writeActiveCheckpoint(folder, checkpoint({ aligned: null, progress: null }), diskStorage);
     expect(await readActiveCheckpoint(folder, paillier, diskStorage)).toMatchObject({ aligned: null, progress: null });
     expect(await readActiveCheckpoint(join(folder, "elsewhere"), paillier, diskStorage)).toBeNull();
   });
 
-  test("with a model that training goes on from, before its first round and after it", async () => {
+  test("of a warm start, before its first round and after it", async () => {
     const start = {
       model: "ab".repeat(32),
       objective: "binary:logistic",
@@ -116,7 +116,7 @@ describe("a checkpoint", () => {
     expect(back?.progress?.trees).toEqual(trees);
   });
 
-  test("with a key that is none: the field is named, and no value", async () => {
+  test("with an invalid key: the error names the field, never a value", async () => {
     await writeActiveCheckpoint(folder, checkpoint(), diskStorage);
     const text = await readFile(checkpointPath(folder), "utf8");
     const prime = key.secretPrimes().p.prime.toString(16);
@@ -138,7 +138,7 @@ describe("a checkpoint", () => {
     expect(error.message).not.toContain(prime.slice(0, 16));
   });
 
-  test("what is not as it was is named, but not the digest of the data", () => {
+  test("changed fields are named, but not the digest of the data", () => {
     expect(identityDifference({ a: 1, b: "x" }, { a: 1, b: "x" })).toBeNull();
     expect(identityDifference({ a: 1 }, { a: 2 })).toBe("a was 1 when the job began and is 2 now");
     expect(identityDifference({}, { a: true })).toBe("a was undefined when the job began and is true now");

@@ -1,10 +1,10 @@
 /**
- * The active party's checkpoint (mode 0600): all that a restart needs to continue a job as if nothing had happened. It
- * holds the secret of the job's scheme and is removed when the job has ended well. Obfuscators are never in it.
+ * The active party's checkpoint (mode 0600): everything a restart needs to resume a job. It holds the secret of the
+ * job's scheme and is removed when the job has succeeded. It never contains obfuscators.
  *
- * Most rounds are lines that are added to its end (round-lines.ts); now and then it is written anew.
+ * Most rounds are appended as lines (round-lines.ts); from time to time the whole file is written again.
  *
- * `identity` is what must not change while a job is under way, field by field.
+ * `identity` holds what must not change during a job, field by field.
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -29,22 +29,22 @@ import { bytesFrom, doublesFrom, rowsFrom, textOf, textPieces } from "./stored-n
 
 export type JobIdentity = Readonly<Record<string, string | number | boolean>>;
 
-/** The field of an identity that is a digest and not for people's eyes. */
+/** The digest field of an identity, which is not shown to users. */
 export const dataDigestField = "data";
 
 export interface ActiveCheckpoint {
   readonly identity: JobIdentity;
   readonly jobId: Uint8Array;
   readonly secret: SchemeSecret;
-  /** What the active party draws its columns with. */
+  /** The secret of the active party's column sampling. */
   readonly samplingSecret: string;
-  /** What the scheme could do of the resolution that was asked for; left out: all of it. */
+  /** The resolution that the scheme supports; left out: the requested one. */
   readonly resolutionBits?: number | undefined;
-  /** Rows common to all parties; null where nothing was aligned. */
+  /** Rows common to all parties; null without alignment. */
   readonly aligned: Uint32Array | null;
-  /** The model that training goes on from, which may be gone when the job is continued; null: none. */
+  /** The model of a warm start, whose file may be gone when the job is resumed; null: none. */
   readonly start: ActiveStart | null;
-  /** Null before the first round has ended. */
+  /** Null before the end of the first round. */
   readonly progress: ActiveProgress | null;
 }
 
@@ -56,7 +56,7 @@ const contents = z.strictObject({
   sampling: z.string(),
   resolution: z.number().int().positive().optional(),
   aligned: z.base64().nullable(),
-  /** The trees of the model come first among `trees`. */
+  /** The trees of the warm-start model come first among `trees`. */
   start: z
     .strictObject({
       model: z.string(),
@@ -65,10 +65,10 @@ const contents = z.strictObject({
     })
     .nullable(),
   trees: z.array(treeSchema),
-  /** Empty before the first round has ended; with `dart` where margins begin. */
+  /** Empty before the end of the first round; with `dart` the initial margins. */
   margins: z.base64(),
   dart: dartSchema.optional(),
-  /** Those that the layer under way began with, where some of its rounds have ended and others have not. */
+  /** The margins at the beginning of the current layer, if only some of its rounds have ended. */
   layer: z.base64().optional(),
   best: bestSchema,
 });
@@ -79,7 +79,7 @@ const kind: SealedKind<z.infer<typeof contents>> = {
   noun: "a checkpoint",
   schema: contents,
   code: "CHECKPOINT",
-  advice: "Put the file back as it was, or remove it and begin anew under another name",
+  advice: "Restore the file, or remove it and start again under another name",
 };
 
 export const checkpointPath = (folder: string): string => join(folder, "checkpoint.json");
@@ -126,7 +126,7 @@ export async function writeActiveCheckpoint(
   await writeSealedPieces(checkpointPath(folder), kind, pieces, storage);
 }
 
-/** What stands between the braces. */
+/** The text between the braces. */
 function fieldsOf(fields: object): string {
   return storedJson(fields).slice(1, -1);
 }
@@ -138,7 +138,7 @@ function* quoted(values: Uint32Array | Float64Array): Generator<string> {
 }
 
 /**
- * @returns null where there is none
+ * @returns null if there is no checkpoint
  * @throws TandemError CHECKPOINT naming the file and what is wrong with it
  */
 export async function readActiveCheckpoint(
@@ -187,7 +187,7 @@ async function readSecret(path: string, scheme: Pick<Scheme, "readSecret">, text
   }
 }
 
-/** @returns what is not as it was when the job began, in words; or null */
+/** @returns a message about the first field that has changed since the job began; or null */
 export function identityDifference(stored: JobIdentity, now: JobIdentity): string | null {
   for (const field of new Set([...Object.keys(stored), ...Object.keys(now)])) {
     if (stored[field] === now[field]) continue;

@@ -1,6 +1,6 @@
 /**
- * What an active party has had of this passive one, over all jobs: one file per partner in `.partners/`, beside the
- * jobs' folders. It outlives them: a job's folder may be removed, what it gave away stays given.
+ * What this passive party has disclosed to an active party, over all jobs: one file per partner in `.partners/`, next
+ * to the jobs' folders. It outlives them: removing a job's folder does not undo a disclosure.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ const budgetFile = z.strictObject({
   active: z.string(),
   spent: spending,
   /**
-   * Per job that is under way, by its id: how many of its trees have begun and stand in what was spent with the most
-   * that they can take, and how many of these have ended and stand there with what they took.
+   * Per current job, by its id: how many of its trees have begun, and are counted with the maximum that they can
+   * disclose, and how many of these have ended, and are counted with what they disclosed.
    */
   open: z.record(z.string(), z.strictObject({ begun: count, ended: count })),
 });
@@ -37,10 +37,10 @@ const kind: SealedKind<StoredBudget> = {
   noun: "a partner's budget",
   schema: budgetFile,
   code: "CHECKPOINT",
-  advice: "Put the file back as it was: it counts what this partner has had",
+  advice: "Restore the file: it counts what was disclosed to this partner",
 };
 
-/** A file about a partner, whose name may be any text. @param ending of the file's name */
+/** The path of a file about a partner, whose name may be any text. @param ending of the file's name */
 export function partnerPath(directory: string, active: string, ending: string): string {
   const digest = createHash("sha256").update(active).digest("hex").slice(0, 16);
   return join(directory, ".partners", `${digest}.${ending}`);
@@ -60,7 +60,7 @@ export async function writeBudget(directory: string, budget: StoredBudget, stora
   );
 }
 
-/** Writes into `.partners/`, which is made where it is not there: hardly ever, and this runs several times a tree. */
+/** Writes into `.partners/`, and creates the folder only after a failure: this runs several times per tree. */
 export async function inPartnersFolder(directory: string, storage: Storage, write: () => Promise<void>): Promise<void> {
   try {
     await write();

@@ -104,8 +104,8 @@ describe("a consent that is not what was signed", () => {
     ["the purpose", "loans", "cars"],
     ["the date", "2024-05", "2025-05"],
     ["a threshold", "1.5", "2.5"],
-    ["a space, which JSON would not mind", '"statement":', '"statement": '],
-    ["JSON that is none any more", "true}]", "tru}]"],
+    ["a space, which JSON would ignore", '"statement":', '"statement": '],
+    ["broken JSON", "true}]", "tru}]"],
   ])("%s was changed", (_what, before, after) =>
     expectRefused((text) => text.replace(before, after), "CONSENT", /changed after it was signed/),
   );
@@ -163,12 +163,12 @@ test.each([
   ["a share of another job", { ...given, share: { ...given.share, job: "autumn" } }, /not about the share/],
   ["another party's share", { ...given, share: { ...given.share, name: "retailer" } }, /not about the share/],
   [
-    "a threshold that no training makes",
+    "a threshold that no training produces",
     { ...given, share: { ...given.share, splits: [{ ...given.share.splits[0], threshold: 0.1 }] } },
     /float32/,
   ],
   ["a field too many", { ...given, more: 1 }, /more/],
-  ["a date that is none", { ...given, statement: { ...given.statement, date: "yesterday" } }, /./],
+  ["an invalid date", { ...given, statement: { ...given.statement, date: "yesterday" } }, /./],
   ["no purpose", { ...given, statement: { ...given.statement, purpose: "" } }, /./],
 ])("well signed, wrong contents: %s", async (_name, contents, message) => {
   await writeConsent(path, contents as Consent, signer);

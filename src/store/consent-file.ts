@@ -4,8 +4,8 @@
  * disclosure of thresholds.
  *
  * A file is one JSON object on one line: { "format", "certificate", "signature", "consent" }. The signature is over the
- * format, a line feed, and the text of `consent` as it stands in the file: nobody has to write it down again in the
- * same way. The format in front keeps it from being the signature of anything else that this key ever signs.
+ * format, a line feed, and the text of `consent` as it is in the file, so that no canonical form is needed. The format
+ * prefix separates it from any other signature of this key.
  *
  * @reveals active: where the party consents to an export, its splits of that model: names of features, thresholds or
  * categories, and
@@ -22,7 +22,7 @@ import { type PassiveShare, passiveShareSchema } from "./share-files.ts";
 
 const format = "tandem-consent/1";
 export const purposeCharactersMax = 500;
-/** Some hundred thousand splits. */
+/** About a hundred thousand splits. */
 const consentBytesMax = 64 << 20;
 
 const text = z.string().min(1);
@@ -38,10 +38,10 @@ const statement = z.strictObject({
   date: z.iso.datetime(),
   tandem: text,
 });
-/** XGBoost's thresholds are float32, and so are ours: another number was never trained. */
+/** XGBoost's thresholds are float32, and so are ours: no other number can result from training. */
 const share = passiveShareSchema.refine(
   ({ splits }) => splits.every((split) => !("threshold" in split) || Math.fround(split.threshold) === split.threshold),
-  { message: "a threshold is no float32 number" },
+  { message: "a threshold is not a float32 number" },
 );
 const consent = z
   .strictObject({ statement, share })
@@ -51,16 +51,16 @@ const consent = z
       both.statement.job === both.share.job &&
       both.statement.party === both.share.name,
     {
-      message: "the statement is not about the share beside it",
+      message: "the statement is not about the share in the same file",
     },
   );
 
 export interface ConsentStatement {
   readonly model: string;
   readonly job: string;
-  /** Who consents, by its own config. */
+  /** The consenting party, by the name in its own config. */
   readonly party: string;
-  /** Who may have the share: the name and the fingerprint under which the party has pinned it. */
+  /** The recipient of the share: the name and the fingerprint under which the party has pinned it. */
   readonly recipient: { readonly name: string; readonly fingerprint: string };
   readonly purpose: string;
   /** ISO 8601, in UTC. */
@@ -95,9 +95,8 @@ export async function writeConsent(path: string, given: Consent, { certificate, 
 }
 
 /**
- * A consent that its certificate's key has signed. Whose certificate it is, and whether it is pinned, is for the caller
- * to find out.
- * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file; CONSENT if it is not what was signed
+ * A consent that its certificate's key has signed. The caller checks whose certificate it is, and whether it is pinned.
+ * @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file; CONSENT if the signature does not match
  */
 export async function readConsent(
   path: string,
@@ -105,7 +104,7 @@ export async function readConsent(
   const contents = await readBoundedText(path, { sizeBytesMax: consentBytesMax, noun: "a consent" });
   if (contents === null) throw new TandemError("FILE_UNREADABLE", `${path}: the consent cannot be read: no such file`);
   const envelope = envelopeSyntax.exec(contents);
-  if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a consent, or only a part of one`);
+  if (envelope === null) throw new TandemError("FILE_FORMAT", `${path} is not a consent, or is truncated`);
   const [, given, der, signature, body] = envelope;
   if (given !== format) throw new TandemError("FILE_FORMAT", `${path} has the format ${given}, not ${format}`);
   const certificate = certificateFrom(path, der);
@@ -122,15 +121,15 @@ function signedBytes(body: string): Buffer {
   return Buffer.from(`${format}\n${body}`, "utf8");
 }
 
-/** These two hash by themselves; the others (ECDSA, RSA) are told how. */
+/** Ed25519 and Ed448 include their hash; ECDSA and RSA need one. */
 function digestFor({ asymmetricKeyType }: KeyObject): string | null {
   return asymmetricKeyType === "ed25519" || asymmetricKeyType === "ed448" ? null : "sha256";
 }
 
-/** A certificate whose key cannot be read, or signs nothing, as one for key exchange, has signed nothing. */
+/** False for a certificate whose key cannot be read, or is not a signing key. */
 function isSigned(certificate: X509Certificate, body: string, signature: string): boolean {
   try {
-    const { publicKey } = certificate; // OpenSSL reads it only now
+    const { publicKey } = certificate; // OpenSSL parses it only now
     return verify(digestFor(publicKey), signedBytes(body), publicKey, Buffer.from(signature, "base64"));
   } catch {
     return false;
@@ -145,7 +144,7 @@ function certificateFrom(path: string, der: string): X509Certificate {
   }
 }
 
-/** What is signed has one meaning: nobody can say later that it meant another. */
+/** Signed text must have a single meaning. */
 function jsonOf(path: string, body: string): unknown {
   const value = exactJson(body);
   if (value === undefined)

@@ -1,7 +1,7 @@
 /**
- * What an active party has asked of this passive one on one day: a file per partner in `.partners/`, beside the one of
- * all days. Numbers of what comes by the thousand are some ahead of what was asked. Removing the file gives the partner
- * a fresh day, and forgets nothing that it has had.
+ * What an active party has requested from this passive one on one day: a file per partner in `.partners/`, next to the
+ * one over all days. Frequent counts are written ahead of the requests. Removing the file gives the partner a fresh
+ * day, but does not reset the total budget.
  */
 import { z } from "zod";
 import type { Storage } from "../base/files/storage.ts";
@@ -22,12 +22,12 @@ const amounts = z.strictObject({
 const dailyFile = z.strictObject({
   /** The pinned name of the active party. */
   active: z.string(),
-  /** The latest day seen, in UTC: "2026-01-31". A clock that is set back does not make it another. */
+  /** The latest day seen, in UTC: "2026-01-31". Setting back the clock does not change it. */
   day: z.iso.date(),
   used: amounts,
-  /** Limits that this party's owner was told about, since they run low. */
+  /** Limits that are nearly used up, about which the owner was notified. */
   told: z.array(z.string()),
-  /** The job that was counted last: another attempt to begin it is none of its own. */
+  /** The last counted job: another attempt at it is not counted again. */
   lastJob: z.string(),
 });
 
@@ -40,7 +40,7 @@ const kind: SealedKind<StoredDay> = {
   noun: "what a partner has asked for in a day",
   schema: dailyFile,
   code: "CHECKPOINT",
-  advice: "Put the file back as it was, or remove it: the partner then has a fresh day",
+  advice: "Restore the file, or remove it: the partner then has a fresh day",
 };
 
 function dailyPath(directory: string, active: string): string {

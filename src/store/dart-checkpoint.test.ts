@@ -1,4 +1,4 @@
-/** A checkpoint of dart gives leaves, weights and margins back bit for bit, and what does not fit is not believed. */
+/** A dart checkpoint restores leaves, weights and margins bit for bit, and inconsistent ones are rejected. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { MemoryDisk } from "../../test/support/memory-disk.ts";
@@ -84,15 +84,15 @@ test("written whole, with rounds added, and in the middle of a layer", async () 
 test.each<[string, (dart: DartProgress) => DartProgress]>([
   ["a tree's leaves are missing", (dart) => ({ ...dart, placed: dart.placed.slice(1) })],
   ["there are more weights than trees", (dart) => ({ ...dart, weights: [...dart.weights, 1] })],
-  ["there are others than margins begin with", (dart) => ({ ...dart, start: dart.start.slice(1) })],
+  ["the number of initial margins differs", (dart) => ({ ...dart, start: dart.start.slice(1) })],
   [
-    "somebody ends at a split",
+    "an instance ends at a split",
     (dart) => ({ ...dart, placed: dart.placed.map((_, t) => placed(trees[t], new Uint32Array(people))) }),
   ],
-])("it is refused where %s", async (_what, changed) => {
+])("it is rejected if %s", async (_what, changed) => {
   await grow();
   await grow();
   const progress = progressNow();
   await write({ ...progress, dart: changed(course.progress) });
-  await expectError(read, "CHECKPOINT", /^jobs\/j\/checkpoint\.json .*begin anew/);
+  await expectError(read, "CHECKPOINT", /^jobs\/j\/checkpoint\.json .*start again/);
 });

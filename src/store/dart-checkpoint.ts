@@ -1,6 +1,6 @@
 /**
- * What a checkpoint keeps of booster dart: at which node of each tree every instance ends, and what trees weigh. Where
- * margins start stands in place of the margins, which follow by the sums that made them, bit for bit.
+ * The checkpoint fields of booster dart: the leaf of every instance in each tree, and the tree weights. The initial
+ * margins replace the margins, which are recomputed by the same sums, bit for bit.
  */
 import { z } from "zod";
 import type { TandemError } from "../base/error.ts";
@@ -12,9 +12,9 @@ import type { ActiveProgress } from "../protocol/active/role.ts";
 import { bytesFrom, doublesFrom, textOf } from "./stored-numbers.ts";
 
 export const dartSchema = z.strictObject({
-  /** Per tree a number per instance, of as many bytes as the tree's size needs. */
+  /** Per tree a number per instance, with as many bytes as the tree's size needs. */
   leaves: z.array(z.base64()),
-  /** Of the trees of layers that have ended, each one float64. */
+  /** The weights of the trees of finished layers, float64. */
   weights: z.base64(),
 });
 
@@ -26,7 +26,7 @@ export function storedWeights(weights: readonly number[]): string {
   return textOf(Float64Array.from(weights));
 }
 
-/** @param start where margins begin. @throws TandemError CHECKPOINT if leaves, weights and trees do not fit */
+/** @param start the initial margins. @throws TandemError CHECKPOINT if leaves, weights and trees are inconsistent */
 export function dartFrom<R>(
   { leaves, weights }: z.infer<typeof dartSchema>,
   trees: readonly Tree<R>[],
@@ -49,7 +49,7 @@ export function dartFrom<R>(
   return { margins, dart: { start, placed: all, weights: [...ofTrees] } };
 }
 
-/** Each instance's leaf. @throws what `wrong` makes if some number is no leaf's */
+/** Each instance's leaf. @throws the error of `wrong` if some number is not a leaf */
 export function leavesFrom<R>(text: string, tree: Tree<R>, wrong: () => TandemError): Uint32Array {
   const leaves = widened(bytesFrom(text), tree.length);
   const isLeaf = tree.map((node) => node.kind === "leaf");

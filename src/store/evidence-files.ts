@@ -1,12 +1,13 @@
 /**
- * What a party keeps of a job so that it can be verified afterwards (docs/verify.md), for its own eyes (mode 0600):
+ * What a party stores of a job for later verification (docs/verify.md), readable by its owner only (mode 0600):
  *
- *   evidence.json        its commitment with salt and facts, secrets among them, and who the others said they are
- *   evidence/00012.json  of a tree: the digests of its messages, the signatures of both sides, and what only this side
+ *   evidence.json        its commitment with salt and facts, including secrets, and the introductions of the others
+ *   evidence/00012.json  of a tree: the digests of its messages, the signatures of both parties, and what only this
+ * party
  *                        has
  *
- * They stay when the job is over. Where the config says `output.verifiable: false`, salt, facts, ciphertexts and
- * nonces are left out: the chain then proves that both sides had the same messages, and nothing more.
+ * They are kept after the job. With `output.verifiable: false` in the config, salt, facts, ciphertexts and nonces are
+ * left out: the chain then only proves that both parties had the same messages.
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -18,11 +19,11 @@ import { textOf, toHex } from "./stored-numbers.ts";
 
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 const base64 = z.base64();
-const advice = "Put the file back as it was, or begin anew under another name";
+const advice = "Restore the file, or start again under another name";
 
 export const introductionSchema = z.strictObject({ commitment: hex, certificate: base64 });
 
-/** What a commitment was made from. */
+/** The input of a commitment. */
 export const openedSchema = z.strictObject({
   salt: hex,
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
@@ -32,14 +33,14 @@ const evidenceFile = z.strictObject({
   role: z.enum(["active", "passive"]),
   name: z.string(),
   job: z.string(),
-  /** The job id; of a passive party also which of its beginnings under this id. */
+  /** The job id; for a passive party also the number of its beginning under this id. */
   run: z.string(),
   own: introductionSchema,
-  /** Null where nothing is kept. */
+  /** Null if nothing is stored. */
   opened: openedSchema.nullable(),
   /** The active party's rows that are common to all, base64; null: all, or a passive party. */
   aligned: base64.nullable(),
-  /** The first tree that the parties grow together. */
+  /** The first jointly grown tree. */
   firstTree: z.number().int().nonnegative(),
   /** By pinned name. */
   peers: z.record(z.string(), introductionSchema),
@@ -56,7 +57,7 @@ export const signedPairSchema = z.strictObject({
   theirs: base64,
 });
 
-/** Nonces of a round's gradients: a secret that they are drawn from, and which draws each chunk took. */
+/** Nonces of a round's gradients: the secret from which they are drawn, and the draws of each chunk. */
 export const recipeSchema = z.strictObject({ secret: base64, chunks: z.array(z.array(z.array(z.number().int()))) });
 
 export const treeEvidenceSchema = z.strictObject({
@@ -65,9 +66,9 @@ export const treeEvidenceSchema = z.strictObject({
   pairs: z.record(
     z.string(),
     signedPairSchema.extend({
-      /** The set-up message; of the active party only. */
+      /** The set-up message; active party only. */
       setUp: base64.optional(),
-      /** Per node that was asked for the ciphertexts of its answer, piece by piece; of the active party only. */
+      /** Per requested node the ciphertexts of its answer, piece by piece; active party only. */
       answers: z.record(z.string(), z.array(base64)).optional(),
     }),
   ),
@@ -82,7 +83,7 @@ export function signedPair({ link, entries, own, theirs }: SignedTree): z.infer<
 const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({
   format: `tandem-${name}/1`,
   name,
-  noun: `what verifying a job needs`,
+  noun: `the evidence of a job`,
   schema,
   code: "CHECKPOINT",
   advice,

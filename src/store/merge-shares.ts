@@ -1,5 +1,5 @@
 /**
- * All shares together are a whole model. Only for those who may see them all: a simulation that owns every party, or an
+ * Merges all shares into the whole model. Only allowed where one party may see them all: in a simulation, or for an
  * export to which every party has consented.
  */
 import { TandemError } from "../base/error.ts";
@@ -11,8 +11,8 @@ import { splitKey } from "../protocol/split-key.ts";
 import type { ActiveShare, PassiveShare } from "./share-files.ts";
 
 /**
- * @param passives in the order of active.passiveNames, which need not be the names that the parties have for themselves
- * @throws TandemError FILE_FORMAT if they are not the shares of one training: every split must be in exactly one place
+ * @param passives in the order of active.passiveNames, which may differ from the names that the parties use themselves
+ * @throws TandemError FILE_FORMAT if they are not the shares of one training: every split must be in exactly one share
  */
 export function mergeShares(active: ActiveShare, passives: readonly PassiveShare[]): Model {
   checkBelongTogether(active, passives);

@@ -1,14 +1,15 @@
 /**
- * What a passive party stores of a job besides its share, all of it for its own eyes (mode 0600):
+ * The files of a passive party's job besides its share, readable by its owner only (mode 0600):
  *
  *   alignment.json  which of its rows are common to all parties
- *   job.json        what was agreed, its splits of the model that training goes on from, and two secrets: of the
- *                   candidates' order, and of drawing columns. It is written when a job first begins, and once more,
- *                   without the secrets, when it has ended well
- *   progress.json   its own splits so far, and what must stay the same when a round is redone; rewritten before
- *                   each of them is answered. It has the id of the job that it belongs to: progress of an earlier
- *                   job of the same name does not count
- *   round/          what was told of the round under way (round-files.ts)
+ *   job.json        the agreed parameters, its splits of a warm-start model, and two secrets: of the candidate order,
+ * and
+ *                   of column sampling. Written when a job first begins, and again, without the secrets, when it has
+ *                   succeeded
+ *   progress.json   its own splits so far, and what must stay the same when a round is repeated; written before each of
+ *                   them is answered. It has the id of its job: the progress of an earlier job of the same name is
+ *                   ignored
+ *   round/          the messages of the current round (round-files.ts)
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -19,7 +20,7 @@ import { storedJson, storedList } from "./stored-json.ts";
 import { ownSplitSchema } from "./share-files.ts";
 import { rowsFrom, textOf } from "./stored-numbers.ts";
 
-const advice = "Put the file back as it was, or remove the job's folder and begin anew under another name";
+const advice = "Restore the file, or remove the job's folder and start again under another name";
 const index = z.number().int().nonnegative();
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 
@@ -34,17 +35,17 @@ const jobFile = z.strictObject({
   aligned: z.boolean(),
   /** Bitmap, base64. */
   training: z.base64(),
-  /** Bitmap over those that take part, base64. */
+  /** Bitmap over the participating rows, base64. */
   validation: z.base64(),
-  /** Digest over this party's rows of the job. */
+  /** Digest of this party's rows of the job. */
   data: hex,
   /**
-   * Its splits of the model that training goes on from: the share that they are from may be gone by the next attempt.
+   * Its splits of the warm-start model, whose share may be gone by the next attempt.
    */
   start: z.array(ownSplitSchema),
-  /** Base64; null once the job has ended well. */
+  /** Base64; null once the job has succeeded. */
   secret: z.base64().nullable(),
-  /** What the party draws its columns with; null once the job has ended well. */
+  /** The secret of the party's column sampling; null once the job has succeeded. */
   sampling: z.string().nullable(),
 });
 export type PassiveJobFile = Omit<z.infer<typeof jobFile>, "run"> & { readonly jobId: string };
@@ -80,7 +81,7 @@ const alignmentKind = passiveKind("alignment", alignmentFile);
 export interface StoredAlignment {
   readonly active: string;
   readonly rows: Uint32Array;
-  /** Digest over the table that the rows are of. */
+  /** Digest of the table that contains the rows. */
   readonly data: string;
 }
 

@@ -1,9 +1,10 @@
 /**
- * What a passive party has told of the round that may be redone, in a folder of the job: `round/<first tree>/`. A line
- * per node that was answered, in parts from 0 on, and where answers have noise a file per chunk of gradients. All name
- * the beginning of the job that they belong to: what is left of another one counts as nothing.
+ * The messages of the current round at a passive party, for a repetition of the round, in the job's folder:
+ * `round/<first tree>/`. A line per answered node, in parts from 0 on, and with noise a file per chunk of gradients.
+ * All name their beginning of the job: files of another beginning are ignored.
  *
- * All of it is ciphertexts of the active party, and digests. It goes when the next round begins, and with the job.
+ * The content is ciphertexts of the active party, and digests. It is removed when the next round begins, and with the
+ * job.
  */
 import { join } from "node:path";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** Rounds that are added to a checkpoint give its margins back bit for bit, and what does not fit is not believed. */
+/** Appended rounds restore a checkpoint's margins bit for bit, and inconsistent ones are rejected. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { MemoryDisk } from "../../test/support/memory-disk.ts";
@@ -67,7 +67,7 @@ const read = async (): Promise<ActiveProgress | null | undefined> =>
   (await readActiveCheckpoint("jobs/j", paillier, storage))?.progress;
 const bits = ({ margins }: ActiveProgress): BigUint64Array => new BigUint64Array(margins.slice().buffer);
 
-test("rounds of trees of any size come back bit for bit", async () => {
+test("rounds of trees of any size are restored bit for bit", async () => {
   for (const sizes of [
     [1, 3],
     [0, 2],
@@ -95,7 +95,7 @@ test.each([
   expect(widened(new Uint8Array(narrowed.buffer), treeSize)).toEqual(leaves);
 });
 
-test("a round whose write was interrupted counts as not written, also when others follow", async () => {
+test("a round whose write was interrupted is ignored, also when others follow", async () => {
   await add([1, 2]);
   const whole = files.text(path) ?? "";
   const before = progress;
@@ -111,9 +111,9 @@ test("a round whose write was interrupted counts as not written, also when other
   }
 });
 
-describe("a checkpoint is refused", () => {
+describe("a checkpoint is rejected", () => {
   const expectRefused = (): Promise<unknown> =>
-    expectError(read, "CHECKPOINT", /^jobs\/j\/checkpoint\.json .*begin anew/);
+    expectError(read, "CHECKPOINT", /^jobs\/j\/checkpoint\.json .*start again/);
 
   test("with a round of another job, or without one in between, or one twice", async () => {
     await add([1, 1]);
@@ -121,13 +121,13 @@ describe("a checkpoint is refused", () => {
     await add([1, 1], Uint8Array.of(3));
     await expectRefused();
     files.put(path, first);
-    await add([1, 1]); // the trees of before are gone
+    await add([1, 1]); // the earlier trees are gone
     await expectRefused();
     files.put(path, first + first.slice(first.indexOf("\n")));
     await expectRefused();
   });
 
-  test("with a changed bit, with people at a split, and with other people than there are", async () => {
+  test("with a changed bit, with instances at a split, and with a wrong number of instances", async () => {
     await add([1, 1]);
     const text = files.text(path) ?? "";
     files.put(path, text.replace('"leaves":["', '"leaves":["A'));

@@ -1,7 +1,7 @@
 /**
- * Rounds that were added to the active party's checkpoint since it was written whole: their trees, and at which node of
- * each every instance ends. Margins follow from these by the additions that made them, bit for bit. A line is an eighth
- * of what the margins are, or less.
+ * Rounds that were appended to the active party's checkpoint since it was last written as a whole: their trees, and the
+ * leaf of each instance. Margins are recomputed by the same additions, bit for bit. A line takes at most an eighth of
+ * the space of the margins.
  */
 import { z } from "zod";
 import { TandemError } from "../base/error.ts";
@@ -15,13 +15,13 @@ import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
 import { doublesFrom, textOf } from "./stored-numbers.ts";
 
-/** The best round on the validation rows; its value, one float64, in base64, and where they count all metrics. */
+/** The best round on the validation rows: its value as a base64 float64, and all metrics where they are used. */
 export const bestSchema = z
   .strictObject({
     round: z.number().int().nonnegative(),
     value: z.base64(),
     metrics: z.base64().optional(),
-    /** Of booster dart. */
+    /** Booster dart only. */
     weights: z.base64().optional(),
   })
   .nullable();
@@ -51,13 +51,13 @@ export function bestFrom(stored: z.infer<typeof bestSchema>): ActiveProgress["be
 const contents = z.strictObject({
   /** The job id. */
   run: z.base64(),
-  /** How many trees there were before. */
+  /** The number of earlier trees. */
   before: z.number().int().nonnegative(),
   trees: z.array(treeSchema),
-  /** Per tree a number per instance, of as many bytes as the tree's size needs. */
+  /** Per tree a number per instance, with as many bytes as the tree's size needs. */
   leaves: z.array(z.base64()),
   best: bestSchema,
-  /** Of booster dart: of all trees of layers that have ended. */
+  /** Booster dart: the weights of all trees of finished layers. */
   weights: z.base64().optional(),
 });
 export type RoundLine = z.infer<typeof contents>;
@@ -68,7 +68,7 @@ export const roundLineKind: SealedKind<RoundLine> = {
   noun: "a round of a checkpoint",
   schema: contents,
   code: "CHECKPOINT",
-  advice: "Put the file back as it was, or remove it and begin anew under another name",
+  advice: "Restore the file, or remove it and start again under another name",
 };
 
 export async function addRoundLine(
@@ -90,14 +90,14 @@ export async function addRoundLine(
   await appendSealedText(path, roundLineKind, text, storage);
 }
 
-/** How long the line of a round is, about. */
+/** The approximate length of a round's line. */
 export function lineBytes({ trees, leaves }: StoredRound): number {
   return leaves.reduce((sum, ofTree, i) => sum + (4 / 3) * narrowBytes(trees[i].length) * ofTree.length, 0);
 }
 
 /**
- * What a checkpoint has with the rounds that were added to it; a layer that was under way has ended with the first.
- * @throws TandemError CHECKPOINT if one does not fit
+ * The contents of a checkpoint with its appended rounds; a layer in progress ends with the first.
+ * @throws TandemError CHECKPOINT if a round is inconsistent
  */
 export function withRounds(
   progress: ActiveProgress,
@@ -124,9 +124,8 @@ export function withRounds(
 }
 
 /**
- * The same of booster dart, where nothing adds up to what stands in the file: the leaves of all trees are put together,
- * and the last weights count.
- * @param start where margins begin
+ * The same for booster dart: the leaves of all trees are concatenated, and the last weights are used.
+ * @param start the initial margins
  */
 export function withDartRounds(
   head: Pick<ActiveProgress, "trees" | "best"> & { readonly dart: z.infer<typeof dartSchema> },

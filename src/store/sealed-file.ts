@@ -1,6 +1,6 @@
 /**
- * What a party stores is one JSON object on one line: { "format", "sha256", <name> }, where sha256 is over the text of
- * the contents. A file that was cut off, or in which a bit has changed, is recognised and not used.
+ * The format of a party's files: one JSON object on one line: { "format", "sha256", <name> }, where sha256 is over the
+ * text of the contents. A truncated or corrupted file is detected and not used.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -15,14 +15,14 @@ export interface SealedKind<T> {
   readonly format: string;
   /** The field that holds the contents. */
   readonly name: string;
-  /** In words, for messages: "a model share". */
+  /** A noun for messages: "a model share". */
   readonly noun: string;
   readonly schema: z.ZodType<T>;
-  /** Of what is wrong with a file of this kind. */
+  /** The error code for an invalid file of this kind. */
   readonly code: ErrorCode;
   /** What to do about it: the last sentence of a message. */
   readonly advice?: string;
-  /** Formats that earlier versions wrote, and what to do about such a file. */
+  /** Formats of earlier versions, and what to do about such a file. */
   readonly earlier?: { readonly format: RegExp; readonly advice: string };
 }
 
@@ -35,7 +35,8 @@ export async function writeSealed<T>(
   await storage.write(path, sealed(kind, contents));
 }
 
-/** writeSealed of contents that are text already, from storedJson: of what grows only the end is made anew. */
+/** writeSealed for contents that are already text, from storedJson: only the end of growing data is serialised again.
+ * */
 export async function writeSealedText<T>(
   path: string,
   kind: SealedKind<T>,
@@ -45,12 +46,12 @@ export async function writeSealedText<T>(
   await storage.write(path, sealedText(kind, text));
 }
 
-/** Text up to here is put together, and written as one. */
+/** Shorter texts are concatenated and written at once. */
 const wholeChars = 1 << 20;
 
 /**
- * The same in pieces: of many rows they never stand in memory as a whole.
- * @param pieces the same each time that they are asked for
+ * The same in pieces, so that contents with many rows are never in memory as a whole.
+ * @param pieces the same each time they are iterated
  */
 export async function writeSealedPieces<T>(
   path: string,
@@ -81,11 +82,11 @@ export async function appendSealed<T>(
   contents: readonly T[],
   storage: Storage,
 ): Promise<void> {
-  // What an interrupted write has left has no end.
+  // The remains of an interrupted write have no line end.
   await storage.append(path, `\n${contents.map((one) => sealed(kind, one)).join("")}`);
 }
 
-/** appendSealed of one line whose contents are text already. */
+/** appendSealed for one line whose contents are already text. */
 export async function appendSealedText<T>(
   path: string,
   kind: SealedKind<T>,
@@ -96,8 +97,8 @@ export async function appendSealedText<T>(
 }
 
 /**
- * All lines that were written whole: one that was interrupted has no end, and nobody was told of it.
- * @returns null where there is no such file
+ * All complete lines: an interrupted one has no end, and its writer was never confirmed.
+ * @returns null if there is no such file
  */
 export async function readSealedLines<T>(
   path: string,
@@ -111,9 +112,9 @@ export async function readSealedLines<T>(
 }
 
 /**
- * A file of one kind to whose end lines of another were added, one at a time (appendSealedText). One that was
- * interrupted does not end in a line's end of its own, and nobody was told of it.
- * @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or the kinds' codes naming the file
+ * A file of one kind to whose end lines of another were appended, one at a time (appendSealedText). An interrupted line
+ * has no line end, and its writer was never confirmed.
+ * @returns null if there is no such file. @throws TandemError FILE_UNREADABLE, or the kinds' codes naming the file
  */
 export async function readSealedAndLines<T, L>(
   path: string,
@@ -140,14 +141,14 @@ function sealedText<T>(kind: SealedKind<T>, text: string): string {
 
 const envelopeSyntax = /^\{"format":"([^"]*)","sha256":"([0-9a-f]{64})","([a-z]+)":(.*)\}\n$/s;
 
-/** What a file says it is; null where it is absent or not sealed at all. @throws TandemError FILE_UNREADABLE */
+/** The declared format of a file; null if it is absent or has another structure. @throws TandemError FILE_UNREADABLE */
 export async function sealedFormat(path: string, storage: Storage = diskStorage): Promise<string | null> {
   const text = await readText(storage, path);
   return text === null ? null : (envelopeSyntax.exec(text)?.[1] ?? null);
 }
 
 /**
- * @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or the kind's code naming the file
+ * @returns null if there is no such file. @throws TandemError FILE_UNREADABLE, or the kind's code naming the file
  */
 export async function readSealed<T>(
   path: string,
@@ -162,7 +163,7 @@ function unsealed<T>(path: string, text: string, kind: SealedKind<T>): T {
   const wrong = (what: string): TandemError =>
     new TandemError(kind.code, `${path} ${what}${kind.advice === undefined ? "" : `. ${kind.advice}`}`);
   const envelope = envelopeSyntax.exec(text);
-  if (envelope === null) throw wrong(`is not ${kind.noun}, or only a part of one`);
+  if (envelope === null) throw wrong(`is not ${kind.noun}, or is truncated`);
   const [, format, digest, name, contents] = envelope;
   if (format !== kind.format || name !== kind.name) {
     const advice = kind.earlier?.format.test(format) === true ? `. ${kind.earlier.advice}` : "";
@@ -175,8 +176,8 @@ function unsealed<T>(path: string, text: string, kind: SealedKind<T>): T {
 }
 
 /**
- * What a file holds, once its schema has agreed. @throws the error that `wrong` makes from the first field that is
- * wrong
+ * Validates contents against their schema.
+ * @throws the error that `wrong` makes from the first invalid field
  */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, wrong: (what: string) => TandemError): T {
   const result = schema.safeParse(value);

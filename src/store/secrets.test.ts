@@ -32,7 +32,7 @@ function keySecrets(): string[] {
     .flatMap((value) => [value.toString(16), value.toString(10)]);
 }
 
-/** Everything that can be seen of a value: its text with all properties, and as JSON where it has one. */
+/** Everything visible of a value: its text with all properties, and its JSON if it has one. */
 function visible(value: unknown): string {
   const text = inspect(value, {
     depth: 12,
@@ -52,7 +52,7 @@ function expectNothingOf(secrets: readonly string[], seen: string): void {
   expect(secrets.filter((secret) => seen.includes(secret.toLowerCase()))).toEqual([]);
 }
 
-test("the check itself would notice", () => {
+test("the check itself detects a leak", () => {
   expect(() => expectNothingOf(keySecrets(), visible({ deep: [{ p: key.p }] }))).toThrow(/to deeply equal/);
   expect(() => expectNothingOf(keySecrets(), visible(new Error(`p is ${key.p.toString(16)}`)))).toThrow(
     /to deeply equal/,

@@ -55,7 +55,7 @@ const passive = (splits: readonly OwnSplit[] = [ownSplit]): PassiveShare => ({
 });
 
 describe("round trip", () => {
-  test("of a trained model's shares: together they are the model again, bit for bit", async () => {
+  test("of a trained model's shares: merged they equal the model, bit for bit", async () => {
     await writeActiveShare(path, outcome.activeShare);
     const active = await readActiveShare(path);
     expect(active).toEqual(outcome.activeShare);
@@ -97,7 +97,7 @@ describe("round trip", () => {
     );
   });
 
-  test("of splits on categories, whatever their texts; one without any category is none", async () => {
+  test("of categorical splits with any texts; one without a category is invalid", async () => {
     const { threshold: _none, ...place } = ownSplit;
     const chosen = { ...place, categories: ["", "a,b", '"}\n', "ü\u2028"] };
     await writePassiveShare(path, passive([chosen, { ...ownSplit, tree: 1 }]));
@@ -127,7 +127,7 @@ describe("round trip", () => {
   });
 });
 
-test("a number that JSON would change is our bug, and the old file stays", async () => {
+test("a number that JSON would change fails an assertion, and the old file stays", async () => {
   await writePassiveShare(path, passive());
   for (const threshold of [Number.NaN, Infinity, -Infinity, -0]) {
     await expectError(() => writePassiveShare(path, passive([{ ...ownSplit, threshold }])), "INTERNAL", /survive JSON/);
@@ -226,7 +226,7 @@ describe("shares that do not belong together", () => {
   });
 });
 
-describe("what a share tells its owner", () => {
+describe("what a share reveals to its owner", () => {
   const textsOf = (splits: readonly OwnSplit[]): string[] =>
     splits.flatMap(({ featureName, threshold }) => [featureName, String(threshold)]).filter((text) => text.length > 3);
 

@@ -1,7 +1,7 @@
 /**
- * What each party keeps of a trained model (docs/model-files.md). The active party's share has the shape of the trees,
+ * Each party's share of a trained model (docs/model-files.md). The active party's share has the structure of the trees,
  * its own splits and the leaf weights; a passive party's has its own splits and nothing else. No share reveals another
- * party's feature or threshold, and none holds a time, something random or a candidate id: the same training gives the
+ * party's feature or threshold, and none contains a time, randomness or a candidate id: the same training gives the
  * same bytes.
  */
 import { z } from "zod";
@@ -17,7 +17,7 @@ const passiveFormat = "tandem-passive-share/2";
 
 const index = z.number().int().nonnegative();
 const remoteRule = z.strictObject({ owner: index.positive() });
-/** What a split asks: a threshold, or which categories go right. */
+/** The condition of a split: a threshold, or which categories go right. */
 const asked = [
   { threshold: z.number(), defaultLeft: z.boolean() },
   { categories: z.array(z.string()).nonempty(), defaultLeft: z.boolean() },
@@ -45,7 +45,7 @@ const node = z.discriminatedUnion("kind", [
     rule: z.union([ownRule, remoteRule]),
   }),
 ]);
-/** Children stand after their parent: walking down a tree always ends. */
+/** Children come after their parent, so that walking down a tree always ends. */
 export const treeSchema = z
   .array(node)
   .nonempty()
@@ -58,7 +58,7 @@ export const treeSchema = z
       message: "a node's children do not come after it",
     },
   );
-/** What both kinds of share begin with: whose it is, the job's name, and the model that it is a share of. */
+/** The common fields of both kinds of share: its party, the job's name, and the model id. */
 const origin = {
   name: z.string(),
   job: z.string(),
@@ -87,14 +87,14 @@ const activeShare = z
     ({ outputCount = 1, trees }) =>
       trees.flat().every((at) => at.kind === "split" || at.weights === undefined || at.weights.length === outputCount),
     {
-      message: "a leaf has another number of weights than the model has outputs",
+      message: "the number of weights of a leaf differs from the number of outputs",
     },
   )
   .refine(({ treeWeights, trees }) => treeWeights === undefined || treeWeights.length === trees.length, {
-    message: "it has another number of weights than of trees",
+    message: "the number of tree weights differs from the number of trees",
   })
   .refine(({ outputCount = 2, classes }) => classes === undefined || classes.length === outputCount, {
-    message: "it names another number of classes than the model has",
+    message: "the number of class names differs from that of the model",
   })
   .refine(
     ({ passiveNames, trees }) => trees.flat().every((at) => at.kind === "leaf" || at.rule.owner <= passiveNames.length),
@@ -110,16 +110,16 @@ export const ownSplitSchema = z.union([
 export const passiveShareSchema = z.strictObject({ ...origin, active: z.string(), splits: z.array(ownSplitSchema) });
 
 interface ShareOrigin {
-  /** The party whose share it is, by its own config. */
+  /** The party of the share, by the name in its own config. */
   readonly name: string;
   readonly job: string;
-  /** From protocol/model-id.ts: all shares of a model have the same. */
+  /** From protocol/model-id.ts: equal in all shares of a model. */
   readonly model: string;
-  /** People are scored without outcomes of splits: the training agreed on it. Left out where it did not. */
+  /** Scoring is masked, without outcomes of splits, as agreed in training. Left out if it is not. */
   readonly maskedScoring?: true | undefined;
 }
 
-/** What a share says of it. */
+/** The share's field for masked scoring. */
 export function maskedMark(isMasked: boolean): Pick<ShareOrigin, "maskedScoring"> {
   return isMasked ? { maskedScoring: true } : {};
 }
@@ -127,11 +127,11 @@ export function maskedMark(isMasked: boolean): Pick<ShareOrigin, "maskedScoring"
 export interface ActiveShare extends ShareOrigin, ActiveModel {
   /** As in Model. */
   readonly classes?: readonly string[] | undefined;
-  /** Of a model that takes base margins: the active party's column of them. */
+  /** For a model with base margins: the active party's column of them. */
   readonly baseMarginColumn?: string | undefined;
 }
 
-/** What a share says of it. */
+/** The share's field for base margins. */
 export function baseMarginMark(column: string | undefined): Pick<ActiveShare, "baseMarginColumn"> {
   return column === undefined ? {} : { baseMarginColumn: column };
 }
@@ -168,7 +168,7 @@ export async function readPassiveShare(path: string): Promise<PassiveShare> {
   return present(path, await readSealed(path, passiveKind));
 }
 
-/** A share of either kind, whoever's it is. @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
+/** A share of either kind. @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readShare(
   path: string,
 ): Promise<

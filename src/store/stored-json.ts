@@ -1,4 +1,4 @@
-/** What is stored, as JSON that is read back as it was. */
+/** JSON that is read back exactly. */
 import { assert } from "../base/assert.ts";
 
 /** Asserts that every number survives: JSON would turn some into null, and -0 into 0. */
@@ -9,7 +9,7 @@ export function storedJson(value: unknown): string {
 
 const known = new WeakMap<object, string>();
 
-/** The JSON of a list whose items never change once they are in it: each is made once, however often it is stored. */
+/** The JSON of a list of immutable items: each is serialised once, however often the list is stored. */
 export function storedList(items: readonly object[]): string {
   return `[${items.map(storedItem).join(",")}]`;
 }

@@ -15,7 +15,7 @@ async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }
 
-test("text and bytes are written, and replace what was there", async () => {
+test("text and bytes are written, and replace the old contents", async () => {
   const path = join(folder, "share");
   await writeFileAtomically(path, "first", 0o600);
   await writeFileAtomically(path, Uint8Array.of(0, 255, 10), 0o600);
@@ -26,7 +26,7 @@ test("text and bytes are written, and replace what was there", async () => {
 });
 
 test.each([0o000, 0o022, 0o077, 0o777])(
-  "the mode is the one asked for under umask %o, also over an open file",
+  "the mode is the requested one under umask %o, also over a file with a wider mode",
   async (umask) => {
     const path = join(folder, "share");
     const before = process.umask(umask);
@@ -53,7 +53,7 @@ describe("a write that fails", () => {
     );
   });
 
-  test("at the rename: no temporary file stays behind, and what stood there survives", async () => {
+  test("at the rename: no temporary file remains, and the old contents survive", async () => {
     await mkdir(join(folder, "share"));
     await writeFile(join(folder, "share", "inside"), "old");
     await expectError(

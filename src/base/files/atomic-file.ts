@@ -9,8 +9,8 @@ import { TandemError } from "../error.ts";
 import { osRandom } from "../random.ts";
 
 /**
- * @param contents all of it, or pieces that are written as they are made
- * @param mode 0o600 for anything secret or about people; set whatever the umask is
+ * @param contents all of it, or pieces that are written as they are produced
+ * @param mode 0o600 for secrets and personal data; independent of the umask
  * @throws TandemError FILE_UNWRITABLE naming the file
  */
 export async function writeFileAtomically(
@@ -27,7 +27,7 @@ export async function writeFileAtomically(
     try {
       await file.chmod(mode);
       const pieces = isOnePiece ? [contents] : contents;
-      for (const piece of pieces) await file.writeFile(piece); // each goes on where the last one ended
+      for (const piece of pieces) await file.writeFile(piece); // each continues where the last one ended
       await file.sync();
     } finally {
       await file.close();
@@ -41,12 +41,12 @@ export async function writeFileAtomically(
   await syncDirectory(dirname(path));
 }
 
-/** Whether a file of this name is what a write has left that was interrupted. */
+/** Whether a file of this name is the remains of an interrupted write. */
 export function isUnfinishedWrite(name: string): boolean {
   return /^\..+\.[0-9a-f]{12}$/.test(name);
 }
 
-/** Makes what was created, renamed or removed in a directory last. */
+/** Makes creations, renames and removals in a directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   await directory.sync().finally(() => directory.close());

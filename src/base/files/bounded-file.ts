@@ -1,18 +1,18 @@
 /**
- * A file, read whole if it is not too large: its size is looked at before a byte is read, and once more while it is.
+ * Reads a whole file if it is not too large: its size is checked before and during reading.
  */
 import { open } from "node:fs/promises";
 import { TandemError } from "../error.ts";
 
 export interface FileBound {
   readonly sizeBytesMax: number;
-  /** In words, for messages: "a config". */
+  /** A noun for messages: "a config". */
   readonly noun: string;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming the file */
+/** @returns null if there is no such file. @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming the file */
 export async function readBoundedText(path: string, bound: FileBound): Promise<string | null> {
   const bytes = await readBounded(path, bound);
   try {
@@ -22,7 +22,7 @@ export async function readBoundedText(path: string, bound: FileBound): Promise<s
   }
 }
 
-/** The bytes alone. @returns null where there is no such file. @throws as readBoundedText does */
+/** The bytes alone. @returns null if there is no such file. @throws as readBoundedText does */
 export async function readBounded(path: string, { sizeBytesMax, noun }: FileBound): Promise<Buffer | null> {
   const tooLarge = (): TandemError =>
     new TandemError("FILE_FORMAT", `${path} is larger than ${noun} may be (${sizeBytesMax} bytes)`);

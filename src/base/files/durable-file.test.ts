@@ -13,7 +13,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const isHere = plainAddon() !== null && process.platform !== "win32";
 
-test.skipIf(!isHere)("what is added stands at the end, in a file of its owner's", async () => {
+test.skipIf(!isHere)("text is appended, in a file readable by its owner only", async () => {
   const path = join(folder, "lines \u00e4");
   expect(await appendDurably(path, "one\n", 0o600)).toBe(true);
   expect(await appendDurably(path, "zwei \u00e4\n", 0o600)).toBe(true);
@@ -22,7 +22,7 @@ test.skipIf(!isHere)("what is added stands at the end, in a file of its owner's"
   await expect(appendDurably(join(folder, "no", "file"), "x", 0o600)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test.skipIf(!isHere)("a file is replaced as a whole, or nothing happens and nothing is left", async () => {
+test.skipIf(!isHere)("a file is replaced as a whole, or nothing changes and nothing remains", async () => {
   const [path, temporary] = [join(folder, "file"), join(folder, "new")];
   await writeFile(path, "old");
   expect(await writeDurably(temporary, path, "new", 0o640)).toBe(true);
@@ -30,8 +30,8 @@ test.skipIf(!isHere)("a file is replaced as a whole, or nothing happens and noth
   expect((await stat(path)).mode & 0o777).toBe(0o640);
   await mkdir(join(folder, "sub"));
   await expect(writeDurably(temporary, join(folder, "sub"), "x", 0o600)).rejects.toMatchObject({ code: "EISDIR" });
-  await writeFile(temporary, "somebody else's");
+  await writeFile(temporary, "another process's");
   await expect(writeDurably(temporary, path, "x", 0o600)).rejects.toMatchObject({ code: "EEXIST" });
-  expect(await readFile(temporary, "utf8")).toBe("somebody else's");
+  expect(await readFile(temporary, "utf8")).toBe("another process's");
   expect((await readdir(folder)).toSorted()).toEqual(["file", "new", "sub"]);
 });

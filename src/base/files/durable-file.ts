@@ -1,6 +1,6 @@
 /**
- * Writing files that last as one piece of work of the native addon (native/plain-file.h). Where that is not there,
- * nothing is done, and the caller goes Node's way, call by call.
+ * Durable file writes as one call of the native addon (native/plain-file.h). Without the addon nothing is done, and the
+ * caller uses Node's functions instead.
  */
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
@@ -26,7 +26,7 @@ export async function writeDurably(
   );
 }
 
-/** Adds to a file's end. @returns whether it was done. @throws Error with the system's code */
+/** Appends to a file. @returns whether it was done. @throws Error with the system's code */
 export async function appendDurably(path: string, contents: string | Uint8Array, mode: number): Promise<boolean> {
   const addon = plainAddon();
   if (addon === null) return false;

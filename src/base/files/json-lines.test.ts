@@ -7,7 +7,7 @@ import { JsonLinesFile, JsonLinesReader, LineTail } from "./json-lines.ts";
 const directory = mkdtempSync(join(tmpdir(), "tandem-lines-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test("what is appended is read once, in order, by a reader that follows", async () => {
+test("appended lines are read once, in order, by a following reader", async () => {
   const path = join(directory, "a.jsonl");
   const reader = new JsonLinesReader(path);
   expect(await reader.next()).toEqual([]);
@@ -22,7 +22,7 @@ test("what is appended is read once, in order, by a reader that follows", async 
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("a torn last line is left for later, and passed over once something follows it", async () => {
+test("an incomplete last line is left for later, and skipped once something follows it", async () => {
   const path = join(directory, "torn.jsonl");
   writeFileSync(path, '{"a":1}\n{"b":');
   const reader = new JsonLinesReader(path);
@@ -71,7 +71,7 @@ test("a long file is followed in steps, from any line on; a line that is longer 
   expect(rest.slice(1)).toEqual(lines.slice(0, rest.length - 1));
 });
 
-test("a line that is longer than a line may be is passed over, and those behind it are read", () => {
+test("a line above the maximum length is skipped, and those after it are read", () => {
   const path = join(directory, "endless.jsonl");
   writeFileSync(path, ["1", "x".repeat(900_000), "2", "x".repeat(900_000)].join("\n"));
   const tail = new LineTail(path, 0, 300_000);

@@ -1,6 +1,6 @@
 /**
- * A file of JSON values, one per line, that only grows: each value is written with one call, so that a process that
- * dies leaves whole lines and at the most one torn one at the end, which readers pass over. Bounded: past the bound
+ * An append-only file of JSON values, one per line: each value is written with one call, so that a process that dies
+ * leaves complete lines and at most one incomplete one at the end, which readers skip. Bounded: beyond the bound
  * nothing more is written.
  */
 import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
@@ -13,7 +13,7 @@ export class JsonLinesFile {
   #descriptor: number | null;
   #sizeBytes: number;
 
-  /** Continues a file that exists. @throws TandemError FILE_UNWRITABLE */
+  /** Continues an existing file. @throws TandemError FILE_UNWRITABLE */
   constructor(path: string, sizeBytesMax: number) {
     this.#path = path;
     this.#sizeBytesMax = sizeBytesMax;
@@ -28,7 +28,7 @@ export class JsonLinesFile {
     }
   }
 
-  /** Small writes to a local file: not worth a turn of the event loop. */
+  /** Synchronous: small writes to a local file are not worth a trip through the event loop. */
   append(value: unknown): void {
     const line = `${JSON.stringify(value)}\n`;
     if (this.#descriptor === null || this.#sizeBytes + Buffer.byteLength(line) > this.#sizeBytesMax) return;
@@ -63,15 +63,15 @@ function lastByte(descriptor: number, size: number): number {
   return byte[0];
 }
 
-/** Of one step through a file: a long one is no reason to keep everybody else waiting. */
+/** The maximum of one step through a file, so that a long file does not block the event loop. */
 const stepBytes = 256 << 10;
 
-/** A line that is longer is passed over, as one that is no JSON: a text could not hold it. */
+/** Longer lines are skipped, like invalid JSON: a string could not hold them. */
 const lineBytesMax = 1 << 28;
 
 /**
- * Follows such a file from a position on, whole lines only, as text. It asks for the size and reads what was added, at
- * once: a local file answers sooner than a turn through the thread pool, where the arithmetic of a job stands in line.
+ * Follows such a file from a position on, complete lines only, as text. It reads synchronously: a local file answers
+ * sooner than the thread pool, which the arithmetic of a job keeps busy.
  */
 export class LineTail {
   readonly #path: string;
@@ -85,7 +85,7 @@ export class LineTail {
     this.#lineBytesMax = longestBytes;
   }
 
-  /** How many bytes of the file have been returned so far. */
+  /** The number of bytes returned so far. */
   get offset(): number {
     return this.#offset;
   }
@@ -95,12 +95,12 @@ export class LineTail {
     return this.#more;
   }
 
-  /** Whether something was added since the last step. */
+  /** Whether something was appended since the last step. */
   get grown(): boolean {
     return this.#size() > this.#offset;
   }
 
-  /** The next lines; none while there are none, or no file. */
+  /** The next lines; empty if there are none, or no file. */
   next(): string[] {
     const size = this.#size();
     this.#more = false;
@@ -109,7 +109,7 @@ export class LineTail {
       const whole = bytes.lastIndexOf(newline) + 1;
       const atEnd = bytes.length < wanted;
       if (whole === 0 && wanted > this.#lineBytesMax) return this.#passOver(size);
-      if (whole === 0 && !atEnd) continue; // a line that is longer than a step
+      if (whole === 0 && !atEnd) continue; // a line longer than a step
       this.#offset += whole;
       this.#more = !atEnd;
       return bytes
@@ -120,7 +120,7 @@ export class LineTail {
     return [];
   }
 
-  /** Goes on behind the line that begins here; at the end of the file where it has not ended. */
+  /** Continues after the line that begins here; at the end of the file if it is incomplete. */
   #passOver(size: number): string[] {
     for (let found = false; !found && this.#offset < size;) {
       const bytes = this.#read(Math.min(stepBytes, size - this.#offset));
@@ -133,7 +133,7 @@ export class LineTail {
     return [];
   }
 
-  /** A file that is there and cannot be read is as good as none: what it tells is for looking at. */
+  /** An unreadable file is treated as empty: its contents are informational. */
   #size(): number {
     try {
       return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
@@ -156,7 +156,7 @@ export class LineTail {
   }
 }
 
-/** Reads such a file as values: again and again while it grows. */
+/** Reads such a file as values, repeatedly while it grows. */
 export class JsonLinesReader {
   readonly #tail: LineTail;
 
@@ -164,7 +164,7 @@ export class JsonLinesReader {
     this.#tail = new LineTail(path);
   }
 
-  /** The values since the last call; none while there is no file. Lines that are no JSON are passed over. */
+  /** The values since the last call; empty while there is no file. Invalid JSON lines are skipped. */
   async next(): Promise<unknown[]> {
     const values: unknown[] = [];
     do {

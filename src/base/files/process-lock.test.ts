@@ -10,11 +10,11 @@ import { lockFolder } from "./process-lock.ts";
 const root = mkdtempSync(join(tmpdir(), "tandem-lock-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-test("a folder is held once, under whatever name, until it is let go", async () => {
+test("a folder is locked once, under any alias, until it is released", async () => {
   const folder = join(root, "deep", "jobs");
   const release = await lockFolder(folder);
   symlinkSync(folder, join(root, "alias"));
-  await expectError(() => lockFolder(folder), "PARTY_BUSY", /another process is at work in .*jobs/);
+  await expectError(() => lockFolder(folder), "PARTY_BUSY", /another process is working in .*jobs/);
   await expectError(() => lockFolder(join(root, "alias")), "PARTY_BUSY");
   const other = await lockFolder(join(root, "other"));
   await release();
@@ -24,12 +24,12 @@ test("a folder is held once, under whatever name, until it is let go", async () 
   await other();
 });
 
-test("a process that is killed holds nothing", async () => {
+test("a killed process releases its lock", async () => {
   const folder = join(root, "killed");
   await (
     await lockFolder(folder)
   )();
-  // What lockFolder does, without its TypeScript.
+  // The same as lockFolder, in plain JavaScript.
   const script = `const net = require("node:net"), { createHash } = require("node:crypto");
     const { join } = require("node:path");
     const path = require("node:fs").realpathSync(${JSON.stringify(folder)});
@@ -47,11 +47,11 @@ test("a process that is killed holds nothing", async () => {
   )();
 });
 
-test("a folder that cannot be made", async () => {
+test("a folder that cannot be created", async () => {
   writeFileSync(join(root, "file"), "");
   await expectError(
     () => lockFolder(join(root, "file", "jobs")),
     "FILE_UNWRITABLE",
-    /file\/jobs cannot be made \(ENOTDIR\)/,
+    /file\/jobs cannot be created \(ENOTDIR\)/,
   );
 });

@@ -1,6 +1,6 @@
 /**
- * One process at a time for a folder. The lock is an address that only one process can listen on, and goes with the
- * process however it ends: there is no file that a crash could leave behind and nobody dares to remove.
+ * A lock of a folder for one process. The lock is an address on which only one process can listen; it is released when
+ * the process ends in any way, so that a crash leaves no stale lock file.
  */
 import { createHash } from "node:crypto";
 import { realpath, rm } from "node:fs/promises";
@@ -10,22 +10,23 @@ import { join } from "node:path";
 import { TandemError } from "../error.ts";
 import { diskStorage } from "./storage.ts";
 
-/** Lets go of a folder. */
+/** Releases a folder. */
 export type Release = () => Promise<void>;
 
-/** Whether a process of this machine holds it; a process elsewhere that works in the same folder is not seen. */
+/** Whether a process of this machine holds the lock; processes on other machines are not seen. */
 export async function isLocked(folder: string): Promise<boolean> {
   const path = await realpath(folder).catch(() => null);
   return path !== null && answers(addressOf(digestOf(path)));
 }
 
-/** Makes the folder if there is none. @throws TandemError PARTY_BUSY if another process holds it; FILE_UNWRITABLE */
+/** Creates the folder if it does not exist. @throws TandemError PARTY_BUSY if another process holds it; FILE_UNWRITABLE
+ * */
 export async function lockFolder(folder: string): Promise<Release> {
   await diskStorage.makeFolder(folder);
   const address = addressOf(digestOf(await realpath(folder)));
   const server = (await listening(address)) ?? (address.startsWith("/") ? await takenOver(address) : null);
   if (server === null)
-    throw new TandemError("PARTY_BUSY", `another process is at work in ${folder}. Let it finish, or stop it first`);
+    throw new TandemError("PARTY_BUSY", `another process is working in ${folder}. Let it finish, or stop it first`);
   server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));
 }
@@ -35,7 +36,8 @@ function digestOf(path: string): string {
 }
 
 /**
- * Linux has addresses without files and Windows has pipes; elsewhere it is a socket in the folder for temporary files.
+ * Linux has abstract socket addresses and Windows has pipes; elsewhere it is a socket in the folder for temporary
+ * files.
  */
 function addressOf(digest: string): string {
   if (process.platform === "linux") return `\0tandem-${digest}`;
@@ -53,7 +55,7 @@ function listening(address: string): Promise<Server | null> {
   });
 }
 
-/** A socket's file stays when its process is gone; then nobody answers there. */
+/** A socket's file remains after its process is gone; then connections to it fail. */
 async function takenOver(path: string): Promise<Server | null> {
   if (await answers(path)) return null;
   await rm(path, { force: true });

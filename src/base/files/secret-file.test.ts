@@ -20,13 +20,16 @@ describe.skipIf(process.platform === "win32")("a secret", () => {
     expect(await readSecretFile(path)).toBe("s3cret words");
   });
 
-  test.each([0o644, 0o640, 0o604, 0o620, 0o602, 0o601])("that others have a hand on is not (mode %o)", async (mode) => {
-    await chmod(path, mode);
-    const error = await expectError(() => readSecretFile(path), "FILE_UNREADABLE", /chmod 600 '.*key\.pem'/);
-    expect(error.message).not.toContain("s3cret words");
-    const link = join(folder, `link-${mode}`);
-    await symlink(path, link);
-    await expectError(() => readSecretFile(link), "FILE_UNREADABLE", /chmod 600/);
-    expect(await readSecretFile(path, { insecure: true })).toBe("s3cret words");
-  });
+  test.each([0o644, 0o640, 0o604, 0o620, 0o602, 0o601])(
+    "that others can access is rejected (mode %o)",
+    async (mode) => {
+      await chmod(path, mode);
+      const error = await expectError(() => readSecretFile(path), "FILE_UNREADABLE", /chmod 600 '.*key\.pem'/);
+      expect(error.message).not.toContain("s3cret words");
+      const link = join(folder, `link-${mode}`);
+      await symlink(path, link);
+      await expectError(() => readSecretFile(link), "FILE_UNREADABLE", /chmod 600/);
+      expect(await readSecretFile(path, { insecure: true })).toBe("s3cret words");
+    },
+  );
 });

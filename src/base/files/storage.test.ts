@@ -16,7 +16,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const bytes = Uint8Array.from({ length: 256 }, (_, i) => 255 - i);
 const stored = async (): Promise<number[]> => [...((await diskStorage.read(path)) ?? [])];
 
-test("bytes come back as they were written, whole, in pieces and added to", async () => {
+test("bytes are read back as written, whole, in pieces and appended", async () => {
   await diskStorage.write(path, bytes);
   expect(await stored()).toEqual([...bytes]);
   expect((await stat(path)).mode & 0o777).toBe(0o600);

@@ -1,6 +1,6 @@
 /**
- * Where a party keeps what must outlive its process. A file is the old version or the new one and nothing in between,
- * and once a write has settled it stays, also if the machine loses power. A simulation brings a storage of its own.
+ * A party's durable storage. A file is either the old version or the new one, and once a write has settled it survives
+ * a power failure. Simulations use their own implementation.
  */
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,46 +9,46 @@ import { readBounded } from "./bounded-file.ts";
 import { appendDurably } from "./durable-file.ts";
 import { TandemError } from "../error.ts";
 
-/** Every Buffer of Node 20 can have as many. */
+/** The maximum length of a Buffer in Node 20. */
 const storedBytesMax = 2 ** 31 - 1;
-/** The margins of forty million people as base64; V8 has no text of more than 2^29 characters. */
+/** The margins of forty million instances as base64; V8 strings are limited to 2^29 characters. */
 const storedTextBytesMax = 2 ** 29 - 1024;
 
 /** Text is stored as UTF-8. */
 export type Piece = string | Uint8Array;
-/** All of it, or pieces that are written as they are made. */
+/** All of it, or pieces that are written as they are produced. */
 export type Contents = Piece | Iterable<Piece>;
 
 export interface Storage {
-  /** Null where there is no such file. @throws TandemError FILE_UNREADABLE */
+  /** Null if there is no such file. @throws TandemError FILE_UNREADABLE */
   read(path: string): Promise<Uint8Array | null>;
   /** Readable by its owner only. @throws TandemError FILE_UNWRITABLE */
   write(path: string, contents: Contents): Promise<void>;
   /**
-   * Adds to a file's end; makes it where there is none. What never settled may be there in part, at the end of all that
-   * had. @throws TandemError FILE_UNWRITABLE
+   * Appends to a file, or creates it. An append that never settled may be partly there, after all that did settle.
+   * @throws TandemError FILE_UNWRITABLE
    */
   append(path: string, contents: Piece): Promise<void>;
-  /** Nothing happens where there is no such file. @throws TandemError FILE_UNWRITABLE */
+  /** No effect if there is no such file. @throws TandemError FILE_UNWRITABLE */
   remove(path: string): Promise<void>;
-  /** With everything in it. Nothing happens where there is no such folder. @throws TandemError FILE_UNWRITABLE */
+  /** With all its contents. No effect if there is no such folder. @throws TandemError FILE_UNWRITABLE */
   removeFolder(path: string): Promise<void>;
-  /** With everything above it. @throws TandemError FILE_UNWRITABLE */
+  /** With all missing parents. @throws TandemError FILE_UNWRITABLE */
   makeFolder(path: string): Promise<void>;
   /**
-   * Removes what writes into a folder have left that never ended: it may be a secret. No other process may be writing
+   * Removes the remains of interrupted writes into a folder, which may be secrets. No other process may be writing
    * there.
    */
   tidy(folder: string): Promise<void>;
 }
 
-/** A file of text. @returns null where there is no such file. @throws TandemError FILE_UNREADABLE, FILE_FORMAT */
+/** Reads a text file. @returns null if there is no such file. @throws TandemError FILE_UNREADABLE, FILE_FORMAT */
 export async function readText(storage: Storage, path: string): Promise<string | null> {
   const bytes = await storage.read(path);
   if (bytes === null) return null;
   if (bytes.length > storedTextBytesMax)
     throw new TandemError("FILE_FORMAT", `${path} is larger than a stored text may be (${storedTextBytesMax} bytes)`);
-  // Bytes that are not UTF-8 stay replaced: every file has a checksum or a signature, and its reader's own advice.
+  // Invalid UTF-8 is replaced: every file has a checksum or a signature, whose error has its own advice.
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
@@ -90,11 +90,11 @@ export const diskStorage: Storage = {
     try {
       const first = await mkdir(path, { recursive: true, mode: 0o700 });
       if (first === undefined) return;
-      // What is new must be found again: each folder on the way has a new entry.
+      // Each folder on the way has a new entry, which must be durable too.
       for (let folder = path; folder.length >= first.length; folder = dirname(folder))
         await syncDirectory(dirname(folder));
     } catch (cause) {
-      throw new TandemError("FILE_UNWRITABLE", `${path} cannot be made (${codeOf(cause)})`, { cause });
+      throw new TandemError("FILE_UNWRITABLE", `${path} cannot be created (${codeOf(cause)})`, { cause });
     }
   },
   async tidy(folder) {
@@ -103,7 +103,7 @@ export const diskStorage: Storage = {
         if (isUnfinishedWrite(name)) await rm(join(folder, name), { force: true });
     } catch (cause) {
       if (codeOf(cause) !== "ENOENT")
-        throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be tidied (${codeOf(cause)})`, { cause });
+        throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be cleaned up (${codeOf(cause)})`, { cause });
     }
   },
 };

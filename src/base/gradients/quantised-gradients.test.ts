@@ -7,7 +7,7 @@ test("de-quantise, then shift back once per value", () => {
   expect(realSum({ shift: 0, resolution: 0.25 }, 0, 0)).toBe(0);
 });
 
-test("limbs of the same sum give the same number, however they were added up", () => {
+test("limbs of the same sum give the same number, in any order of addition", () => {
   const limb = fc.integer({ min: 0, max: 2 ** 45 });
   fc.assert(
     fc.property(limb, limb, limb, limb, (highA, lowA, highB, lowB) => {

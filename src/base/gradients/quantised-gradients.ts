@@ -2,14 +2,14 @@
  * Gradients on the integer grid: what every histogram sums, plain or encrypted.
  *
  * The active party rounds g and h to this grid first and uses the rounded values for its own features and leaf weights
- * too. All sums, complements and siblings are taken in integers; `realSum` is the only way back to real numbers. That
- * is why federated training equals centralised training bit for bit.
+ * too. All sums, complements and siblings are computed in integers; `realSum` is the only way back to real numbers.
+ * That is why federated training equals centralised training bit for bit.
  *
  * Slot 2k holds g and slot 2k+1 holds h of output k. A double holds a slot's sum exactly below 2^53. Where sums may be
  * larger, every slot has two columns, its limbs: q = high * 2^26 + low. Limbs are summed each for itself, exactly, and
  * need no carry: `slotSum` rounds high * 2^26 + low once, so any limbs of the same sum give the same number.
  *
- * Where counts are not told g is rounded to integers of either sign: a shift would have to be taken back by counts.
+ * Where counts are not sent, g is rounded to signed integers: a shift could only be undone with counts.
  */
 import type { NoiseScale } from "../noise/noise-scale.ts";
 
@@ -24,17 +24,17 @@ export interface QuantisedGradients {
   readonly instanceCount: number;
   readonly grids: readonly SlotGrid[];
   /**
-   * Per slot one column, or two limbs, the high one first; per instance an integer, which is not negative but for g
-   * where counts are not told.
+   * Per slot one column, or two limbs, the high one first; per instance a non-negative integer, except for g where
+   * counts are not sent.
    */
   readonly columns: readonly Float64Array[];
-  /** What passive parties add to their sums of these; left out: nothing. */
+  /** The noise that passive parties add to their sums; left out: none. */
   readonly noise?: NoiseScale;
-  /** Sums come without counts: with noise, and where members are hidden. Left out: they have some. */
+  /** Sums have no counts: with noise, and where members are hidden. Left out: they have counts. */
   readonly hidesCounts?: boolean;
 }
 
-/** What one unit of the high limb stands for. */
+/** The value of one unit of the high limb. */
 export const highLimb = 2 ** 26;
 
 /** Below this many instances the sums of low limbs are exact too. */
@@ -45,7 +45,7 @@ export function slotSum(row: Float64Array, offset: number, slot: number, limbs: 
   return limbs === 1 ? row[offset + slot] : row[offset + 2 * slot] * highLimb + row[offset + 2 * slot + 1];
 }
 
-/** slotSum of what `totals` has and the row does not. */
+/** slotSum of the complement: `totals` minus the row. */
 export function slotSumOfRest(
   totals: Float64Array,
   row: Float64Array,

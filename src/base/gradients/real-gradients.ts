@@ -9,6 +9,6 @@ export interface Range {
 /** One array and one range per slot. */
 export interface RealGradients {
   readonly values: readonly Float64Array[];
-  /** What the values can be, whatever the margins; null where only the values tell. */
+  /** The range for any margins; null if it depends on the values. */
   readonly bounds: readonly (Range | null)[];
 }

@@ -7,7 +7,7 @@ describe("whether a host is this machine alone", () => {
   );
 
   test.each(["::1", "0:0:0:0:0:0:0:1", "0::0001", "::ffff:127.0.0.1", "::FFFF:7f00:1", "0:0:0:0:0:ffff:127.1.2.3"])(
-    "%s is, however it is spelled",
+    "%s is, in any spelling",
     (host) => expect(isLoopback(host)).toBe(true),
   );
 

@@ -1,10 +1,10 @@
 /**
- * Whether a host can be reached from its own machine only. Servers without a password hang on it, so the answer is no
- * wherever it is in doubt: a name other than localhost may point anywhere, and so may what only looks like an address.
+ * Whether a host can be reached from its own machine only. Servers without a password depend on it, so the answer is no
+ * in case of doubt: a name other than localhost may point anywhere, and so may text that only looks like an address.
  */
 import { BlockList, isIP } from "node:net";
 
-/** The list compares addresses, not their spellings, and knows IPv4 in IPv6's clothes (::ffff:127.0.0.1). */
+/** The list compares addresses, not their spellings, and recognises IPv4-mapped IPv6 (::ffff:127.0.0.1). */
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");

@@ -15,8 +15,8 @@ function values(sigma: number, count: number, max = Infinity, stream = streamOf(
   });
 }
 
-/** Made by another program, with Python's HMAC and OpenSSL's AES. */
-test("known answers: every engine draws these", () => {
+/** Computed independently, with Python's HMAC and OpenSSL's AES. */
+test("known answers, equal on every engine", () => {
   expect(values(3, 12)).toEqual([-2, 3, -5, -4, -4, 3, -1, -1, 2, 2, 4, 2]);
   expect(values(10 * 2 ** 24, 4)).toEqual([163616043, 30910698, -102953244, -207016333]);
   const stream = streamOf();
@@ -24,8 +24,8 @@ test("known answers: every engine draws these", () => {
   expect([stream.draw(), stream.draw()]).toEqual([4522957299453260, 2117838997795680]);
 });
 
-describe("places in the stream", () => {
-  test("a value does not depend on which others are drawn, nor on how many numbers they take", () => {
+describe("positions in the stream", () => {
+  test("a value does not depend on which others are drawn, nor on their rejections", () => {
     const all = values(50, 40);
     const stream = streamOf();
     for (const candidate of [31, 2, 2, 17]) {
@@ -35,7 +35,7 @@ describe("places in the stream", () => {
     }
   });
 
-  test("numbers go on beyond what is fetched at a time, and do not repeat", () => {
+  test("numbers continue beyond one fetch, and do not repeat", () => {
     const stream = streamOf();
     stream.seek(0, 0, 0);
     const drawn = Array.from({ length: 1000 }, () => stream.draw());
@@ -48,7 +48,7 @@ describe("places in the stream", () => {
     ["another candidate", () => streamOf(), [0, 1, 0]],
     ["another slot", () => streamOf(), [0, 0, 1]],
     ["another round", () => streamOf(1), [0, 0, 0]],
-    ["a member more", () => streamOf(0, Uint32Array.of(1, 5, 9, 10)), [0, 0, 0]],
+    ["one more member", () => streamOf(0, Uint32Array.of(1, 5, 9, 10)), [0, 0, 0]],
     ["another member", () => streamOf(0, Uint32Array.of(1, 5, 8)), [0, 0, 0]],
   ])("%s is another number", (_name, other, place) => {
     const [stream, first] = [other(), streamOf()];
@@ -58,7 +58,7 @@ describe("places in the stream", () => {
   });
 });
 
-/** The exact probabilities of -bound..bound, what is beyond at both ends. */
+/** The exact probabilities of -bound..bound, with the tails at both ends. */
 function exactCells(sigma: number, bound: number): number[] {
   const weight = (x: number): number => Math.exp(-(x * x) / (2 * sigma * sigma));
   const far = Math.ceil(40 * sigma) + bound;
@@ -104,7 +104,7 @@ describe("the distribution", () => {
 describe("the scale of a job", () => {
   const terms = { answerNoise: 10, resolutionBits: 24, maxDepth: 6, maxLeaves: 0 };
 
-  test("in units of one person's largest gradient; larger children have as many terms as there are levels", () => {
+  test("in units of one instance's largest gradient; larger children have one term per level", () => {
     const sigma = 10 * 2 ** 24;
     expect(noiseScaleOf(terms)).toEqual({ unit: 2 ** 24, sigma, drawnMax: 16 * sigma, max: 6 * 16 * sigma });
     expect(noiseScaleOf({ ...terms, maxDepth: 0, maxLeaves: 9 })?.max).toBe(9 * 16 * sigma);
@@ -112,7 +112,7 @@ describe("the scale of a job", () => {
     expect(noiseScaleOf({ ...terms, answerNoise: 0 })).toBeNull();
   });
 
-  test("refused: the paper's layout, and noise that a double cannot hold; what is proposed works", () => {
+  test("the paper's layout and noise beyond a double are rejected; the proposed value works", () => {
     expect(() => noiseScaleOf({ ...terms, resolutionBits: 0 })).toThrow(/answer_noise needs layout auto/);
     expect(() => noiseScaleOf({ ...terms, resolutionBits: 44 })).toThrow(/Use --resolution-bits 43 or less/);
     expect(noiseScaleOf({ ...terms, resolutionBits: 43 })).not.toBeNull();

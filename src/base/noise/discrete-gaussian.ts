@@ -2,7 +2,7 @@
  * The discrete Gaussian of Canonne, Kamath and Steinke (2020), algorithms 1 to 3: a discrete Laplace number by
  * rejection, kept with the probability that turns it into a Gaussian one. Probabilities exp(-x) are decided by von
  * Neumann's series, so that there is no logarithm, exponential or cosine: their last bits differ between engines, and
- * two parties must draw the same number. What is used of doubles is exact or rounded once, as IEEE 754 says.
+ * two parties must draw the same number. The operations on doubles are exact or rounded once, as IEEE 754 specifies.
  */
 
 /** A uniform integer below 2^53. */
@@ -12,7 +12,7 @@ const drawEnd = 2 ** 53;
 
 /**
  * @param sigma above 0
- * @param max what is larger is drawn again
+ * @param max larger values are rejected
  */
 export function discreteGaussian(sigma: number, max: number, draw: Draw): number {
   const t = Math.floor(sigma) + 1;
@@ -53,7 +53,7 @@ function isWithExp(x: number, draw: Draw): boolean {
   return isWithExpUpToOne(rest, draw);
 }
 
-/** The same for x up to 1: how far uniform numbers stay below x, x/2, x/3, ... is an even number of times. */
+/** The same for x up to 1: true if the run of uniform numbers below x, x/2, x/3, ... has even length. */
 function isWithExpUpToOne(x: number, draw: Draw): boolean {
   let k = 1;
   while (draw() / drawEnd < x / k) k++;

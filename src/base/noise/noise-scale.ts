@@ -1,27 +1,27 @@
 /**
- * How much noise passive parties add to the sums that they return, in the integers of the grid. Both sides compute it
- * from what they have agreed on, so that neither can claim another.
+ * The noise that passive parties add to their sums, in the integers of the grid. Both parties compute its scale from
+ * the agreed parameters, so that neither can claim another.
  */
 import { TandemError } from "../error.ts";
 
 export interface NoiseScale {
-  /** What the largest gradient of one person is on the grid, of every slot: 2^resolution_bits. */
+  /** The largest gradient of one instance on the grid, in every slot: 2^resolution_bits. */
   readonly unit: number;
-  /** The standard deviation of what is drawn for a node. */
+  /** The standard deviation of a draw for a node. */
   readonly sigma: number;
-  /** Nothing that is drawn is larger: beyond, it is drawn again. */
+  /** The largest magnitude of a draw: larger ones are rejected. */
   readonly drawnMax: number;
   /**
-   * No node's noise is larger. That of the larger child of a split is its parent's minus its sibling's, so it may be as
-   * many drawn values as there are levels.
+   * The largest magnitude of a node's noise. The noise of the larger child of a split is its parent's minus its
+   * sibling's, so it is a sum of up to as many draws as there are levels.
    */
   readonly max: number;
 }
 
-/** In standard deviations: an honest draw reaches it once in 10^57. */
+/** In standard deviations: an honest draw exceeds it with probability 10^-57. */
 const deviationsMax = 16;
 
-/** What of a job decides about its noise. */
+/** The terms of a job that determine its noise. */
 export interface NoiseTerms {
   readonly answerNoise: number;
   /** 0: the paper's layout. */
@@ -40,7 +40,7 @@ export function noiseScaleOf({ answerNoise, resolutionBits, maxDepth, maxLeaves 
   const unit = 2 ** resolutionBits;
   const sigma = answerNoise * unit;
   const drawnMax = Math.ceil(deviationsMax * sigma);
-  // Nodes that are asked about are one level above the deepest leaves.
+  // Requested nodes are one level above the deepest leaves.
   const levels = Math.min(maxDepth === 0 ? Infinity : maxDepth, maxLeaves === 0 ? Infinity : maxLeaves);
   const max = drawnMax * levels;
   if (!(max <= Number.MAX_SAFE_INTEGER))

@@ -1,18 +1,18 @@
 /**
- * Where noise comes from: a pseudo-random function of a party's secret, the gradients and the members of a node. Asked
- * again, the same question gets the same noise, and nothing can be averaged away.
+ * The source of noise: a pseudo-random function of a party's secret, the gradients and the members of a node. A
+ * repeated request gets the same noise, so that it cannot be averaged away.
  *
  *   key of a node = HMAC-SHA-256(secret, round, members)
  *   block         = AES-256(key, feature, candidate, slot, counter)         four little-endian numbers of 32 bits
  *
- * Every value has blocks of its own: it does not depend on which others are drawn.
+ * Every value has its own blocks: it does not depend on which others are drawn.
  *
- * The round is in it because gradients change from round to round: the same noise in two sums would cancel in their
- * difference. Trees of one round share their gradients, and so their sums over the same people. That is enough against
- * a party which follows the protocol. One that redoes a round with other gradients gets the same noise, and the
- * difference of the two sums has none.
+ * The round is included because gradients change from round to round: the same noise in two sums would cancel in their
+ * difference. Trees of one round share their gradients, and so their sums over the same members. That suffices against
+ * a semi-honest party. A malicious one that repeats a round with other gradients gets the same noise, and the
+ * difference of the two sums is exact.
  *
- * Where nobody tells who is in a node, its number and that of the try at its round take the members' place.
+ * Where members are hidden, the node's id and the serial of the attempt at its round replace the members.
  */
 import { type Cipher, createCipheriv, createHmac } from "node:crypto";
 import { assert } from "../assert.ts";
@@ -32,7 +32,7 @@ export function noiseKey(secret: Uint8Array, round: number, members: Uint32Array
   return createHmac("sha256", secret).update(`tandem/answer-noise/${round}/${members.length}/`).update(bytes).digest();
 }
 
-/** Where nobody tells who is in a node. @param serial of the try at its round: no two have the same */
+/** For hidden members. @param serial of the attempt at its round: unique */
 export function numberedNoiseKey(secret: Uint8Array, serial: number, tree: number, node: number): Uint8Array {
   assert(secret.length === noiseSecretBytes, "the noise secret has 32 bytes");
   return createHmac("sha256", secret).update(`tandem/answer-noise/numbered/${serial}/${tree}/${node}`).digest();
@@ -41,18 +41,18 @@ export function numberedNoiseKey(secret: Uint8Array, serial: number, tree: numbe
 /** The random numbers of one node. */
 export class NoiseStream {
   readonly #cipher: Cipher;
-  /** As the machine has them: little-endian on every one that the native core is built for. */
+  /** In native byte order: little-endian on every platform of the native addon. */
   readonly #blocks = new Uint32Array(blocksAhead * blockSize);
   #words = Buffer.alloc(0);
   #used = 0;
   #counter = 0;
 
   constructor(key: Uint8Array) {
-    // A block is enciphered for itself: the counter mode, with places that can be sought.
+    // Each block is encrypted separately: counter mode with random access.
     this.#cipher = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false);
   }
 
-  /** Goes to the numbers of one value. */
+  /** Seeks to the numbers of one value. */
   seek(feature: number, candidate: number, slot: number): void {
     for (let at = 0; at < this.#blocks.length; at += blockSize) {
       this.#blocks[at] = feature;

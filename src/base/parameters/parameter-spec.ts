@@ -1,13 +1,13 @@
-/** What a table of parameters says of each: its kind, default, bounds and help. */
+/** The declaration of a parameter: its kind, default, bounds and help. */
 
 export interface NumberSpec {
   readonly kind: "number" | "integer";
   readonly default: number;
-  /** Other names that XGBoost knows it by. */
+  /** XGBoost's aliases. */
   readonly aliases?: readonly string[];
   /** Words that are allowed instead of a number. */
   readonly words?: readonly string[];
-  /** Another default where the objective, or the preset of the table, has one of its own. */
+  /** A different default for some objectives, or presets of the table. */
   readonly defaultOf?: Readonly<Record<string, number | string>>;
   readonly min?: number;
   readonly max?: number;
@@ -15,7 +15,8 @@ export interface NumberSpec {
   readonly minExclusive?: boolean;
   /** Nor the maximum. */
   readonly maxExclusive?: boolean;
-  /** Where the objective does not use it, it is refused with this advice; left out: a line says that it is not used. */
+  /** If the objective does not use it, it is rejected with this advice; left out: a warning says that it is not used.
+   * */
   readonly refusedElsewhere?: string;
   readonly help: string;
 }
@@ -24,7 +25,7 @@ export interface ChoiceSpec<C extends string> {
   readonly kind: "choice";
   readonly default: C;
   readonly choices: readonly C[];
-  /** What XGBoost has and we do not: why, and what to do. */
+  /** XGBoost's choices that are not supported: why, and what to do. */
   readonly refused?: Readonly<Record<string, string>>;
   readonly help: string;
 }
@@ -32,9 +33,9 @@ export interface ChoiceSpec<C extends string> {
 export interface SwitchSpec {
   readonly kind: "switch";
   readonly default: boolean;
-  /** As of a number. */
+  /** As in NumberSpec. */
   readonly defaultOf?: Readonly<Record<string, boolean>>;
-  /** 0 and 1 are taken too, as XGBoost's users write it. */
+  /** 0 and 1 are accepted too, as in XGBoost. */
   readonly bits?: boolean;
   readonly help: string;
 }
@@ -43,7 +44,7 @@ export interface ListSpec<C extends string, P extends string = string> {
   readonly kind: "list";
   readonly default: readonly C[];
   readonly choices: readonly C[];
-  /** Those that may have a number after them: error@0.7. */
+  /** The choices that may have a number: error@0.7. */
   readonly numbered: readonly P[];
   readonly help: string;
 }
@@ -52,7 +53,7 @@ export interface ListSpec<C extends string, P extends string = string> {
 export interface NumbersSpec {
   readonly kind: "numbers";
   readonly default: readonly number[];
-  /** Neither is allowed itself. */
+  /** Both exclusive. */
   readonly above: number;
   readonly below: number;
   readonly countMax: number;

@@ -1,7 +1,7 @@
 /**
- * The tables of parameters that no layer above owns, and how given values are checked against a table. Config
- * validation, command line help and the reference page are made from the tables; no default stands anywhere else. What
- * is learnt stands in gbdt/parameters/.
+ * The parameter tables that no upper layer owns, and the validation of given values against a table. Config validation,
+ * command line help and the reference page are derived from the tables, which are the only place of a default. Training
+ * parameters are in gbdt/parameters/.
  */
 import { TandemError } from "../error.ts";
 import { suggestion } from "../text/nearest-name.ts";
@@ -59,7 +59,7 @@ function unknownParameter(wanted: string, known: readonly string[]): TandemError
   return new TandemError("USAGE", `unknown parameter '${wanted}'${suggestion(wanted, known)}`);
 }
 
-/** @param kind the objective, or the preset: what some defaults depend on */
+/** @param kind the objective, or the preset, on which some defaults depend */
 function defaultFor(spec: ParameterSpec, kind: unknown): ParameterValue {
   if (!("defaultOf" in spec) || typeof kind !== "string") return spec.default;
   return spec.defaultOf?.[kind] ?? spec.default;
@@ -70,7 +70,7 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): Parame
     const items: readonly unknown[] =
       typeof value === "string" ? value.split(",").map((item) => item.trim()) : Array.isArray(value) ? value : [value];
     const good = items.filter((item): item is string => typeof item === "string" && isItemOf(spec, item));
-    // As in XGBoost, one that is named twice counts where it was named first.
+    // As in XGBoost, a repeated item keeps its first position.
     if (good.length === items.length) return [...new Set(good)];
     throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
   }

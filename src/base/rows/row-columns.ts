@@ -1,14 +1,14 @@
 /**
- * Columns that say how each row is trained on, besides its label. Only the active party has them, and they never leave
- * it. Each is declared here once: config, command line, tables, digests and checks iterate over the declarations.
+ * Per-row columns for training besides the label. Only the active party has them, and they never leave it. Each is
+ * declared here once: config, command line, tables, digests and checks iterate over the declarations.
  */
 import { type ErrorCode, TandemError } from "../error.ts";
 import { isMissing, parseNumber } from "../text/number-cell.ts";
 import { float64Of, joinedFloat64 } from "./row-numbers.ts";
 
-/** Why a cell cannot be used; never with its value. */
+/** Why a cell is invalid; never with its value. */
 interface CellTrouble {
-  /** Of the cell ("is not a number"), or of the column's own quantity where `code` is given ("is negative"). */
+  /** About the cell ("is not a number"), or about the column's quantity if `code` is given ("is negative"). */
   readonly what: string;
   readonly code?: ErrorCode;
 }
@@ -16,13 +16,13 @@ interface CellTrouble {
 export interface RowColumn {
   /** For the command line, after "--name <column>". */
   readonly help: string;
-  /** Rows with the same value are drawn together into folds, test and validation rows. */
+  /** Rows with the same value stay together in folds, test and validation rows. */
   readonly keepsTogether?: true;
   /** @param cell trimmed */
   read(cell: string): number | CellTrouble;
   /**
    * The whole column, before training.
-   * @throws TandemError naming the first instance that cannot be used, never its value
+   * @throws TandemError naming the first invalid instance, never its value
    */
   check?(values: Float64Array, objective: { readonly name: string; readonly outputCount: number }): void;
 }
@@ -79,7 +79,7 @@ export const rowColumns = {
 export type RowColumnName = keyof typeof rowColumns;
 export type RowColumns = Readonly<Partial<Record<RowColumnName, Float64Array>>>;
 
-/** In the order in which they stand in tables, digests and messages. */
+/** In the order of tables, digests and messages. */
 export const rowColumnNames = Object.keys(rowColumns) as readonly RowColumnName[] as readonly [
   RowColumnName,
   ...RowColumnName[],
@@ -87,7 +87,7 @@ export const rowColumnNames = Object.keys(rowColumns) as readonly RowColumnName[
 
 export const noColumns: RowColumns = {};
 
-/** What `of` makes of every declared column. */
+/** Maps every declared column. */
 export function forEachColumn<T>(of: (name: RowColumnName) => T): Readonly<Record<RowColumnName, T>> {
   return Object.fromEntries(rowColumnNames.map((name) => [name, of(name)])) as Record<RowColumnName, T>;
 }
@@ -96,7 +96,7 @@ export function rowColumnNamed(name: RowColumnName): RowColumn {
   return rowColumns[name];
 }
 
-/** Columns by name -> what `of` makes of each. */
+/** Maps the given columns by name. */
 export function mapColumns<T>(
   columns: RowColumns,
   of: (column: Float64Array, name: RowColumnName) => T,
@@ -109,19 +109,19 @@ export function mapColumns<T>(
   return made;
 }
 
-/** Of some rows; null: of all. */
+/** A selection of rows; null: all. */
 export function columnsOfRows(columns: RowColumns, rows: Uint32Array | null): RowColumns {
   return rows === null ? columns : mapColumns(columns, (column) => float64Of(column, rows));
 }
 
-/** Of several tables with the same columns, one after the other. */
+/** Concatenates several tables with the same columns. */
 export function joinedColumns(tables: readonly RowColumns[]): RowColumns {
   return mapColumns(tables[0], (_, name) =>
     joinedFloat64(tables.map((columns) => columns[name] ?? new Float64Array(0))),
   );
 }
 
-/** Per row the group that is drawn as a whole; undefined: every row is one of its own. */
+/** Per row the group that must stay together; undefined: every row is its own group. */
 export function drawnTogether(columns: RowColumns): Float64Array | undefined {
   const name = rowColumnNames.find((each) => rowColumnNamed(each).keepsTogether && columns[each] !== undefined);
   return name && columns[name];

@@ -1,6 +1,6 @@
 /**
- * Columns of many rows. `from` of a typed array with a function would first make a list of all numbers, which takes
- * eight bytes and more for each.
+ * Columns of many rows. `from` of a typed array with a function would first create a list of all numbers, with eight or
+ * more bytes for each.
  */
 
 /** 0, 1, 2, ... */
@@ -10,7 +10,7 @@ export function rowNumbers(count: number): Uint32Array<ArrayBuffer> {
   return rows;
 }
 
-/** Those rows of 0 to `count` - 1 that are wanted. */
+/** The rows of 0 to `count` - 1 that satisfy a condition. */
 export function rowsWhere(count: number, isWanted: (row: number) => boolean): Uint32Array<ArrayBuffer> {
   const rows = new Uint32Array(count);
   let found = 0;
@@ -38,7 +38,7 @@ export function float64Of(values: Float64Array, rows: Uint32Array): Float64Array
   return chosen;
 }
 
-/** One column after the other. */
+/** Concatenates columns. */
 export function joinedFloat32(columns: readonly Float32Array[]): Float32Array<ArrayBuffer> {
   return joined(new Float32Array(lengthOf(columns)), columns);
 }

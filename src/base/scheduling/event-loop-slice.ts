@@ -1,5 +1,5 @@
 /**
- * Long work in JavaScript, in slices: connections must stay alive meanwhile. All pieces of work in the process get
+ * Divides long computations in JavaScript into slices, to keep connections alive. All computations of the process get
  * one slice each, one after the other, so that the delay does not grow with their number.
  *
  *   if (isSliceOver()) await nextSlice();    once per millisecond of work or so
@@ -20,7 +20,7 @@ export function nextSlice(): Promise<void> {
   });
 }
 
-/** Work in steps, with turns for others in between. @returns what it ends with */
+/** Runs work in steps, and yields to the event loop in between. @returns its result */
 export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const step = work.next();
@@ -29,7 +29,7 @@ export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** The same at once. */
+/** The same without yielding. */
 export function atOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const step = work.next();

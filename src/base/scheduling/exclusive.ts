@@ -1,4 +1,4 @@
-/** One piece of work after the other, in the order in which they were handed in; a failure is its own caller's only. */
+/** Runs one piece of work after the other, in order of submission; a failure affects its own caller only. */
 export class Exclusive {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -8,7 +8,7 @@ export class Exclusive {
     return result;
   }
 
-  /** Settles when everything handed in so far has ended. */
+  /** Settles when everything submitted so far has ended. */
   async idle(): Promise<void> {
     await this.#last;
   }

@@ -1,4 +1,4 @@
-/** Work on many things, so many at once; after a failure nothing new is begun. */
+/** Processes many items with limited concurrency; after a failure nothing new is started. */
 export async function fewAtOnce<T>(
   items: Iterable<T>,
   countMax: number,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { heapGrowth } from "./heap-room.ts";
 
-test("a small heap may grow by much, a large one as V8 likes", () => {
+test("a small heap may grow by a fixed amount, a large one by V8's default", () => {
   expect(heapGrowth(0)).toBe(400);
   expect(heapGrowth(20 << 20)).toBe(400);
   expect(heapGrowth(160 << 20)).toBe(100);

@@ -1,12 +1,12 @@
 /**
- * Whether this machine has a core to spare, from the operating system's own count of idle time. Work that could also be
- * done later (obfuscators for the next tree) waits for that, so that it never slows what somebody is waiting for: on
- * one machine that may be another party.
+ * Whether this machine has an idle core, from the operating system's idle time. Work that could also be done later
+ * (obfuscators for the next tree) waits for that, so that it never slows urgent work: on one machine that may be
+ * another party's.
  */
 import { cpus } from "node:os";
 
 const sampleMs = 100;
-/** Fraction of one core that must have stood idle. */
+/** The required idle fraction of one core. */
 const idleFraction = 0.5;
 
 /** Settles when about half a core or more has been idle for a moment, or as soon as `isUrgent` says so. */
@@ -14,7 +14,7 @@ export async function coresIdle(isUrgent: () => boolean): Promise<void> {
   while (!(await (sample ??= takeSample())) && !isUrgent());
 }
 
-/** Under way: whoever waits at the same time looks at the same one. */
+/** The current sample, shared by all concurrent callers. */
 let sample: Promise<boolean> | null = null;
 
 async function takeSample(): Promise<boolean> {
@@ -25,7 +25,7 @@ async function takeSample(): Promise<boolean> {
   return (idleMs() - before) / (performance.now() - started) >= idleFraction;
 }
 
-/** Idle milliseconds since boot, over all cores; zero where the system does not tell. */
+/** Idle milliseconds since boot, over all cores; zero if the system does not report it. */
 function idleMs(): number {
   return cpus().reduce((sum, cpu) => sum + cpu.times.idle, 0);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { collect } from "../../../test/support/streams.ts";
 import { inOrder } from "./in-order.ts";
 
-test("what comes out is in order, and no more is begun than may be ahead", async () => {
+test("results are in order, and only a limited number is started ahead", async () => {
   let [underWay, most] = [0, 0];
   const work = async (item: number): Promise<number> => {
     most = Math.max(most, ++underWay);
@@ -17,7 +17,7 @@ test("what comes out is in order, and no more is begun than may be ahead", async
   expect(most, "as without it").toBe(1);
 });
 
-test("a failure comes in its turn, and those behind it are nobody's trouble", async () => {
+test("a failure is thrown in order, and later failures are ignored", async () => {
   const work = async (item: number): Promise<number> => {
     if (item > 0) throw new Error(`no ${item}`);
     return item;

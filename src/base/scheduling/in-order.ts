@@ -1,4 +1,4 @@
-/** Work on things of a row, some ahead of whoever reads; what comes out is in their order. */
+/** Processes items with limited concurrency ahead of the reader; results are in the order of the items. */
 export async function* inOrder<T, R>(
   items: Iterable<T>,
   aheadMax: number,
@@ -7,7 +7,7 @@ export async function* inOrder<T, R>(
   const begun: Promise<R>[] = [];
   for (const item of items) {
     const next = work(item);
-    next.catch(() => {}); // seen when it is its turn; nobody looks after an earlier failure
+    next.catch(() => {}); // awaited in order; ignored after an earlier failure
     begun.push(next);
     if (begun.length < aheadMax) continue;
     const due = begun.shift();

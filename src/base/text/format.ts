@@ -1,4 +1,4 @@
-/** Quantities in words, the same in the terminal, on the page and in the report. */
+/** Formats quantities, the same in the terminal, on the page and in the report. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
@@ -24,7 +24,7 @@ export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }
 
-/** A metric that is no number, as the AUC of one class is none, is "-"; from a file it comes as null. */
+/** "-" for a metric that is not a number, such as the AUC of one class; null in files. */
 export function formatMetric(value: number | null | undefined, digits = 4): string {
   return typeof value === "number" && !Number.isNaN(value) ? value.toFixed(digits) : "-";
 }
@@ -36,7 +36,7 @@ export function formatMetrics(metrics: Readonly<Record<string, number | null>>):
     .join(" ");
 }
 
-/** Some few digits, whatever the size. */
+/** A few significant digits, for any magnitude. */
 export function formatPerPerson(amount: number): string {
   const value = finite(amount);
   if (value === 0) return "0";
@@ -49,7 +49,7 @@ export function formatBits(bits: number): string {
   return value < 9.995 ? value.toFixed(2) : value.toFixed(1);
 }
 
-/** A share as a percentage; what is not quite nothing or all is not said to be. */
+/** A percentage; values that are not exactly 0 or 1 are not rounded to them. */
 export function formatPercent(share: number): string {
   const value = finite(share) * 100;
   if (value > 0 && value < 0.1) return "below 0.1%";
@@ -57,12 +57,12 @@ export function formatPercent(share: number): string {
   return `${Number(value.toFixed(value < 10 || value > 99 ? 1 : 0))}%`;
 }
 
-/** A record may hold null where a number was none. */
+/** NaN for null: a record has null for a number that is not finite. */
 export function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
 
-/** The shortest decimal number that is the same float32: values are compared with thresholds as such. */
+/** The shortest decimal with the same float32 value, the precision in which values are compared with thresholds. */
 export function formatFloat32(value: number): string {
   const exact = Math.fround(value);
   for (let digits = 1; digits < 9; digits++) {

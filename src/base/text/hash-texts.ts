@@ -1,12 +1,12 @@
 /**
- * Many texts into a digest, each preceded by its length in bytes, so that none can run on. Some hundred at a time: a
- * call for each would take most of the time.
+ * Hashes many texts, each preceded by its length in bytes, so that the encoding is unambiguous. A few hundred at a
+ * time: one call for each would take most of the time.
  */
 import type { Hash } from "node:crypto";
 
 const charsPerCall = 1 << 14;
 
-/** In steps: of many texts others may have their turn in between. */
+/** In steps, so that the caller can yield to the event loop. */
 export function* hashTexts(hash: Hash, texts: Iterable<string>): Generator<void> {
   let waiting = "";
   for (const text of texts) {

@@ -1,4 +1,4 @@
-/** HTML as text. Everything that comes from outside is escaped; what is HTML already says so by its type. */
+/** HTML as text. Values from outside are escaped; the type Html marks text that is HTML already. */
 export class Html {
   readonly text: string;
 
@@ -14,7 +14,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[
   return new Html(parts.map((part, i) => (i === 0 ? part : rendered(values[i - 1]) + part)).join(""));
 }
 
-/** As it stands in a page. */
+/** The text in a page. */
 export function rendered(value: HtmlValue): string {
   if (value instanceof Html) return value.text;
   if (typeof value === "object") return value.map(rendered).join("");

@@ -8,7 +8,7 @@ test("nearestName counts insertions, deletions, substitutions and swaps; the fir
   expect(nearestName("abx", ["abc", "abd"])).toBe("abc");
 });
 
-test("nearestName takes upper and lower case for the same", () => {
+test("nearestName ignores case", () => {
   expect(nearestName("AGE", ["wage", "age"])).toBe("age");
 });
 

@@ -1,9 +1,9 @@
 /** "Did you mean ...?": the known name that is nearest to a misspelt one. */
 
-/** Names that a message lists where none is near. */
+/** The number of names that a message lists if none is near. */
 const listedMax = 12;
 
-/** The end of a message about an unknown name: a name that may be meant, otherwise which names there are, if any. */
+/** The end of a message about an unknown name: the nearest name, otherwise a list of the known names, if any. */
 export function suggestion(name: string, candidates: readonly string[]): string {
   const nearest = nearestName(name, candidates);
   if (nearest !== null) return `; did you mean '${nearest}'?`;
@@ -29,7 +29,7 @@ function listed(names: readonly string[]): string {
   return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** Insertions, deletions, substitutions, and neighbours that changed places. */
+/** Insertions, deletions, substitutions, and transpositions of neighbours. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

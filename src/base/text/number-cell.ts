@@ -1,7 +1,7 @@
-/** What a cell of text says: a number, or that its value is missing. Cells are trimmed before. */
+/** Parses a cell: a number, or a missing value. Cells are already trimmed. */
 
 /**
- * Ordinary decimal or exponent syntax: what Number() also takes (hex, Infinity, digit groups) is not meant as a number.
+ * Ordinary decimal or exponent syntax: other syntax of Number() (hex, Infinity, digit groups) is not accepted.
  */
 export const numberSyntax = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 

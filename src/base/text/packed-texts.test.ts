@@ -11,7 +11,7 @@ const anyText = fc.oneof(
 );
 
 describe("packed texts", () => {
-  test("come back as they were, in the order that strings have", () => {
+  test("are returned unchanged, and compare like strings", () => {
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1, maxLength: 200 }), (texts) => {
         const packed = PackedTexts.from(texts);
@@ -43,7 +43,7 @@ describe("packed texts", () => {
   });
 });
 
-test("an index knows what a map knows", () => {
+test("an index finds the same as a map", () => {
   fc.assert(
     fc.property(fc.array(anyText, { maxLength: 300 }), anyText, (texts, other) => {
       const index = new TextIndex();

@@ -1,6 +1,6 @@
 /**
- * Texts in one buffer: a byte per character while all of them are Latin-1, two afterwards, and four for where each
- * ends. Nothing is lost: a text comes back as it was, code unit by code unit.
+ * Texts in one buffer: a byte per character while all of them are Latin-1, two afterwards, and four for the end of
+ * each. Lossless: texts are returned code unit by code unit.
  */
 import { assert } from "../assert.ts";
 import type { TextList } from "./text-list.ts";
@@ -8,7 +8,7 @@ import type { TextList } from "./text-list.ts";
 type Units = Uint8Array | Uint16Array;
 
 const unitsMax = 2 ** 32 - 1;
-/** Texts up to here are put together by hand, which is faster than a decoder. */
+/** Texts up to this length are built in JavaScript, which is faster than a decoder. */
 const shortLength = 24;
 
 export class PackedTexts implements TextList {
@@ -21,7 +21,7 @@ export class PackedTexts implements TextList {
     return this.#length;
   }
 
-  /** What it takes of memory, at the least. */
+  /** A lower bound of its memory. */
   get sizeBytes(): number {
     return this.#unitCount * this.#units.BYTES_PER_ELEMENT + 4 * this.#length;
   }
@@ -46,7 +46,7 @@ export class PackedTexts implements TextList {
     return this.#length++;
   }
 
-  /** Gives back the room that was kept for more. */
+  /** Releases spare capacity. */
   trim(): void {
     this.#units = this.#units.slice(0, this.#unitCount);
     this.#ends = this.#ends.slice(0, this.#length);
@@ -112,7 +112,7 @@ export class PackedTexts implements TextList {
   }
 }
 
-/** Some of the texts, in an order of their own; the buffer is shared. */
+/** A selection of the texts; the buffer is shared. */
 export class TextSelection implements TextList {
   readonly #texts: PackedTexts;
   readonly #which: Uint32Array;

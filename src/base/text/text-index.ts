@@ -1,8 +1,8 @@
-/** Where a text stands in a packed list: open addressing, four to eight bytes per text. */
+/** A hash index of a packed list of texts: open addressing, four to eight bytes per text. */
 import { assert } from "../assert.ts";
 import { PackedTexts } from "./packed-texts.ts";
 
-/** Of the slots that are taken before there are twice as many. */
+/** The maximum load factor. */
 const fullness = 0.7;
 
 export class TextIndex {
@@ -10,7 +10,7 @@ export class TextIndex {
   /** Index of a text plus one; 0 is free. */
   #slots: Uint32Array;
 
-  /** @param texts no two the same */
+  /** @param texts all different */
   constructor(texts: PackedTexts = new PackedTexts()) {
     this.texts = texts;
     this.#slots = new Uint32Array(16);
@@ -18,7 +18,7 @@ export class TextIndex {
     this.#place();
   }
 
-  /** @returns the index of the text, a new one unless it was there: then `isNew` is false */
+  /** @returns the index of the text, and whether it was added */
   add(text: string): { readonly index: number; readonly isNew: boolean } {
     const slot = this.#slotOf(text);
     const known = this.#slots[slot];
@@ -32,12 +32,12 @@ export class TextIndex {
     return { index, isNew: true };
   }
 
-  /** @returns -1 of a text that is not there */
+  /** @returns -1 if the text is not in the list */
   indexOf(text: string): number {
     return this.#slots[this.#slotOf(text)] - 1;
   }
 
-  /** The slot of a text, or the free one where it belongs. */
+  /** The slot of a text, or the free slot for it. */
   #slotOf(text: string): number {
     const mask = this.#slots.length - 1;
     let slot = hashOf(text) & mask;
@@ -55,7 +55,7 @@ export class TextIndex {
   }
 }
 
-/** 32 bits, every one of which depends on all characters. */
+/** A 32-bit hash of all characters. */
 function hashOf(text: string): number {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);

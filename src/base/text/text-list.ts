@@ -1,6 +1,6 @@
 /**
- * A list of texts, as an array has it or packed (packed-texts.ts): ten million ids as strings would take half a
- * gigabyte, and packed a quarter of that.
+ * A list of texts, as an array or packed (packed-texts.ts): ten million ids as strings would take half a gigabyte, and
+ * packed a quarter of that.
  */
 import { assert } from "../assert.ts";
 
@@ -9,7 +9,7 @@ export interface TextList extends Iterable<string> {
   at(index: number): string | undefined;
 }
 
-/** Texts that are made when somebody asks for them. */
+/** Texts that are computed on access. */
 export function computedTexts(length: number, at: (index: number) => string): TextList {
   return {
     length,
@@ -24,7 +24,7 @@ export function textsBetween(texts: TextList, first: number, end: number): strin
   return Array.from({ length: end - first }, (_, i) => textAt(texts, first + i));
 }
 
-/** The text at a place that there is. */
+/** The text at a valid index. */
 export function textAt(texts: TextList, index: number): string {
   const text = texts.at(index);
   assert(text !== undefined, `text ${index} of ${texts.length}`);

@@ -1,11 +1,11 @@
-/** Trees as XGBoost's boosters have them: gbtree, or dart around it with a weight per tree. */
+/** Trees in the format of XGBoost's boosters: gbtree, or dart around it with a weight per tree. */
 import type { Model } from "../../gbdt/tree/model.ts";
 
 /** @template T a tree */
 export interface XgboostTrees<T> {
   readonly model: {
     readonly gbtree_model_param: Readonly<Record<"num_parallel_tree" | "num_trees" | "size_leaf_vector", string>>;
-    /** The output that each tree adds to. */
+    /** The output of each tree. */
     readonly tree_info: readonly number[];
     readonly trees: readonly T[];
   };
@@ -16,7 +16,7 @@ export type XgboostBooster<T> =
   | XgboostTrees<T>
   | { readonly gbtree: XgboostTrees<T>; readonly name: "dart"; readonly weight_drop: readonly number[] };
 
-/** @param trees of one output each: of a tree with several outputs there are several, one after the other */
+/** @param trees with one output each: a tree with several outputs was expanded into several consecutive trees */
 export function xgboostBooster<T>(
   { parallelTrees = 1, outputCount = 1, treeWeights, trees: own }: Model,
   trees: readonly T[],
@@ -38,12 +38,12 @@ export function xgboostBooster<T>(
   return { gbtree, name: "dart", weight_drop: trees.map((_, id) => treeWeights[Math.floor(id / times)]) };
 }
 
-/** Its trees, whatever is around them. */
+/** The trees of either booster. */
 export function gbtreeOf<T>(booster: XgboostBooster<T>): XgboostTrees<T> {
   return booster.name === "dart" ? booster.gbtree : booster;
 }
 
-/** The first tree that weighs enough for something to be added to its leaves; always the first but with dart. */
+/** The first tree with enough weight to add something to its leaves; with gbtree always the first. */
 export function weighingTree({ treeWeights = [1] }: Model): { readonly tree: number; readonly weight: number } {
   const tree = Math.max(
     0,

@@ -1,9 +1,9 @@
 /**
- * Categories in an exported model. XGBoost knows them by code; ours are texts. A feature's categories that some split
- * names get codes in the order of their texts. A category that no split names goes left everywhere, and so does any
- * code beyond these: nothing else needs a code, and no party has to say what other categories it holds.
+ * Categories in an exported model. XGBoost identifies them by code; ours are texts. The categories of a feature that
+ * occur in some split get codes in the order of their texts. A category that occurs in no split goes left everywhere,
+ * and so does any larger code: so no other category needs a code, and no party has to reveal its other categories.
  *
- * The codes stand in the model's attribute `categories`: JSON text, an object from feature names, as in the file, to
+ * The codes are in the model's attribute `categories`: JSON text, an object from feature names, as in the file, to
  * lists of categories in the order of their codes.
  */
 import { assert } from "../../base/assert.ts";
@@ -11,7 +11,7 @@ import type { Model } from "../../gbdt/tree/model.ts";
 import type { SplitRule, Tree } from "../../gbdt/tree/tree.ts";
 import type { XgboostTree } from "./export.ts";
 
-/** Per categorical feature, by its place among all, its categories in the order of their codes. */
+/** Per categorical feature, by its index among all features, its categories in the order of their codes. */
 export type CategoryCodes = ReadonlyMap<number, readonly string[]>;
 
 export function categoryCodes({ trees }: Model, featureIndex: (rule: SplitRule) => number): CategoryCodes {
@@ -34,7 +34,7 @@ export function categoriesText(codes: CategoryCodes, featureNames: readonly stri
   );
 }
 
-/** XGBoost's columns of a tree for splits on categories: those that go right. */
+/** XGBoost's fields of a tree for categorical splits: the categories that go right. */
 export function categoryColumns(
   tree: Tree<SplitRule>,
   featureIndex: (rule: SplitRule) => number,

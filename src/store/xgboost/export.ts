@@ -1,14 +1,16 @@
 /**
- * A whole model in XGBoost's own JSON format, as its 1.7.4 writes it with save_model("x.json"); 1.7 and later load it,
- * where they know the objective (gbdt/tree/xgboost-agreement.ts).
- * Only for those who may see every party's splits: a simulation, or an export to which every party has consented.
+ * A whole model in XGBoost's JSON format, as version 1.7.4 writes it with save_model("x.json"); 1.7 and later load it
+ * if
+ * they support the objective (gbdt/tree/xgboost-agreement.ts).
+ * Only allowed where one party may see every party's splits: a simulation, or an export to which every party
+ * consented.
  *
  * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf
  * of every tree. XGBoost adds their weights up in float32, we in double: predictions agree to 1e-6 of
  * max(1, |prediction|), not to the bit (gbdt/tree/xgboost-agreement.ts).
  *
- * Categories are numbers in XGBoost; which is which stands in the model's attribute `categories`
- * (categories.ts). Names of classes stand in the attribute `classes`, JSON text too, in the order of their numbers.
+ * Categories are numbers in XGBoost; the mapping is in the model's attribute `categories` (categories.ts). Class names
+ * are in the attribute `classes`, also JSON text, in the order of their numbers.
  */
 import { assert } from "../../base/assert.ts";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
@@ -23,11 +25,11 @@ import { xgboostText } from "./text.ts";
 
 /** One tree, a column per field; node ids are ours. */
 export interface XgboostTree {
-  /** What a node would weigh as a leaf. XGBoost reads it, but never predicts with it. */
+  /** The weight that a node would have as a leaf. XGBoost reads it, but never predicts with it. */
   readonly base_weights: readonly number[];
   /** The codes that go right, node after node. */
   readonly categories: readonly number[];
-  /** The nodes that ask about categories; where the codes of each begin, and how many they are. */
+  /** The categorical nodes; where the codes of each begin, and how many they are. */
   readonly categories_nodes: readonly number[];
   readonly categories_segments: readonly number[];
   readonly categories_sizes: readonly number[];
@@ -37,7 +39,7 @@ export interface XgboostTree {
   readonly loss_changes: readonly number[];
   readonly parents: readonly number[];
   readonly right_children: readonly number[];
-  /** A split's threshold or a leaf's weight; 0 where categories are asked about. */
+  /** A split's threshold or a leaf's weight; 0 for categorical splits. */
   readonly split_conditions: readonly number[];
   readonly split_indices: readonly number[];
   /** 1: categories. */
@@ -67,9 +69,9 @@ const float32Max = (2 - 2 ** -23) * 2 ** 127;
 
 /**
  * A model as XGBoost's JSON object, keys in XGBoost's order. Its features are the active party's, then each passive
- * party's, in order. To write it down use xgboostText or writeXgboostModel: XGBoost refuses JSON.stringify's text.
- * @param features each owner's feature names, as in training; xgboost-names.ts says which of them are changed
- * @param partyNames for names that several parties use; "active", "passive-1", ... unless given
+ * party's, in order. Serialise it with xgboostText or writeXgboostModel: XGBoost rejects the text of JSON.stringify.
+ * @param features each owner's feature names, as in training; names.ts defines which of them are changed
+ * @param partyNames for names that several parties use; default: "active", "passive-1", ...
  * @throws TandemError USAGE if the model was trained on features of other names
  */
 export function xgboostModel(
@@ -128,19 +130,19 @@ export async function writeXgboostModel(
   await writeFileAtomically(path, `${xgboostText(xgboostModel(model, features, partyNames))}\n`, mode);
 }
 
-/** @returns the place of a rule's feature among all parties' */
+/** @returns the index of a rule's feature among all parties' features */
 function featureIndexIn(features: readonly (readonly string[])[]): (rule: SplitRule) => number {
   const firstOf = features.map((_, owner) => features.slice(0, owner).flat().length);
   return ({ owner, feature, featureName }) => {
     const given = features[owner]?.[feature];
     if (given === featureName) return firstOf[owner] + feature;
-    // Parties in another order would export without complaint and predict nonsense.
+    // Parties in another order would export without an error and predict nonsense.
     const stands = given === undefined ? "is not among the names given" : `is called '${given}' among the names given`;
     throw new TandemError("USAGE", `feature ${feature} of party ${owner}, '${featureName}' in the model, ${stands}`);
   };
 }
 
-/** XGBoost 1.7 has no leaves with a weight per output: there it is a tree of the same structure per output. */
+/** XGBoost 1.7 has no vector leaves: they become one tree of the same structure per output. */
 function treesOfOneOutput(tree: Tree<SplitRule>): Tree<SplitRule>[] {
   const vector = tree.find((node) => node.kind === "leaf" && node.weights !== undefined);
   if (vector?.kind !== "leaf" || vector.weights === undefined) return [tree];
@@ -188,10 +190,10 @@ function exportTree(
   };
 }
 
-/** Each node's leaf weights, averaged by cover: a model does not keep the gradient sums that XGBoost would use here. */
+/** Each node's leaf weights, averaged by cover: a model does not store the gradient sums that XGBoost uses here. */
 function meanWeights(tree: Tree<SplitRule>): number[] {
   const means = tree.map((node) => (node.kind === "leaf" ? node.weight : 0));
-  // Children stand after their parents.
+  // Children come after their parents.
   for (let id = tree.length - 1; id >= 0; id--) {
     const node = tree[id];
     if (node.kind === "leaf") continue;
@@ -201,7 +203,7 @@ function meanWeights(tree: Tree<SplitRule>): number[] {
   return means;
 }
 
-/** Prediction depends on it: our models hold float32 numbers here, and nothing may be rounded. */
+/** Predictions depend on it: our models have float32 numbers here, and nothing may be rounded. */
 function exactFloat32(value: number): number {
   assert(
     Number.isFinite(value) && Math.fround(value) === value,
@@ -211,7 +213,7 @@ function exactFloat32(value: number): number {
 }
 
 /**
- * For show only: doubles, rounded to float32; a gain of huge labels may lie beyond it, and XGBoost reads no infinity.
+ * Informational only: doubles, rounded to float32; a gain of huge labels may exceed it, and XGBoost reads no infinity.
  */
 function statistic(value: number): number {
   return Math.min(Math.max(Math.fround(value), -float32Max), float32Max);

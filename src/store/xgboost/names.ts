@@ -1,5 +1,5 @@
 /**
- * Feature names that XGBoost accepts: unique, and without the characters that it refuses or cannot read.
+ * Feature names that XGBoost accepts: unique, and without the characters that it rejects or cannot read.
  *
  * 1. `[`, `]` and `<` (refused), control characters and lone surrogates (its JSON reader does not know their escapes)
  *    become `_`.
@@ -20,7 +20,7 @@ export function xgboostFeatureNames(features: readonly (readonly string[])[], pa
     names.map((name) => ((ownerCounts.get(name) ?? 0) > 1 ? `${parties[owner]}.${name}` : name)),
   );
 
-  // First come, first served; but a suffix never takes a name that another feature has by itself.
+  // First come, first served; but a suffix never creates a name that another feature already has.
   const taken = new Set(wanted);
   const given = new Set<string>();
   return wanted.map((name) => {

@@ -1,4 +1,4 @@
-/** A model's objective and start as XGBoost writes them. */
+/** A model's objective and base_score in XGBoost's format. */
 import type { XgboostStart } from "../../gbdt/objective/link.ts";
 import { type ObjectiveName, objectiveFor } from "../../gbdt/objective/objectives.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
@@ -14,8 +14,8 @@ export function xgboostObjective({ objective: name, outputCount = 1, quantiles =
 }
 
 /**
- * XGBoost takes base_score as a prediction. Of a probability near 1 float32 keeps few digits: for 0.9999 the margin
- * would be 1e-3 off. Such a rest, and what lies beyond the representable, goes into the first tree's leaves.
+ * XGBoost's base_score is a prediction. Near a probability of 1 float32 has few digits: for 0.9999 the margin would be
+ * 1e-3 off. Such a remainder, and what is beyond the representable range, is added to the first tree's leaves.
  */
 export function startOf({ objective, baseMargin, takesBaseMargin }: Model): XgboostStart {
   const start = objectiveFor(objective).link.xgboostStart(baseMargin);

@@ -1,6 +1,6 @@
 /**
- * JSON text as XGBoost reads it. Its reader tells integers from floats by the text: where it wants a float, `1` is an
- * error and `1.0` is not. JSON.stringify knows no such difference, and writes float32 numbers with 17 digits.
+ * JSON text for XGBoost. Its reader distinguishes integers from floats by the text: where it expects a float, `1` is an
+ * error and `1.0` is not. JSON.stringify makes no such difference, and writes float32 numbers with 17 digits.
  */
 import { assert } from "../../base/assert.ts";
 
@@ -13,7 +13,7 @@ const floatFields: ReadonlySet<string> = new Set([
   "weight_drop",
 ]);
 
-/** The text of an exported model, without spaces, as XGBoost writes it; a number alone is taken as a float32. */
+/** The text of an exported model, without spaces, as XGBoost writes it; a single number is written as a float32. */
 export function xgboostText(value: object | number): string {
   return typeof value === "number" ? float32Text(value) : jsonText(value, "");
 }
@@ -44,8 +44,8 @@ function float32Text(value: number): string {
 }
 
 /**
- * Whether a decimal, here already a double, is rounded to this float32. A double exactly between two float32 numbers
- * does not tell on which side the decimal was, so it does not count.
+ * Whether a decimal, given as a double, is rounded to this float32. A double exactly between two float32 numbers is
+ * ambiguous, so it is excluded.
  */
 function readsAs(decimal: number, value: number): boolean {
   const mirrored = 2 * decimal - value;

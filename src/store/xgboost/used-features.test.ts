@@ -25,7 +25,7 @@ const modelOf = (...rules: (readonly [owner: number, feature: number, name: stri
 const rulesOf = ({ trees }: Model): SplitRule[] =>
   trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule] : []));
 
-test("only features that are split on stay, in their owner's order; nothing else of a rule changes", () => {
+test("only features used in splits remain, in their owner's order; rules are otherwise unchanged", () => {
   const before = modelOf([1, 7, "visits"], [0, 4, "income"], [1, 2, "basket"], [0, 4, "income"], [1, 7, "visits"]);
   const { model, features } = withUsedFeatures(before, 3);
   expect(features).toEqual([["income"], ["basket", "visits"], []]);
@@ -38,7 +38,7 @@ test("two columns of one name are two features", () => {
   expect(withUsedFeatures(modelOf([0, 1, "x"], [0, 3, "x"]), 1).features).toEqual([["x", "x"]]);
 });
 
-test("one feature by two names is no share of ours", async () => {
+test("one feature with two names is rejected", async () => {
   await expectError(
     () => withUsedFeatures(modelOf([1, 1, "x"], [1, 1, "y"]), 2),
     "FILE_FORMAT",

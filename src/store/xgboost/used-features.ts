@@ -1,19 +1,19 @@
 /**
- * A merged model over the features that it splits on, and no others: an export needs no column that no split asks for,
- * and a party that consents need not name one.
+ * A merged model over the features that it splits on: an export needs no other column, and a consenting party need not
+ * name one.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
 import type { SplitRule, TreeNode } from "../../gbdt/tree/tree.ts";
 
 export interface ModelOfUsedFeatures {
-  /** Its rules count features among the used ones. */
+  /** Its rules have indices among the used features. */
   readonly model: Model;
-  /** Per owner the names of the used features, in the order in which the owner has them. */
+  /** Per owner the names of the used features, in the owner's order. */
   readonly features: readonly (readonly string[])[];
 }
 
-/** @throws TandemError FILE_FORMAT if a share calls one feature by two names */
+/** @throws TandemError FILE_FORMAT if a share has two names for one feature */
 export function withUsedFeatures(model: Model, partyCount: number): ModelOfUsedFeatures {
   const namesOf = Array.from({ length: partyCount }, () => new Map<number, string>());
   for (const node of model.trees.flat()) {
