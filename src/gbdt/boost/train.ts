@@ -201,12 +201,11 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
 /** A job of one model. */
 function jobOf({ parties, rows, start = null, defences }: CentralisedTraining): SharedJob {
   const rules = (start?.model.trees ?? []).flat().flatMap((node) => (node.kind === "split" ? [node.rule] : []));
-  const limit = defences?.max_thresholds ?? 0;
   const used = parties.map((_, party) =>
-    party === 0 || limit === 0
+    party === 0
       ? null
-      : new UsedThresholds(
-          limit,
+      : UsedThresholds.within(
+          defences,
           rules.filter(({ owner }) => owner === party),
         ),
   );

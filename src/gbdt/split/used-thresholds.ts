@@ -5,7 +5,16 @@
  * A threshold counts once for both directions of missing values. "Present left, missing right" has a separate
  * threshold. For a categorical feature each category that was split off counts, or each category set.
  */
+import type { Defences } from "../../privacy/defences/defences.ts";
 import type { SplitTest } from "./split-test.ts";
+
+/** Those of a job's defences that limit the splits of each passive feature. */
+export type SplitLimits = Pick<Defences, "max_thresholds">;
+
+/** What is offered at a node depends on the splits before it. */
+export function limitsSplits({ max_thresholds: limit }: SplitLimits): boolean {
+  return limit > 0;
+}
 
 /** A split of a feature by name, as in rules and in the splits of a share. */
 export type NamedTest = SplitTest & { readonly featureName: string };
@@ -18,6 +27,11 @@ export class UsedThresholds {
   constructor(limit: number, splits: Iterable<NamedTest> = []) {
     this.limit = limit;
     for (const split of splits) this.add(split);
+  }
+
+  /** Null: there is no limit. */
+  static within(limits: SplitLimits | undefined, splits?: Iterable<NamedTest>): UsedThresholds | null {
+    return limits !== undefined && limitsSplits(limits) ? new UsedThresholds(limits.max_thresholds, splits) : null;
   }
 
   add(split: NamedTest): void {

@@ -25,8 +25,7 @@ interface GrowingModel {
 
 export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training }: OnePlaceSearch): Promise<void> {
   const models = new Map<number, GrowingModel[]>();
-  const limit = training.defences?.max_thresholds ?? 0;
-  const used = training.parties.map((_, party) => (party === 0 || limit === 0 ? null : new UsedThresholds(limit)));
+  const used = training.parties.map((_, party) => (party === 0 ? null : UsedThresholds.within(training.defences)));
   const job = { people: training.rows.count, folds: folds.length, used, whole: turns.whole };
   while (!turns.isOver) {
     const turn = turns.next();

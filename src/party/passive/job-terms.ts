@@ -62,8 +62,7 @@ export async function startSplits(
       `start_model: ${name} made it with masked_scoring, so a job that goes on from it needs masked_scoring too`,
     );
   // All thresholds that are used may be used again: with more than were agreed on, the limit would be none.
-  const { max_thresholds: thresholdsMax } = agreed.defences;
-  if (thresholdsMax > 0 && new UsedThresholds(thresholdsMax, share.splits).isExceeded)
+  if (UsedThresholds.within(agreed.defences, share.splits)?.isExceeded === true)
     throw new TandemError(
       "POLICY",
       `start_model: ${name} has more thresholds in it than max_thresholds allows, so no job with it can go on from it`,

@@ -16,6 +16,7 @@ import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
 import type { GrownTree } from "../../gbdt/tree/grow.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
+import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
 import { BusyClock } from "./busy-clock.ts";
 import { type ActiveRule, growFederatedTree, type TreeTask } from "./federated-tree.ts";
 import type { ActiveJob, PhaseTimesMs, RoundMetrics, StoredRound } from "./job.ts";
@@ -102,7 +103,7 @@ export class FederatedRound {
       sample,
       outputs: this.#task.treeOutputs[0],
       columnRate: training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree,
-      offersSameRoot: takesAll && privacy.max_thresholds === 0,
+      offersSameRoot: takesAll && !limitsSplits(privacy),
       moreFollow: !isLast,
       before: before.then(() => observer.treeBegan?.(firstTree)),
       encrypting: this.#encrypting,

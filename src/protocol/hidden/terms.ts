@@ -1,5 +1,6 @@
 /** What both sides of a job compute alike where the members of nodes are hidden. */
 import { createHash } from "node:crypto";
+import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
 import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../job-parameters.ts";
 
@@ -18,7 +19,7 @@ export function runOf(job: string, jobId: Uint8Array): Uint8Array {
 
 /** What is offered at a node depends on where it stands, so requests say so. */
 export function sendsTreeShape(agreed: AgreedParameters): boolean {
-  return agreed.defences.max_thresholds > 0 || agreed.interactionGroups !== "" || !hasSameColumns(agreed);
+  return limitsSplits(agreed.defences) || agreed.interactionGroups !== "" || !hasSameColumns(agreed);
 }
 
 /** Some columns are left out: where hints link candidates, answers show which are drawn together. */

@@ -33,7 +33,7 @@ export class Attempt {
     this.tally = new Tally(job.observer.observed);
     this.progress = new StoredProgress(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()));
     this.answered = new AnsweredSplits(this.progress, job.agreed.treesPerRound);
-    this.limit = new ThresholdLimit(job.agreed.defences.max_thresholds, this.splits);
+    this.limit = new ThresholdLimit(job.agreed.defences, this.splits);
   }
 
   /** Those of a start model first. */

@@ -5,31 +5,28 @@
  * answered.
  */
 import { TandemError } from "../../base/error.ts";
-import { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import { type SplitLimits, UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 
 export class ThresholdLimit {
+  readonly #limits: SplitLimits;
   /** Null: no limit. */
   readonly #ever: UsedThresholds | null;
   /** In the trees before the one under way, and in what was answered of it since it began. */
   #used: UsedThresholds | null = null;
 
-  /**
-   * @param limit 0: none
-   * @param splits all that were answered before, those of a start model among them
-   */
-  constructor(limit: number, splits: readonly OwnSplit[]) {
-    this.#ever = limit === 0 ? null : new UsedThresholds(limit, splits);
+  /** @param splits all that were answered before, those of a start model among them */
+  constructor(limits: SplitLimits, splits: readonly OwnSplit[]) {
+    this.#limits = limits;
+    this.#ever = UsedThresholds.within(limits, splits);
   }
 
   /** A tree begins, for the first time or again. @returns what grows as its splits are answered; null: no limit */
   beginTree(tree: number, splits: readonly OwnSplit[]): UsedThresholds | null {
-    this.#used =
-      this.#ever &&
-      new UsedThresholds(
-        this.#ever.limit,
-        splits.filter((split) => split.tree < tree),
-      );
+    this.#used = UsedThresholds.within(
+      this.#limits,
+      splits.filter((split) => split.tree < tree),
+    );
     return this.#used;
   }
 

@@ -7,6 +7,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
+import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
 import type { Parted } from "../../scheme/candidates/tree-nodes.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { AnsweredSplits } from "../passive/answered-splits.ts";
@@ -89,7 +90,7 @@ export class NodeSplitRules implements SplitRules {
   #isOffered(node: number): boolean {
     const { colsampleBytree, colsampleBylevel, colsampleBynode, defences, treesPerRound } = this.#agreed;
     const tree = this.#tree;
-    const isSameRoot = colsampleBytree * colsampleBylevel * colsampleBynode === 1 && defences.max_thresholds === 0;
+    const isSameRoot = colsampleBytree * colsampleBylevel * colsampleBynode === 1 && !limitsSplits(defences);
     const first = node === 0 && isSameRoot ? tree - (tree % treesPerRound) : tree;
     for (let t = first; t <= tree; t++) if (this.#store.isAnswered(t, node)) return true;
     return false;
