@@ -161,7 +161,6 @@ async function centralisedFolds(
 ): Promise<TrainedModel[]> {
   const { table, binned, training, folds, minimums } = job;
   const defences = defencesOf(job);
-  const limit = defences.max_thresholds;
   const perRound = treesPerLayer(training);
   const membership = job.scheme?.membership ?? "sent";
   const plaintextBits = job.scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
@@ -169,7 +168,7 @@ async function centralisedFolds(
   const shared = {
     people: table.labels.length,
     folds: folds.length,
-    used: binned.map((_, party) => (party === 0 || limit === 0 ? null : new UsedThresholds(limit))),
+    used: binned.map((_, party) => (party === 0 ? null : UsedThresholds.within(defences))),
   };
   const growing = folds.map((validationRows, fold) =>
     centralisedRounds({

@@ -1,6 +1,7 @@
 import { membershipFacts } from "../base/membership.ts";
 import { expect, test } from "vitest";
 import { columnExposure, labelExposure } from "../../test/support/exposed-job.ts";
+import { appliesTo, defenceNames } from "../privacy/defences/defences.ts";
 import { defenceSentence, settingRows, whatIfTable } from "./defence-facts.ts";
 import {
   aucRange,
@@ -125,15 +126,16 @@ test("the defences of a job in one sentence", () => {
 });
 
 test("settings say whether the job had them; what protects labels is the active party's", () => {
-  const states = (view: JobView): string[] => settingRows(view).map(([, , state]) => state);
-  expect(states(passive())).toEqual(["off", "off", "off", "off"]);
-  expect(states(passive({ role: "active", parameters: { ...guarded, local_rounds: 10 } }))).toEqual([
-    "10",
-    "1%",
-    "3",
-    "on",
-    "10",
-  ]);
+  const shownDefences = defenceNames.filter((name) => appliesTo(name, "sent"));
+  const states = (view: JobView) => Object.fromEntries(settingRows(view).map(([name, , state]) => [name, state]));
+  expect(states(passive())).toEqual(Object.fromEntries(shownDefences.map((name) => [name, "off"])));
+  expect(states(passive({ role: "active", parameters: { ...guarded, local_rounds: 10 } }))).toMatchObject({
+    answer_noise: "10",
+    min_people_share: "1%",
+    max_thresholds: "3",
+    masked_scoring: "on",
+    local_rounds: "10",
+  });
 });
 
 test("a what-if shows the columns that it has measured", () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { noDefences } from "../../privacy/defences/defences.ts";
 import { parse } from "yaml";
 import { scratchDirectory } from "../../../test/support/command.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -92,14 +93,7 @@ describe("a config", () => {
       explanations: false,
       warm_start: true,
       max_scoring_ids: 10_000,
-      privacy: {
-        privacy: "exact",
-        answer_noise: 0,
-        min_people_share: 0,
-        max_thresholds: 0,
-        masked_scoring: false,
-        hidden_outcomes: false,
-      },
+      privacy: { privacy: "exact", ...noDefences },
       min_instances_per_tree: 1,
       budget: { daily: {} },
     });
@@ -283,7 +277,7 @@ const mistakes: readonly [
     "training:",
     "privacy:\n  hidden_outcomes: true\ntraining:",
     15,
-    /hidden_outcomes: the scheme paillier tells passive parties who is in a node/,
+    /hidden_outcomes: the scheme paillier reveals the instances of each node/,
   ],
   [
     "validation rows from two places",

@@ -1,4 +1,4 @@
-/** Outcomes of a node's people only, where a scheme hides who they are: scheme/outcomes. */
+/** Outcomes of a node's instances only, where a scheme hides which these are: scheme/outcomes. */
 import type { SwitchDefence } from "./defence.ts";
 
 export const hiddenOutcomes = {
@@ -6,7 +6,7 @@ export const hiddenOutcomes = {
     kind: "switch",
     default: false,
     defaultOf: { guarded: true, strict: true },
-    help: "tell which side a node's people fall on, and nobody else's, where a scheme hides who is in a node",
+    help: "send the sides of a node's instances only, where a scheme hides which instances these are",
   },
   phrase: () => "hidden outcomes",
   lowers: "what split outcomes reveal",
@@ -14,8 +14,8 @@ export const hiddenOutcomes = {
   // Without transfers the active party would get outcomes of instances outside the node.
   appliesTo: ({ outcomesCover }) => outcomesCover === "all instances",
   refusal: (scheme) =>
-    `the scheme ${scheme} tells passive parties who is in a node, and they tell the sides of these people only. ` +
+    `the scheme ${scheme} reveals the instances of each node to passive parties, which send the sides of these only. ` +
     "There is nothing to hide: leave it out",
-  // An audit asks about people of the node.
+  // An audit measures what is revealed of instances of the node.
   audit: "none",
 } as const satisfies SwitchDefence;

@@ -6,7 +6,7 @@ export const maskedScoring = {
     kind: "switch",
     default: false,
     defaultOf: { guarded: true, strict: true },
-    help: "score people without telling the outcome of any split",
+    help: "score without sending the outcome of any split",
   },
   phrase: () => "masked scoring",
   lowers: "what scoring reveals",
