@@ -19,7 +19,7 @@ import { BoostingMonitor } from "../src/gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { type CrossValidationOutcome, FoldTurns, type Turns } from "../src/gbdt/boost/fold-turns.ts";
 import { type Minimums, noMinimums } from "../src/gbdt/split/offered-candidates.ts";
-import { UsedThresholds } from "../src/gbdt/split/used-thresholds.ts";
+import { usedWithin } from "../src/gbdt/split/used-thresholds.ts";
 import { centralisedRounds, type TrainedModel } from "../src/gbdt/boost/train.ts";
 import { tuneOutcome } from "../src/gbdt/tune/outcome.ts";
 import { spaceFromText } from "../src/gbdt/tune/parse-space.ts";
@@ -168,7 +168,7 @@ async function centralisedFolds(
   const shared = {
     people: table.labels.length,
     folds: folds.length,
-    used: binned.map((_, party) => (party === 0 ? null : UsedThresholds.within(defences))),
+    used: binned.map((_, party) => (party === 0 ? null : usedWithin(defences))),
   };
   const growing = folds.map((validationRows, fold) =>
     centralisedRounds({

@@ -27,7 +27,7 @@ import { checkSampling, sampleRows } from "./row-sampling.ts";
 import type { TrainingRows } from "../rows/training-rows.ts";
 import type { CategoryNames } from "../split/split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
-import { UsedThresholds } from "../split/used-thresholds.ts";
+import { type UsedThresholds, usedWithin } from "../split/used-thresholds.ts";
 import { beginsLayer, endsLayer, etaOf, layerOf, parallelOf, roundsOf } from "./layers.ts";
 import { roundsBefore } from "./warm-start.ts";
 
@@ -204,7 +204,7 @@ function jobOf({ parties, rows, start = null, defences }: CentralisedTraining): 
   const used = parties.map((_, party) =>
     party === 0
       ? null
-      : UsedThresholds.within(
+      : usedWithin(
           defences,
           rules.filter(({ owner }) => owner === party),
         ),

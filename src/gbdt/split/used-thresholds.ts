@@ -29,11 +29,6 @@ export class UsedThresholds {
     for (const split of splits) this.add(split);
   }
 
-  /** Null: there is no limit. */
-  static within(limits: SplitLimits | undefined, splits?: Iterable<NamedTest>): UsedThresholds | null {
-    return limits !== undefined && limitsSplits(limits) ? new UsedThresholds(limits.max_thresholds, splits) : null;
-  }
-
   add(split: NamedTest): void {
     const known = this.#byFeature.get(split.featureName) ?? new Set();
     this.#byFeature.set(split.featureName, known.add(thresholdKey(split)));
@@ -58,6 +53,11 @@ export class UsedThresholds {
     for (const [feature, known] of this.#byFeature) copy.#byFeature.set(feature, new Set(known));
     return copy;
   }
+}
+
+/** Those of the given splits. Null: the job has no limit. */
+export function usedWithin(limits: SplitLimits | undefined, splits?: Iterable<NamedTest>): UsedThresholds | null {
+  return limits !== undefined && limitsSplits(limits) ? new UsedThresholds(limits.max_thresholds, splits) : null;
 }
 
 /** Equal for tests that count as one. */

@@ -1,7 +1,7 @@
 /** A centralised search over parameters: the same trees as in a federated search, without encryption. */
 import { beginsLayer, endsLayer } from "../boost/layers.ts";
 import { centralisedRounds, type CentralisedTraining } from "../boost/train.ts";
-import { UsedThresholds } from "../split/used-thresholds.ts";
+import { usedWithin } from "../split/used-thresholds.ts";
 import type { TrialTurns } from "./trial-turns.ts";
 
 export interface OnePlaceSearch extends Pick<
@@ -25,7 +25,7 @@ interface GrowingModel {
 
 export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training }: OnePlaceSearch): Promise<void> {
   const models = new Map<number, GrowingModel[]>();
-  const used = training.parties.map((_, party) => (party === 0 ? null : UsedThresholds.within(training.defences)));
+  const used = training.parties.map((_, party) => (party === 0 ? null : usedWithin(training.defences)));
   const job = { people: training.rows.count, folds: folds.length, used, whole: turns.whole };
   while (!turns.isOver) {
     const turn = turns.next();

@@ -1,7 +1,7 @@
 /** What a job was agreed to be, as it is stored: a later attempt must bring the same. */
 import { TandemError } from "../../base/error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
-import { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import { usedWithin } from "../../gbdt/split/used-thresholds.ts";
 import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import { textOf } from "../../store/stored-numbers.ts";
@@ -62,7 +62,7 @@ export async function startSplits(
       `start_model: ${name} made it with masked_scoring, so a job that goes on from it needs masked_scoring too`,
     );
   // All thresholds that are used may be used again: with more than were agreed on, the limit would be none.
-  if (UsedThresholds.within(agreed.defences, share.splits)?.isExceeded === true)
+  if (usedWithin(agreed.defences, share.splits)?.isExceeded === true)
     throw new TandemError(
       "POLICY",
       `start_model: ${name} has more thresholds in it than max_thresholds allows, so no job with it can go on from it`,

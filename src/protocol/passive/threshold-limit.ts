@@ -5,7 +5,7 @@
  * answered.
  */
 import { TandemError } from "../../base/error.ts";
-import { type SplitLimits, UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import { type SplitLimits, type UsedThresholds, usedWithin } from "../../gbdt/split/used-thresholds.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 
 export class ThresholdLimit {
@@ -18,12 +18,12 @@ export class ThresholdLimit {
   /** @param splits all that were answered before, those of a start model among them */
   constructor(limits: SplitLimits, splits: readonly OwnSplit[]) {
     this.#limits = limits;
-    this.#ever = UsedThresholds.within(limits, splits);
+    this.#ever = usedWithin(limits, splits);
   }
 
   /** A tree begins, for the first time or again. @returns what grows as its splits are answered; null: no limit */
   beginTree(tree: number, splits: readonly OwnSplit[]): UsedThresholds | null {
-    this.#used = UsedThresholds.within(
+    this.#used = usedWithin(
       this.#limits,
       splits.filter((split) => split.tree < tree),
     );
