@@ -69,11 +69,12 @@ async function runParty(flags: PartyFlags): Promise<void> {
 }
 
 async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {
-  const [{ policyFacts }, { readPartyTable, sourceOf }] = await Promise.all([
+  const [{ policyFacts }, { readPartyTable }, { sourceIn }] = await Promise.all([
     import("../party/disclosure-facts.ts"),
     import("../party/tables/party-data.ts"),
+    import("../data/sources/registry.ts"),
   ]);
   const text = "categories"; // as when it serves: a job says whether it takes them
-  const { table } = await readPartyTable(sourceOf(config.data), config.data, null, { text });
+  const { table } = await readPartyTable(sourceIn(config.data), config.data, null, { text });
   return policyFacts(config, table);
 }

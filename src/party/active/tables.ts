@@ -3,6 +3,7 @@
  *
  * @reveals passive: which of the common instances are trained on; which of them are held back for validation
  */
+import { sourceIn } from "../../data/sources/registry.ts";
 import { intersectActive, type PairwiseCounts } from "../../psi/active-psi.ts";
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
@@ -25,7 +26,7 @@ import type { Job } from "../../protocol/job.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { alignedCsv, joinParts, type TablePart } from "../tables/joined-tables.ts";
-import { readPartyTable, sourceOf } from "../tables/party-data.ts";
+import { readPartyTable } from "../tables/party-data.ts";
 import type { LabelSpec } from "../tables/party-labels.ts";
 import { trainableRows } from "../tables/table-rows.ts";
 import type { ConnectedPeer } from "./world.ts";
@@ -87,7 +88,7 @@ export async function readActiveTables(
     book: new CategoryBook(),
     notice,
   };
-  const train = await readPartyTable(sourceOf(data), data, label, reading);
+  const train = await readPartyTable(sourceIn(data), data, label, reading);
   // Whatever the other files' cells look like, a feature is what it is in the training rows.
   const later = {
     ...data,

@@ -13,15 +13,15 @@ import { groupCountMax } from "../../gbdt/split/interactions.ts";
 import { groupSyntax } from "../../protocol/interaction-groups.ts";
 import type { ActiveStart } from "../../protocol/active/role.ts";
 import { type Job, secureKeyBits } from "../../protocol/job.ts";
+import { givenSources, sourceNamed, sourceNames, sourceSchemas } from "../../data/sources/registry.ts";
 import { tableFormats } from "../../data/table-reading.ts";
 import { forEachColumn } from "../../base/rows/row-columns.ts";
 import type { Experiment } from "../experiment.ts";
-import { listOf, object, oneOf, text, wholeNumber } from "./config-fields.ts";
+import { listOf, object, oneOf, text, wholeNumber } from "../../base/parameters/config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
 import { refuseRemoved } from "./removed-options.ts";
-import { checkPostgres, postgresFields, postgresFrom, refusePasswords, sqlQuery } from "./query-config.ts";
 
 const usualPatienceSeconds = 600;
 /** Nobody has answered yet: the address may be wrong. */
@@ -49,10 +49,7 @@ const features = z.union(
 );
 
 const dataFields = {
-  path: z.union([text, listOf(text).min(1, "must name a file")], "must be text, or a list of files").optional(),
-  command: listOf(text).min(1, "must name a program").optional(),
-  postgres: postgresFields.optional(),
-  sql: sqlQuery.optional(),
+  ...sourceSchemas,
   test_path: text.optional(),
   validation_path: text.optional(),
   /** Of all these files; left out: by their names and first lines. */
@@ -213,7 +210,7 @@ export async function readPassiveConfig(
   experiment: Experiment = {},
 ): Promise<PassiveConfig> {
   const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
-  refusePasswords(file);
+  refuseSourceFields(file);
   refuseRemoved(file);
   const config = file.parse(passiveConfig);
   checkSource(file, config.data);
@@ -240,7 +237,7 @@ export async function readActiveConfig(
   experiment: Experiment = {},
 ): Promise<ActiveConfig> {
   const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
-  refusePasswords(file);
+  refuseSourceFields(file);
   refuseRemoved(file);
   const from = (path: string): string => file.resolve(path);
   const parsed = file.parse(activeConfig);
@@ -295,28 +292,36 @@ function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): P
 }
 
 function sourceFrom(
-  { data, tls: { insecure_key_file: insecure } }: Pick<z.output<typeof passiveConfig>, "data" | "tls">,
+  { data, tls: { insecure_key_file: insecureFiles } }: Pick<z.output<typeof passiveConfig>, "data" | "tls">,
   from: (path: string) => string,
-): Pick<DataConfig, "path" | "postgres" | "sql" | "test_path" | "validation_path"> {
-  const { path, postgres, sql, test_path: testPath, validation_path: validationPath } = data;
-  const resolved = (given: string | undefined): string | undefined => (given === undefined ? undefined : from(given));
+): Partial<DataConfig> {
+  const { test_path: testPath, validation_path: validationPath } = data;
+  const sources = givenSources(data).map((name) => [
+    name,
+    sourceNamed(name).resolve(data[name], { from, insecureFiles }),
+  ]);
   return {
-    path: Array.isArray(path) ? path.map(from) : resolved(path),
-    postgres: postgres && postgresFrom(postgres, insecure, from),
-    sql: sql && { ...sql, folder: from(".") },
-    test_path: resolved(testPath),
-    validation_path: resolved(validationPath),
+    ...(Object.fromEntries(sources) as Partial<DataConfig>),
+    ...(testPath === undefined ? {} : { test_path: from(testPath) }),
+    ...(validationPath === undefined ? {} : { validation_path: from(validationPath) }),
   };
 }
 
-/** Where a table may come from. */
-const sources = ["path", "command", "postgres", "sql"] as const;
+/** Before the fields are looked at one by one. @throws TandemError FILE_FORMAT naming the line */
+function refuseSourceFields(file: ConfigFile): void {
+  for (const name of sourceNames) {
+    for (const [field, why] of Object.entries(sourceNamed(name).refused ?? {})) {
+      const path = ["data", name, field];
+      if (file.hasIn(path)) throw file.error(path, `field '${path.join(".")}' ${why}`);
+    }
+  }
+}
 
 function checkSource(file: ConfigFile, data: DataConfig): void {
-  const given = sources.filter((source) => data[source] !== undefined);
-  if (given.length === 0)
-    throw file.error(["data", "path"], "field 'data.path' is missing (or 'data.command', 'data.postgres', 'data.sql')");
-  if (given.length > 1)
-    throw file.error(["data", given[1]], `fields 'data.${given[0]}' and 'data.${given[1]}' exclude each other`);
-  if (data.postgres !== undefined) checkPostgres(file, data.postgres);
+  const [first, second] = givenSources(data);
+  const [usual, ...others] = sourceNames.map((name) => `'data.${name}'`);
+  if (first === undefined)
+    throw file.error(["data", sourceNames[0]], `field ${usual} is missing (or ${others.join(", ")})`);
+  if (second !== undefined)
+    throw file.error(["data", second], `fields 'data.${first}' and 'data.${second}' exclude each other`);
 }

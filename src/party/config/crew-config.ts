@@ -4,7 +4,7 @@ import { z } from "zod";
 import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
 import { logLevels } from "../../record/log-line.ts";
 import { isScheme, schemeNamed } from "../../scheme/registry.ts";
-import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "./config-fields.ts";
+import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/parameters/config-fields.ts";
 import { ConfigFile } from "./config-file.ts";
 
 const server = text.regex(

@@ -8,7 +8,7 @@ import { presets, privacyParameters, type PrivacyParameters } from "../../privac
 import { type Job, type JobSection, mapSections, secureKeyBits, valuesIn } from "../../protocol/job.ts";
 import { defaultScheme, isScheme, schemeNames } from "../../scheme/registry.ts";
 import { resolveJob } from "../resolve-job.ts";
-import { oneOf, text, wholeNumber } from "./config-fields.ts";
+import { oneOf, text, wholeNumber } from "../../base/parameters/config-fields.ts";
 import type { ConfigFile } from "./config-file.ts";
 
 export const schemeName = text.refine(isScheme, { error: () => `must be one of ${schemeNames().join(", ")}` });

@@ -13,7 +13,7 @@ import { partyUser, serverConfigText, workerUser } from "../../crew/nats/server-
 import { crewKeyBytes } from "../../crew/seal.ts";
 import { createAuthority } from "../../transport/certificates.ts";
 import { defaultScheme } from "../../scheme/registry.ts";
-import { text } from "../config/config-fields.ts";
+import { text } from "../../base/parameters/config-fields.ts";
 import { ConfigFile } from "../config/config-file.ts";
 import { noTasksWords } from "../config/crew-config.ts";
 import { crewFiles, type CrewFacts } from "./crew-names.ts";

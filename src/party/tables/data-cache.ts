@@ -2,11 +2,11 @@
 import { CategoryBook } from "../../data/category-book.ts";
 import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
 import { pathTitle } from "../../data/table-parts.ts";
-import type { TableSource } from "../../data/table-source.ts";
+import { sourceIn, type TableSource } from "../../data/sources/registry.ts";
 import { tableVersion } from "../../data/table-source.ts";
 import type { DataConfig } from "../config/config.ts";
 import { joinParts, type JoinedTable, type TablePart } from "./joined-tables.ts";
-import { type DistinctTable, readPartyTable, sourceOf } from "./party-data.ts";
+import { type DistinctTable, readPartyTable } from "./party-data.ts";
 
 interface Kept {
   readonly version: string | null;
@@ -40,7 +40,7 @@ export class DataCache {
   async table(): Promise<JoinedTable> {
     const { path: given, validation_path: validationPath } = this.#config;
     const path = given === undefined ? "the training data" : pathTitle(given);
-    const train = await this.#read("path", sourceOf(this.#config), this.#config);
+    const train = await this.#read("path", sourceIn(this.#config), this.#config);
     const validation =
       validationPath === undefined
         ? null

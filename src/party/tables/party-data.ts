@@ -6,7 +6,8 @@ import { CategoryBook } from "../../data/category-book.ts";
 import { categoryNamesOf, type PartyTable, selectColumns } from "../../data/dataset.ts";
 import { checkFeatureConstraints, constraintsIn, noConstraints } from "../../data/feature-constraints.ts";
 import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
-import { streamTable, type TableSource } from "../../data/table-source.ts";
+import type { TableSource } from "../../data/sources/registry.ts";
+import { streamTable } from "../../data/table-source.ts";
 import type { CsvTable, TableRows } from "../../data/table-sink.ts";
 import { binFeature, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../../gbdt/split/category-binning.ts";
@@ -30,18 +31,6 @@ export interface FileTable extends DistinctTable {
   readonly fileLines: Uint32Array;
   /** What they count. */
   readonly lineNoun: "line" | "row";
-}
-
-export function sourceOf({
-  path,
-  command,
-  postgres,
-  sql,
-}: Pick<DataConfig, "path" | "command" | "postgres" | "sql">): TableSource {
-  if (path !== undefined) return { path };
-  if (postgres !== undefined) return { postgres };
-  if (sql !== undefined) return { sql };
-  return { command: command ?? [] };
 }
 
 /** What a party's text may be: refused unless it says otherwise. Tables that are to be put together share a book. */

@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory } from "../../../test/support/command.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
+import { dataSources } from "../../data/sources/registry.ts";
 import { readPassiveConfig } from "./config.ts";
 
 const folder = scratchDirectory();
@@ -78,4 +79,12 @@ test.each<[string, string[], number, RegExp]>([
   const { message } = await expectError(() => readPassiveConfig(config(...data)), "FILE_FORMAT", says);
   expect(message).toMatch(new RegExp(`, line ${line}: `));
   expect(message).not.toMatch(/hunter2/);
+});
+
+test("docs/sources.md has every source, in its own words", () => {
+  const page = readFileSync(new URL("../../../docs/sources.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| `data\.(\w+)` +\| (.*?) *\|$/gm)].map(([, name, about]) => [name, about]);
+  expect(Object.fromEntries(rows)).toEqual(
+    Object.fromEntries(Object.entries(dataSources).map(([name, { about }]) => [name, about])),
+  );
 });
