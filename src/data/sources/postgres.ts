@@ -1,5 +1,5 @@
-/** A PostgreSQL server. A password is never part of a config: configs are copied, mailed and kept under version control. */
-import { z } from "zod";
+/** A PostgreSQL server. A config holds no password: configs are copied, mailed and kept under version control. */
+import type { z } from "zod";
 import { withPackages } from "../../base/optional-package.ts";
 import { object, oneOf, text, wholeNumber } from "../../base/parameters/config-fields.ts";
 import { dataSource } from "./data-source.ts";
