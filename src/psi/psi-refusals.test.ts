@@ -4,7 +4,7 @@ import { intersectActive } from "./active-psi.ts";
 import type { PsiOffer, PsiPeer } from "./psi-peer.ts";
 import { fieldPrime as p, smallOrderCoordinates } from "./curve25519.ts";
 import { hashDomain, hashToCurve } from "./hash-to-curve.ts";
-import { InProcessPeer } from "../../test/world/alignment/in-process-peer.ts";
+import { InProcessPeer } from "../../test/world/psi/in-process-peer.ts";
 import { DistinctIds } from "./normalise.ts";
 import { PassivePsi, type PassivePsiOptions } from "./passive-psi.ts";
 

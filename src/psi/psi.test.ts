@@ -8,7 +8,7 @@ import { SeededRandom } from "../base/random.ts";
 import { type ActivePsiResult, intersectActive } from "./active-psi.ts";
 import type { PsiPeer } from "./psi-peer.ts";
 import { hashToCurve } from "./hash-to-curve.ts";
-import { InProcessPeer } from "../../test/world/alignment/in-process-peer.ts";
+import { InProcessPeer } from "../../test/world/psi/in-process-peer.ts";
 import { DistinctIds } from "./normalise.ts";
 import { PassivePsi } from "./passive-psi.ts";
 

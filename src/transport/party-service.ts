@@ -6,13 +6,13 @@ import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/con
 import { type AnyCall, everyCall, onlyOf, type Messages, streamOf } from "../wire/every-call.ts";
 import { Alignment } from "../wire/generated/tandem/v1/alignment_pb.ts";
 import { type ActiveHello, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { alignmentCalls, type AlignmentDesk } from "./alignment-service.ts";
+import { psiCalls, type PsiDesk } from "./psi-service.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { fromWireError, toWireError } from "./wire-error.ts";
 
 /** Opens alignments and jobs, or refuses them with a TandemError that says why. */
-export interface PartyDesk extends AlignmentDesk {
+export interface PartyDesk extends PsiDesk {
   openJob(hello: ActiveHello, caller: Caller): Promise<PassiveService>;
   /** The job that the caller has open. */
   job(caller: Caller): PassiveService;
@@ -27,7 +27,7 @@ export interface PartyCalls {
 }
 
 export function partyCalls(desk: PartyDesk): PartyCalls {
-  return { alignment: alignmentCalls(desk), jobs: everyCall(PassiveParty, jobCalls(desk)) };
+  return { alignment: psiCalls(desk), jobs: everyCall(PassiveParty, jobCalls(desk)) };
 }
 
 export function partyRoutes(desk: PartyDesk): (router: ConnectRouter) => void {

@@ -7,7 +7,7 @@ import type { PassivePeer } from "../wire/peer.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { callsTransport } from "./calls/calls-transport.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { alignmentPeerOver } from "./alignment-client.ts";
+import { psiPeerOver } from "./psi-client.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { peerOver } from "./peer-client.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
@@ -53,7 +53,7 @@ export function connectTls(
   return {
     ...peerOver(name, calls, options),
     alignment: (job, validationFile) =>
-      alignmentPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate), options),
+      psiPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate), options),
     close: () => {
       watch?.close();
       sessions.abort();

@@ -9,7 +9,7 @@ import type { PsiPeer } from "../../../src/psi/psi-peer.ts";
 import { DistinctIds } from "../../../src/psi/normalise.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { readActiveShare } from "../../../src/store/share-files.ts";
-import { alignmentPeerOver } from "../../../src/transport/alignment-client.ts";
+import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import { protocolVersion } from "../../../src/wire/version.ts";
 import { isSet } from "../../../src/wire/bitmap.ts";
@@ -75,7 +75,7 @@ export const askingCheats: readonly Cheat[] = [
       const first = await arena.party();
       const second = await arena.party({}, first.parties.bank);
       const ways = await Promise.all([connected(first), connected(second)]);
-      const [a, b] = ways.map(({ transport }) => alignmentPeerOver("shop", transport, arena.job()));
+      const [a, b] = ways.map(({ transport }) => psiPeerOver("shop", transport, arena.job()));
       const what = await caught(async () => {
         const shared = await relay(a, b);
         return shared === 0 ? null : `that the two have ${shared} people in common, whom it does not hold`;
@@ -116,7 +116,7 @@ export const askingCheats: readonly Cheat[] = [
           const guesses = Array.from({ length: guessesPerAlignment }, (_, k) => `zq${990 + 5 * i + k}x`);
           await intersectActive(
             DistinctIds.from(guesses),
-            [alignmentPeerOver("shop", transport, arena.job(), false, party.parties.bank.fingerprint)],
+            [psiPeerOver("shop", transport, arena.job(), false, party.parties.bank.fingerprint)],
             {
               threads: 1,
             },

@@ -20,7 +20,7 @@ import type { PassiveSplit } from "../../../src/wire/generated/tandem/v1/tandem_
 import { roundsOf } from "../../../src/gbdt/boost/layers.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../../src/protocol/job-parameters.ts";
 import { schemeNamed } from "../../../src/scheme/registry.ts";
-import { alignmentPeerOver } from "../../../src/transport/alignment-client.ts";
+import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import type { CallWatch } from "../../../src/transport/call-watch.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import { attemptsMax, type JobExposure, shareScale, type Stretch } from "./exposure.ts";
@@ -265,8 +265,7 @@ class Simulation implements PassiveSurroundings {
     return {
       ...peer,
       join,
-      alignment: (job, validationFile) =>
-        alignmentPeerOver(name, connection.transport, job, validationFile, "", { watch }),
+      alignment: (job, validationFile) => psiPeerOver(name, connection.transport, job, validationFile, "", { watch }),
       close: () => {
         watch.close();
         connection.lose();

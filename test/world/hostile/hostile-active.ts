@@ -7,7 +7,7 @@ import { readIdentity } from "../../../src/party/identity.ts";
 import { runActive } from "../../../src/party/active/run.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "../../../src/party/active/world.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
-import { alignmentPeerOver } from "../../../src/transport/alignment-client.ts";
+import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
 import type { Said } from "./hostile-call.ts";
@@ -67,7 +67,7 @@ function worldOver(name: string, { transport }: HostileTransport, boundTo: strin
   const connect: ActiveWorld["connect"] = async (_config, watchOf) => {
     const watch = watchOf(name);
     const alignment: ConnectedPeer["alignment"] = (job, validationFile) =>
-      alignmentPeerOver(name, transport, job, validationFile, boundTo, { watch });
+      psiPeerOver(name, transport, job, validationFile, boundTo, { watch });
     return [{ ...peerOver(name, transport, { watch }), alignment, close: () => watch.close() }];
   };
   return { ...realWorld, notes: () => noNotes, connect };

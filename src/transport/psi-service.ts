@@ -15,7 +15,7 @@ import { type Answers, handlersOf } from "./handlers.ts";
 import { numbered, pointsOf } from "./numbered-points.ts";
 import { fromWireError, toWireError } from "./wire-error.ts";
 
-export interface AlignmentDesk {
+export interface PsiDesk {
   beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }>;
   /** The alignment that the caller has open. */
   alignment(caller: Caller): PassivePsi;
@@ -24,7 +24,7 @@ export interface AlignmentDesk {
   alignmentFailed(caller: Caller, error: unknown): void;
 }
 
-export function alignmentCalls(desk: AlignmentDesk): ServiceImpl<typeof Alignment> {
+export function psiCalls(desk: PsiDesk): ServiceImpl<typeof Alignment> {
   const onError = (error: unknown, context: HandlerContext): ConnectError => {
     // An offer that is refused has begun nothing.
     if (context.method === Alignment.method.begin) return toWireError(error);

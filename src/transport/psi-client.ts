@@ -1,4 +1,4 @@
-/** An PsiPeer over any Connect transport: points and positions as numbered messages. */
+/** A PsiPeer over any Connect transport: points and positions as numbered messages. */
 import type { Transport } from "@connectrpc/connect";
 import type { PsiPeer } from "../psi/psi-peer.ts";
 import { Alignment } from "../wire/generated/tandem/v1/alignment_pb.ts";
@@ -8,7 +8,7 @@ import { clientOver } from "./client.ts";
 import type { PeerOptions } from "./peer-client.ts";
 
 /** @param boundTo the fingerprint of the active party's own certificate */
-export function alignmentPeerOver(
+export function psiPeerOver(
   name: string,
   transport: Transport,
   job: string,
