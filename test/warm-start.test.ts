@@ -104,7 +104,7 @@ describe("a model that does not fit is refused by both trainers", () => {
       softprob,
       /warm start: multi_strategy is one_output_per_tree/,
     ],
-    [{}, { base_score: 0.4 }, /warm start: base_score is 0.4, .* 'auto' takes the model's own/],
+    [{}, { base_score: 0.4 }, /warm start: base_score is 0.4, .* 'auto' uses the model's/],
   ])("%o, then %o", async (before, then, message) => {
     const table = "num_class" in before ? classes(tableOf(4)) : tableOf(4);
     const start = await trainFederated({ table, training: { num_round: 1, max_depth: 1, ...before }, kernel, key });
