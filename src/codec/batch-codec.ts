@@ -58,9 +58,8 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
 
 /**
  * Reads the slot sums of one aggregate of `count` instances from plaintext `p` at `bitOffset` of `bytes` and writes
- * them
- * to the row of `target` that starts at `targetOffset`. With noise `count` is the maximum possible; an empty aggregate
- * has no noise.
+ * them to the row of `target` that starts at `targetOffset`. With noise `count` is the maximum possible; an empty
+ * aggregate has no noise.
  * @throws TandemError DECODE_OVERFLOW if padding bits are all ones, or a sum exceeds what `count` values allow
  */
 export function decodeSums(

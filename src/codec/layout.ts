@@ -6,8 +6,7 @@
  *   z_i = [ padding | q_i1 ][ padding | q_i2 ] ... [ padding | q_id ]      d slots, lowest bits at the right
  *
  * (several plaintexts if d slots are wider than the key's plaintext). `unbatched` (SecureBoost): one plaintext per
- * slot.
- * Both use the same slots and so the same quantised gradients, which is why both train the same model.
+ * slot. Both use the same slots and so the same quantised gradients, which is why both train the same model.
  */
 import { TandemError } from "../base/error.ts";
 import type { NoiseScale } from "../base/noise/noise-scale.ts";

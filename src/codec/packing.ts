@@ -1,7 +1,6 @@
 /**
  * Packing of sums: several aggregated plaintexts in one ciphertext. The passive party shifts them there under
- * encryption
- * (Horner), and the active party decrypts one ciphertext instead of many.
+ * encryption (Horner), and the active party decrypts one ciphertext instead of many.
  *
  *   packed = sum_0 + sum_1 2^stride + sum_2 2^(2 stride) + ...        stride = the layout's plaintextBits
  */

@@ -136,8 +136,7 @@ export function largestField(slot: Slot, count: number): bigint {
  * quantise slightly differently, so the sum of its results is checked as well. And sums must stay exact in doubles.
  *
  * With noise, values are at most slot.noise.largest after rounding, so the largest field decides; and the smallest is
- * not
- * negative for as many instances as the offset is computed for.
+ * not negative for as many instances as the offset is computed for.
  */
 export function cannotOverflow(slot: Slot, count: number): boolean {
   const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);

@@ -1,12 +1,12 @@
 /**
- * The codes of categories, column by column: a category gets the next free number when it is first met, and keeps it.
- * Tables that were read with one book can be put together; what a code stands for is in the list of names beside its
- * column. Codes leave their process in nothing but that company.
+ * The codes of categories, column by column: a category gets the next free number when it first occurs. Tables that
+ * were read with one book can be concatenated; each column has a list of names for its codes. Codes never leave the
+ * company.
  */
 export class CategoryBook {
   readonly #columns = new Map<string, { readonly codes: Map<string, number>; readonly names: string[] }>();
 
-  /** @returns the code of a category of a column, a new one if it was never met */
+  /** @returns the code of a category of a column, a new one if it has not occurred before */
   codeOf(column: string, category: string): number {
     const { codes, names } = this.#columnOf(column);
     const known = codes.get(category);
@@ -17,7 +17,7 @@ export class CategoryBook {
     return code;
   }
 
-  /** The categories of a column by their codes; the list grows when others are met. */
+  /** The categories of a column by their codes; the list grows with new categories. */
   namesOf(column: string): readonly string[] {
     return this.#columnOf(column).names;
   }
@@ -32,7 +32,7 @@ export class CategoryBook {
   }
 }
 
-/** A cell is often a window into a large piece of a file, which would stay in memory with it. */
+/** A copy: a cell is often a slice of a large string, which would stay in memory with it. */
 function ownCopy(text: string): string {
   return Buffer.from(text, "utf16le").toString("utf16le");
 }

@@ -53,7 +53,7 @@ describe("columnIndex", () => {
     expectError("COLUMN_UNKNOWN", "give its position, such as '#0'", () => columnIndex(tableOf({ "": ["1"] }), "age"));
   });
 
-  it("tells no names that may be the first row of a file without a header", () => {
+  it("does not print names that may be the first row of a file without a header", () => {
     const headless = tableOf({ alice: ["bob"], "52.5": ["17"] });
     expectError("COLUMN_UNKNOWN", "people.csv has no column 'alic'; give its position, such as '#0'", () =>
       columnIndex(headless, "alic"),
@@ -107,7 +107,7 @@ describe("numericColumn", () => {
 });
 
 describe("labelColumn", () => {
-  it("takes numbers as they stand", () => {
+  it("uses numbers as they are", () => {
     expect([...labelColumn(tableOf({ y: ["0", " 1", "2.5", "1e2"] }), 0)]).toEqual([0, 1, 2.5, 100]);
   });
 
@@ -115,7 +115,7 @@ describe("labelColumn", () => {
     expect([...labelColumn(tableOf({ y: ["yes", "no ", " yes", "maybe"] }), 0, "yes")]).toEqual([1, 0, 1, 0]);
   });
 
-  it("refuses a missing label, by line", () => {
+  it("rejects a missing label, by line", () => {
     const message = "people.csv, line 5, column 'y': the label is missing";
     for (const missing of ["", " ", "NA", "nan"]) {
       expectError("LABEL_INVALID", message, () => labelColumn(tableOf({ y: ["1", missing] }), 0));
@@ -123,13 +123,13 @@ describe("labelColumn", () => {
     }
   });
 
-  it("refuses words without a positive value", () => {
+  it("rejects text without a positive value", () => {
     expectError("CELL_UNPARSABLE", "line 3, column 'y': the cell is not a number; a label must be one", () =>
       labelColumn(tableOf({ y: ["yes", "no"] }), 0),
     );
   });
 
-  it("refuses a positive value that no cell or every cell has", () => {
+  it("rejects a positive value that no cell or every cell has", () => {
     expectError("LABEL_INVALID", "people.csv, column 'y': no label is 'Yes' (upper and lower case count)", () =>
       labelColumn(tableOf({ y: ["yes", "no"] }), 0, "Yes"),
     );
@@ -149,7 +149,7 @@ describe("requireBinaryLabels", () => {
     expect(() => check(["0", "1", "1.0"])).not.toThrow();
   });
 
-  it("refuses other values, by line, and one class only", () => {
+  it("rejects other values, by line, and one class only", () => {
     expectError("LABEL_INVALID", "people.csv, line 7, column 'y': the label is neither 0 nor 1", () =>
       check(["0", "1", "2"]),
     );
@@ -173,7 +173,7 @@ describe("idColumn", () => {
     expect(() => idColumn(table, "again")).not.toThrow("x17");
   });
 
-  it("refuses an empty id and an unknown column", () => {
+  it("rejects an empty id and an unknown column", () => {
     expectError("FILE_FORMAT", "people.csv, line 5, column 'gap': the id is empty", () => idColumn(table, "gap"));
     expectError("COLUMN_UNKNOWN", "did you mean 'again'?", () => idColumn(table, "agian"));
   });

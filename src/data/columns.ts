@@ -1,5 +1,5 @@
 /**
- * Typed columns out of a table of text cells. Errors name file, line and column, never the cell: messages reach logs
+ * Typed columns from a table of text cells. Errors name file, line and column, never the cell: messages reach logs
  * and other parties, and a row's value must not.
  */
 import { TandemError } from "../base/error.ts";
@@ -12,7 +12,7 @@ const float32Max = 3.4028234663852886e38;
 
 /**
  * Finds a column by its name, or by position as `#0`, `#1`, ...; a name wins over a position.
- * @throws TandemError COLUMN_UNKNOWN naming the file, and the nearest name or those that there are
+ * @throws TandemError COLUMN_UNKNOWN naming the file, and the nearest or all known names
  */
 export function columnIndex(table: Pick<TableRows, "path" | "names">, nameOrPosition: string): number {
   const wanted = nameOrPosition.trim();
@@ -27,16 +27,16 @@ export function columnIndex(table: Pick<TableRows, "path" | "names">, nameOrPosi
       `${table.path} has no column ${wanted}: its columns are #0 to #${table.names.length - 1}`,
     );
   }
-  const hint = suggestion(wanted, tellableNames(table)) || "; give its position, such as '#0'";
+  const hint = suggestion(wanted, showableNames(table)) || "; give its position, such as '#0'";
   throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column '${wanted}'${hint}`);
 }
 
-/** With a number among them they may be the first row of a file without a header, whose cells are not to be told. */
-export function tellableNames({ names }: Pick<TableRows, "names">): string[] {
+/** If one is a number, they may be the first row of a file without a header, whose cells must not be shown. */
+export function showableNames({ names }: Pick<TableRows, "names">): string[] {
   return names.some((name) => parseNumber(name.trim()) !== undefined) ? [] : names.filter((name) => name !== "");
 }
 
-/** How messages call a column: its name, or its position if it has none, or one that may be a cell. */
+/** A column in messages: its name, or its position if it has none or its name may be a cell. */
 export function columnTitle(table: Pick<TableRows, "names" | "isHeaderDoubtful">, index: number): string {
   const name = table.names[index];
   return name === "" || table.isHeaderDoubtful === true ? `#${index}` : `'${name}'`;
@@ -61,19 +61,19 @@ export function numbersIn(table: CsvTable, index: number, missingTokens: Readonl
     values[row] = Number(cell);
     if (beyond === -1 && Math.abs(values[row]) > float32Max) beyond = row;
   }
-  // Among text it may be a code such as 4E50, so it is looked at last.
+  // Among text it may be a code such as 4E50, so it is checked last.
   if (beyond !== -1) throw cellError(table, beyond, index, "is a number beyond 3.4e38, the largest that float32 has");
   return values;
 }
 
-/** As numbersIn, where there must be numbers. @throws TandemError CELL_UNPARSABLE naming file, line and column */
+/** As numbersIn, but text is an error. @throws TandemError CELL_UNPARSABLE naming file, line and column */
 export function numericColumn(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): Float32Array {
   const values = numbersIn(table, index, missingTokens);
   if (values === null) throw textError(table, index, missingTokens, "A number must stand there");
   return values;
 }
 
-/** @param advice what helps, in whole sentences */
+/** @param advice what to do, in whole sentences */
 export function textError(
   table: CsvTable,
   index: number,
@@ -83,7 +83,7 @@ export function textError(
   return cellError(table, textRow(table, index, missingTokens), index, `is text. ${advice}`);
 }
 
-/** How messages call the first cell of a column that is text. */
+/** The place of the first text cell of a column, for messages. */
 export function firstText(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): string {
   return where(table, textRow(table, index, missingTokens), index);
 }
@@ -103,7 +103,7 @@ export function hasNumber(table: CsvTable, index: number, missingTokens: Readonl
 /**
  * A categorical feature: the codes that `book` has for the trimmed cells; NaN where the value is missing, as in
  * numericColumn.
- * @param title what the book calls the column
+ * @param title the column's name in the book
  */
 export function categoryColumn(
   table: CsvTable,
@@ -118,15 +118,15 @@ export function categoryColumn(
   });
 }
 
-/** How messages call the first cell of a column that has a value. */
+/** The place of the first non-missing cell of a column, for messages. */
 export function firstCell(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): string {
   const row = table.columns[index].findIndex((text) => !isMissing(text.trim()) && !missingTokens.has(text.trim()));
   return where(table, Math.max(row, 0), index);
 }
 
 /**
- * Labels: numbers as they stand, or with `positive` given 1 where the cell equals it and 0 elsewhere.
- * @param mayBeOneClass rows that are evaluated only need not have both
+ * Labels: numbers, or with `positive` given 1 if the cell equals it and 0 otherwise.
+ * @param mayBeOneClass for rows that are only evaluated
  * @throws TandemError LABEL_INVALID if a label is missing, or with `positive` if there is one class only;
  * CELL_UNPARSABLE if a label is not a number
  */
@@ -191,7 +191,7 @@ function requireTwoClasses(
 }
 
 /**
- * The ids by which parties recognise a person, trimmed; without a column the row number, counted from 1.
+ * The ids by which parties match rows, trimmed; without a column the row number, counted from 1.
  * @param column a name or position as for columnIndex
  * @throws TandemError ID_DUPLICATE naming file and both lines, FILE_FORMAT for an empty id
  */
@@ -215,12 +215,12 @@ export function idColumn(table: CsvTable, column: string | undefined): string[] 
   return ids;
 }
 
-/** Whether a cell, trimmed, means that there is nothing. */
+/** Whether a trimmed cell is a missing value. */
 export function isMissingCell(cell: string): boolean {
   return isMissing(cell.trim());
 }
 
-/** The number that a cell is, trimmed; undefined: it is none. */
+/** The number in a trimmed cell; undefined: it is not a number. */
 export function numberIn(cell: string): number | undefined {
   return parseNumber(cell.trim());
 }

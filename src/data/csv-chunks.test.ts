@@ -29,7 +29,7 @@ function cut(text: string, sizes: number[]): string[] {
 }
 
 it.each(["\n", "\r\n", "\r"])(
-  "gives the same table or the same error however the text is cut (%j)",
+  "gives the same table or the same error for any pieces of the text (%j)",
   async (newline) => {
     const cell = fc.constantFrom(
       "1",

@@ -5,19 +5,19 @@ export interface Dialect {
   readonly delimiter: string;
 }
 
-/** Takes the text piece by piece, and looks at each character once. */
+/** Processes the text piece by piece, each character once. */
 export class DialectFinder {
   readonly #counts = new Map([
     [",", 0],
     [";", 0],
     ["\t", 0],
   ]);
-  /** A quote means something only where a cell starts with one. */
+  /** A quote is special only at the start of a cell. */
   #isFieldQuoted = false;
   #isQuoted = false;
   #isFieldStart = true;
   #isBlank = true;
-  /** The line's last character, where the next one has to tell \r from \r\n. */
+  /** The line's last character, if the next one distinguishes \r from \r\n. */
   #isAfterReturn = false;
 
   /** @returns undefined while the first line that is not blank has not ended */

@@ -1,4 +1,4 @@
-/** Tables that are made to hurt. Limits are lowered here where reaching the real ones would take long. */
+/** Malicious tables. Limits are lowered where reaching the real ones would take long. */
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,10 +1,10 @@
 /**
  * A CSV file as raw text cells, column by column, with the line that every row stands on, so that later checks can name
- * file, line and column. Quoting and separators are papaparse's; what a table may look like is decided here.
+ * file, line and column. Quoting and separators are papaparse's; the structure of a table is validated here.
  *
  * Line endings and separator (comma, semicolon or tab) are taken from the header line. Blank lines are skipped; every
- * other row must have as many cells as the header. Only the first column may have no name. limits.ts says how large all
- * of it may be.
+ * other row must have as many cells as the header. Only the first column may have no name. limits.ts has the size
+ * limits.
  */
 import { Readable } from "node:stream";
 import Papa from "papaparse";
@@ -33,7 +33,7 @@ export function readCsvTable(
 }
 
 /**
- * Text of any origin: CSV, or LIBSVM's format if it is named, or can be recognised; `path` is what messages call it.
+ * Text from any source: CSV, or LIBSVM's format if it is named or recognised; `path` is its name in messages.
  * @throws as readCsvTable does
  */
 export async function readCsvText(
@@ -47,7 +47,7 @@ export async function readCsvText(
   return { ...rows, columns: sink.columns };
 }
 
-/** The same, for whoever takes the cells piece by piece. @throws as readCsvTable does, and what `sink` throws */
+/** The same, with cells streamed to a sink. @throws as readCsvTable does, and what `sink` throws */
 export async function streamCsvText(
   path: string,
   text: AsyncGenerator<string>,
@@ -65,7 +65,7 @@ export async function streamCsvText(
   return collector.finish();
 }
 
-/** A quote left open makes the rest of the file one row, which is refused before it has all been buffered. */
+/** An unclosed quote makes the rest of the file one row, which is rejected before it is buffered completely. */
 const openQuote = '; is a quote (") left open?';
 
 /** Reads until the header line is complete: its ending and separators fix the dialect of the whole file. */
@@ -95,8 +95,8 @@ async function* joined(head: string, rest: AsyncGenerator<string>): AsyncGenerat
 }
 
 /**
- * papaparse begins an unfinished row again with every piece of text. So a piece is at least as long as what it holds
- * back: then a long row takes time by its length, and not by the square of it.
+ * papaparse parses an unfinished row again with every piece of text. So a piece is at least as long as the pending
+ * text: then the time of a long row is linear in its length, not quadratic.
  */
 async function* inGrowingPieces(text: AsyncGenerator<string>, pendingChars: () => number): AsyncGenerator<string> {
   let piece = "";
@@ -140,14 +140,14 @@ class RowCollector {
   readonly #limits: TableLimits;
   readonly #sink: TableSink;
   #sinks: readonly (ColumnSink | null)[] = [];
-  /** Of the piece that is being read. */
+  /** Of the current piece. */
   #columns: string[][] = [];
   #pieceLines: number[] = [];
   readonly #lines = new GrowingNumbers(Uint32Array);
   #line = 1;
   #blankLines = 0;
   #isDoubtful = false;
-  /** Somebody has said what the first line is. */
+  /** The user has said whether the first line is a header. */
   readonly #isSure: boolean;
 
   /** @param header whether the first line has the names of the columns; undefined: it has, but may look like a row */
@@ -177,7 +177,7 @@ class RowCollector {
     if (this.#sink.sizeBytes > memoryBytes) throw this.#error(memoryTrouble);
   }
 
-  /** Hands a piece on to those who want it. */
+  /** Passes a piece on to the sinks. */
   #hand(): void {
     const lines = this.#pieceLines;
     if (this.#names === undefined || lines.length === 0) return;
@@ -220,7 +220,7 @@ class RowCollector {
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
       if (cell.length > this.#limits.cellChars) throw this.#longCell(i);
-      // Of the first rows all cells are looked at: is the header one?
+      // All cells of the first rows are checked, to detect a missing header.
       if (this.#sinks[i] !== null || this.#lines.length === 0) this.#columns[i].push(cell);
     }
     this.#pieceLines.push(this.#line);

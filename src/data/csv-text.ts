@@ -13,7 +13,7 @@ import { type TableLimits, tableLimits } from "./limits.ts";
 const chunkSizeBytes = 1 << 18;
 
 /**
- * Streams the text of a `.csv` or `.csv.gz` file; compression is recognised by its content, whatever the name.
+ * Streams the text of a `.csv` or `.csv.gz` file; compression is recognised by its content, not by its name.
  * @throws TandemError FILE_UNREADABLE if the file is missing or cannot be read, FILE_FORMAT if it is not UTF-8 text,
  * is a file of another kind, is damaged, or is named .gz without being compressed
  */
@@ -21,7 +21,7 @@ export function csvText(path: string, limits: TableLimits = tableLimits): AsyncG
   return utf8Text(path, plainBytes(path, limits));
 }
 
-/** Bytes as UTF-8 text; `path` is what messages call their source. @throws as csvText does */
+/** Bytes as UTF-8 text; `path` is their name in messages. @throws as csvText does */
 export async function* utf8Text(path: string, source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
@@ -79,7 +79,7 @@ async function* gunzipped(
       if (sizeBytes.plain > ratioFreeBytes && sizeBytes.plain > gzipRatio * sizeBytes.compressed)
         throw new TandemError(
           "FILE_FORMAT",
-          `${path} decompresses to over ${gzipRatio} times its size: that is no table. Look at what it holds`,
+          `${path} decompresses to over ${gzipRatio} times its size, which no real table does. Check its contents`,
         );
       yield bytes;
     }
@@ -96,7 +96,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, count: (length: number) =
   }
 }
 
-/** Kinds of files that people take for tables, by their first bytes. */
+/** Other file formats that users may pass, by their first bytes. */
 const otherFormats: readonly (readonly [magic: string, what: string, advice: string])[] = [
   [
     "PAR1",
@@ -113,7 +113,7 @@ const otherFormats: readonly (readonly [magic: string, what: string, advice: str
   ["(\u00b5/\u00fd", "compressed with zstd", "Compress it with gzip, or not at all"],
 ];
 
-/** What a file is that cannot be CSV; null: it may be. */
+/** The format of a file that cannot be CSV; null: it may be CSV. */
 function otherFormat(head: Buffer): { readonly what: string; readonly advice: string } | null {
   const start = head.toString("latin1", 0, 8);
   const found = otherFormats.find(([magic]) => start.startsWith(magic));

@@ -35,6 +35,6 @@ it("shows the same rows without a copy of them", () => {
     expect(view.features).toHaveLength(2);
   }
   const view = viewRows(table, Uint32Array.of(1));
-  expect(view.features[0]).not.toBe(view.features[0]); // nobody keeps it
+  expect(view.features[0]).not.toBe(view.features[0]); // it is not cached
   expect(() => viewRows(table, Uint32Array.of(3))).toThrow("row 3 of a table of 3");
 });

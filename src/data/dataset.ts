@@ -1,4 +1,4 @@
-/** What one party trains on: its people, its own features and, at the active party, the labels. */
+/** One party's data: ids, its own features and, at the active party, the labels. */
 import { assert } from "../base/assert.ts";
 import { columnsOfRows, type RowColumns } from "../base/rows/row-columns.ts";
 import { float32Of, float64Of } from "../base/rows/row-numbers.ts";
@@ -8,7 +8,7 @@ import type { FeatureConstraints } from "./feature-constraints.ts";
 
 /** A column of categories: its values are codes. */
 export interface Categories {
-  /** What the codes stand for. */
+  /** The category of each code. */
   readonly names: readonly string[];
   /** File, line and column of the first of them, for messages. */
   readonly where: string;
@@ -25,13 +25,13 @@ export interface PartyTable {
   readonly constraints?: FeatureConstraints;
   /** Null at a passive party. */
   readonly labels: Float64Array | null;
-  /** What labels stand for: they are places in this list. Null or left out: they are numbers. */
+  /** The classes that labels are indices of. Null or left out: labels are numbers. */
   readonly classes?: readonly string[] | null;
-  /** Of the active party: weights and what else says how its rows are trained on; none where left out. */
+  /** Per-row columns of the active party, such as weights; default: none. */
   readonly rowColumns?: RowColumns;
 }
 
-/** Per feature what its codes stand for; null of numbers. */
+/** Per feature the categories of its codes; null for numbers. */
 export function categoryNamesOf({
   featureNames,
   categories = {},
@@ -47,8 +47,8 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
 }
 
 /**
- * The same, with features that are put together each time somebody asks for one: for whoever reads each of them a few
- * times, as a whole. A copy of all would take as much memory as the table.
+ * The same, with features that are selected on each access: for callers that read each feature a few times. A copy of
+ * all would take as much memory as the table.
  */
 export function viewRows(table: PartyTable, rows: Uint32Array): PartyTable {
   const features: Float32Array[] = [];

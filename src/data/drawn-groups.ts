@@ -1,4 +1,4 @@
-/** Draws of rows where some belong together: whole groups are drawn, so that none is ranked in parts. */
+/** Samples of rows by group: whole groups are drawn, so that no ranking group is divided. */
 import { drawnTogether, type RowColumns } from "../base/rows/row-columns.ts";
 import type { RowSplit } from "./split.ts";
 
@@ -18,7 +18,7 @@ export function drawnGroups(
   return Uint32Array.from({ length: rowCount }, (_, row) => row).filter((row) => drawn.has(groups[row]));
 }
 
-/** The same of both sides of a split. */
+/** The same for both sides of a split. */
 export function splitGroups(columns: RowColumns, rowCount: number, split: (unitCount: number) => RowSplit): RowSplit {
   return {
     train: drawnGroups(columns, rowCount, (count) => split(count).train),

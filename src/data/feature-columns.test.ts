@@ -51,7 +51,7 @@ describe("which columns have categories", () => {
     expect(categories["zip"].names).toEqual(["01", "1"]);
   });
 
-  test("those of numbers and text: every cell is a category by its text, and the owner is told", () => {
+  test("those of numbers and text: every cell is a category by its text, and the owner is notified", () => {
     const notices: string[] = [];
     const { features, categories } = read(["mixed", "job"], { notice: (words) => notices.push(words) });
     expect([...features[0]]).toEqual([0, 1, 2]);

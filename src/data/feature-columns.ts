@@ -1,6 +1,6 @@
 /**
- * A party's features as columns of float32 numbers, or of codes of categories: which it is follows from the data, and
- * from what the owner says of it.
+ * A party's features as columns of float32 numbers, or of codes of categories: decided by the data and the owner's
+ * settings.
  */
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
@@ -10,11 +10,11 @@ import type { CsvTable } from "./csv-table.ts";
 import type { Categories, PartyTable } from "./dataset.ts";
 
 export interface FeatureReading {
-  /** Where the columns stand in the table, and what the features are called. */
+  /** Column indices in the table, and feature names. */
   readonly columns: readonly number[];
   readonly names: readonly string[];
   readonly missing: readonly string[];
-  /** Features that are categorical whatever their cells look like. */
+  /** Features that are categorical regardless of their cells. */
   readonly categorical: readonly string[];
   /**
    * What to do with columns that have text in them: they are categorical, or refused. In a file that is read after
@@ -22,16 +22,16 @@ export interface FeatureReading {
    */
   readonly text: "categories" | "refuse" | "as trained";
   readonly book: CategoryBook;
-  /** Where the user says all this: on the command line, unless it is a config. */
+  /** Where these settings come from: the command line, unless it is a config. */
   readonly saidIn?: "options" | "config";
-  /** Hears what the owner should know of the data, though nothing is wrong with it. */
+  /** Receives notices about the data that are not errors. */
   readonly notice?: Notice;
 }
 
-/** Says something in one sentence: names of files and columns, and never a cell. */
+/** A notice in one sentence, with names of files and columns, never a cell. */
 export type Notice = (words: string) => void;
 
-/** What the user writes to say how text is meant. */
+/** The options that decide how text is read. */
 export const said = {
   options: { all: "--enable-categorical", one: "--categorical", missing: "--missing" },
   config: { all: "training.enable_categorical", one: "data.categorical:", missing: "data.missing" },
@@ -68,7 +68,7 @@ export function featureColumns(
   return { featureNames: [...names], features, categories };
 }
 
-/** Against text where there may be numbers only. */
+/** Advice for text in a numeric column. */
 export function textAdvice(
   text: "refuse" | "as trained",
   { all, one, missing }: (typeof said)["options" | "config"],

@@ -1,4 +1,4 @@
-/** Values from pieces against values from the whole table: the same numbers, categories and complaints. */
+/** Values from pieces equal values from the whole table: the same numbers, categories and errors. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CategoryBook } from "./category-book.ts";
@@ -49,7 +49,7 @@ function outcome(read: () => unknown): unknown {
   }
 }
 
-test("whatever the cells and the pieces", () => {
+test("for any cells and pieces", () => {
   fc.assert(
     fc.property(cells, fc.array(fc.nat(20), { maxLength: 4 }), options, (column, cuts, { isCategorical, ...said }) => {
       const reading = (): FeatureReading => ({

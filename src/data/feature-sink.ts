@@ -1,7 +1,7 @@
 /**
- * A feature's values as they are read: what feature-columns.ts makes of a whole table, with the same outcomes and the
- * same complaints, from pieces. A column with numbers and text is one of categories, but by then the text of its first
- * numbers is gone: `isMixed` says so, and whoever reads the table again says that it is known.
+ * Reads a feature's values piece by piece, with the same results and errors as feature-columns.ts has for a whole
+ * table. A column with numbers and text is categorical, but the text of its first numbers is gone when this is
+ * detected: then `isMixed` is set, and the table is read again with this knowledge.
  */
 import { TandemError } from "../base/error.ts";
 import { GrowingNumbers } from "../base/growing-numbers.ts";
@@ -19,7 +19,7 @@ export type FeatureOptions = Pick<FeatureReading, "missing" | "text" | "book" | 
 export class FeatureSink implements ColumnSink {
   readonly #options: FeatureOptions;
   readonly #tokens: ReadonlySet<string>;
-  /** Those tokens that are how a number is written. */
+  /** The missing tokens that are numbers. */
   readonly #missingNumbers: ReadonlySet<number>;
   readonly #values = new GrowingNumbers(Float32Array);
   #hasNumber = false;
@@ -137,7 +137,7 @@ export class FeatureSink implements ColumnSink {
   }
 }
 
-/** What float32 does not have is a number too. */
+/** A number beyond float32 is not text. */
 function numbersOrText(read: () => Float32Array | null): Float32Array | null {
   try {
     return read();

@@ -36,7 +36,7 @@ describe("a CSV file without a header", () => {
   });
 
   test.each(["5.1,3.5,setosa\n4.9,3,setosa\n", "17,2\n18,3\n", "1,0.5\n2,0.25\n"])(
-    "taken as one with a header, %j is noticed, without a cell in the words",
+    "taken as one with a header, %j is noticed, without a cell in the message",
     async (text) => {
       const { notices, table } = await read(text);
       expect(notices).toEqual([expect.stringMatching(/rows\.csv: the first line.*looks like a row\. .*--no-header/)]);
@@ -49,7 +49,7 @@ describe("a CSV file without a header", () => {
     },
   );
 
-  test("nobody doubts a header that was asked for", async () => {
+  test("a header that was asked for is not questioned", async () => {
     const { table, notices } = await read("17,2\n18,3\n", { header: true });
     expect([table.names, table.rowCount, notices]).toEqual([["17", "2"], 1, []]);
   });
@@ -65,7 +65,7 @@ describe("a CSV file without a header", () => {
     expect((await read(text)).notices).toEqual([]);
   });
 
-  test("names that repeat are refused, with what helps; a number is not told", async () => {
+  test("names that repeat are refused, with what helps; a number is not shown", async () => {
     await expectError(() => read("7,7,3\n1,2,3\n"), "FILE_FORMAT", /^(?!.*'7').*line 1.*#0 and #1\)\. .*--no-header/);
     await expectError(
       () => read("a,a\n1,2\n"),

@@ -1,15 +1,15 @@
-/** The line of a table that names its columns: what is wrong with it, and whether it is one at all. */
+/** Validates the header line of a table, and detects a missing header. */
 import { numberSyntax } from "../base/text/number-cell.ts";
 
 /** Rows whose cells are compared with the names above them. */
 const rowsCompared = 20;
 const shownMax = 100;
 
-/** What to do about a first line that is none: for the end of a message. */
+/** Advice for a missing header: the end of a message. */
 export const noHeaderAdvice =
   "If the first line is a row already, say so with --no-header (in a config: data.header: false)";
 
-/** @returns what is wrong with the names of a table's columns, or null; a number may be a cell, and is not told */
+/** @returns what is wrong with the names of a table's columns, or null; a number may be a cell, and is not shown */
 export function headerTrouble(names: readonly string[]): string | null {
   const known = new Map<string, number>();
   for (const [index, name] of names.entries()) {
@@ -48,7 +48,7 @@ function isNumber(text: string): boolean {
   return numberSyntax.test(text);
 }
 
-/** A name of a megabyte is no help in a message. */
+/** Shortens long names in messages. */
 function shortened(name: string): string {
   return name.length > shownMax ? `${name.slice(0, shownMax)}...` : name;
 }

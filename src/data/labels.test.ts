@@ -69,7 +69,7 @@ describe("labels that are text", () => {
     await expectError(() => read([...cells], reading), code, message);
   });
 
-  test("too many of them are no classes", async () => {
+  test("too many of them are rejected", async () => {
     const many = Array.from({ length: 1001 }, (_, i) => `p${i}`);
     await expectError(() => read(many, multi), "LABEL_INVALID", /1001 different labels\. Is it the right column/);
   });
@@ -84,7 +84,7 @@ describe("a later file", () => {
     expect([...read(["no", "no"], { ...binary, positive: "yes", trained: { classes: null } }).values]).toEqual([0, 0]);
   });
 
-  test("has no others", async () => {
+  test("has no other classes", async () => {
     await expectError(
       () => read(["a", "d"], { ...multi, trained }),
       "LABEL_INVALID",
@@ -98,7 +98,7 @@ describe("a later file", () => {
   });
 });
 
-test("people are told how many classes there are; of no label that may stand in a log", () => {
+test("the notice has the number of classes, but no label", () => {
   const words = sortedClasses(["no", "yes"]);
   expect(words).toMatch(/^labels are text: 2 classes, numbered from 0 on in sorted order\. --classes/);
   expect(words).not.toMatch(/yes/);

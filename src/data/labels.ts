@@ -1,14 +1,14 @@
 /**
- * The label column: numbers as they stand, or classes by their names. Names are numbered in sorted order, as
- * scikit-learn's LabelEncoder does it, unless an order is given. Messages name file, line and column, never a label.
+ * The label column: numbers, or class names. Names are numbered in sorted order, as by scikit-learn's LabelEncoder,
+ * unless an order is given. Messages name file, line and column, never a label.
  */
 import { TandemError } from "../base/error.ts";
 import { columnTitle, isMissingCell, labelColumn, numberIn, placeOf, requireBinaryLabels } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
 
-/** What is learnt from labels. */
+/** How labels are used. */
 export interface LabelUse {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly objective: string;
   readonly learns: "two classes" | "several classes" | "numbers";
 }
@@ -16,7 +16,7 @@ export interface LabelUse {
 export interface LabelReading {
   /** The value that counts as 1; everything else is 0. */
   readonly positive?: string | undefined;
-  /** All classes in their order. Left out: what the column has, if that is text. */
+  /** All classes in their order. Left out: those of the column, if it is text. */
   readonly classes?: readonly string[] | undefined;
   /** A later file has the training file's classes, and need not have all of them. Null: numbers, as there. */
   readonly trained?: { readonly classes: readonly string[] | null };
@@ -24,7 +24,7 @@ export interface LabelReading {
 
 export interface Labels {
   readonly values: Float64Array;
-  /** What the values stand for; null: for themselves. */
+  /** The class of each value; null: values are numbers. */
   readonly classes: readonly string[] | null;
 }
 
@@ -77,7 +77,7 @@ function namesIn(table: CsvTable, index: number): readonly string[] | null {
   const names = new Set<string>();
   for (const cell of table.columns[index]) if (!isMissingCell(cell)) names.add(cell.trim());
   if ([...names].every((name) => numberIn(name) !== undefined)) return null;
-  // By code points, as Python sorts: UTF-16 would put some of them elsewhere.
+  // By code points, as Python sorts: UTF-16 order differs.
   return [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
@@ -111,7 +111,10 @@ function classValues(table: CsvTable, index: number, classes: readonly string[],
   });
 }
 
-/** For people, and for a log: so many, and no name. Predictions, report and `tandem model show` have the names. */
+/**
+ * A notice with the number of classes, without names, since it may be logged. Predictions, report and `tandem model
+ * show` have the names.
+ */
 export function sortedClasses({ length }: readonly string[]): string {
   return (
     `labels are text: ${length} classes, numbered from 0 on in sorted order. ` +

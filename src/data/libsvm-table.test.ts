@@ -5,7 +5,7 @@ import { readCsvText } from "./csv-table.ts";
 import { tableLimits } from "./limits.ts";
 import type { TableReading } from "./table-reading.ts";
 
-/** In pieces of a few characters, as they come from a file. */
+/** In pieces of a few characters, as from a file. */
 async function* pieces(text: string, size = 7): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
@@ -27,7 +27,7 @@ describe("LIBSVM's text format", () => {
     expect(table.aside).toEqual(["row", "label"]);
   });
 
-  test("weights and queries have columns of their own, which are no features by themselves", async () => {
+  test("weights and queries have separate columns, which are not features by default", async () => {
     const table = await read("1:0.5 qid:3 0:1\n0 qid:3 0:2\n");
     expect(table.names).toEqual(["row", "label", "weight", "qid", "f0"]);
     expect(table.columns.slice(2)).toEqual([
@@ -38,7 +38,7 @@ describe("LIBSVM's text format", () => {
     expect(table.aside).toEqual(["row", "label", "weight", "qid"]);
   });
 
-  test("CSV is not taken for it, unless somebody says so", async () => {
+  test("CSV is not mistaken for it, unless the format is given", async () => {
     expect((await read("at,what\n12:30 4:1,x\n")).names).toEqual(["at", "what"]);
     expect((await read("a b:c\n1\n")).names).toEqual(["a b:c"]);
     expect((await read("1 0:2\n", { format: "csv", header: false })).names).toEqual(["f0"]);
@@ -57,7 +57,7 @@ describe("LIBSVM's text format", () => {
     await expectError(() => read(text, { format: "libsvm" }), "FILE_FORMAT", message);
   });
 
-  test("few lines of high indices do not take more memory than a table may", async () => {
+  test("few lines with high indices do not exceed the memory limit", async () => {
     const limits = { ...tableLimits, memoryBytes: 10_000 };
     const text = "1 0:1\n".repeat(3) + "1 900:1\n";
     await expectError(() => read(text, {}, limits), "FILE_FORMAT", /line 4: the table does not fit into memory/);

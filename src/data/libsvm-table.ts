@@ -15,7 +15,7 @@ const lineSyntax = new RegExp(
   String.raw`^\s*${numberText}(?::${numberText})?(?:\s+qid:\d+)?(?:\s+\d+:\S+)+\s*(?:#.*)?$`,
 );
 
-/** Whether a file's first line is a row of this format, and could hardly be one of CSV. */
+/** Whether a file's first line is a row of this format, and hardly CSV. */
 export function looksLikeLibsvm(line: string): boolean {
   return lineSyntax.test(line);
 }
@@ -89,7 +89,7 @@ class SparseRows {
     this.#put(this.#features[index], row, value);
   }
 
-  /** Cells that nobody has mentioned since are empty. */
+  /** Cells that were not mentioned are empty. */
   #put(column: string[], row: number, cell: string): void {
     while (column.length < row) column.push("");
     column.push(cell);

@@ -1,11 +1,11 @@
 /**
- * What a table may be, in one place: docs/own-data.md lists the same. A file that is beyond a limit is refused with
- * FILE_FORMAT before it costs more than an honest one would. Honest tables of tens of millions of rows stay below.
+ * The limits of a table; docs/own-data.md lists the same. A file beyond a limit is rejected with FILE_FORMAT before it
+ * costs more than a regular one would. Regular tables of tens of millions of rows are within the limits.
  */
 import { getHeapStatistics } from "node:v8";
 
 export interface TableLimits {
-  /** As many people as can be aligned and trained on. */
+  /** The maximum of alignment and training. */
   readonly rows: number;
   readonly columns: number;
   /** Characters of one cell. */
@@ -21,11 +21,11 @@ export interface TableLimits {
   readonly pageBytes: number;
   /** How often each byte of a Parquet file may be read, over all its columns. */
   readonly readsPerByte: number;
-  /** What a table's cells may take of this process's memory, in bytes. */
+  /** Memory of a table's cells in this process, in bytes. */
   readonly memoryBytes: number;
 }
 
-/** The rest is for everything that is not the table. */
+/** The rest of the heap is for everything else. */
 const memoryFraction = 0.85;
 
 export const tableLimits: TableLimits = {
@@ -42,7 +42,7 @@ export const tableLimits: TableLimits = {
   memoryBytes: memoryFraction * getHeapStatistics().heap_size_limit,
 };
 
-/** What a thread that reads a file may take: more for a larger file. */
+/** The limits of a thread that reads a file, which grow with the file. */
 export interface ThreadLimits {
   readonly heapMegabytes: number;
   /** Without a sign of progress. */
@@ -50,7 +50,7 @@ export interface ThreadLimits {
   readonly totalMs: number;
 }
 
-/** An honest file needs some hundredth of this time. */
+/** A regular file needs about a hundredth of this time. */
 export function threadLimits(fileBytes: number, cellCount: number): ThreadLimits {
   const megabytes = Math.ceil(fileBytes / 2 ** 20);
   return {
@@ -65,11 +65,11 @@ const placeBytes = 8;
 const headerBytes = 16;
 
 /**
- * How much memory the cells of a table take, at the least. A table that does not fit would otherwise end the whole
- * process, without a word about the file.
+ * A lower bound of the memory of a table's cells. A table that does not fit would otherwise end the whole process,
+ * without a message about the file.
  */
 export class CellMemory {
-  /** Of a cell, however short it is. */
+  /** Of a cell of any length. */
   static readonly bytesMin = placeBytes;
   #bytes = 0;
 

@@ -8,7 +8,7 @@ export class NumberSink implements ColumnSink {
   readonly #values = new GrowingNumbers(Float64Array);
   #trouble: TandemError | null = null;
 
-  /** @param read makes numbers of a piece, or throws a TandemError that is told in the end */
+  /** @param read converts a piece to numbers, or throws a TandemError that is reported at the end */
   constructor(read: (table: CsvTable, index: number) => Float64Array) {
     this.#read = read;
   }

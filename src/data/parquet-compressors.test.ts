@@ -7,7 +7,7 @@ const page = Buffer.from("a page of a column, ".repeat(50));
 test.each([
   ["GZIP", gzipSync(page)],
   ["BROTLI", brotliCompressSync(page)],
-] as const)("%s: a page comes back, and one that is longer than it says is refused", (name, packed) => {
+] as const)("%s: a page is decompressed, and one that is longer than declared is rejected", (name, packed) => {
   const decompress = compressors[name];
   expect(Buffer.from(decompress?.(packed, page.length) ?? [])).toEqual(page);
   expect(() => decompress?.(packed, page.length - 1)).toThrow(/larger|length/i);
@@ -22,12 +22,12 @@ describe("Zstandard", () => {
     return [head & 255, (head >> 8) & 255, head >> 16];
   };
 
-  test("what the zstd command has packed comes back", () => {
+  test("output of the zstd command is decompressed", () => {
     const packed = Buffer.from("KLUv/QRY3QAAoGEgcGFnZSBvZiBhIGNvbHVtbiwgAQCiXzWZbeEGCQ==", "base64");
     expect(Buffer.from(compressors.ZSTD?.(packed, page.length) ?? [])).toEqual(page);
   });
 
-  test("blocks that repeat a byte make no more than the page says", () => {
+  test("blocks that repeat a byte produce no more than the declared length", () => {
     const honest = frame([...block("raw", 2, false), 7, 8], [...block("repeat", 4, true), 9]);
     expect([...(compressors.ZSTD?.(honest, 6) ?? [])]).toEqual([7, 8, 9, 9, 9, 9]);
     const bomb = frame(...Array.from({ length: 20_000 }, (_, i) => [...block("repeat", 131_072, i === 19_999), 0]));
@@ -35,7 +35,7 @@ describe("Zstandard", () => {
   });
 });
 
-test("a page that is longer than allowed is refused before it is decompressed", () => {
+test("a page that is longer than allowed is rejected before it is decompressed", () => {
   const bounded = boundedCompressors(page.length - 1);
   expect(() => bounded.GZIP?.(gzipSync(page), page.length)).toThrow(/a page of 1000 bytes/);
   expect(() => bounded.SNAPPY?.(new Uint8Array(8), -1)).toThrow(/a page of -1 bytes/);

@@ -1,6 +1,6 @@
 /**
- * How pages of Parquet files are decompressed. Node itself has gzip and Brotli; the others are a package's. A page says
- * how long it is, and no more than that is made of it: each gets a buffer of that length, which is bounded too.
+ * Decompression of Parquet pages. Node has gzip and Brotli; a package has the others. A page declares its length, which
+ * bounds the output: each gets a buffer of that length, which is limited too.
  */
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compressors } from "hyparquet";

@@ -1,4 +1,4 @@
-/** Files that are made to hurt: each is refused by name, and nothing of what they do reaches this thread. */
+/** Malicious files: each is rejected with its name, and does not affect this thread. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parquetWriteBuffer } from "hyparquet-writer";

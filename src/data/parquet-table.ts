@@ -31,7 +31,7 @@ export async function readParquetTable(path: string, limits: TableLimits = table
   return { ...rows, columns: sink.columns };
 }
 
-/** The same, for whoever takes the cells piece by piece. @throws as readParquetTable does, and what `sink` throws */
+/** The same, with cells streamed to a sink. @throws as readParquetTable does, and what `sink` throws */
 export async function streamParquet(
   path: string,
   sink: TableSink,
@@ -80,7 +80,7 @@ class ColumnCollector {
     this.#limits = limits;
   }
 
-  /** As many as the file says it has. */
+  /** The number that the file declares. */
   get cellCount(): number {
     return this.#rowCount * this.#sinks.length;
   }

@@ -1,10 +1,10 @@
 /**
- * The thread that reads one Parquet file: an entry of its own in the bundle (scripts/bundle.mjs). The library that it
- * reads with trusts what a file says, and can be made to loop for hours: a thread can be ended, and may take only so
- * much memory. So nothing here needs to be caught one by one: whatever it throws means a file that cannot be read.
+ * The thread that reads one Parquet file: an entry of its own in the bundle (scripts/bundle.mjs). Its library trusts
+ * the file's metadata, and a malicious file can make it loop for hours: a thread can be terminated, and has a memory
+ * limit. So errors need no special handling: any error means that the file cannot be read.
  *
  * A column of a row group is read at a time. Its cells leave as numbers, or as one text and their lengths: that is one
- * message, and not one object per cell. No more than a few messages wait to be taken: a file may be larger than memory.
+ * message, and not one object per cell. Only a few messages are pending at a time: a file may be larger than memory.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetRead, type AsyncBuffer, type FileMetaData } from "hyparquet";
@@ -58,7 +58,7 @@ async function readFile({ path, pageBytesMax, readsPerByteMax }: ParquetTask): P
   post({ kind: "done" });
 }
 
-/** A column that says more often what it holds than it has bytes is no honest one. */
+/** Limits reads: columns of a malicious file may overlap. */
 function countedReads(file: AsyncBuffer, readsPerByteMax: number): AsyncBuffer {
   let bytesLeft = readsPerByteMax * file.byteLength + (1 << 20);
   return {
@@ -92,7 +92,7 @@ const cellsPerMessage = 100_000;
 
 async function postCells(column: number, chunks: readonly ArrayLike<unknown>[], rowCount: number): Promise<void> {
   const found = chunks.reduce((sum, { length }) => sum + length, 0);
-  // A page may hold rows beyond its group's: they are of nobody.
+  // A page may have rows beyond its group's: they are ignored.
   if (found < rowCount) throw new Error("a column has fewer rows than its row group");
   let left = rowCount;
   for (const chunk of chunks) {
@@ -138,9 +138,9 @@ function numbersOf(chunk: ArrayLike<unknown>, first: number, count: number): Flo
   return values;
 }
 
-/** What has come back from whoever started this thread. */
+/** Answers of the main thread. */
 class Answers {
-  /** Messages that nobody has taken yet, at most. */
+  /** Maximum number of pending messages. */
   static readonly #aheadMax = 4;
   readonly columns: Promise<{ readonly wanted: readonly number[] }>;
   #ahead = 0;

@@ -1,4 +1,4 @@
-/** However a thread ends, that is a result: nothing is thrown at whoever waits for it, and no thread stays. */
+/** Every end of a thread is a result: nothing is thrown, and no thread remains. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parquetWriteBuffer } from "hyparquet-writer";
@@ -11,7 +11,7 @@ const path = join(scratchDirectory(), "long.parquet");
 const task = { path, pageBytesMax: 2 ** 29, readsPerByteMax: 4 };
 const enough = { heapMegabytes: 512, silenceMs: 60_000, totalMs: 600_000 };
 
-/** Takes several looks at the clock to read. */
+/** Takes several clock ticks to read. */
 beforeAll(() => {
   const data = Array.from({ length: 500_000 }, (_, i) => `person ${i}`);
   const columnData = [{ name: "x", data, type: "STRING" as const, encoding: "PLAIN" as const }];

@@ -1,6 +1,6 @@
 /**
  * Runs a thread that reads a file, and ends it when it takes too long or too much memory. It never rejects because of
- * what the file holds: how the thread ended is the result.
+ * the file's contents: the end of the thread is the result.
  */
 import { Worker } from "node:worker_threads";
 import { isBuilt, packagePath } from "../base/package-root.ts";
@@ -33,7 +33,7 @@ export async function watchThread(
   let timer: NodeJS.Timeout | null = null;
   try {
     return await new Promise<Watched>((resolve, reject) => {
-      // Until it has started it has read nothing, however long that takes.
+      // The time to start does not count.
       let isStarted = false;
       let totalMs = 0;
       let silentMs = 0;

@@ -1,4 +1,4 @@
-/** Predictions as columns of a file: numbers, and where classes have names the likeliest one as well. */
+/** Predictions as columns of a file: numbers, and the likeliest class if classes have names. */
 import { computedTexts, type TextList } from "../base/text/text-list.ts";
 
 export interface PredictionColumns {

@@ -1,7 +1,7 @@
 /**
  * SHA-256 of tables as they were trained on: ids, column names, float32 values or categories, and labels, in their
- * order. Two tables with the same digest train the same model; an auditor can check that a job used the data that it is
- * said to have used. It says nothing about a value.
+ * order. Two tables with the same digest train the same model; an auditor can check which data a job used. It reveals
+ * no value.
  */
 import { createHash, type Hash } from "node:crypto";
 import { mapColumns } from "../base/rows/row-columns.ts";
@@ -20,7 +20,7 @@ export function tableDigest(...tables: readonly (PartyTable | null)[]): string {
   return hash.digest("hex");
 }
 
-/** Of the first table, of the first two, and so on; with turns for whoever waits. */
+/** Digests of the first table, of the first two, and so on; yields to the event loop. */
 export async function tableDigestsInTurns(...tables: readonly (PartyTable | null)[]): Promise<string[]> {
   const hash = createHash("sha256");
   const digests: string[] = [];

@@ -76,7 +76,7 @@ describe("a folder of parts is one table", () => {
   });
 });
 
-describe("parts that are none", () => {
+describe("invalid parts", () => {
   test.each<[string, Record<string, string | Uint8Array>, "FILE_FORMAT" | "FILE_UNREADABLE", RegExp]>([
     [
       "empty",
@@ -88,19 +88,19 @@ describe("parts that are none", () => {
       "fewer",
       { "a.csv": "id,x\n1,2\n", "b.csv": "id\n3\n" },
       "FILE_FORMAT",
-      /b\.csv is no part of the same table as .*a\.csv: its columns are 1, not 2/,
+      /b\.csv is not a part of the same table as .*a\.csv: its columns are 1, not 2/,
     ],
     [
       "renamed",
       { "a.csv": "id,x\n1,2\n", "b.csv": "id,y\n3,4\n" },
       "FILE_FORMAT",
-      /b\.csv is no part of the same table as .*a\.csv: its column #1 is 'y', not 'x'$/,
+      /b\.csv is not a part of the same table as .*a\.csv: its column #1 is 'y', not 'x'$/,
     ],
     [
       "without a header",
       { "a.csv": "id,x\n1,2\n", "b.csv": "secret,4\n" },
       "FILE_FORMAT",
-      /b\.csv is no part of the same table as .*a\.csv: its column #0 has another name$/,
+      /b\.csv is not a part of the same table as .*a\.csv: its column #0 has another name$/,
     ],
     [
       "two kinds",

@@ -1,12 +1,12 @@
 /**
  * A table in several files: those of a folder by name, or a list. All have the same columns in the same order, and
- * their rows follow each other in the order of the files. A file that writers leave beside their parts (`_SUCCESS`,
- * `.part-0.crc`) is none of them.
+ * their rows follow each other in the order of the files. Marker files of writers (`_SUCCESS`, `.part-0.crc`) are
+ * ignored.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
-import { tellableNames } from "./columns.ts";
+import { showableNames } from "./columns.ts";
 import { tableLimits } from "./limits.ts";
 import type { ColumnSink, TableRows, TableSink } from "./table-sink.ts";
 
@@ -14,7 +14,7 @@ export type TablePath = string | readonly string[];
 
 const endings = [".parquet", ".csv", ".csv.gz"];
 
-/** How messages call it. */
+/** Its name in messages. */
 export function pathTitle(path: TablePath): string {
   if (typeof path === "string") return path;
   return path.length === 1 ? path[0] : `${path[0]} and ${path.length - 1} more`;
@@ -149,7 +149,7 @@ class PartsSink implements TableSink {
     if (at !== -1 || names.length !== expected.length)
       throw new TandemError(
         "FILE_FORMAT",
-        `${path} is no part of the same table as ${this.#first.path}: ${difference(names, expected, at)}`,
+        `${path} is not a part of the same table as ${this.#first.path}: ${difference(names, expected, at)}`,
       );
     return this.#first.sinks;
   }
@@ -158,6 +158,6 @@ class PartsSink implements TableSink {
 function difference(names: readonly string[], expected: readonly string[], at: number): string {
   if (names.length !== expected.length) return `its columns are ${names.length}, not ${expected.length}`;
   // Without a header they would be the first row's cells.
-  const areTold = tellableNames({ names }).length > 0 && tellableNames({ names: expected }).length > 0;
-  return areTold ? `its column #${at} is '${names[at]}', not '${expected[at]}'` : `its column #${at} has another name`;
+  const areShown = showableNames({ names }).length > 0 && showableNames({ names: expected }).length > 0;
+  return areShown ? `its column #${at} is '${names[at]}', not '${expected[at]}'` : `its column #${at} has another name`;
 }

@@ -8,7 +8,7 @@ export interface TableReading {
   readonly format?: TableFormat | undefined;
   /**
    * CSV: whether the first line has the columns' names. Otherwise these are f0, f1, ... as XGBoost names them.
-   * Left out: it has; people are told where it looks like a row.
+   * Left out: it has, with a notice if it looks like a row.
    */
   readonly header?: boolean | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Whoever takes a table's cells as they are read, column by column and piece by piece. What is not kept of a piece is
- * gone: so a large table never stands in memory as text.
+ * Receives a table's cells as they are read, column by column and piece by piece. Pieces are not retained, so a large
+ * table is never in memory as text.
  */
 import { CellMemory } from "./limits.ts";
 
@@ -16,7 +16,7 @@ export interface TableRows {
   readonly lineNoun?: "row";
   /** The file that a row stands in, where the table has several; then lineOf counts within it. */
   readonly partOf?: (row: number) => string;
-  /** Names of columns that are no features unless somebody names them. Left out: none. */
+  /** Names of columns that are features only if named explicitly. Left out: none. */
   readonly aside?: readonly string[];
   /** CSV: the first line was taken for names, though it looks like a row. */
   readonly isHeaderDoubtful?: boolean;
@@ -33,7 +33,7 @@ export interface ColumnPiece {
   /** These rows alone, as a table; of its columns only the one at `index` need have cells. */
   readonly table: CsvTable;
   readonly index: number;
-  /** The same cells where each is a number or empty (NaN); null where their text alone says what they are. */
+  /** The same cells where each is a number or empty (NaN); null if they must be read as text. */
   readonly numbers: Float64Array | null;
 }
 
@@ -44,7 +44,7 @@ export interface ColumnSink {
 export interface TableSink {
   /**
    * Before all cells.
-   * @returns per column who takes its cells; null: nobody wants them
+   * @returns per column its sink; null: the column is not needed
    * @throws TandemError if the table does not have what is wanted
    */
   begin(table: Pick<TableRows, "path" | "names" | "aside">): readonly (ColumnSink | null)[];
@@ -81,7 +81,7 @@ export class TextSink implements TableSink {
   }
 }
 
-/** A piece of numbers; whoever wants their text gets it. */
+/** A piece of numbers; their text is computed on demand. */
 export function numberPiece(rows: TableRows, index: number, numbers: Float64Array): ColumnPiece {
   let columns: string[][] | null = null;
   const table: CsvTable = {
@@ -103,7 +103,7 @@ export function textPiece(rows: TableRows, index: number, cells: readonly string
   return { table: { ...rows, columns }, index, numbers: null };
 }
 
-/** Hands on a table that was read as a whole. */
+/** Passes on a table that was read as a whole. */
 export function handTable(table: CsvTable, sink: TableSink): TableRows {
   sink.begin(table).forEach((column, index) => column?.take({ table, index, numbers: null }));
   const { columns: _, ...rows } = table;

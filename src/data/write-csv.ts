@@ -16,7 +16,7 @@ const chunkCharsMin = 1 << 16;
 const needsQuotes = /[",;\t\r\n\uFEFF]|^\s|\s$/;
 
 export interface WriteCsvOptions {
-  /** 0o600 for files with people's data in them; also applied to a file that exists already. Default: the umask's. */
+  /** 0o600 for personal data; also applied to an existing file. Default: the umask's. */
   readonly mode?: number;
   /** The old file stays until the new one is complete. Needs a mode. */
   readonly atomic?: boolean;

@@ -73,7 +73,7 @@ describe.skipIf(!isInstalled)("DuckDB", () => {
     ["making", "create table t as select 1 as id", "FILE_UNREADABLE", /DuckDB says: Parser Error/],
     ["no rows", "select id from 'people.csv' where false", "FILE_FORMAT", /the SQL query gives no rows/],
     [
-      "a value that is none",
+      "an invalid value",
       "select cast(id as int) as id from 'people.csv'",
       "FILE_UNREADABLE",
       /says: Conversion Error$/,

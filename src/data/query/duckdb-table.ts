@@ -1,6 +1,6 @@
 /**
- * A table that DuckDB makes of local CSV and Parquet files with a query. DuckDB is a package of its own, some seventy
- * megabytes: it is installed beside this one where it is wanted, and loaded only where a config asks for it.
+ * A table that DuckDB makes of local CSV and Parquet files with a query. DuckDB is a separate package of about seventy
+ * megabytes: users install it if they need it, and it is loaded only if a config uses it.
  */
 import { TandemError } from "../../base/error.ts";
 import { withPackages } from "../../base/optional-package.ts";
@@ -14,7 +14,7 @@ export interface SqlSource {
   readonly folder: string;
 }
 
-/** What is used of the package: its types are there only where it is. */
+/** The used part of the package, whose own types are not installed by default. */
 export interface DuckDb {
   readonly DuckDBInstance: {
     create(path: string, options: Readonly<Record<string, string>>): Promise<DuckDbInstance>;
@@ -41,7 +41,7 @@ const packageName = "@duckdb/node-api";
 const needed = { feature: "data.sql", packages: [packageName] };
 const messageCharsMax = 200;
 
-/** Nothing is fetched from elsewhere, and nothing of a table is put into files. */
+/** No network access, and no temporary files. */
 const settings = {
   autoinstall_known_extensions: "false",
   autoload_known_extensions: "false",
@@ -74,7 +74,7 @@ export async function streamSql(
   }
 }
 
-/** Named so that no bundler looks for it. */
+/** The name is a variable, so that bundlers ignore it. */
 function loadDuckDb(name: string = packageName): Promise<unknown> {
   return import(name);
 }
@@ -110,13 +110,13 @@ function quoted(text: string, mark: "'" | '"'): string {
   return `${mark}${text.replaceAll(mark, mark + mark)}${mark}`;
 }
 
-const toldKinds = new Set(["Parser Error", "Binder Error", "Catalog Error", "IO Error", "Permission Error"]);
+const shownKinds = new Set(["Parser Error", "Binder Error", "Catalog Error", "IO Error", "Permission Error"]);
 
-/** Of names and syntax its own words are told; others quote values of rows. */
+/** DuckDB's messages about names and syntax are shown; others quote values of rows. */
 function troubleOf(error: unknown): TandemError {
   if (error instanceof TandemError) return error;
   const line = error instanceof Error ? error.message.split("\n")[0].slice(0, messageCharsMax) : "";
   const [words = "", kind = ""] = /([A-Z][A-Za-z]* Error): .*$/.exec(line) ?? [];
   if (kind === "") return new TandemError("FILE_UNREADABLE", `${title} is none that DuckDB understands`);
-  return new TandemError("FILE_UNREADABLE", `${title}: DuckDB says: ${toldKinds.has(kind) ? words : kind}`);
+  return new TandemError("FILE_UNREADABLE", `${title}: DuckDB says: ${shownKinds.has(kind) ? words : kind}`);
 }

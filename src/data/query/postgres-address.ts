@@ -1,6 +1,6 @@
 /**
- * Where a PostgreSQL server is, and who asks it: a connection string, postgres://user:password@host/database. Nothing
- * of it stands in a message: there is a password in it.
+ * The connection string of a PostgreSQL server, postgres://user:password@host/database. It contains a password, so no
+ * part of it is ever in a message.
  */
 import { TandemError } from "../../base/error.ts";
 import { readSecretFile } from "../../base/files/secret-file.ts";
@@ -37,17 +37,17 @@ async function addressIn(path: string, insecure: boolean | undefined): Promise<s
   }
 }
 
-/** What such a string often has. Others may be a part of a password that was not escaped. */
-const toldParameters = new Set(["sslmode", "ssl", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "options"]);
+/** Common parameters, which may be shown. Others may be a part of a password that was not escaped. */
+const shownParameters = new Set(["sslmode", "ssl", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "options"]);
 
 /** @param title where it stands, for messages. @throws TandemError FILE_FORMAT */
 export function parseAddress(title: string, text: string): PostgresAddress {
   const url = parsed(text.trim());
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
-    throw wrong(title, "is no connection string of the kind postgres://user:password@host:5432/database");
+    throw wrong(title, "is not a connection string of the form postgres://user:password@host:5432/database");
   const other = [...url.searchParams.keys()].find((name) => name !== "host");
   if (other !== undefined) {
-    const which = toldParameters.has(other) ? `the parameter '${other}'` : "a parameter after '?'";
+    const which = shownParameters.has(other) ? `the parameter '${other}'` : "a parameter after '?'";
     throw wrong(title, `has ${which}. Of those only host, the folder of a socket, is taken here`);
   }
   const [user, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decoded);

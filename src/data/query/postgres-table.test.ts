@@ -92,7 +92,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     expect(Math.max(...taken)).toBeLessThanOrEqual(10_000);
   });
 
-  test("leaves as one takes leave: the server's log has no lost connection", async () => {
+  test("closes the connection cleanly: the server's log has no lost connection", async () => {
     const { rowCount } = await readTable(source("table many"));
     expect(rowCount).toBe(30_000);
     await server.run(
@@ -115,7 +115,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     await expectRefused(
       reading("delete from people returning id"),
       "FILE_UNREADABLE",
-      /the query writes, and may only read/,
+      /the query writes, but must be read-only/,
     );
     await expectRefused(reading("select setval('s', 1) as id"), "FILE_UNREADABLE", /relation "s" does not exist/);
     await expectRefused(reading("create table t (x int)"), "FILE_UNREADABLE", /the query writes/);
@@ -140,7 +140,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     expect((await readTable(source("select count(*) as id from people"))).columns).toEqual([["3"]]);
   });
 
-  test("what a row holds is in no message", async () => {
+  test("no message contains a value of a row", async () => {
     const read = reading("select note::int as id from people order by age");
     await expectRefused(read, "FILE_UNREADABLE", /^data\.postgres: the query failed \(SQLSTATE 22P02\)$/);
     await expectRefused(reading("select 1 / (x - 5) as id from many"), "FILE_UNREADABLE", /SQLSTATE 22012/);
@@ -161,7 +161,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     await expectRefused(limited("table many", { memoryBytes: 1000 }), "FILE_FORMAT", /does not fit into memory/);
   });
 
-  test("who may not come in, or asks for too long", async () => {
+  test("a rejected login, and a query that takes too long", async () => {
     const wrong = { url_file: secretFile(server.url("wrong-guess")) };
     await expectRefused(reading("select 1", wrong), "FILE_UNREADABLE", /does not accept this user with this password/);
     const other = { url_file: secretFile(server.url(password, "nothing")) };
@@ -174,7 +174,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     await expectRefused(reading("select 1", { url_file: `${file}x` }), "FILE_UNREADABLE", /cannot be read \(ENOENT\)/);
   });
 
-  test("a certificate that nobody vouches for, and none at all", async () => {
+  test("an untrusted certificate, and none at all", async () => {
     const { authority: _, ...alone } = source("select 1 as id").postgres;
     await expectRefused(
       () => readTable({ postgres: alone }),

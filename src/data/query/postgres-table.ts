@@ -1,5 +1,5 @@
 /**
- * A table that a PostgreSQL server gives: one query, in a transaction that may only read, its rows fetched batch by
+ * A table from a PostgreSQL server: one query, in a read-only transaction, its rows fetched batch by
  * batch with a cursor. Cells are the text that `psql --csv` would print, but for true and false, which are 1 and 0 as
  * everywhere here.
  */
@@ -29,7 +29,7 @@ type Row = readonly (string | null)[];
 
 const title = "the PostgreSQL query";
 const connectMs = 30_000;
-/** How much longer than the server we wait for the server. */
+/** How much longer than the server's timeout we wait. */
 const graceMs = 10_000;
 const leaveMs = 1000;
 const firstRows = 16;
@@ -55,25 +55,28 @@ export async function streamPostgres(
     keepAlive: true,
     application_name: "tandem",
   });
-  // Whoever waits for a row hears of it too.
+  // Pending reads fail with it too.
   client.on("error", () => {});
   try {
     await client.connect();
     await beginReading(client, source.timeout_seconds);
     await readRows(client, source, batches);
     const rows = batches.finish();
-    await takeLeave(client);
+    await closeCleanly(client);
     return rows;
   } catch (error) {
     throw postgresTrouble(error, batches.rowCount);
   } finally {
-    // Whatever went wrong, nobody waits for an answer. The server rolls back what only has read.
+    // After an error no answer is awaited. The server rolls back the read-only transaction.
     client.connection.stream.destroy();
   }
 }
 
-/** Else the server's log has a lost connection for every table. It is not waited for long: the rows are there. */
-async function takeLeave(client: Client): Promise<void> {
+/**
+ * Closes the connection cleanly, because the server's log would otherwise report a lost connection. The wait is short:
+ * all rows are read.
+ */
+async function closeCleanly(client: Client): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, leaveMs)));
   await Promise.race([client.end().catch(() => {}), late]);

@@ -1,6 +1,6 @@
 /**
- * What went wrong between us and a PostgreSQL server, in words that may be logged. The server's own message is told
- * only where it is about names in the query: others quote values of rows.
+ * Errors of a PostgreSQL server, as messages that may be logged. The server's own message is used only if it is about
+ * names in the query: others quote values of rows.
  */
 import { TandemError } from "../../base/error.ts";
 
@@ -8,9 +8,9 @@ const messageCharsMax = 200;
 
 const byState: Readonly<Record<string, string>> = {
   "28P01": "the server does not accept this user with this password",
-  "28000": "the server does not let this user in from here",
-  "25006": "the query writes, and may only read",
-  "57014": "the query was cancelled: it took longer than timeout_seconds, or somebody has stopped it",
+  "28000": "the server does not allow this user from this host",
+  "25006": "the query writes, but must be read-only",
+  "57014": "the query was cancelled: it took longer than timeout_seconds, or was stopped",
   "57P01": "the server has ended the connection",
   "57P02": "the server has crashed",
   "57P03": "the server is starting or stopping: try again later",
@@ -33,7 +33,7 @@ function wordsFor(error: unknown): string {
   if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(code))
     return `the server's certificate is not trusted (${code}). 'authority' names the one that has signed it`;
   if (/does not support SSL/.test(message))
-    return "the server offers no TLS. Where the way to it is safe without, say 'tls: off'";
+    return "the server offers no TLS. If the network is secure without TLS, set 'tls: off'";
   if (/SASL|password/i.test(message)) return "the server asks for a password, and there is none, or speaks another way";
   if (/^E[A-Z_]+$/.test(code)) return `the server cannot be reached, or was lost (${code})`;
   if (/timeout|timed out/i.test(message)) return "the server does not answer";

@@ -1,4 +1,4 @@
-/** Rows that a database gives, as the columns that whoever reads a table wants. */
+/** Converts rows of a database into the columns that a sink needs. */
 import { TandemError } from "../../base/error.ts";
 import { headerTrouble } from "../header.ts";
 import { memoryTrouble, type TableLimits, tableLimits } from "../limits.ts";
@@ -12,7 +12,7 @@ export class RowBatches {
   #sinks: readonly (ColumnSink | null)[] = [];
   #rowCount = 0;
 
-  /** @param title what messages call the query */
+  /** @param title the query's name in messages */
   constructor(title: string, sink: TableSink, limits: TableLimits = tableLimits) {
     this.#title = title;
     this.#sink = sink;

@@ -1,9 +1,7 @@
 /**
  * A whole model in XGBoost's JSON format, as version 1.7.4 writes it with save_model("x.json"); 1.7 and later load it
- * if
- * they support the objective (gbdt/tree/xgboost-agreement.ts).
- * Only allowed where one party may see every party's splits: a simulation, or an export to which every party
- * consented.
+ * if they support the objective (gbdt/tree/xgboost-agreement.ts). Only allowed where one party may see every party's
+ * splits: a simulation, or an export to which every party consented.
  *
  * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf
  * of every tree. XGBoost adds their weights up in float32, we in double: predictions agree to 1e-6 of
