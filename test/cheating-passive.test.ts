@@ -17,8 +17,9 @@ import {
 } from "./support/cheating-peers.ts";
 import { expectError } from "./support/expect-error.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import { type TestTable, type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const people = 96;
 let key: PrivateKey;

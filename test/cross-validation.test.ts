@@ -31,29 +31,32 @@ import type { Tree } from "../src/gbdt/tree/tree.ts";
 import type { TunePrice } from "../src/cli/terminal/tune-text.ts";
 import type { TuningResult } from "../src/party/active/tuning.ts";
 import type { Leakage } from "../src/privacy/leakage.ts";
-import { ActiveRole } from "../src/protocol/active/role.ts";
 import { type ActiveRule, isOwnRule } from "../src/protocol/active/federated-tree.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
-import { idsDigest } from "../src/protocol/ids.ts";
 import { agreedParameters, noiseIn, treesPerLayer } from "../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../src/scheme/paillier/passive.ts";
-import { PassiveRole } from "../src/protocol/passive/role.ts";
 import type { PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
-import { passiveService } from "../src/transport/passive-service.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { partOf } from "./support/campaign.ts";
 import { scratchDirectory, tandem } from "./support/command.ts";
 import { startParty } from "./support/companies.ts";
-import { binTable, noiseSecret, rowsOf, type TestTable } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
 import { configFor, people, TrainedWorlds } from "./support/trained-world.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
-import { testJob } from "./world/test-job.ts";
 import type { Job } from "../src/protocol/job.ts";
+import {
+  binTable,
+  noiseSecret,
+  rowsOf,
+  testJob,
+  type TestTable,
+  simulatedRoles,
+  samplingSecret,
+} from "./world/simulated.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -63,7 +66,6 @@ beforeAll(async () => {
 const { codec } = testJob({});
 const foldsOf = (rows: number, count: number): Uint32Array[] =>
   Array.from({ length: count }, (_, fold) => foldRows(rows, count, fold, 7).test);
-const secretOf = (party: number): string => `secret ${party}`;
 
 interface FoldJob {
   readonly table: TestTable;
@@ -92,61 +94,48 @@ async function attempt(
 ): Promise<void> {
   const { table } = job;
   const kernel = selectKernel();
-  const ids = Array.from(table.labels, (_, i) => `id-${i}`);
   const scheme =
     job.scheme === undefined
       ? new PaillierActive(kernel, key, 1)
       : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), {});
-  const agreed = agreedParameters({ ...ownJob(job), training: turns.whole });
-  const roles = job.binned.slice(1).map((features, i) => {
-    const progress = stored[i];
-    return new PassiveRole({
-      name: `passive-${i + 1}`,
-      agreed,
-      idsDigest: idsDigest(ids),
-      features,
-      instanceCount: ids.length,
-      samplingSecret: secretOf(i + 1),
-      noiseSecret: noiseSecret(i + 1),
-      permutationSecret: new Uint8Array(32).fill(i + 1), // every attempt the same, as it is stored
-      minimums: job.minimums ?? noMinimums,
-      scheme: job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1),
-      lookUp: () => null, // nobody is predicted
-      observer: { joined() {}, roundBegan() {}, treeFinished() {} },
-      ...(progress === undefined ? {} : { progress }),
-      store: async (now) => void (stored[i] = structuredClone(now)),
-    });
-  });
+  const broken = (): TandemError => new TandemError("PARTY_LOST", "the test breaks the connection");
   let splitsAsked = 0;
-  const active = new ActiveRole({
-    name: "active",
+  const { active } = simulatedRoles({
+    table,
     job: ownJob(job),
-    features: job.binned[0],
-    rows: rowsOf(table),
-    folds: turns,
-    samplingSecret: secretOf(0),
-    idsDigest: idsDigest(ids),
+    agreed: agreedParameters({ ...ownJob(job), training: turns.whole }),
+    binned: job.binned,
     scheme,
-    peers: roles.map((role, i) => {
-      const peer = connectInMemory(`passive-${i + 1}`, passiveService(role.answers));
+    passiveScheme: () => job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1),
+    passive: (party) => {
+      const progress = stored[party - 1];
+      return {
+        permutationSecret: new Uint8Array(32).fill(party), // every attempt the same, as it is stored
+        minimums: job.minimums ?? noMinimums,
+        ...(progress === undefined ? {} : { progress }),
+        store: async (now) => void (stored[party - 1] = structuredClone(now)),
+      };
+    },
+    connect: (name, service) => {
+      const peer = connectInMemory(name, service);
       return {
         ...peer,
         async *splits(...request: Parameters<PassivePeer["splits"]>) {
           splitsAsked++;
           yield* peer.splits(...request);
-          if (splitsAsked > splitsMax) throw new TandemError("PARTY_LOST", "the test breaks the connection");
+          if (splitsAsked > splitsMax) throw broken();
         },
       };
-    }),
-    observer: {
-      joined() {},
-      layoutProven() {},
-      treeBegan(tree) {
-        if (tree >= treesMax) throw new TandemError("PARTY_LOST", "the test breaks the connection");
-      },
-      treeFinished: (tree, _margins, _evaluate, grown) => void (trees[tree] = grown),
     },
-    now: () => performance.now(),
+    active: {
+      folds: turns,
+      observer: {
+        treeBegan(tree) {
+          if (tree >= treesMax) throw broken();
+        },
+        treeFinished: (tree, _margins, _evaluate, grown) => void (trees[tree] = grown),
+      },
+    },
   });
   await active.join();
   await active.crossValidate(turns);
@@ -157,7 +146,7 @@ async function attempt(
 async function centralisedFolds(
   job: FoldJob,
   rounds: number,
-  secrets = job.binned.map((_, party) => secretOf(party)),
+  secrets = job.binned.map((_, party) => samplingSecret(party)),
 ): Promise<TrainedModel[]> {
   const { table, binned, training, folds, minimums } = job;
   const defences = defencesOf(job);
@@ -399,7 +388,7 @@ describe("a search over parameters in one job finds what one in one place finds,
       rows: rowsOf(rows),
       quantise: quantiserFor(codec, bits, noise, noise !== null || membership === "hidden"),
       membership,
-      samplingSecrets: job.binned.map((_, party) => secretOf(party)),
+      samplingSecrets: job.binned.map((_, party) => samplingSecret(party)),
       defences: defencesOf(job),
       noiseSecrets: job.binned.map((_, party) => noiseSecret(party)),
       folds: job.folds,

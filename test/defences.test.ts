@@ -11,9 +11,9 @@ import { generateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import type { PartyExposure } from "../src/privacy/attack/audit-result.ts";
 import { exposureOf } from "../src/privacy/attack/exposure.ts";
 import { attackedJob } from "./support/attacked-job.ts";
-import { type TestTable, trainFederated } from "./support/in-memory-job.ts";
+import { trainFederated } from "./support/in-memory-job.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
-import { testJob } from "./world/test-job.ts";
+import { testJob, type TestTable } from "./world/simulated.ts";
 
 const people = 2000;
 const training = { num_round: 45, max_depth: 3, max_bin: 28, eta: 0.3 };

@@ -16,9 +16,9 @@ import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { expectError } from "./support/expect-error.ts";
-import { binTable, type TestJob, trainFederated } from "./support/in-memory-job.ts";
+import { type TestJob, trainFederated } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
-import { testJob } from "./world/test-job.ts";
+import { binTable, testJob } from "./world/simulated.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {

@@ -15,7 +15,8 @@ import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { seedCount } from "./support/campaign.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { expectError } from "./support/expect-error.ts";
-import { type TestJob, type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

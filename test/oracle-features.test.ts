@@ -9,9 +9,10 @@ import type { Model } from "../src/gbdt/tree/model.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import { partOf, seedCount } from "./support/campaign.ts";
-import { trainFederated, trainInOnePlace, type TestTable } from "./support/in-memory-job.ts";
+import { trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

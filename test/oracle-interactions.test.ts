@@ -11,14 +11,9 @@ import type { PassiveAnswers } from "../src/protocol/passive/role.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { expectError } from "./support/expect-error.ts";
-import {
-  trainFederated,
-  trainInOnePlace,
-  type TestJob,
-  type TestOutcome,
-  type TestTable,
-} from "./support/in-memory-job.ts";
+import { trainFederated, trainInOnePlace, type TestJob, type TestOutcome } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

@@ -10,9 +10,10 @@ import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { LatticePassive } from "../src/scheme/lattice/passive.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
 import { partOf } from "./support/campaign.ts";
-import { type TestJob, type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {

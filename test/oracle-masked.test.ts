@@ -4,10 +4,11 @@ import type { TrainingParameters } from "../src/gbdt/parameters/training-paramet
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
-import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { partOf } from "./support/campaign.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

@@ -8,9 +8,10 @@ import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/pailli
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { expectError } from "./support/expect-error.ts";
-import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { logCosh } from "./support/log-cosh.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

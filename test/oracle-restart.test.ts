@@ -10,9 +10,9 @@ import { treesPerRound } from "../src/protocol/job-parameters.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { trainBrokenOff } from "./support/broken-job.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
-import { type TestTable, trainInOnePlace } from "./support/in-memory-job.ts";
+import { trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
-import { testJob } from "./world/test-job.ts";
+import { testJob, type TestTable } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

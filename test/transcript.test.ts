@@ -12,17 +12,10 @@ import { strideOf, type Transcript } from "../src/privacy/attack/transcript.ts";
 import { membershipFacts } from "../src/base/membership.ts";
 import { middleBins, mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
-import {
-  binTable,
-  rowsOf,
-  samplingSecret,
-  type TestJob,
-  trainFederated,
-  trainInOnePlace,
-} from "./support/in-memory-job.ts";
+import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
-import { testJob } from "./world/test-job.ts";
+import { binTable, rowsOf, samplingSecret, testJob } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

@@ -20,10 +20,10 @@ import {
   otherOutcome,
 } from "./support/deviating-parties.ts";
 import { expectError } from "./support/expect-error.ts";
-import type { TestTable } from "./support/in-memory-job.ts";
 import { verifiedJob, type VerifiedJob, type Cheat } from "./support/verified-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tandem-verified-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -4,8 +4,9 @@ import type { TrainingParameters } from "../src/gbdt/parameters/training-paramet
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
-import { type TestTable, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
+import { trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;

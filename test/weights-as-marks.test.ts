@@ -12,7 +12,7 @@ import { mostFrequentBins } from "../src/scheme/candidates/candidate-plan.ts";
 import { SentNodes } from "../src/scheme/candidates/sent-nodes.ts";
 import { TreeSample } from "../src/scheme/candidates/tree-sample.ts";
 import { attackedJob } from "./support/attacked-job.ts";
-import { noiseSecret } from "./support/in-memory-job.ts";
+import { noiseSecret } from "./world/simulated.ts";
 
 const people = 600;
 const marked = Array.from({ length: 16 }, (_, k) => 11 + 31 * k);

@@ -20,10 +20,11 @@ import { xgboostModel } from "../src/store/xgboost/export.ts";
 import { xgboostText } from "../src/store/xgboost/text.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
-import { type TestTable, trainInOnePlace } from "./support/in-memory-job.ts";
+import { trainInOnePlace } from "./support/in-memory-job.ts";
 import { rowsOf, sharesOf, TablePeer } from "./support/scored-model.ts";
 import { randomTable } from "./support/tables.ts";
 import { pythonWithXgboost } from "./support/xgboost.ts";
+import { type TestTable } from "./world/simulated.ts";
 
 interface Answer {
   readonly margins: number[];

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { resolveParameters } from "../base/parameters/parameters.ts";
 import { type Defences, noDefences, presets, privacyParameters } from "../privacy/defences/defences.ts";
-import { testJob } from "../../test/world/test-job.ts";
 import { JobParametersSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { defenceFields, receivedDefences, type SentDefence, sentDefences } from "./agreed-defences.ts";
 import { agreedParameters, flatParameters } from "./job-parameters.ts";
+import { testJob } from "../../test/world/simulated.ts";
 
 function defencesOf(preset: string): Defences {
   const { privacy: _, ...values } = resolveParameters(privacyParameters, { privacy: preset });

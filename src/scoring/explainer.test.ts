@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { create } from "@bufbuild/protobuf";
 import { expectError } from "../../test/support/expect-error.ts";
-import { type TestTable, trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
+import { trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
 import { rowsOf, sharesOf, TablePeer } from "../../test/support/scored-model.ts";
 import { randomTable } from "../../test/support/tables.ts";
 import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
@@ -14,6 +14,7 @@ import { protocolVersion } from "../wire/version.ts";
 import { Scorer } from "./scorer.ts";
 import { ownContributions } from "./received-contributions.ts";
 import type { OutputKind } from "./wanted.ts";
+import { type TestTable } from "../../test/world/simulated.ts";
 
 const all = { begin: 0, end: 0 };
 const table = randomTable("explained", { rows: 120, features: [2, 3, 2], missingFraction: 0.1 });

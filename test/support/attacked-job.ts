@@ -12,8 +12,7 @@ import type { Transcript } from "../../src/privacy/attack/transcript.ts";
 import { type Membership, membershipFacts } from "../../src/base/membership.ts";
 import { middleBins, mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../src/protocol/job-parameters.ts";
-import { binTable, noiseSecret, rowsOf, type TestTable } from "./in-memory-job.ts";
-import { testJob } from "../world/test-job.ts";
+import { binTable, noiseSecret, rowsOf, testJob, type TestTable } from "../world/simulated.ts";
 
 export interface AttackedJob {
   readonly features: readonly BinnedFeature[];

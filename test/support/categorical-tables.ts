@@ -2,8 +2,8 @@
  * Generated tables with columns of categories for the oracle tests: seeded, with rare and missing ones, at every party.
  */
 import { SeededRandom } from "../../src/base/random.ts";
-import type { TestTable } from "./in-memory-job.ts";
 import { randomTable, type TableShape } from "./tables.ts";
+import { type TestTable } from "../world/simulated.ts";
 
 export interface CategoricalShape extends TableShape {
   /** Per party and further column its number of categories. */

@@ -24,9 +24,8 @@ import {
   ActiveTreeFinishedSchema,
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../../src/wire/version.ts";
-import { binTable } from "./in-memory-job.ts";
 import { collect } from "./streams.ts";
-import { testJob } from "../world/test-job.ts";
+import { binTable, testJob } from "../world/simulated.ts";
 
 export const rowCount = 10;
 const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);

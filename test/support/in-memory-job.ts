@@ -1,56 +1,39 @@
 /** Whole federated jobs in one process, and their centralised counterpart: what the oracle tests compare. */
-import type { CustomObjective } from "../../src/gbdt/objective/custom-objective.ts";
-import type { RowColumns } from "../../src/base/rows/row-columns.ts";
-import { osRandom } from "../../src/base/random.ts";
 import type { CodecParameters } from "../../src/base/parameters/parameters.ts";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { Shortcuts } from "../../src/scheme/shortcuts.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
-import { binFeature, type BinnedFeature } from "../../src/gbdt/split/binning.ts";
-import { binCategories, oneHotBelow } from "../../src/gbdt/split/category-binning.ts";
-import { TrainingRows } from "../../src/gbdt/rows/training-rows.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
 import type { Tree } from "../../src/gbdt/tree/tree.ts";
 import { type Minimums, noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
-import type { CategoryNames } from "../../src/gbdt/split/split-test.ts";
 import { type CentralisedTraining, trainCentralised } from "../../src/gbdt/boost/train.ts";
 import type { ActiveRule } from "../../src/protocol/active/federated-tree.ts";
-import { type ActiveJob, type ActiveObserver, ActiveRole } from "../../src/protocol/active/role.ts";
+import type { ActiveJob, ActiveObserver } from "../../src/protocol/active/role.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
-import { groupBits, groupText } from "../../src/protocol/interaction-groups.ts";
-import { agreedParameters, noiseIn } from "../../src/protocol/job-parameters.ts";
+import { noiseIn } from "../../src/protocol/job-parameters.ts";
 import { modelId } from "../../src/protocol/model-id.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import type { Tally } from "../../src/messages/tally.ts";
-import { type PassiveAnswers, type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
+import type { PassiveAnswers, PassiveJob } from "../../src/protocol/passive/role.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import type { ActiveScheme, OperationCounts, PassiveScheme, Scheme } from "../../src/scheme/scheme.ts";
 import { mergeShares } from "../../src/store/merge-shares.ts";
 import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
-import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
-import { testJob } from "../world/test-job.ts";
-
-export interface TestTable {
-  readonly labels: Float64Array;
-  /** Weights, and what else says how rows are trained on. */
-  readonly columns?: RowColumns;
-  readonly custom?: CustomObjective;
-  /** Rows that are evaluated, but not learnt from. */
-  readonly validationRows?: Uint32Array;
-  /** Monotone constraints per party and column. */
-  readonly monotone?: readonly (readonly number[])[];
-  /** Interaction groups per party and column, by letters; left out: the job has none. */
-  readonly groups?: readonly (readonly string[])[];
-  /** Per party and column what its values stand for if they are codes of categories; null of numbers. */
-  readonly categories?: readonly (readonly CategoryNames[])[];
-  /** Columns per party; index 0 is the active party. */
-  readonly parties: readonly (readonly Float32Array[])[];
-}
+import {
+  binTable,
+  groupsOfTable,
+  noiseSecret,
+  rowsOf,
+  samplingSecret,
+  simulatedRoles,
+  testJob,
+  type TestTable,
+} from "../world/simulated.ts";
 
 export interface TestJob {
   readonly table: TestTable;
@@ -103,32 +86,6 @@ export interface TestOutcome {
   readonly seen: readonly { readonly active: Pick<Tally, "ledger" | "traffic">; readonly passive: Tally }[];
 }
 
-export function rowsOf({ labels, columns, custom, validationRows }: TestTable): TrainingRows {
-  return new TrainingRows(labels, { columns, custom, validation: validationRows });
-}
-
-export function binTable(table: TestTable, parameters: TrainingParameters): BinnedFeature[][] {
-  const { training } = rowsOf(table);
-  return table.parties.map((columns, party) =>
-    columns.map((column, i) => {
-      const names = table.categories?.[party]?.[i] ?? null;
-      const name = `p${party}f${i}`;
-      const binned =
-        names === null
-          ? binFeature(name, column, parameters.max_bin, training)
-          : binCategories(name, column, names, oneHotBelow(parameters), training);
-      const text = groupsOfTable(table);
-      const groups = text === "" ? {} : { groups: groupBits(text, table.groups?.[party][i] ?? "") };
-      return { ...binned, monotone: table.monotone?.[party][i] ?? 0, ...groups };
-    }),
-  );
-}
-
-/** The names of a table's interaction groups. */
-export function groupsOfTable({ groups = [] }: TestTable): string {
-  return groupText(groups.flat().join(""));
-}
-
 export function trainInOnePlace(
   job: Pick<TestJob, "table" | "training" | "codec" | "key" | "scheme" | "minimums" | "defences"> & {
     readonly start?: { readonly model: Model } | undefined;
@@ -167,96 +124,54 @@ export function trainInOnePlace(
   });
 }
 
-/** What a party's noise is made with in every test job. */
-export function noiseSecret(party: number): Uint8Array {
-  return new Uint8Array(32).fill(100 + party);
-}
-
-export function samplingSecret(party: number): string {
-  return `secret of party ${party}`;
-}
-
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const { kernel, key, table, start } = job;
   const own = {
     ...testJob({ ...job, interactionGroups: groupsOfTable(table) }),
     start: start?.activeShare ?? null,
   };
-  const { training, shortcuts } = own;
-  const ids = Array.from(table.labels, (_, i) => `id-${i}`);
-  const digest = idsDigest(ids);
-  const binned = binTable(table, training);
+  const { shortcuts } = own;
   const scheme = job.scheme
     ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), {})
     : (job.activeScheme?.(kernel, key, shortcuts) ?? new PaillierActive(kernel, key, 1, shortcuts));
-  const agreed = agreedParameters(own);
-
-  const roles = binned.slice(1).map((features, i) => {
-    const passiveScheme = job.passiveScheme?.() ?? job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1);
-    const role = new PassiveRole({
-      name: `passive-${i + 1}`,
-      agreed,
-      idsDigest: digest,
-      features,
-      instanceCount: ids.length,
-      samplingSecret: samplingSecret(i + 1),
-      noiseSecret: noiseSecret(i + 1),
+  let margins = new Float64Array(0);
+  let grown = 0;
+  const { active, passives, ids, agreed } = simulatedRoles({
+    table,
+    job: own,
+    scheme,
+    passiveScheme: () => job.passiveScheme?.() ?? job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1),
+    passive: (party) => ({
       allowsUnpacked: true,
-      permutationSecret: job.permutationSecrets?.[i] ?? osRandom.fill(new Uint8Array(32)),
-      minimums: job.minimums?.[i + 1] ?? noMinimums,
-      scheme: passiveScheme,
+      ...(job.permutationSecrets === undefined ? {} : { permutationSecret: job.permutationSecrets[party - 1] }),
+      minimums: job.minimums?.[party] ?? noMinimums,
       ...job.stored,
       ...(start === undefined
         ? {}
         : {
-            start: start.passiveShares[i].splits.map((split) => ({
+            start: start.passiveShares[party - 1].splits.map((split) => ({
               split,
-              values: table.parties[i + 1][split.feature],
-              names: table.categories?.[i + 1][split.feature] ?? null,
+              values: table.parties[party][split.feature],
+              names: table.categories?.[party][split.feature] ?? null,
             })),
           }),
-      lookUp: (id) => (feature) => table.parties[i + 1][feature][Number(id.slice(3))],
-      categoryNames: table.categories?.[i + 1] ?? [],
-      observer: { joined() {}, roundBegan() {}, treeFinished() {} },
-    });
-    return {
-      role,
-      scheme: passiveScheme,
-      service: passiveService(job.around?.(role.answers) ?? role.answers, undefined, job.recording?.()),
-    };
-  });
-  const connect = job.connect ?? connectInMemory;
-  let margins = new Float64Array(0);
-  let grown = 0;
-  const active = new ActiveRole({
-    name: "active",
-    job: own,
-    features: binned[0],
-    rows: rowsOf(table),
-    ...job.activeStored,
-    samplingSecret: samplingSecret(0),
-    idsDigest: digest,
-    scheme,
-    columns: {
-      features: table.parties[0],
-      ...(table.categories === undefined ? {} : { categoryNames: table.categories[0] }),
-    },
-    peers: roles.map(({ service }, i) => connect(`passive-${i + 1}`, service)),
-    observer: {
-      joined() {},
-      layoutProven() {},
-      treeBegan() {},
-      treeFinished(tree, now, _, grownTree) {
-        [margins, grown] = [now.slice(), tree + 1];
-        job.look?.treeFinished?.(tree, margins, grownTree);
-      },
-      observed: (peer, observation) => job.look?.observed?.(peer, observation),
-      alarm: (...alarm) => {
-        if (job.look?.alarm === undefined) throw new Error(`an honest job raised an alarm: ${alarm.join(", ")}`);
-        job.look.alarm(...alarm);
+    }),
+    service: ({ answers }) => passiveService(job.around?.(answers) ?? answers, undefined, job.recording?.()),
+    ...(job.connect === undefined ? {} : { connect: job.connect }),
+    active: {
+      ...job.activeStored,
+      observer: {
+        treeFinished(tree, now, _, grownTree) {
+          [margins, grown] = [now.slice(), tree + 1];
+          job.look?.treeFinished?.(tree, margins, grownTree);
+        },
+        observed: (peer, observation) => job.look?.observed?.(peer, observation),
+        alarm: (...alarm) => {
+          if (job.look?.alarm === undefined) throw new Error(`an honest job raised an alarm: ${alarm.join(", ")}`);
+          job.look.alarm(...alarm);
+        },
       },
     },
-    now: () => performance.now(),
   });
   await active.join();
   const activeModel = await active.train();
@@ -267,9 +182,9 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     baseMargins: table.columns?.base_margin,
   });
   await active.finish();
-  const origin = { job: "test", model: modelId(agreed, ids.length, digest) };
+  const origin = { job: "test", model: modelId(agreed, ids.length, idsDigest(ids)) };
   const activeShare = { name: "active", ...origin, ...activeModel };
-  const passiveShares = roles.map(({ role }, i) => ({
+  const passiveShares = passives.map(({ role }, i) => ({
     name: `passive-${i + 1}`,
     ...origin,
     active: "active",
@@ -283,13 +198,13 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     activeShare,
     passiveShares,
     activeCounts: scheme.counts,
-    passiveCounts: roles.map(({ scheme: s }) => s.counts),
+    passiveCounts: passives.map(({ scheme: s }) => s.counts),
     margins,
     grown,
     traffic: active.traffic,
     seen: active.exchanges.map(({ ledger, bytes }, i) => ({
       active: { ledger, traffic: bytes },
-      passive: roles[i].role.tally,
+      passive: passives[i].role.tally,
     })),
   };
 }

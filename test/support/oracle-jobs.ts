@@ -1,8 +1,8 @@
 /** Jobs that each take many features of the trainer at once: whatever computes them must train the same model. */
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { categoricalTable } from "./categorical-tables.ts";
-import type { TestTable } from "./in-memory-job.ts";
 import { randomTable } from "./tables.ts";
+import { type TestTable } from "../world/simulated.ts";
 
 const table: TestTable = {
   ...randomTable("everything", { rows: 60, features: [2, 2, 2], missingFraction: 0.1 }),

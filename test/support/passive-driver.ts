@@ -26,7 +26,7 @@ import { protocolVersion } from "../../src/wire/version.ts";
 
 import { type JobOptions, prepareJob, type PreparedJob } from "./prepared-job.ts";
 import { collect, one } from "./streams.ts";
-import { testJob } from "../world/test-job.ts";
+import { testJob } from "../world/simulated.ts";
 
 /** Feature 1 is a copy of feature 0, so that every split ties; half of each is missing. */
 export const column = Float32Array.of(1, 2, 3, Number.NaN, 1, 2, 3, Number.NaN, 1, 2);

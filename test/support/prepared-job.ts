@@ -1,24 +1,19 @@
 /** A federated job whose parts a test can reach into: roles, services and peers, not yet started. */
-import { osRandom } from "../../src/base/random.ts";
 import type { CodecParameters } from "../../src/base/parameters/parameters.ts";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import type { Kernel } from "../../src/crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
-import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { type Minimums, noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
-import { ActiveRole, type ActiveModel } from "../../src/protocol/active/role.ts";
-import { idsDigest } from "../../src/protocol/ids.ts";
-import { type AgreedParameters, agreedParameters } from "../../src/protocol/job-parameters.ts";
+import type { ActiveModel, ActiveRole } from "../../src/protocol/active/role.ts";
+import type { AgreedParameters } from "../../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
-import { type PassiveJob, PassiveRole } from "../../src/protocol/passive/role.ts";
+import { type PassiveJob } from "../../src/protocol/passive/role.ts";
 import type { SentNodes } from "../../src/scheme/candidates/sent-nodes.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import { connectInMemory } from "../../src/transport/in-memory.ts";
-import { passiveService, type PassiveService } from "../../src/transport/passive-service.ts";
-import { binTable, noiseSecret, rowsOf, type TestTable } from "./in-memory-job.ts";
-import { testJob } from "../world/test-job.ts";
+import { type PassiveService } from "../../src/transport/passive-service.ts";
+import { testJob, type TestTable, simulatedRoles, type SimulatedPassive } from "../world/simulated.ts";
 
 export interface JobOptions {
   readonly table: TestTable;
@@ -49,20 +44,10 @@ export interface JobOptions {
   readonly connect?: (name: string, service: PassiveService, index: number) => PassivePeer;
 }
 
-export interface PreparedPassive {
-  readonly name: string;
-  readonly role: PassiveRole;
-  readonly scheme: PaillierPassive;
-  /** Of the tree under way. */
-  nodes(): SentNodes;
-  readonly service: PassiveService;
-  readonly features: readonly BinnedFeature[];
-}
-
 export interface PreparedJob {
   readonly active: ActiveRole;
   readonly scheme: PaillierActive;
-  readonly passives: readonly PreparedPassive[];
+  readonly passives: readonly SimulatedPassive<WatchedPassive>[];
   readonly ids: readonly string[];
   readonly agreed: AgreedParameters;
   /** Every observer call of every party: [party, event, ...arguments]. */
@@ -75,9 +60,10 @@ export interface PreparedJob {
 }
 
 /** Shows whose sums it is asked for. */
-class WatchedPassive extends PaillierPassive {
+export class WatchedPassive extends PaillierPassive {
   #tree: SentNodes | null = null;
 
+  /** Of the tree under way. */
   nodes(): SentNodes {
     if (this.#tree === null) throw new Error("no tree has begun");
     return this.#tree;
@@ -95,68 +81,37 @@ class WatchedPassive extends PaillierPassive {
 }
 
 export function prepareJob(options: JobOptions): PreparedJob {
-  const job = testJob(options);
-  const { kernel, key, table, connect = connectInMemory } = options;
-  const ids = Array.from(table.labels, (_, i) => `id-${i}`);
-  const digest = idsDigest(ids);
-  const binned = binTable(table, job.training);
+  const { kernel, key, table } = options;
   const scheme = new PaillierActive(kernel, key, 1);
-  const agreed = agreedParameters(job);
   const observed: unknown[][] = [];
   const see =
     (party: string, event: string) =>
     (...details: unknown[]): void =>
       void observed.push([party, event, ...details]);
-
-  const passives = binned.slice(1).map((features, i): PreparedPassive => {
-    const name = `passive-${i + 1}`;
-    const passiveScheme = new WatchedPassive(kernel, 1);
-    const role = new PassiveRole({
-      name,
-      agreed,
-      idsDigest: digest,
-      features,
-      instanceCount: ids.length,
-      permutationSecret: osRandom.fill(new Uint8Array(32)),
-      noiseSecret: noiseSecret(i + 1),
-      minimums: options.minimums?.[i + 1] ?? noMinimums,
-      scheme: passiveScheme,
-      lookUp: (id) => {
-        const row = ids.indexOf(id);
-        return row < 0 ? null : (feature) => table.parties[i + 1][feature][row];
-      },
-      categoryNames: table.categories?.[i + 1] ?? [],
+  const { active, passives, ids, agreed } = simulatedRoles({
+    table,
+    job: testJob(options),
+    scheme,
+    passiveScheme: () => new WatchedPassive(kernel, 1),
+    passive: (party) => ({
+      minimums: options.minimums?.[party] ?? noMinimums,
       observer: {
-        joined: see(name, "joined"),
-        roundBegan: see(name, "roundBegan"),
-        treeFinished: see(name, "treeFinished"),
+        joined: see(`passive-${party}`, "joined"),
+        roundBegan: see(`passive-${party}`, "roundBegan"),
+        treeFinished: see(`passive-${party}`, "treeFinished"),
       },
       ...options.passive,
-    });
-    return {
-      name,
-      role,
-      scheme: passiveScheme,
-      nodes: () => passiveScheme.nodes(),
-      service: passiveService(role.answers),
-      features,
-    };
-  });
-  const active = new ActiveRole({
-    name: "bank",
-    job,
-    features: binned[0],
-    rows: rowsOf(table),
-    idsDigest: digest,
-    scheme,
-    peers: passives.map(({ name, service }, i) => connect(name, service, i)),
-    observer: {
-      joined: see("bank", "joined"),
-      layoutProven: see("bank", "layoutProven"),
-      treeBegan: see("bank", "treeBegan"),
-      treeFinished: (tree, margins) => see("bank", "treeFinished")(tree, margins.slice()),
+    }),
+    ...(options.connect === undefined ? {} : { connect: options.connect }),
+    active: {
+      name: "bank",
+      observer: {
+        joined: see("bank", "joined"),
+        layoutProven: see("bank", "layoutProven"),
+        treeBegan: see("bank", "treeBegan"),
+        treeFinished: (tree, margins) => see("bank", "treeFinished")(tree, margins.slice()),
+      },
     },
-    now: () => performance.now(),
   });
   const run = async (): Promise<{ model: ActiveModel; margins: Float64Array }> => {
     try {

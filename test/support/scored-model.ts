@@ -19,7 +19,7 @@ import type { ActiveShare, PassiveShare } from "../../src/store/share-files.ts";
 import type { Scorer } from "../../src/scoring/scorer.ts";
 import type { ScoringRows } from "../../src/scoring/scoring-question.ts";
 import { inModelCodes } from "../../src/scoring/scoring-model.ts";
-import type { TestTable } from "./in-memory-job.ts";
+import { type TestTable } from "../world/simulated.ts";
 
 export interface Shares {
   readonly activeShare: ActiveShare;

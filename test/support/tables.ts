@@ -1,6 +1,6 @@
 /** Generated tables for the oracle tests: seeded, small, with ties and missing values on demand. */
 import { SeededRandom } from "../../src/base/random.ts";
-import type { TestTable } from "./in-memory-job.ts";
+import { type TestTable } from "../world/simulated.ts";
 
 export interface TableShape {
   readonly rows: number;

@@ -14,11 +14,10 @@ import { ActiveEvidence } from "../../src/party/active/job-evidence.ts";
 import { activeFacts, passiveFacts } from "../../src/party/job-facts.ts";
 import { PassiveEvidence } from "../../src/party/passive/job-evidence.ts";
 import { recordedPeer } from "../../src/protocol/active/recorded-peer.ts";
-import { ActiveRole } from "../../src/protocol/active/role.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { agreedParameters, firstTreeOf } from "../../src/protocol/job-parameters.ts";
 import { recordedAnswers } from "../../src/protocol/passive/recorded-answers.ts";
-import { type PassiveAnswers, PassiveRole } from "../../src/protocol/passive/role.ts";
+import { type PassiveAnswers } from "../../src/protocol/passive/role.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
 import { paillier, PaillierSecret } from "../../src/scheme/paillier/paillier.ts";
 import type { SentActive, SentPassive } from "../../src/scheme/sent-scheme.ts";
@@ -29,12 +28,19 @@ import { certificateFingerprint } from "../../src/transport/pinned-certificate.t
 import { keptEvidence, keptTrees } from "../../src/verify/kept-evidence.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import { binTable, noiseSecret, rowsOf, samplingSecret, type TestTable } from "./in-memory-job.ts";
 import { withoutOwnChecks } from "./unchecking-bank.ts";
 import type { RowColumns } from "../../src/base/rows/row-columns.ts";
 import { TrainingRows } from "../../src/gbdt/rows/training-rows.ts";
-import { testJob } from "../world/test-job.ts";
 import type { Job } from "../../src/protocol/job.ts";
+import {
+  binTable,
+  noiseSecret,
+  rowsOf,
+  samplingSecret,
+  testJob,
+  type TestTable,
+  simulatedRoles,
+} from "../world/simulated.ts";
 
 /** What somebody does instead of what was agreed on; between the role and its chain, so that both ends sign it. */
 export interface Cheat {
@@ -107,38 +113,28 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     storage: diskStorage,
   });
   const recordOf = await evidence.attempt(firstTree);
-  const peers = await Promise.all(
-    passives.map(async ({ name }, i) => {
-      const isCheat = i === 0;
-      const own = {
-        name,
-        idsDigest: digest,
-        instanceCount: rows.count,
-        features: binned[i + 1],
-        permutationSecret: new Uint8Array(32).fill(i + 1),
-        samplingSecret: samplingSecret(i + 1),
-        noiseSecret: noiseSecret(i + 1),
-        minimums: noMinimums,
-        allowsUnpacked: true,
-      };
-      const realScheme = new PaillierPassive(selectKernel(), 1);
-      const role = new PassiveRole({
-        ...own,
-        features: (isCheat ? cheat.features?.(own.features) : undefined) ?? own.features,
-        agreed,
-        scheme: (isCheat ? cheat.passiveScheme?.(realScheme) : undefined) ?? realScheme,
-        lookUp: () => null,
-        observer: {},
-      });
+  const own = passives.map(({ name }, i) => ({
+    name,
+    idsDigest: digest,
+    instanceCount: rows.count,
+    features: binned[i + 1],
+    permutationSecret: new Uint8Array(32).fill(i + 1),
+    samplingSecret: samplingSecret(i + 1),
+    noiseSecret: noiseSecret(i + 1),
+    minimums: noMinimums,
+    allowsUnpacked: true,
+  }));
+  const records = await Promise.all(
+    own.map((facts, i) => {
       const folder = folders[i + 1];
-      const record = await PassiveEvidence.open(
+      return PassiveEvidence.open(
         {
-          name,
+          name: facts.name,
           job,
           jobId,
           beginning: "once",
           isFinished: false,
-          facts: passiveFacts(own),
+          facts: passiveFacts(facts),
           signer: signers[i + 1],
           peer: "bank",
           fingerprint: fingerprints[0],
@@ -146,33 +142,41 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
           firstTree,
           isVerifiable: true,
         },
-        { party: name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
+        { party: facts.name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
         (work) => work(folder, diskStorage),
       );
-      const service = passiveService(
-        (isCheat ? cheat.answers?.(role.answers) : undefined) ?? role.answers,
-        { begin: () => record.begin(), finish: () => Promise.resolve() },
-        recordedAnswers(record),
-      );
-      const peer = recordedPeer(connectInMemory(name, service), recordOf(name));
-      return (isCheat ? cheat.peer?.(peer) : undefined) ?? peer;
     }),
   );
-  const active = new ActiveRole({
-    name: "bank",
+  /** Party 1, shop, is the one that may cheat. */
+  const ofCheat = <T>(party: number, honest: T, change: ((honest: T) => T) | undefined): T =>
+    party === 1 && change !== undefined ? change(honest) : honest;
+  const { active } = simulatedRoles<SentPassive>({
+    table,
     job: { ...committed, training: { ...training, ...cheat.training } },
-    features: binned[0],
-    rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {
-      ...rows,
-      columns: { ...rows.columns, ...cheat.columns },
-    }),
-    samplingSecret: samplingSecret(0),
-    idsDigest: digest,
+    agreed,
+    binned,
     scheme,
-    peers,
-    store: () => evidence.store(scheme.recipe ?? null),
-    observer: {},
-    now: () => performance.now(),
+    passiveScheme: (party) => ofCheat<SentPassive>(party, new PaillierPassive(selectKernel(), 1), cheat.passiveScheme),
+    passive: (party) => ({
+      ...own[party - 1],
+      features: ofCheat<readonly BinnedFeature[]>(party, binned[party], cheat.features),
+    }),
+    service: ({ answers }, party) =>
+      passiveService(
+        ofCheat(party, answers, cheat.answers),
+        { begin: () => records[party - 1].begin(), finish: () => Promise.resolve() },
+        recordedAnswers(records[party - 1]),
+      ),
+    connect: (name, service, i) =>
+      ofCheat(i + 1, recordedPeer(connectInMemory(name, service), recordOf(name)), cheat.peer),
+    active: {
+      name: "bank",
+      rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {
+        ...rows,
+        columns: { ...rows.columns, ...cheat.columns },
+      }),
+      store: () => evidence.store(scheme.recipe ?? null),
+    },
   });
   const train = async (): Promise<void> => {
     await active.join();

@@ -5,7 +5,6 @@ import type { TrainingParameters } from "../../gbdt/parameters/training-paramete
 import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import { attackedJob, type AttackedJob } from "../../../test/support/attacked-job.ts";
 import { categoricalTable } from "../../../test/support/categorical-tables.ts";
-import type { TestTable } from "../../../test/support/in-memory-job.ts";
 import type { PartyExposure } from "./audit-result.ts";
 import { withDrawnGradients } from "./drawn-gradients.ts";
 import { membershipFacts } from "../../base/membership.ts";
@@ -18,6 +17,7 @@ import { partOf, seedCount } from "../../../test/support/campaign.ts";
 import { familyTask } from "./parts.ts";
 import { nativePeel, peelEnd, peelGround } from "./peel.ts";
 import { peelPortably } from "./peel-portable.ts";
+import { type TestTable } from "../../../test/world/simulated.ts";
 
 /** Correlated columns of different kinds, as in a bank's table: thresholds of two may be nearly nested. */
 function creditTable(seed: number, rows: number, missingFraction = 0): TestTable {

@@ -268,7 +268,7 @@ describe("splits", () => {
     driver: Driver,
     wanted: (candidate: { feature: number; bin: number; missingLeft: boolean }) => boolean,
   ): number[] => {
-    const nodes = driver.job.passives[0].nodes();
+    const nodes = driver.job.passives[0].scheme.nodes();
     const count = 10; // two features with three bins and missing values: 2 * (2 * 3 - 1) candidates
     return Array.from({ length: count }, (_, i) => i).filter((position) =>
       wanted(thresholdCandidate(nodes.candidateAt(0, position))),

@@ -33,7 +33,7 @@ class Disk {
   }
 }
 
-const nodesOf = ({ job }: Driver) => job.passives[0].nodes();
+const nodesOf = ({ job }: Driver) => job.passives[0].scheme.nodes();
 
 /** The first feature's candidates come first in tie order, both directions of each threshold; this is "right". */
 const positionOf = (driver: Driver, node: number, bin: number): number =>

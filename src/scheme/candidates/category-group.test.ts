@@ -151,7 +151,7 @@ describe("a deviating party is rejected", () => {
       training: { num_round: 1, max_depth: 2, enable_categorical: true },
     });
     await run();
-    const nodes = passives[0].nodes();
+    const nodes = passives[0].scheme.nodes();
     await expectError(() => nodes.candidateAt(0, 0), "PROTOCOL_STATE", /a category, not a split/);
     await expectError(
       () => nodes.setAt(0, create(CategorySetSchema, { group: 1, categories: [0], missingLeft: true })),

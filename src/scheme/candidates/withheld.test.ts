@@ -55,7 +55,7 @@ function watchedJob(minimums: Minimums) {
         answers.push(answer);
         if (answer.node === 0)
           answer.counts.forEach(
-            (_, i) => isHidden(answer, i) || candidates.set(i, job.passives[0].nodes().candidateAt(0, i)),
+            (_, i) => isHidden(answer, i) || candidates.set(i, job.passives[0].scheme.nodes().candidateAt(0, i)),
           );
         yield answer;
       }
@@ -124,7 +124,7 @@ test("parent minus child reveals no small group: a candidate below the minimum i
   const { answers, origins, candidates, job } = watchedJob(minimums);
   await job.run();
   const { features } = job.passives[0];
-  const nodes = job.passives[0].nodes();
+  const nodes = job.passives[0].scheme.nodes();
   const sizes = (node: number, position: number): number[] => {
     const candidate = candidates.get(position);
     if (candidate === undefined) throw new Error(`position ${position} was withheld at the root`);
