@@ -199,7 +199,7 @@ test("simulate: rows in file order, equal to one place; refused where rows are t
   await expectError(
     () => simulate({ ...options, id: "id" }),
     "ID_DUPLICATE",
-    /held\.csv: \d+ of its ids are trained on too/,
+    /held\.csv: \d+ of its ids are training rows too/,
   );
   const both = await tandem(
     "simulate",

@@ -140,7 +140,7 @@ describe("golden files", () => {
     [
       "in a folder that does not exist",
       join(directory, "no", "model.json"),
-      /no\/model\.json cannot be written: its folder is missing, or not ours to write to/,
+      /no\/model\.json cannot be written: its folder is missing or not writable/,
     ],
     ["that is a folder", directory, /is a folder: name a file in it/],
   ])("a file %s is refused before training", async (_name, path, message) => {

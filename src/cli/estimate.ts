@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import { formatBytes, formatMilliseconds, formatSeconds } from "../base/text/format.ts";
 import type { Estimate, EstimateQuestions, Estimates } from "../simulate/estimate.ts";
-import { revealedWords } from "../simulate/scheme-advice.ts";
+import { revealedTexts } from "../simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import type { PartyEvent } from "../record/events.ts";
 import { memoryBytes } from "./memory-size.ts";
@@ -96,7 +96,7 @@ function readable({ schemes, recommended, cores }: Estimates): string {
     ...schemes.flatMap(({ scheme, key, membership, refusal }) => [
       "",
       refusal === null ? `  ${scheme}: ${key}. Besides sums it tells` : `  ${scheme} is not possible: ${refusal}`,
-      ...(refusal === null ? revealedWords[membership].map((line) => `    ${line}`) : []),
+      ...(refusal === null ? revealedTexts[membership].map((line) => `    ${line}`) : []),
     ]),
     "",
     `  recommended: ${recommended.scheme}, since ${recommended.why}.`,

@@ -1,4 +1,4 @@
-/** The yardsticks beside a federated job: all data in one place, the active party alone, and everybody but one. */
+/** Baselines for a federated job: all data in one place, the active party alone, and all parties but one. */
 import { noColumns } from "../base/rows/row-columns.ts";
 import { drawnGroups } from "../data/drawn-groups.ts";
 import type { PartyTable } from "../data/dataset.ts";
@@ -16,16 +16,16 @@ import { noiseSecretFrom } from "../party/noise-secret.ts";
 import { simulatedSecret } from "./federation.ts";
 
 export interface OnePlaceJob {
-  /** With the codec as it was asked for. */
+  /** With the codec as requested. */
   readonly job: Job;
-  /** Index 0 is the active party; its labels count. */
+  /** Index 0 is the active party; its labels are used. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
   /** Share of the training rows that is evaluated after every round instead of trained on. */
   readonly validationFraction?: number | undefined;
   /** Rows that are evaluated after every round, per party; instead of a share of the training rows. */
   readonly validation?: readonly PartyTable[] | null;
-  /** Goes on from this model. */
+  /** Training continues this model. */
   readonly start?: Model | null;
 }
 
@@ -40,13 +40,13 @@ export async function trainInOnePlace(job: OnePlaceJob): Promise<OnePlaceResult>
   return { model, testMetrics: metrics.test };
 }
 
-/** @param leftOut parties whose columns do not take part; the others draw their columns as before */
+/** @param leftOut parties whose columns are not used; the others sample their columns as before */
 function trainWithout(given: OnePlaceJob, leftOut: readonly number[]): Promise<PlainResult> {
   const { tables, rows } = withValidation(given);
   const job = withGrid(given.job, rows.trainedCount);
   const { training } = job;
   const isWhole = leftOut.length === 0;
-  // A model of everybody's says nothing of those that are left: they train all of its rounds themselves.
+  // A start model of all parties is no baseline for some of them: these train all of its rounds themselves.
   const before = isWhole ? 0 : (given.start?.trees.length ?? 0) / treesPerLayer(training);
   const takesPart = (_: unknown, party: number): boolean => !leftOut.includes(party);
   return trainPlain({
@@ -60,40 +60,40 @@ function trainWithout(given: OnePlaceJob, leftOut: readonly number[]): Promise<P
   });
 }
 
-/** What a model is worth without some parties' columns. */
+/** The metrics of a model without some parties' columns. */
 export interface ContributionRow {
-  /** Their names; empty: with everybody's. */
+  /** Their names; empty: with all columns. */
   readonly without: readonly string[];
   readonly metrics: PlainResult["metrics"];
 }
 
 /**
- * Everybody, everybody but each passive party in turn, and the active party alone: what somebody's columns add to those
- * of the others. Shares of gain do not say that: what two parties both know is credited to the one that won the splits.
+ * All parties, all but each passive party, and the active party alone: what a party's columns add to those of the
+ * others. Gain does not measure that: information that two parties share is credited to the one that won the splits.
  * @param names of all parties, the active one first
- * @param everybody the first row, which is the federated job's
+ * @param allParties metrics of the first row, those of the federated job
  */
 export async function contributionOf(
   job: OnePlaceJob,
   names: readonly string[],
-  everybody: PlainResult["metrics"],
+  allParties: PlainResult["metrics"],
 ): Promise<ContributionRow[]> {
   const passives = names.flatMap((_, party) => (party === 0 ? [] : [party]));
   const groups = [...(passives.length > 1 ? passives.map((party) => [party]) : []), passives];
-  const rows: ContributionRow[] = [{ without: [], metrics: everybody }];
+  const rows: ContributionRow[] = [{ without: [], metrics: allParties }];
   for (const leftOut of groups)
     rows.push({ without: leftOut.map((party) => names[party]), metrics: (await trainWithout(job, leftOut)).metrics });
   return rows;
 }
 
-/** All rows that take part, those of a validation file last as the parties have them. */
+/** All training and validation rows; those of a validation file come last, as at the parties. */
 export function withValidation({
   train,
   validation,
   validationFraction,
   job: { training },
 }: Pick<OnePlaceJob, "job" | "train" | "validation" | "validationFraction">): {
-  /** Per party. */
+  /** One per party. */
   readonly tables: readonly PartyTable[];
   readonly rows: TrainingRows;
 } {

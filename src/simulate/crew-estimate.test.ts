@@ -1,4 +1,4 @@
-/** The model of a crew is held to simple identities, and to the table on paper in docs/scale-out.md. */
+/** The cost model of a crew satisfies simple identities, and matches the tables of docs/scale-out.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -63,7 +63,7 @@ test("two workers have half of the blocks, memory, bytes and time of one each; a
   expect(2 * (four.workerMemoryBytes - once)).toBe(two.workerMemoryBytes - once);
 });
 
-test("twice the threads take half of the time; workers do sums and a tenth for the engine, and nothing is lost", () => {
+test("twice the threads take half of the time; workers do the sums and a tenth more for the engine", () => {
   const few = onPaper(rows);
   expect(onPaper(rows, { threads: 32 }).workerSecondsPerTree).toBeCloseTo(few.workerSecondsPerTree / 2, 10);
   const cpu = few.workerSecondsPerTree * idle * few.threads * few.workers;
@@ -73,7 +73,7 @@ test("twice the threads take half of the time; workers do sums and a tenth for t
   expect(few.lineSecondsPerTree).toBeCloseTo((512 * rows) / lineBytesPerSecond, 10);
 });
 
-test("more workers than blocks stand idle: the last ones change nothing", () => {
+test("workers in excess of the number of blocks are idle and change nothing", () => {
   const [some, many] = [16, 2000].map((workers) => onPaper(2 ** 18, { workers }));
   expect([some.blocks, some.blocksPerWorker, many.blocksPerWorker]).toEqual([4, 1, 1]);
   expect(many.workerSecondsPerTree).toBe(some.workerSecondsPerTree);
@@ -85,7 +85,7 @@ test("the bottleneck is the slowest part", () => {
   expect(onPaper(rows, { cores: 512, workers: 64 }).bottleneck).toBe("the line between the companies");
 });
 
-test("a limit of memory: the fewest workers whose blocks fit", () => {
+test("with a memory limit: the fewest workers whose blocks fit", () => {
   const memoryBytesMax = 64e9;
   const needed = onPaper(1e9, { workers: null, memoryBytesMax });
   expect(needed.workers).toBe(needed.workersForMemory);
@@ -97,13 +97,13 @@ test("a limit of memory: the fewest workers whose blocks fit", () => {
 
 test("the table of docs/scale-out.md has the model's cores, memory and bytes", () => {
   for (const [power, active, passive, workers, memory, sent] of tableUnder("### Paillier")) {
-    const people = 10 ** power;
-    const { workerSecondsPerTree, engineBytesPerTree, blocks, blocksPerWorker } = onPaper(people, { workers });
+    const rows = 10 ** power;
+    const { workerSecondsPerTree, engineBytesPerTree, blocks, blocksPerWorker } = onPaper(rows, { workers });
     const blockCpu = (workerSecondsPerTree * idle * 16 * blocks) / blocksPerWorker;
-    // A round block is larger than its share.
+    // Rounding up to whole blocks makes a worker's share larger.
     expect(Math.abs(blockCpu / 60 / passive - 1), "passive cores").toBeLessThan(0.1);
-    expect(Math.abs(((120e-6 * people) / 60 / active) * (1 + engineShare) - 1), "active cores").toBeLessThan(0.05);
-    expect(Math.abs(((512 + 2 * features) * people) / 1e9 / memory - 1), "GB of memory").toBeLessThan(0.05);
+    expect(Math.abs(((120e-6 * rows) / 60 / active) * (1 + engineShare) - 1), "active cores").toBeLessThan(0.05);
+    expect(Math.abs(((512 + 2 * features) * rows) / 1e9 / memory - 1), "GB of memory").toBeLessThan(0.05);
     expect(Math.abs(engineBytesPerTree.told / 1e9 / sent - 1), "GB between the companies").toBeLessThan(0.02);
   }
 });
@@ -157,8 +157,8 @@ const options: SimulateOptions = {
 
 test("a real table as if it were a million times as long: both schemes, bytes of a row as they are sent", async () => {
   const crew = { workers: 16, threads: 8, memoryBytesMax: null };
-  const people = 60e6;
-  const { schemes } = await estimate(options, { rows: people, crew });
+  const rows = 60e6;
+  const { schemes } = await estimate(options, { rows, crew });
   const of = (name: string): Estimate => {
     const found = schemes.find(({ scheme }) => scheme === name)?.estimate ?? null;
     if (found === null) throw new Error(`no estimate of ${name}`);
@@ -166,15 +166,15 @@ test("a real table as if it were a million times as long: both schemes, bytes of
   };
   const [paillier, lattice] = [of("paillier"), of("lattice")];
   expect(paillier.resolutionBits).toBe(24);
-  expect(lattice.resolutionBits, "coarser, for so many rows").toBeLessThan(20);
+  expect(lattice.resolutionBits, "coarser, for that number of rows").toBeLessThan(20);
   for (const found of [paillier, lattice]) {
     const [{ blocks, rowsPerBlock, engineBytesPerTree }] = found.crews ?? [];
     expect([blocks, rowsPerBlock]).toEqual([58, 2 ** 20]);
-    // What the other company sends goes on to the workers: all of it, but for masks and marks of who is in a node.
+    // What the active party sends is passed to the workers, except masks and node members.
     expect(engineBytesPerTree.told / (found.bytes.activeToPassive / 2)).toBeCloseTo(1, 1);
   }
   // A ciphertext of a 512-bit key, and four bytes per row of the smaller children.
-  expect(paillier.crews?.[0].engineBytesPerTree.told).toBe((128 + 4 * 0.3) * people);
-  // A record for each of the two nodes that are asked for.
-  expect([19, 25].map((record) => record * 2 * people)).toContain(lattice.crews?.[0].engineBytesPerTree.told);
+  expect(paillier.crews?.[0].engineBytesPerTree.told).toBe((128 + 4 * 0.3) * rows);
+  // A record for each of the two requested nodes.
+  expect([19, 25].map((record) => record * 2 * rows)).toContain(lattice.crews?.[0].engineBytesPerTree.told);
 });

@@ -1,33 +1,33 @@
 /**
- * What a job would cost a passive party with workers: the cost model's work on blocks, spread over them, and what the
- * engine between costs (docs/scale-out.md). The active party and the passive party's own process are machines as this
- * one.
+ * Cost of a job for a passive party with workers: the cost model's work on blocks, divided among the workers, and the
+ * cost of the engine (docs/scale-out.md). The active party and the passive party's own process are assumed to run on
+ * machines like this one.
  */
 import { blockRowsFor } from "../crew/block-rows.ts";
 import type { BlockCosts, Prediction } from "../scheme/cost-model.ts";
 
-/** A worker's work grows by a tenth, as was measured where sums are most of it. */
+/** The engine adds a tenth to a worker's CPU time: measured where sums dominate. */
 export const engineShare = 0.1;
-/** Sealing and sending, or taking in and opening, at either end. For lattices that is more than a tenth. */
+/** Sealing and sending, or receiving and opening, at either end. With lattice this exceeds a tenth. */
 export const engineSecondsPerByte = 3e-9;
-/** One connection between two companies, and one process at its end. */
+/** Throughput of one connection between two companies, with one process at each end. */
 export const lineBytesPerSecond = 150e6;
-/** Cores that stand idle while one side waits for the other. */
+/** Factor for cores that are idle while one party waits for the other. */
 const idleFraction = 0.1;
 const workersMax = 4096;
 
 export interface CrewQuestion {
-  /** Null: as many as the memory needs. */
+  /** Null: the fewest that have enough memory. */
   readonly workers: number | null;
-  /** Of each worker. */
+  /** Per worker. */
   readonly threads: number;
-  /** Of the machines of the active party, and of the passive party's own process. */
+  /** Of the active party's machine and that of the passive party's own process. */
   readonly cores: number;
-  /** That a worker may have; null: as much as it needs. */
+  /** Memory limit of a worker; null: none. */
   readonly memoryBytesMax: number | null;
 }
 
-/** One passive party's. Where workers hold different numbers of blocks, of the one that holds most. */
+/** Estimate for one passive party. Per-worker figures are those of the worker with the most blocks. */
 export interface CrewEstimate {
   readonly workers: number;
   readonly threads: number;
@@ -38,26 +38,26 @@ export interface CrewEstimate {
   readonly workerMemoryBytes: number;
   /** To and from the engine, per tree. */
   readonly workerBytesPerTree: { readonly told: number; readonly answered: number };
-  /** All workers' together: what the engine carries for a tree, and keeps of it. */
+  /** Sum over all workers: what the engine carries for a tree. */
   readonly engineBytesPerTree: { readonly told: number; readonly answered: number };
   /** The passive party's own process. */
   readonly partySecondsPerTree: number;
   readonly activeSecondsPerTree: number;
   readonly lineSecondsPerTree: number;
-  /** One after the other, but for the line, which is used meanwhile. */
+  /** The computing steps run one after the other; sending overlaps with them. */
   readonly secondsPerTree: number;
   readonly bottleneck:
     | "the active party"
     | "the party's own process"
     | "its workers"
     | "the line between the companies";
-  /** That a worker may have, as it was asked. */
+  /** The requested memory limit of a worker. */
   readonly memoryBytesMax: number | null;
-  /** The fewest workers that have room for it all; null: not even one block has, or nobody has asked. */
+  /** The fewest workers with enough memory; null: a single block does not fit, or there is no limit. */
   readonly workersForMemory: number | null;
 }
 
-/** Of every passive party; empty where the scheme has no work for workers. */
+/** One per passive party; empty where the scheme has no work for workers. */
 export function estimateCrews(
   prediction: Prediction,
   job: { readonly rows: number; readonly trees: number },
@@ -77,14 +77,14 @@ function estimateCrew(
   const workers = given ?? workersForMemory ?? 1;
   const spread = spreadOver(rows, workers);
   const { blocks, rowsPerBlock, blocksPerWorker, rowsPerWorker } = spread;
-  const told = (costs.toldBytesPerRow * rowsPerWorker) / trees;
+  const sent = (costs.toldBytesPerRow * rowsPerWorker) / trees;
   const answered = (costs.answerBytes * blocksPerWorker) / trees;
   const engineBytes = {
     told: (costs.toldBytesPerRow * rows) / trees,
     answered: (costs.answerBytes * blocks) / trees,
   };
   const sums = (costs.cpuSeconds * rowsPerWorker) / rows / trees;
-  const blockCpu = sums + Math.max(engineShare * sums, (told + answered) * engineSecondsPerByte);
+  const blockCpu = sums + Math.max(engineShare * sums, (sent + answered) * engineSecondsPerByte);
   const sealing = (engineBytes.told + engineBytes.answered) * engineSecondsPerByte;
   const own = Math.max(0, prediction.passiveCpuSeconds[passive] - costs.cpuSeconds) / trees + sealing;
   const waiting = 1 / (1 - idleFraction);
@@ -105,7 +105,7 @@ function estimateCrew(
     blocksPerWorker,
     workerSecondsPerTree: seconds["its workers"],
     workerMemoryBytes: workerMemory(costs, spread),
-    workerBytesPerTree: { told, answered },
+    workerBytesPerTree: { told: sent, answered },
     engineBytesPerTree: engineBytes,
     partySecondsPerTree: seconds["the party's own process"],
     activeSecondsPerTree: seconds["the active party"],
@@ -131,12 +131,12 @@ function spreadOver(rows: number, workers: number): Spread {
   return { blocks, rowsPerBlock, blocksPerWorker, rowsPerWorker: Math.min(rows, blocksPerWorker * rowsPerBlock) };
 }
 
-/** What its blocks keep, and one answer that is being made. */
+/** Memory of a worker's blocks and of one answer under construction. */
 function workerMemory(costs: BlockCosts, { rowsPerWorker }: Spread): number {
   return costs.bytesPerRow * rowsPerWorker + costs.answerBytesOnce;
 }
 
-/** The fewest workers whose blocks fit; null: not even one block does. */
+/** The fewest workers whose blocks fit; null: a single block does not fit. */
 function workersFor(costs: BlockCosts, rows: number, memoryBytesMax: number): number | null {
   for (let workers = 1; workers <= workersMax; workers++)
     if (workerMemory(costs, spreadOver(rows, workers)) <= memoryBytesMax) return workers;

@@ -1,4 +1,6 @@
-/** k-fold cross-validation of a simulated federation: k whole jobs, each tested on the rows that it has not seen. */
+/**
+ * k-fold cross-validation of a simulated federation: k complete jobs, each tested on the rows it was not trained on.
+ */
 import { TandemError } from "../base/error.ts";
 import { type Spread, spread } from "../gbdt/boost/fold-turns.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
@@ -12,7 +14,7 @@ export interface CrossValidation {
     readonly trees: number;
     readonly identicalToCentralised: boolean | null;
   }[];
-  /** Per metric over the folds; the deviation is that of the sample. */
+  /** Per metric over the folds; the deviation is the sample standard deviation. */
   readonly test: Readonly<Record<string, Spread>>;
 }
 
@@ -36,7 +38,7 @@ export async function crossValidate(
     });
   }
   const names = Object.keys(folds[0].test);
-  // What is no number has come as null from another process.
+  // NaN arrives as null from another process.
   const valuesOf = (name: string): number[] => folds.map(({ test }) => test[name] ?? Number.NaN);
   return { folds, test: Object.fromEntries(names.map((name) => [name, spread(valuesOf(name))])) };
 }

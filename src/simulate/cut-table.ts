@@ -1,4 +1,4 @@
-/** One CSV table cut by columns into companies: who has which columns, as numbers to train on and as files to write. */
+/** One CSV table divided by columns among parties: as numbers to train on, and as files to write. */
 import { TandemError } from "../base/error.ts";
 import { textAt } from "../base/text/text-list.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
@@ -15,21 +15,21 @@ import { checkedLabels } from "../party/tables/party-labels.ts";
 import type { TextTable } from "./federation.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
-/** Where a party's columns stand in the user's table. */
+/** Positions of a party's columns in the user's table. */
 export interface Cut {
   readonly name: string;
   readonly columns: readonly number[];
   readonly features: readonly string[];
 }
 
-/** What these columns are called in the files that the companies get. */
+/** Names of the added columns in the files of the parties. */
 export interface OwnNames {
   readonly id: string;
   readonly label: string;
   readonly rowColumn: (name: RowColumnName) => string;
 }
 
-/** None of them is the name of a column of the user's. */
+/** Names that do not collide with the user's columns. */
 export function ownNames({ names }: CsvTable): OwnNames {
   const [id, label] = ["tandem_id", "tandem_label"].map((name) => freeName(name, names));
   return { id, label, rowColumn: (name) => freeName(`tandem_${name}`, names) };
@@ -71,7 +71,7 @@ export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
   ];
 }
 
-/** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for what is not a feature */
+/** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for a name that is not a feature */
 export function categoricalColumns(
   table: CsvTable,
   cuts: readonly Cut[],
@@ -85,7 +85,7 @@ export function categoricalColumns(
   if (unknown !== undefined)
     throw new TandemError(
       "COLUMN_UNKNOWN",
-      `${table.path}: --categorical names '${unknown}', which is no feature${suggestion(unknown, features)}`,
+      `${table.path}: --categorical names '${unknown}', which is not a feature${suggestion(unknown, features)}`,
     );
   return categorical;
 }

@@ -1,6 +1,6 @@
 /**
- * The demo: a bank that knows who defaulted, a retailer and a telecom that know the same people from other sides. Three
- * processes train one model that none of them could train alone, and the result is set beside the two yardsticks.
+ * The demo: a bank that knows who defaulted, and a retailer and a telecom with other features of the same people. Three
+ * processes train one model that none of them could train alone, and the result is compared with the two baselines.
  */
 import type { Job } from "../protocol/job.ts";
 import { resolveJob } from "../party/resolve-job.ts";
@@ -19,7 +19,7 @@ export interface DemoOptions {
   readonly seed: number;
   /** Default: paillier. */
   readonly scheme?: string | undefined;
-  /** Where to keep what each party recorded; nowhere by default. */
+  /** Folder for what each party records; left out: nothing is kept. */
   readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
@@ -36,7 +36,7 @@ export interface DemoResult {
   readonly difference: string;
 }
 
-/** The bank has the labels. */
+/** The bank is the active party. */
 export const demoParties = ["bank", "retailer", "telecom"] as const;
 
 const testFraction = 0.25;

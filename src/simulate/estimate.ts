@@ -1,6 +1,6 @@
 /**
- * What a simulation would cost, without running it: the cost models on the user's own table, after a short calibration.
- * Both schemes are looked at, whichever is asked for.
+ * Estimates the cost of a simulation without running it: the cost models on the user's own table, after a short
+ * calibration. Both schemes are estimated, whichever is requested.
  */
 import { availableParallelism } from "node:os";
 import { TandemError } from "../base/error.ts";
@@ -21,34 +21,34 @@ import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface Estimate extends Prediction {
   readonly kernel: string;
-  /** Bits that a gradient is rounded to: what was asked for, or as many as the scheme can have. */
+  /** Bits that a gradient is rounded to: as requested, or the most that the scheme supports. */
   readonly resolutionBits: number;
   readonly cores: number;
   readonly cpuSeconds: number;
   /** All parties on this machine, as `simulate` runs them. */
   readonly wallSeconds: number;
   readonly secondsPerTree: number;
-  /** Per passive party, where it was asked what workers would change. */
+  /** Per passive party; null unless workers were asked about. */
   readonly crews?: readonly CrewEstimate[];
 }
 
-/** What is asked besides the job itself. */
+/** Questions beyond the job itself. */
 export interface EstimateQuestions {
-  /** As if the table had so many rows like these. */
+  /** Estimate for this number of rows instead of the table's own. */
   readonly rows?: number | undefined;
   readonly crew?: Omit<CrewQuestion, "cores"> | undefined;
 }
 
-/** Of the scheme that is asked for, and of all beside each other. */
+/** The estimate for the requested scheme, and those of all schemes for comparison. */
 export interface Estimates extends Estimate {
   readonly scheme: string;
   readonly schemes: readonly SchemeOutlook[];
   readonly recommended: Recommendation;
 }
 
-/** Processes, certificates and key. */
+/** For starting processes and creating certificates and the key. */
 const startSeconds = 2.3;
-/** Cores that stand idle while one side waits for the other. */
+/** Factor for cores that are idle while one party waits for the other. */
 const idleFraction = 0.1;
 const schemesCompared = ["paillier", "lattice"] as const;
 
@@ -65,7 +65,7 @@ export async function estimate(options: SimulateOptions, questions: EstimateQues
   return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
 }
 
-/** The job under one scheme, or why it cannot be trained so. */
+/** The job under one scheme, or why that scheme cannot train it. */
 async function outlook(
   prepared: PreparedSimulation,
   { keyBits: secure, insecureKeyBits: insecure }: GivenJob,
@@ -91,7 +91,7 @@ function rowsOf({ train }: Pick<PreparedSimulation, "train">): number {
   return train[0].ids.length;
 }
 
-/** A job whose tables have been read and whose layout has been proven. */
+/** A job whose tables have been read and whose layout has been checked for overflow. */
 export type EstimatedJob = Pick<PreparedSimulation, "train" | "job" | "layout">;
 
 export function estimateJob(
@@ -106,7 +106,7 @@ export function estimateJob(
   const shape: JobShape = {
     rows,
     trees: rounds,
-    // Without a limit, of a tree whose leaves are level.
+    // Without max_leaves, the number of leaves of a complete tree.
     depth: training.max_depth || Math.max(1, Math.ceil(Math.log2(training.max_leaves))),
     nodesMax: nodesPerOutput(training),
     outputsPerRound: layout.slots.length / 2,
@@ -128,7 +128,7 @@ export function estimateJob(
   };
 }
 
-/** @param times as many rows as it has */
+/** @param times factor on the table's number of rows */
 function passiveShape(table: PartyTable, binning: BinningParameters, times: number): PassiveShape {
   const features = binTable(table, binning);
   const rows = Uint32Array.from({ length: table.ids.length }, (_, i) => i);

@@ -1,6 +1,6 @@
 /**
- * A whole federation on one machine: one directory, certificate and process per company, real TLS on loopback. This is
- * what `demo` and `simulate` run; a real deployment runs the same processes on different hosts.
+ * A whole federation on one machine: one directory, certificate and process per party, TLS over loopback. `demo` and
+ * `simulate` run this; a real deployment runs the same processes on different hosts.
  */
 import type { RowColumnChoice } from "../data/row-column.ts";
 import type { FeatureConstraints } from "../data/feature-constraints.ts";
@@ -31,13 +31,13 @@ export interface TextTable {
 export interface FederationParty {
   readonly name: string;
   readonly features: readonly string[];
-  /** Of its own features; left out: none. */
+  /** Constraints on its own features; left out: none. */
   readonly constraints?: FeatureConstraints;
-  /** Features that are categorical, whatever their cells look like. */
+  /** Features that are categorical even if their cells look numeric. */
   readonly categorical?: readonly string[];
   readonly train: TextTable;
   readonly test: TextTable | null;
-  /** Rows that are evaluated after every round, in a file of their own; null or left out: none. */
+  /** Validation rows from a file of their own; null or left out: none. */
   readonly validation?: TextTable | null;
 }
 
@@ -46,7 +46,7 @@ export interface FederationJob {
   readonly active: FederationParty & {
     readonly label: string;
     readonly positive: string | undefined;
-    /** What the labels are called, in their order; left out: they are numbers. */
+    /** Class names in the order of the labels; left out: labels are numbers. */
     readonly classes?: readonly string[] | undefined;
     readonly rowColumns?: RowColumnChoice;
   };
@@ -55,17 +55,17 @@ export interface FederationJob {
   readonly id: string;
   readonly missing: readonly string[];
   readonly predictions: string | undefined;
-  /** Each party's output directory is a folder of its name in here, and stays; otherwise nothing does. */
+  /** Folder for the parties' output directories; left out: they are deleted at the end. */
   readonly keep?: { readonly directory: string } | undefined;
-  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  /** Fraction of the training rows that is used for validation. */
   readonly validationFraction?: number | undefined;
-  /** An earlier job in the same output directories, from whose model training goes on. */
+  /** An earlier job in the same output directories whose model is the start model. */
   readonly warmStart?: string | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
 export interface FederationResult {
-  /** All shares together: this machine owns every party. */
+  /** The merged model of all shares: this machine owns every party. */
   readonly model: Model;
   readonly layout: LayoutSummary;
   readonly kernel: string;
@@ -78,14 +78,13 @@ const host = "127.0.0.1";
 const treesMax = trainingParameters.num_round.max;
 
 /**
- * What a simulated party draws its columns and its noise with: not secret, so that the same seed makes the same model
- * again.
+ * Seeds a simulated party's column sampling and noise. Not secret, so that the same seed reproduces the model.
  */
 export function simulatedSecret(party: number): string {
   return `simulated party ${party}`;
 }
 
-/** @param supervise starts the parties: as processes, unless it says otherwise */
+/** @param supervise starts the parties; default: as processes */
 export async function runFederation(
   job: FederationJob,
   supervise: Supervise = superviseParties,
@@ -137,7 +136,7 @@ async function runIn(root: string, job: FederationJob, supervisor: Supervisor): 
   return { ...(await collect(job, homes, supervisor)), wallSeconds };
 }
 
-/** Where a party lives, and what others know it by. */
+/** A party's directory, and the fingerprint that other parties pin. */
 interface Home {
   readonly directory: string;
   readonly fingerprint: string;
@@ -152,7 +151,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
     tls: tlsPaths(directory),
     active: [{ name: job.active.name, fingerprint: homes[0].fingerprint }],
     data: dataConfig(job, passive, directory),
-    // Everybody here has the same owner, who decides by starting the job.
+    // All parties have the same owner, who allows the job by starting it.
     policy: {
       max_trees: treesMax,
       max_depth: 0,
@@ -190,8 +189,8 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
     },
     ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
     align: false, // the rows were cut from one table
-    patience_seconds: 0, // nobody here starts a dead party again
-    // Scores of people are kept only where somebody asked for them.
+    patience_seconds: 0, // a party that died is not restarted here
+    // Scores are stored only if the user asked for them.
     output: {
       directory: outputOf(job, name, directory),
       transcript: job.keep !== undefined,
@@ -220,7 +219,7 @@ async function collect(
   };
 }
 
-/** A party's directory: its certificate, its secret key, its own columns; nothing of anybody else's. */
+/** Writes a party's directory: its certificate, its private key and its own columns. */
 async function layOut(directory: string, authority: string, identity: Identity, party: FederationParty): Promise<void> {
   await mkdir(directory, { mode: 0o700 });
   const paths = tlsPaths(directory);
@@ -251,7 +250,7 @@ function tlsPaths(directory: string) {
 function dataConfig(job: FederationJob, party: FederationParty, directory: string) {
   return {
     path: join(directory, "train.csv"),
-    // Written by us: people were told already if their own file's first line looks like a row.
+    // These files have headers. The user was warned if the first line of the original looks like a row.
     header: true,
     test_path: party.test === null ? undefined : join(directory, "test.csv"),
     validation_path: party.validation ? join(directory, "validation.csv") : undefined,
@@ -263,7 +262,7 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
   };
 }
 
-/** All parties have one owner, and the same seed makes the same model again. */
+/** All parties have one owner, so the secrets are fixed and the same seed reproduces the model. */
 function experimentAt(party: number, { codec, shortcuts }: Job): Experiment {
   const secret = simulatedSecret(party);
   return {

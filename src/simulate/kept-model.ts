@@ -1,4 +1,4 @@
-/** The model of an earlier simulation, which training goes on from. */
+/** The start model: that of an earlier simulation. */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type { SimulateOptions } from "./simulate-options.ts";
 
 /**
  * @returns the merged model over the columns of this simulation
- * @throws TandemError if there is none, or it does not fit
+ * @throws TandemError if it does not exist, or does not match this simulation
  */
 export async function keptModel(
   job: string,

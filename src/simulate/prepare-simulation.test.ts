@@ -35,7 +35,7 @@ function prepare(data: string, more: Partial<SimulateOptions> = {}) {
   return prepareSimulation(options).then((prepared) => ({ ...prepared, notices }));
 }
 
-test("columns that are called as ours are do not collide with them", async () => {
+test("columns of the user with the names of added columns do not collide", async () => {
   const path = await fileOf("own.csv", [",tandem_id,column_0,y", ...labelled((i) => String(i % 2))]);
   const { federation } = await prepare(path, { active: ["tandem_id"], passives: [["#0", "column_0"]] });
   expect(federation.id).toBe("tandem_id_");
@@ -43,7 +43,7 @@ test("columns that are called as ours are do not collide with them", async () =>
   expect(federation.passives[0].train.names).toEqual(["tandem_id_", "column_0_", "column_0"]);
 });
 
-test("labels that are names: the parties are told them in their order, and how many there are", async () => {
+test("labels that are names: the active party receives the class names in order, and their number", async () => {
   const names = ["red", "green", "blue"];
   const path = await fileOf("colours.csv", ["id,a,b,y", ...labelled((i) => names[i % 3])]);
   const given = { job: { training: { num_round: 2, objective: "multi:softprob" } } };

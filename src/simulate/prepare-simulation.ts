@@ -1,6 +1,6 @@
 /**
- * A simulation made ready: everything that can be wrong with the input is found here, before a process starts, so that
- * an error names the user's own file and line.
+ * Prepares a simulation. All checks of the input happen here, before a process starts, so that an error names the
+ * user's own file and line.
  */
 import { TandemError } from "../base/error.ts";
 import { namedColumns } from "../data/row-column.ts";
@@ -23,18 +23,18 @@ import { keptModel } from "./kept-model.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
 import { allRows, readSimulationTables, type SimulationTables } from "./simulation-tables.ts";
 
-/** The user's table, checked and cut, and the job that runs on it. */
+/** The user's table, checked and divided among the parties, and the job that runs on it. */
 export interface PreparedSimulation extends Required<OnePlaceJob> {
   readonly federation: FederationJob;
   readonly test: readonly PartyTable[];
   readonly layout: GradientLayout;
-  /** The layout under another scheme. @throws TandemError where that cannot train such a job */
+  /** The layout under another scheme. @throws TandemError if that scheme cannot train the job */
   readonly layoutFor: (choice: SchemeChoice) => GradientLayout;
-  /** Bits of a gradient under a scheme, if so many rows were trained on. @throws TandemError where none are left */
+  /** Bits of a gradient under a scheme, for a number of training rows. @throws TandemError if no bits are left */
   readonly resolutionFor: (choice: SchemeChoice, rows: number) => number;
 }
 
-/** @throws TandemError for everything that is wrong with the input, before anything runs */
+/** @throws TandemError for any error in the input, before a process starts */
 export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
   const given = await checkOptions(options);
   for (const words of unusedParameters(given.training)) options.onEvent({ type: "notice", party: "active", words });
@@ -71,7 +71,7 @@ function startOf({ warmStart, keep }: SimulateOptions, { whole }: SimulationTabl
   );
 }
 
-/** @throws TandemError if these rows, metrics or sums do not go together, or an earlier model does not fit */
+/** @throws TandemError if rows, metrics and layout are incompatible, or the start model does not match */
 function checkTraining(
   path: string,
   given: Omit<Required<OnePlaceJob>, "test">,
@@ -80,10 +80,10 @@ function checkTraining(
   const { training } = job;
   const { rows } = withValidation(given);
   const task = inFile(path, () => new BoostingTask(training, rows));
-  // Refuses early stopping without a validation set, and metrics that do not fit.
+  // Refuses early stopping without a validation set, and metrics that do not apply to the objective.
   void new BoostingMonitor(training, task);
   roundsBefore(start, task, training);
-  // Refuses what could overflow.
+  // Refuses a layout that could overflow.
   const gradients = task.gradients(task.startMargins());
   const layoutFor = (choice: SchemeChoice): GradientLayout =>
     layoutOfJob(withGrid({ ...job, ...choice }, rows.trainedCount), gradients);
@@ -92,7 +92,7 @@ function checkTraining(
   return { layout: layoutFor(job), layoutFor, resolutionFor };
 }
 
-/** What is wrong with all training rows together has no line, but a file. */
+/** Names the file in errors about all training rows, which have no line. */
 function inFile<T>(path: string, make: () => T): T {
   try {
     return make();

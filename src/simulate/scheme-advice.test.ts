@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Estimate } from "./estimate.ts";
-import { recommendation, revealedWords, type SchemeOutlook } from "./scheme-advice.ts";
+import { recommendation, revealedTexts, type SchemeOutlook } from "./scheme-advice.ts";
 
 function outlook(scheme: "paillier" | "lattice", seconds: number, bytes: number, bits = 24): SchemeOutlook {
   const estimate: Estimate = {
@@ -27,14 +27,14 @@ function outlook(scheme: "paillier" | "lattice", seconds: number, bytes: number,
 const job = { rows: 20_000, peopleShare: 0 };
 const paillier = outlook("paillier", 100, 10e6);
 
-test("the faster one, from the link on that keeps up", () => {
+test("the faster one, with the link speed from which it is faster", () => {
   const { scheme, why } = recommendation([paillier, outlook("lattice", 2, 110e6)], job);
   expect(scheme).toBe("lattice");
   expect(why).toMatch(/50 times less CPU, faster over links from 9 Mb\/s on, and passive parties do not learn/);
   expect(recommendation([paillier, outlook("lattice", 2, 9e6)], job).why).not.toContain("Mb/s");
 });
 
-test("what it gives up is said with it", () => {
+test("a lower resolution is stated", () => {
   const why = (bits: number): string => recommendation([paillier, outlook("lattice", 2, 1, bits)], job).why;
   expect(why(12)).toContain("It rounds gradients to 12 bits, not 24.");
   expect(why(24)).not.toContain("rounds");
@@ -42,7 +42,7 @@ test("what it gives up is said with it", () => {
 
 test.each([
   ["minimums below the root", outlook("lattice", 2, 1), { ...job, peopleShare: 0.01 }, /min_people_share would hold/],
-  ["few people", outlook("lattice", 2, 11e6), { ...job, rows: 500 }, /so few people/],
+  ["few people", outlook("lattice", 2, 11e6), { ...job, rows: 500 }, /so few instances/],
   ["a slow kernel", outlook("lattice", 200, 1), job, /would not be faster \(native kernel\)/],
 ])("Paillier with %s", (_name, lattice, shape, why) => {
   const found = recommendation([paillier, lattice], shape);
@@ -50,7 +50,7 @@ test.each([
   expect(found.why).toMatch(why);
 });
 
-test("the one that is possible", () => {
+test("the only scheme that can train the job", () => {
   const none = { ...outlook("lattice", 1, 1), estimate: null, refusal: "too many candidates" };
   expect(recommendation([paillier, none], job)).toEqual({
     scheme: "paillier",
@@ -58,7 +58,7 @@ test("the one that is possible", () => {
   });
 });
 
-test("what each tells is not the same", () => {
-  const { sent, hidden } = revealedWords;
+test("the schemes reveal different things", () => {
+  const { sent, hidden } = revealedTexts;
   expect(sent.some((line) => hidden.includes(line))).toBe(false);
 });

@@ -1,14 +1,14 @@
-/** Which scheme a job should take, and what each of them tells: the advice of docs/lattice.md, for one table. */
+/** Recommends a scheme for a job, and lists what each scheme reveals: the advice of docs/lattice.md for one table. */
 import type { Membership } from "../base/membership.ts";
 import type { Estimate } from "./estimate.ts";
 
 /** A job under one scheme. */
 export interface SchemeOutlook {
   readonly scheme: string;
-  /** In words: "a 2048-bit Paillier key". */
+  /** For display: "a 2048-bit Paillier key". */
   readonly key: string;
   readonly membership: Membership;
-  /** Null: it cannot train such a job, and `refusal` says why. */
+  /** Null: the scheme cannot train this job, for the reason in `refusal`. */
   readonly estimate: Estimate | null;
   readonly refusal: string | null;
 }
@@ -18,21 +18,21 @@ export interface Recommendation {
   readonly why: string;
 }
 
-/** Below, what is sent once is more than what a few trees send. */
+/** Below this number of rows the hints, sent once, outweigh what a few trees send. */
 const fewRows = 2000;
 
-/** What the parties learn of each other besides sums, which both schemes tell. */
-export const revealedWords: Readonly<Record<Membership, readonly string[]>> = {
+/** What parties learn about each other apart from sums, which both schemes reveal. */
+export const revealedTexts: Readonly<Record<Membership, readonly string[]>> = {
   sent: [
-    "passive parties: who is in every node that is asked for",
-    "the active party: of each won split the side of the node's people, and how many are on each side",
-    "minimums of people hold at every node",
+    "passive parties: the members of every requested node",
+    "the active party: for each won split, the side of each member of the node, and the number on each side",
+    "minimum instance counts hold at every node",
   ],
   hidden: [
-    "passive parties: how many nodes of a tree are asked for, and never who is in one",
-    "the active party: of each won split the side of everybody, or with hidden_outcomes of the node's people",
-    "the active party: which candidate is which over all trees",
-    "minimums of people hold at the root only",
+    "passive parties: how many nodes of a tree are requested, never their members",
+    "the active party: for each won split, the side of every instance, or with hidden_outcomes of the node's members",
+    "the active party: which candidates of different trees are the same",
+    "minimum instance counts hold at the root only",
   ],
 };
 
@@ -51,10 +51,10 @@ export function recommendation(
       why: `the other cannot train this job: ${refused?.refusal ?? ""}`,
     };
   if (peopleShare > 0)
-    return { scheme: sent.scheme, why: `with ${hidden.scheme} min_people_share would hold over all people only` };
+    return { scheme: sent.scheme, why: `with ${hidden.scheme} min_people_share would hold at the root only` };
   const [slow, quick] = [sent.estimate, hidden.estimate];
   if (rows < fewRows && bytesOf(quick) > bytesOf(slow))
-    return { scheme: sent.scheme, why: `for so few people the hints of ${hidden.scheme} are more than they save` };
+    return { scheme: sent.scheme, why: `for so few instances the hints of ${hidden.scheme} cost more than they save` };
   if (quick.wallSeconds >= slow.wallSeconds)
     return {
       scheme: sent.scheme,
@@ -64,18 +64,18 @@ export function recommendation(
   return {
     scheme: hidden.scheme,
     why:
-      `it takes ${times} times less CPU${linkWords(slow, quick)}, and passive parties do not learn who is in a node. ` +
-      `${coarserWords(slow, quick)}It is experimental: every passive party must allow it`,
+      `it takes ${times} times less CPU${linkText(slow, quick)}, and passive parties do not learn who is in a node. ` +
+      `${coarserText(slow, quick)}It is experimental: every passive party must allow it`,
   };
 }
 
-function coarserWords(fine: Estimate, coarse: Estimate): string {
+function coarserText(fine: Estimate, coarse: Estimate): string {
   if (coarse.resolutionBits >= fine.resolutionBits) return "";
   return `It rounds gradients to ${coarse.resolutionBits} bits, not ${fine.resolutionBits}. `;
 }
 
-/** What is sent more has to be sent in the time that is saved. */
-function linkWords(slow: Estimate, quick: Estimate): string {
+/** The additional bytes must be sent in the time that is saved. */
+function linkText(slow: Estimate, quick: Estimate): string {
   const more = bytesOf(quick) - bytesOf(slow);
   if (more <= 0) return "";
   const megabits = (8 * more) / 1e6 / (slow.wallSeconds - quick.wallSeconds);

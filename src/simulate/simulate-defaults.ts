@@ -1,2 +1,2 @@
-/** What a simulation takes where nothing else is asked for, on the command line and in the library. */
+/** Defaults of a simulation, on the command line and in the library. */
 export const simulateDefaults = { testFraction: 0.25 } as const;

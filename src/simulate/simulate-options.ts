@@ -1,4 +1,4 @@
-/** What is asked of a simulation, and what can be refused before a table is read. */
+/** Options of a simulation, and the checks that do not need the table. */
 import type { RowColumnChoice } from "../data/row-column.ts";
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -16,46 +16,47 @@ export interface SimulateOptions {
   readonly id?: string | undefined;
   readonly label: string;
   readonly positive?: string | undefined;
-  /** The labels' names in their order; left out: sorted, where labels are text. */
+  /** Class names in the order of the labels; left out: sorted, where labels are text. */
   readonly classes?: readonly string[] | undefined;
   /** Weights and other per-row columns, by name or position; the active party holds them. */
   readonly rowColumns?: RowColumnChoice;
   readonly active: readonly string[];
   readonly passives: readonly (readonly string[])[];
   readonly testFraction: number;
-  /** Test on this fold of a cross-validation instead. */
+  /** Test on this fold of a cross-validation instead of `testFraction`. */
   readonly fold?: { readonly index: number; readonly count: number } | undefined;
   readonly testData?: string | undefined;
-  /** Share of the training rows that is evaluated after every round instead of learnt from. */
+  /** Fraction of the training rows that is used for validation. */
   readonly validationFraction?: number | undefined;
-  /** A table that is evaluated after every round instead. */
+  /** A table of validation rows instead. */
   readonly validationData?: string | undefined;
-  /** How these files are read, where that does not follow from their names and first lines. */
+  /** How to read these files, where their names and first lines do not show it. */
   readonly format?: TableReading["format"];
   readonly header?: TableReading["header"];
   readonly missing: readonly string[];
-  /** Columns that are categorical, whatever their cells look like. */
+  /** Columns that are categorical even if their cells look numeric. */
   readonly categorical?: readonly string[];
   readonly predictions?: string | undefined;
   /** Where to write the model in XGBoost's JSON format. */
   readonly export?: string | undefined;
-  /** An earlier simulation, kept in the same place: training goes on from its model. */
+  /** An earlier simulation in the same folder, whose model is the start model. */
   readonly warmStart?: string | undefined;
   /** Compare with centralised training, node by node. */
   readonly check: boolean;
-  /** Say what each party's columns add, by training without them, in one place. */
+  /** Measure what each party's columns add, by training without them in one place. */
   readonly contribution?: boolean;
-  /** Where to keep what each party recorded; nowhere by default. */
+  /** Folder for what each party records; left out: nothing is kept. */
   readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
-/** The job with its defaults. @throws TandemError for options that cannot work, whatever the table */
+/** The job with its defaults. @throws TandemError for options that are invalid for any table */
 export async function checkOptions(options: SimulateOptions): Promise<Job> {
   const job = resolveJob({ ...options.job, name: options.keep?.job ?? "local" }, refuseOption);
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
-  if (options.export !== undefined) xgboostFormOf(objectiveFor(job.training.objective)); // refuses what XGBoost has not
+  // refuses an objective that XGBoost does not have
+  if (options.export !== undefined) xgboostFormOf(objectiveFor(job.training.objective));
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
   return job;
 }
@@ -68,7 +69,7 @@ function optionOf(field: readonly string[]): string {
   return `--${field[field.length - 1].replaceAll("_", "-")}`;
 }
 
-/** Before training, not after it: hours may lie between. */
+/** Checked before training, which may take hours. */
 async function requireWritable(path: string): Promise<void> {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
@@ -78,10 +79,8 @@ async function requireWritable(path: string): Promise<void> {
   try {
     await access(dirname(path), constants.W_OK);
   } catch (cause) {
-    throw new TandemError(
-      "FILE_UNWRITABLE",
-      `${path} cannot be written: its folder is missing, or not ours to write to`,
-      { cause },
-    );
+    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder is missing or not writable`, {
+      cause,
+    });
   }
 }

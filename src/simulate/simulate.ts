@@ -1,4 +1,4 @@
-/** One CSV table cut by columns into companies, and a federation over them: the way to try Tandem on any data. */
+/** Divides one CSV table by columns among parties and trains a federation of them. */
 import { firstDifference } from "../gbdt/tree/model-compare.ts";
 import { writeXgboostModel } from "../store/xgboost/export.ts";
 import { type ContributionRow, contributionOf, trainInOnePlace } from "./comparison.ts";
@@ -10,13 +10,13 @@ import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface SimulateResult extends FederationResult {
   readonly job: Job;
-  /** Null where no check was asked for; otherwise where the first difference is, or "". */
+  /** The first difference from centralised training, "" if there is none; null: not checked. */
   readonly difference: string | null;
-  /** Null where it was not asked for; the first row is with everybody, and is the federated job's. */
+  /** Null: not requested. The first row is the federated job, with all parties. */
   readonly contribution: readonly ContributionRow[] | null;
 }
 
-/** @param supervise starts the parties: as processes, unless it says otherwise */
+/** @param supervise starts the parties; default: as processes */
 export async function simulate(options: SimulateOptions, supervise?: Supervise): Promise<SimulateResult> {
   const prepared = await prepareSimulation(options);
   const { federation } = prepared;

@@ -1,4 +1,4 @@
-/** What a simulated job will reveal: here the one who asks knows every party's side. */
+/** What a simulated job will reveal, computed with every party's data. */
 import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
 import { noMinimums } from "../gbdt/split/offered-candidates.ts";
 import { jobFacts, partySide } from "../party/disclosure-facts.ts";

@@ -1,6 +1,6 @@
 /**
- * The user's tables, read, cut and checked: the one that is trained on, what is held back of it or stands beside it for
- * testing, and the rows that are evaluated after every round.
+ * Reads, divides and checks the user's tables: the training table, the test rows (held out of it or from a table of
+ * their own), and the validation rows.
  */
 import { noColumns } from "../base/rows/row-columns.ts";
 import { splitGroups } from "../data/drawn-groups.ts";
@@ -31,7 +31,7 @@ export interface SimulationTables {
   /** Rows of `whole` to train on, and of `tested` to test on. */
   readonly rows: RowSplit;
   readonly train: readonly PartyTable[];
-  /** Of a validation file; null: there is none. */
+  /** From a validation file; null: none. */
   readonly validation: CutTable | null;
 }
 
@@ -54,7 +54,7 @@ export async function readSimulationTables(
   const whole: CutTable = { table, cuts, parties };
   const featureNames = parties.flatMap((party) => party.featureNames);
   checkFeatureConstraints(table.path, options.job.constraints ?? {}, featureNames, categoriesOf(parties));
-  // What is categorical in the first table is so in the others, whatever their cells look like.
+  // Features that are categorical in the first table are categorical in the others, even if cells look numeric.
   const later = {
     ...reading,
     categorical: Object.keys(categoriesOf(parties)),
@@ -98,7 +98,7 @@ function validationTable(
   reading: CategoryReading,
 ): CutTable {
   const cut = cutTable(table, options, training, reading);
-  // Row numbers are ids where there is no column of them: they begin anew in every file.
+  // Without an id column, row numbers are the ids, and they start at 0 in every file.
   const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
   return { ...cut, parties: cut.parties.map((party) => ({ ...party, ids: Array.from(party.ids, idOf) })) };
 }
@@ -110,7 +110,7 @@ function checkDistinct(path: string, ids: Iterable<string>, others: Iterable<str
   if (repeated > 0)
     throw new TandemError(
       "ID_DUPLICATE",
-      `${path}: ${repeated} of its ids are trained on too. Training and validation rows must be different people`,
+      `${path}: ${repeated} of its ids are training rows too. Training and validation rows must be distinct`,
     );
 }
 
@@ -128,13 +128,10 @@ function testSplit(
   );
 }
 
-/** @throws TandemError LABEL_INVALID if there is nothing to learn from the training rows */
+/** @throws TandemError LABEL_INVALID if all training rows have the same label */
 function checkTrainable(path: string, active: PartyTable): void {
   const labels = active.labels ?? new Float64Array(0);
   if (labels.every((label) => label === labels[0])) {
-    throw new TandemError(
-      "LABEL_INVALID",
-      `${path}: the label is the same in all ${labels.length} training rows: there is nothing to learn`,
-    );
+    throw new TandemError("LABEL_INVALID", `${path}: all ${labels.length} training rows have the same label`);
   }
 }

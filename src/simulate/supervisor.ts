@@ -1,6 +1,6 @@
 /**
- * Runs parties as real processes on this machine and watches them: reads their events, notices deaths, and stops
- * everybody when one fails. The supervisor is not a party: nothing but protocol messages passes between the parties.
+ * Runs parties as processes on this machine: reads their events, detects their exit, and stops all of them when one
+ * fails. The supervisor is not a party: nothing but protocol messages passes between the parties.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -9,7 +9,7 @@ import { packagePath } from "../base/package-root.ts";
 import type { PartyEvent } from "../record/events.ts";
 
 const command = packagePath("bin", "tandem.js");
-/** How long the others may take to notice a failure and say so, before they are stopped. */
+/** How long the other parties may take to detect and report a failure before they are stopped. */
 const graceMs = 5_000;
 
 /** What a supervised party reads. */
@@ -20,13 +20,13 @@ export interface PartyFiles {
 }
 
 export interface Supervisor {
-  /** Starts a party; `onEvent` sees everything it says. */
+  /** Starts a party; `onEvent` receives all of its events. */
   start(name: string, role: "party" | "train", files: PartyFiles): void;
   /** The first event of a party that matches. */
   waitFor<T extends PartyEvent["type"]>(name: string, type: T): Promise<Extract<PartyEvent, { type: T }>>;
-  /** Settles when every party has ended well. @throws TandemError saying which party failed and why */
+  /** Settles when every party has exited successfully. @throws TandemError naming the party that failed, and why */
   finished(): Promise<void>;
-  /** Ends whatever still runs. */
+  /** Stops all processes that still run. */
   stop(): void;
 }
 
@@ -53,7 +53,7 @@ export const superviseParties: Supervise = (onEvent) => {
   const waiting: (() => void)[] = [];
   let failing: (error: TandemError) => void = () => {};
   const failed = new Promise<never>((_, reject) => (failing = reject));
-  failed.catch(() => {}); // whoever waits sees it
+  failed.catch(() => {}); // callers that await it get the error
 
   const stop = (): void => {
     for (const party of parties) party.process.kill("SIGTERM");
@@ -88,7 +88,7 @@ export const superviseParties: Supervise = (onEvent) => {
 
   const watch = async (ended: Promise<PartyEnd>): Promise<void> => {
     if ((await ended).exitCode === 0) return;
-    // The others get a moment to say what they saw: the cause is chosen among all of them.
+    // The other parties get time to report their errors: the cause is chosen among all of them.
     await Promise.race([Promise.all(parties.map((party) => party.ended)), pause(graceMs)]);
     stop();
     failing(causeOf(await Promise.all(parties.map((party) => party.ended))));
@@ -114,7 +114,7 @@ export const superviseParties: Supervise = (onEvent) => {
 };
 
 /**
- * Of several parties that ended badly, the one where it began: a death, then an error that is not about another's end.
+ * The root cause among several failures: a party that died, else an error that is not PARTY_LOST.
  */
 function causeOf(ends: readonly PartyEnd[]): TandemError {
   const bad = ends.filter((end) => end.exitCode !== 0);
@@ -123,7 +123,9 @@ function causeOf(ends: readonly PartyEnd[]): TandemError {
   if (dead !== undefined) {
     const how = dead.signal === null ? `exit code ${dead.exitCode}` : dead.signal;
     const detail =
-      dead.stderr.trim() === "" ? "" : `; its last words: ${dead.stderr.trim().split("\n").slice(-3).join(" | ")}`;
+      dead.stderr.trim() === ""
+        ? ""
+        : `; the end of its stderr: ${dead.stderr.trim().split("\n").slice(-3).join(" | ")}`;
     return new TandemError("PARTY_LOST", [`party ${dead.name} died (${how}${detail})`, ...witnesses].join(". "));
   }
   const first =

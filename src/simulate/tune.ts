@@ -1,4 +1,4 @@
-/** A search over parameters on a table that is in one place: the models that its parties would train together. */
+/** Hyperparameter search on one table, with the models that its parties would train together. */
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { withClassCount } from "../gbdt/objective/outputs.ts";
 import { drawnGroups } from "../data/drawn-groups.ts";

@@ -1,13 +1,13 @@
 import type { AttackClock } from "../../privacy/attack/sums.ts";
 
 export interface AttackTime {
-  /** For attacks on sums, all together. */
+  /** Total time of all attacks on sums. */
   readonly seconds: number;
-  /** @param share of the step that is done @param secondsLeft at most, of all attacks */
+  /** @param share fraction of the step that is done @param secondsLeft upper bound, for all attacks */
   readonly onProgress: (step: string, share: number, secondsLeft: number) => void;
 }
 
-/** Hands out the time: the same for every job that is left, and within a job for every party. */
+/** Divides the time equally among the remaining jobs, and within a job among its parties. */
 export class AttackBudget {
   readonly #audit: AttackTime;
   #jobs: number;
@@ -19,7 +19,7 @@ export class AttackBudget {
     this.#left = audit.seconds * 1000;
   }
 
-  tell(step: string, share: number): void {
+  report(step: string, share: number): void {
     this.#audit.onProgress(step, share, Math.max(0, this.#left) / 1000);
   }
 
@@ -40,7 +40,7 @@ export class AttackBudget {
       left: () => Math.max(0, given - (performance.now() - began)),
       progress: (share) => {
         note();
-        this.tell(step, share);
+        this.report(step, share);
       },
     };
   }

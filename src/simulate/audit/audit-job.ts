@@ -1,8 +1,8 @@
 /**
- * `tandem audit --job`: what a job that is over has given away, from the transcript in its folder. A passive party asks
- * how exposed its columns are: it does not know the gradients, so random ones take their place, and the answer is an
- * upper estimate. The active party asks how well each passive party could guess its labels. Nobody needs another's
- * data.
+ * `tandem audit --job`: what a finished job has revealed, from the transcript in its folder. A passive party measures
+ * how exposed its columns are: it does not know the gradients, so random ones take their place, and the result is an
+ * upper estimate. The active party measures how well each passive party could guess its labels. No party needs
+ * another's data.
  */
 import { recordedMembership } from "../../record/membership.ts";
 import { availableParallelism } from "node:os";
@@ -47,19 +47,19 @@ export interface JobAudit {
   readonly result: AuditResult;
 }
 
-/** Labels that a passive party is taken to know, in its second guess. */
+/** Labels that the passive party is assumed to know in the second label attack. */
 const knownLabels = 200;
 const ownBytesMax = 64 << 20;
 
-/** The result is kept beside the job, for the page and the report. @throws TandemError FILE_UNREADABLE, FILE_FORMAT */
+/** The result is stored with the job, for the page and the report. @throws TandemError FILE_UNREADABLE, FILE_FORMAT */
 export async function auditJob(folder: string, clock: AttackClock): Promise<JobAudit> {
   const lines = await readTranscript(folder);
   const job = lastOf(lines, "job");
-  if (job === undefined) throw new TandemError("FILE_UNREADABLE", `${folder}: the transcript has no beginning`);
+  if (job === undefined) throw new TandemError("FILE_UNREADABLE", `${folder}: the transcript has no job line`);
   const peers = [
     ...new Set(lines.flatMap((line) => (line.kind === "tree" || line.kind === "asked" ? [line.peer] : []))),
   ];
-  // Without a tree every figure would be 0, which reads as "safe".
+  // Without a tree every figure would be 0 and would read as "safe".
   if (peers.length === 0)
     throw new TandemError("FILE_UNREADABLE", `${folder}: no tree was grown with another party, nothing to audit`);
   checkTranscript(folder, lines, job);
@@ -90,12 +90,12 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
   const features = (lastOf(lines, "columns")?.columns ?? []).map(keptFeature);
   if (!recordedMembership(job).membersAreSent) return hiddenExposure(lines, job, peer, features, clock);
   const kept = keptTrees(lines, peer, job.people);
-  const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
+  const allRows = Uint32Array.from({ length: job.people }, (_, i) => i);
   const party: RecordedParty = {
     owner: 1,
     features,
     permutationSecret: osRandom.fill(new Uint8Array(32)),
-    skippedBins: mostFrequentBins(features, everybody),
+    skippedBins: mostFrequentBins(features, allRows),
     sampler: null,
   };
   const splits = keptSplits(lines);
@@ -116,7 +116,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
     {
       name: job.party,
       features,
-      people: summedEver(kept, everybody),
+      people: summedEver(kept, allRows),
       transcript,
       splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
@@ -129,13 +129,13 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
   );
 }
 
-/** Those that trees learn from: who is held back is never summed. */
-function summedEver(trees: readonly KeptTree[], everybody: Uint32Array): Uint32Array {
+/** The instances that some tree was trained on: held-out rows are never summed. */
+function summedEver(trees: readonly KeptTree[], allRows: Uint32Array): Uint32Array {
   const summed = new Set(trees.flatMap(({ nodes }) => Array.from(nodes[0]?.summed ?? [])));
-  return summed.size === everybody.length ? everybody : everybody.filter((i) => summed.has(i));
+  return summed.size === allRows.length ? allRows : allRows.filter((i) => summed.has(i));
 }
 
-/** What was withheld is not kept: all is taken to be told, and the answer is no less. */
+/** The transcript does not record which candidates were suppressed: all are assumed to be sent, an upper bound. */
 function recordedTree({ tree, nodes }: KeptTree, party: RecordedParty, splits: readonly OwnSplit[]) {
   const sets = new TreeCandidates(party, tree, tree);
   return {
@@ -151,7 +151,7 @@ function recordedTree({ tree, nodes }: KeptTree, party: RecordedParty, splits: r
   };
 }
 
-/** The candidate that the split was, named alone; a set of categories is not looked for. */
+/** The position of the split's candidate. Splits by category sets are not looked up. */
 function wonSplit(
   { left }: KeptNode,
   own: OwnSplit | undefined,
@@ -174,15 +174,15 @@ function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: str
   const { membersAreSent } = recordedMembership(job);
   if (!membersAreSent || labels.length !== job.people || scores.length !== job.people || !isBinary)
     return { party: peer, membersAreSent, guess: null };
-  const everybody = Uint32Array.from({ length: job.people }, (_, i) => i);
+  const allRows = Uint32Array.from({ length: job.people }, (_, i) => i);
   return {
     party: peer,
     membersAreSent,
-    guess: guessLabels(seenBy(lines, job, peer), labels, everybody, scores, knownLabels),
+    guess: guessLabels(seenBy(lines, job, peer), labels, allRows, scores, knownLabels),
   };
 }
 
-/** Who is in which node, as a passive party is told; of sums it has none. */
+/** The members of each node, as sent to a passive party; it receives no sums. */
 function seenBy(lines: readonly TranscriptLine[], job: KeptJob, peer: string): Transcript {
   const gradients = { instanceCount: job.people, grids: [], columns: [] };
   const none = { rows: new Float64Array(0), withheld: new Uint8Array(0), groups: [] };

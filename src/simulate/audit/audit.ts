@@ -1,6 +1,6 @@
 /**
- * `tandem audit` on one table: trains the job in one place, plays every attack on what each party would have seen, and
- * says what it came to. The owner of all data runs it, before there is a contract.
+ * `tandem audit` on one table: trains the job in one place, runs every attack on what each party would have seen, and
+ * reports the results. It needs the data of all parties, so it is run before a federation exists.
  */
 import { availableParallelism } from "node:os";
 import type {
@@ -17,13 +17,13 @@ import { prepareSimulation } from "../prepare-simulation.ts";
 import type { SimulateOptions } from "../simulate-options.ts";
 import { AttackBudget, type AttackTime } from "./attack-budget.ts";
 import { changesTraining, whatIfs } from "./what-if.ts";
-import { type AuditedJob, type RecordedTraining, type ToldByScheme, trainRecorded } from "./recorded-training.ts";
-import { bestGuess, type FoundOfScheme, mean, schemeRow } from "./scheme-row.ts";
+import { type AuditedJob, type RecordedTraining, type SchemeDisclosure, trainRecorded } from "./recorded-training.ts";
+import { bestGuess, type AttackedScheme, mean, schemeRow } from "./scheme-row.ts";
 
-/** Side by side in every audit of a table: the job's own and the other one. */
+/** Compared in every audit of a table: the job's own scheme and the other one. */
 const comparedSchemes: readonly string[] = ["paillier", "lattice"];
 
-/** Labels that a passive party is taken to know, in its second guess. */
+/** Labels that the passive party is assumed to know in the second label attack. */
 const knownLabels = 200;
 
 export interface AuditOptions extends AttackTime {
@@ -59,7 +59,7 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
   return { isEstimate: false, parties, labels, whatIf: audit.whatIf ? whatIf : null, schemes };
 }
 
-/** Masked scoring changes nothing about training: what that reveals is known already. */
+/** Masked scoring does not change training, so the first audit's figures hold. */
 function isSameTraining({ job: a }: AuditedJob, { job: b }: AuditedJob): boolean {
   const isAlike = defenceNames.every((name) => !changesTraining(name) || a.privacy[name] === b.privacy[name]);
   return b.privacy.masked_scoring && a.training === b.training && isAlike;
@@ -69,27 +69,27 @@ interface Attacked {
   readonly parties: readonly PartyExposure[];
   readonly labels: readonly LabelExposure[];
   readonly row: WhatIf;
-  /** Told by outcomes in training, mean over the parties. */
+  /** Revealed by outcomes in training, mean over the parties. */
   readonly outcomeBits: number;
   /** The job's own scheme first. */
   readonly schemes: readonly SchemeExposure[];
 }
 
-/** @param others schemes that would have told the same training otherwise */
+/** @param others schemes under which the same training is recorded as well */
 async function attacked(
   name: string,
   job: AuditedJob,
   budget: AttackBudget,
   others: readonly string[] = [],
 ): Promise<Attacked> {
-  budget.tell(`${name}: training`, 0);
+  budget.report(`${name}: training`, 0);
   const trained = await trainRecorded(job, others);
-  const found: FoundOfScheme[] = [];
-  for (const [at, told] of trained.schemes.entries()) {
-    const step = at === 0 ? name : `${name}, with ${told.scheme}`;
-    const { scheme, membership } = told;
-    const parties = await exposures(step, told, budget);
-    found.push({ scheme, membership, parties, labels: labelExposures(trained, told) });
+  const found: AttackedScheme[] = [];
+  for (const [at, sent] of trained.schemes.entries()) {
+    const step = at === 0 ? name : `${name}, with ${sent.scheme}`;
+    const { scheme, membership } = sent;
+    const parties = await exposures(step, sent, budget);
+    found.push({ scheme, membership, parties, labels: labelExposures(trained, sent) });
     budget.jobEnded();
   }
   const [{ parties, labels }] = found;
@@ -110,16 +110,19 @@ async function attacked(
   };
 }
 
-async function exposures(step: string, { parties }: ToldByScheme, budget: AttackBudget): Promise<PartyExposure[]> {
+async function exposures(step: string, { parties }: SchemeDisclosure, budget: AttackBudget): Promise<PartyExposure[]> {
   const found: PartyExposure[] = [];
   for (const [i, party] of parties.entries()) {
-    const clock = budget.clock(`${step}: what can be learnt of ${party.name}`, parties.length - i);
+    const clock = budget.clock(`${step}: attacking ${party.name}`, parties.length - i);
     found.push(await exposureOf(party, clock, availableParallelism()));
   }
   return found;
 }
 
-function labelExposures({ labels, margins }: RecordedTraining, { parties, membership }: ToldByScheme): LabelExposure[] {
+function labelExposures(
+  { labels, margins }: RecordedTraining,
+  { parties, membership }: SchemeDisclosure,
+): LabelExposure[] {
   const { membersAreSent } = membership;
   return parties.map(({ name, transcript, people }) => ({
     party: name,

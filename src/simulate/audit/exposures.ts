@@ -1,4 +1,4 @@
-/** What an audit of a job has found, as the party's page and report show it. */
+/** The result of a job's audit in the form that the party's page and report show. */
 import { membershipFlag, recordedMembership } from "../../record/membership.ts";
 import type { AuditResult, LabelExposure, PartyExposure } from "../../privacy/attack/audit-result.ts";
 import type { ColumnExposure, Exposure } from "../../record/exposure.ts";
@@ -32,7 +32,7 @@ function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Ex
   };
 }
 
-/** Scoring adds to training: whoever knows both knows at least what either tells. */
+/** Scoring adds to training: together they reveal at least as much as either alone. */
 function keptColumn({ name, bins, bits, certain, left }: PartyExposure["columns"][number]): ColumnExposure {
   const [outcomes, sums, scoring] = [left.outcomes, left.sums, left.scoring].map((open) => Math.max(0, bits - open));
   return {

@@ -8,8 +8,8 @@ import type { TranscriptLine } from "../../record/transcript-lines.ts";
 import { askedNodes, type KeptJob, keptSplits } from "./kept-transcript.ts";
 
 /**
- * Of a job that hid members from this party: what won splits told of everybody is known, and how many sums were asked
- * for; what these tell is not, since they are of nobody knows whom.
+ * Exposure in a job that hid node members from this party. It knows the outcomes it sent for all instances and how many
+ * sums were requested, but not the instances in them, so attacks on sums are not run.
  */
 export function hiddenExposure(
   lines: readonly TranscriptLine[],
@@ -33,7 +33,7 @@ export function hiddenExposure(
       },
       splits: keptSplits(lines),
       sideAt: () => ({ feature: 0, bins: new Uint8Array(0) }),
-      noise: null, // nothing of sums is tried
+      noise: null, // attacks on sums are not run
       tellsScoring: !job.maskedScoring,
       membership: membershipFacts.hidden,
       sumsAnswered: asked.reduce((sum, { nodes }) => sum + nodes * 2 * job.outputs, 0),

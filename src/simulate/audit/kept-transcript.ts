@@ -1,4 +1,4 @@
-/** The transcript that a job has left in its folder, as the attacks take it. */
+/** Reads the transcript in a job's folder into the input of the attacks. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { rootId } from "../../gbdt/tree/grow.ts";
 import type { OwnSplit } from "../../privacy/attack/recorder.ts";
@@ -6,7 +6,7 @@ import type { SeenNode } from "../../privacy/attack/transcript.ts";
 import type { KeptColumn, TranscriptLine } from "../../record/transcript-lines.ts";
 import { isSet, partition } from "../../wire/bitmap.ts";
 
-/** Who is in a node, who of them is summed, and who went left where the party won it. */
+/** The members of a node, those of them that are summed, and those that went left where the party won the split. */
 export type KeptNode = Pick<SeenNode, "id" | "parent" | "instances" | "summed"> & {
   readonly depth: number;
   readonly left: Uint32Array | null;
@@ -23,7 +23,7 @@ export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, "base64"));
 }
 
-/** The last line of a kind: what was said again counts. */
+/** The last line of a kind: later lines replace earlier ones. */
 export function lastOf<K extends TranscriptLine["kind"]>(
   lines: readonly TranscriptLine[],
   kind: K,
@@ -31,7 +31,7 @@ export function lastOf<K extends TranscriptLine["kind"]>(
   return lines.findLast((line): line is Extract<TranscriptLine, { kind: K }> => line.kind === kind);
 }
 
-/** The party's own splits of the model. */
+/** The model's splits that belong to this party. */
 export function keptSplits(lines: readonly TranscriptLine[]): OwnSplit[] {
   return lines.flatMap((line): OwnSplit[] =>
     line.kind === "split"
@@ -40,21 +40,21 @@ export function keptSplits(lines: readonly TranscriptLine[]): OwnSplit[] {
   );
 }
 
-/** Of a peer, in the order of their numbers. */
-export function keptTrees(lines: readonly TranscriptLine[], peer: string, people: number): KeptTree[] {
-  const everybody = Uint32Array.from({ length: people }, (_, i) => i);
-  const trees = new Map<number, GrownAgain>();
-  let sampled = everybody;
+/** A peer's trees in ascending order. */
+export function keptTrees(lines: readonly TranscriptLine[], peer: string, rowCount: number): KeptTree[] {
+  const allRows = Uint32Array.from({ length: rowCount }, (_, i) => i);
+  const trees = new Map<number, TreeReplay>();
+  let sampled = allRows;
   for (const line of lines) {
     if (line.kind !== "tree" && line.kind !== "node" && line.kind !== "outcome") continue;
     if (line.peer !== peer) continue;
     if (line.kind === "tree") {
       const bitmap = bytesOf(line.sampled);
-      sampled = bitmap.length === 0 ? everybody : everybody.filter((i) => isSet(bitmap, i));
-      // Grown again: what came of it before does not count, nor what came after it.
+      sampled = bitmap.length === 0 ? allRows : allRows.filter((i) => isSet(bitmap, i));
+      // The tree is grown again: discard its earlier lines, and those of later trees.
       for (const tree of trees.keys()) if (tree >= line.tree) trees.delete(tree);
     }
-    const tree = trees.get(line.tree) ?? new GrownAgain(everybody, sampled);
+    const tree = trees.get(line.tree) ?? new TreeReplay(allRows, sampled);
     trees.set(line.tree, tree);
     if (line.kind === "node") tree.place(line);
     if (line.kind === "outcome") tree.split(line.node, bytesOf(line.left));
@@ -62,7 +62,7 @@ export function keptTrees(lines: readonly TranscriptLine[], peer: string, people
   return [...trees].map(([tree, grown]) => ({ tree, nodes: grown.nodes })).sort((a, b) => a.tree - b.tree);
 }
 
-/** Of a peer, per tree how many nodes were asked for; of a tree that was grown again the last time counts. */
+/** Nodes that a peer requested per tree; of a tree that was grown again, the last time counts. */
 export function askedNodes(
   lines: readonly TranscriptLine[],
   peer: string,
@@ -70,7 +70,7 @@ export function askedNodes(
   const trees = new Map<number, number>();
   for (const line of lines) {
     if ((line.kind !== "tree" && line.kind !== "asked") || line.peer !== peer) continue;
-    // A tree begins with its root; transcripts of 0.6 say so in a line of its own before.
+    // A tree begins with its root; transcripts of 0.6 have a separate line for that before it.
     if (line.kind === "tree" || line.node === rootId)
       for (const tree of trees.keys()) if (tree >= line.tree) trees.delete(tree);
     trees.set(line.tree, (trees.get(line.tree) ?? 0) + (line.kind === "asked" ? 1 : 0));
@@ -78,13 +78,13 @@ export function askedNodes(
   return [...trees].map(([tree, nodes]) => ({ tree, nodes })).sort((a, b) => a.tree - b.tree);
 }
 
-class GrownAgain {
+class TreeReplay {
   readonly #isSummed: ReadonlySet<number> | null;
   readonly #nodes = new Map<number, KeptNode>();
 
-  constructor(everybody: Uint32Array, sampled: Uint32Array) {
-    this.#isSummed = sampled === everybody ? null : new Set(sampled);
-    this.#add({ id: 0, parent: -1, depth: 0 }, everybody);
+  constructor(allRows: Uint32Array, sampled: Uint32Array) {
+    this.#isSummed = sampled === allRows ? null : new Set(sampled);
+    this.#add({ id: 0, parent: -1, depth: 0 }, allRows);
   }
 
   get nodes(): KeptNode[] {
@@ -114,7 +114,7 @@ class GrownAgain {
   }
 }
 
-/** Thresholds and names are not kept: the attacks look at bins. */
+/** Thresholds and category names are not in the transcript: the attacks use bins. */
 export function keptFeature({ name, binCount, hasMissing, oneHot, monotone, bins }: KeptColumn): BinnedFeature {
   const bytes = bytesOf(bins);
   const binned = new Uint16Array(bytes.buffer, 0, Math.floor(bytes.length / 2));

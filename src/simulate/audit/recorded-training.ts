@@ -20,15 +20,15 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import { type OnePlaceJob, withValidation } from "../comparison.ts";
 import { simulatedSecret } from "../federation.ts";
 
-/** What a defence may change. */
+/** The parts of a job that a defence may change. */
 export interface AuditedJob extends Omit<OnePlaceJob, "start"> {
   /** Of all parties, the active one first. */
   readonly names: readonly string[];
   readonly test: readonly PartyTable[];
 }
 
-/** What one scheme would have told of each passive party. */
-export interface ToldByScheme {
+/** What one scheme would have revealed about each passive party. */
+export interface SchemeDisclosure {
   readonly scheme: string;
   readonly membership: MembershipFacts;
   readonly parties: readonly AttackedParty[];
@@ -36,14 +36,14 @@ export interface ToldByScheme {
 
 export interface RecordedTraining {
   /** The job's own scheme first. */
-  readonly schemes: readonly [ToldByScheme, ...ToldByScheme[]];
+  readonly schemes: readonly [SchemeDisclosure, ...SchemeDisclosure[]];
   readonly labels: Float64Array;
   /** Null unless labels are 0 and 1, with one score each. */
   readonly margins: Float64Array | null;
   readonly testAuc: number | null;
 }
 
-/** @param others names of schemes to record beside the job's own: members, orders and sides are told otherwise there */
+/** @param others names of schemes to record as well: they reveal members, candidate orders and sides differently */
 export async function trainRecorded(audited: AuditedJob, others: readonly string[] = []): Promise<RecordedTraining> {
   const { names } = audited;
   const { tables, rows } = withValidation(audited);
@@ -51,8 +51,8 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
   const { training, privacy: defences } = job;
   const noise = noiseIn(job);
   const features = tables.map((table) => binTable(table, binningOf(job), rows.training));
-  const everybody = rowNumbers(rows.count);
-  const summed = rows.training ?? everybody;
+  const allRows = rowNumbers(rows.count);
+  const summed = rows.training ?? allRows;
   const recorded = [job.scheme, ...others].map(schemeNamed).map(({ name, membership: protocol }) => {
     const membership = factsOfJob(protocol, defences.hidden_outcomes);
     const recorders = features.slice(1).map(
@@ -61,7 +61,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
           owner: i + 1,
           features: own,
           permutationSecret: osRandom.fill(new Uint8Array(32)),
-          skippedBins: membership.membersAreSent ? mostFrequentBins(own, everybody) : middleBins(own, summed),
+          skippedBins: membership.membersAreSent ? mostFrequentBins(own, allRows) : middleBins(own, summed),
           sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
           membership,
         }),
@@ -116,7 +116,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
   };
 }
 
-function nonEmpty(schemes: readonly ToldByScheme[]): readonly [ToldByScheme, ...ToldByScheme[]] {
+function nonEmpty(schemes: readonly SchemeDisclosure[]): readonly [SchemeDisclosure, ...SchemeDisclosure[]] {
   const [first, ...rest] = schemes;
   return [first, ...rest];
 }

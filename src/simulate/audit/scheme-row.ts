@@ -1,16 +1,16 @@
-/** What one training tells with each scheme: a row of the audit. */
+/** What one training reveals with each scheme: a row of the audit. */
 import type { LabelExposure, PartyExposure, SchemeExposure } from "../../privacy/attack/audit-result.ts";
 import type { MembershipFacts } from "../../base/membership.ts";
 
-/** What attacks have found of what a scheme tells. */
-export interface FoundOfScheme {
+/** The results of the attacks on what a scheme reveals. */
+export interface AttackedScheme {
   readonly scheme: string;
   readonly membership: MembershipFacts;
   readonly parties: readonly PartyExposure[];
   readonly labels: readonly LabelExposure[];
 }
 
-export function schemeRow(found: FoundOfScheme, isOfJob: boolean, isNoisy: boolean): SchemeExposure {
+export function schemeRow(found: AttackedScheme, isOfJob: boolean, isNoisy: boolean): SchemeExposure {
   const { parties, labels, scheme, membership } = found;
   const of = (valueOf: (party: PartyExposure) => number): number => mean(parties.map(valueOf)) ?? 0;
   const both = (valueOf: (party: PartyExposure, channel: "outcomes" | "sums") => number) => ({
@@ -32,7 +32,7 @@ export function schemeRow(found: FoundOfScheme, isOfJob: boolean, isNoisy: boole
   };
 }
 
-/** Of labels, by the better way to guess them. */
+/** The better of the two label attacks. */
 export function bestGuess(labels: readonly LabelExposure[]): number | null {
   return mean(labels.flatMap(({ guess }) => (guess ? [Math.max(guess.without.auc, guess.withLabels.auc)] : [])));
 }

@@ -1,4 +1,4 @@
-/** What could be changed about a job so that it gives less away: the rows of `tandem audit --what-if`. */
+/** Changes to a job that make it reveal less: the rows of `tandem audit --what-if`. */
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import type { Defence } from "../../privacy/defences/defence.ts";
 import {
@@ -15,13 +15,13 @@ import type { AuditedJob } from "./recorded-training.ts";
 
 export interface WhatIfJob {
   readonly name: string;
-  /** The job with it; null: the job has it already, or it does not apply. */
+  /** The changed job; null: the job has the change already, or it does not apply. */
   change(audited: AuditedJob): AuditedJob | null;
 }
 
 const guarded = defencesIn("guarded");
 
-/** Each defence alone as the preset has it, the presets, and what training can do. */
+/** Each defence alone with the preset's value, the presets, and training parameters. */
 export const whatIfs: readonly WhatIfJob[] = [
   ...defenceNames.flatMap(alone),
   ...presets.filter((preset) => preset !== "exact").map((preset) => one(`privacy ${preset}`, defencesIn(preset))),
@@ -59,7 +59,7 @@ function auditOf(name: DefenceName): Defence["audit"] {
   return audit;
 }
 
-/** Whether a training reveals something else with it, as far as an audit measures that. */
+/** Whether the defence changes what training reveals, as far as an audit measures it. */
 export function changesTraining(name: DefenceName): boolean {
   const how = auditOf(name);
   return how !== "none" && how !== "scoring";
