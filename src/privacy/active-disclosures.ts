@@ -1,4 +1,4 @@
-/** What the active party learns of a passive one. */
+/** What the active party learns about a passive one. */
 import { formatCount } from "../base/text/format.ts";
 import { areOff } from "../gbdt/split/offered-candidates.ts";
 import { minimumsWithNoise } from "../gbdt/split/tree-noise.ts";
@@ -17,7 +17,7 @@ import {
 } from "./disclosure-bounds.ts";
 import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
 
-/** Revealed later, with the finished model: not by the job, but by taking part in it. */
+/** Revealed by later use of the model, not by the job itself. */
 const afterwards = "not in the job: with the model that it makes";
 
 export const activeDisclosures = {
@@ -30,7 +30,7 @@ export const activeDisclosures = {
       present([facts.trees], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
         unit: "sums of unnamed candidates",
-        note: `${candidateNote(facts)}; ${whatSumsTell(facts)}`,
+        note: `${candidateNote(facts)}; ${whatSumsReveal(facts)}`,
       }),
   },
   candidates: {
@@ -64,7 +64,7 @@ export const activeDisclosures = {
       present([facts.trees, facts.defences.answer_noise > 0 ? 0 : 1], {
         atMost: product(facts.trees, splitsMax(facts), candidatesMax(facts)),
         unit: "ranks of unnamed candidates",
-        note: "once per node that is split; one that has the sums of all trees can compute most of it",
+        note: "once per node that is split; most of it can be computed from the sums of all trees",
       }),
   },
   candidateLinks: {
@@ -74,7 +74,7 @@ export const activeDisclosures = {
       present([facts.trees, linked(facts)], {
         atMost: candidatesMax(facts),
         unit: "unnamed candidates",
-        note: either(facts, "each stands at one place in all trees; without hidden members counts tell it mostly"),
+        note: either(facts, "each has one position in all trees; without hidden members counts reveal most of this"),
       }),
   },
   drawnTogether: {
@@ -146,7 +146,7 @@ export const activeDisclosures = {
       "for each instance of the job",
     extent: (facts) =>
       facts.hasStart && !masksScoring(facts)
-        ? { atMost: null, unit: "outcomes", note: "one per split of the party's in the earlier model and person" }
+        ? { atMost: null, unit: "outcomes", note: "one per person and split of the party in the earlier model" }
         : null,
   },
   alignedPartyIds: {
@@ -177,7 +177,7 @@ export const activeDisclosures = {
         ? {
             atMost: null,
             unit: "scores",
-            note: `${facts.predictedRows ?? "some"} test rows, and whoever is scored later`,
+            note: `${facts.predictedRows ?? "some"} test rows, and all people scored later`,
           }
         : null,
   },
@@ -218,12 +218,12 @@ function linked({ memberships }: DisclosureFacts): number {
   return memberships.filter(({ candidatesAreLinked }) => candidatesAreLinked).length;
 }
 
-/** What is said of a job that may be of either kind. */
+/** The note, with a condition where the job's scheme may or may not hide members. */
 function either(facts: DisclosureFacts, note: string): string {
   return linked(facts) < facts.memberships.length ? `if the job's scheme hides members; ${note}` : note;
 }
 
-/** Why candidates may be withheld. Who cannot count a node's people withholds by all who are summed. */
+/** Why candidates may be suppressed. Where members are hidden, minimums count all summed instances, not a node's. */
 function smallGroups(facts: DisclosureFacts): readonly string[] {
   const { defences, peopleMin: agreed = 1, passiveParty, memberships } = facts;
   const isNoisy = defences.answer_noise > 0;
@@ -231,7 +231,7 @@ function smallGroups(facts: DisclosureFacts): readonly string[] {
   if (passiveParty.minimums === null)
     return peopleMin > 1
       ? [`fewer than ${peopleMin} people on a side or between neighbours, or what the party's own policy asks for`]
-      : ["only if the party's policy sets minimums, which is not told beforehand"];
+      : ["only if the party's policy sets minimums, which are not sent beforehand"];
   const minimums = minimumsWithNoise(passiveParty.minimums, isNoisy);
   const { perNode, perCandidate, between = 1 } = minimums;
   if (areOff(minimums)) return [];
@@ -239,26 +239,26 @@ function smallGroups(facts: DisclosureFacts): readonly string[] {
   if (memberships.some(({ membersAreSent }) => membersAreSent))
     return [`fewer than ${perCandidate} people on a side${neighbours}, or ${perNode} in a node`];
   return [
-    `fewer than ${perCandidate} people on a side${neighbours}, among all who are summed; never by who is in a node`,
-    ...(perNode > 1 ? [`the active party is told to ask about no node of fewer than ${perNode}, and keeps to it`] : []),
+    `fewer than ${perCandidate} people on a side${neighbours}, among all summed instances, whichever node they are in`,
+    ...(perNode > 1 ? [`the active party is asked to request no node of fewer than ${perNode}`] : []),
   ];
 }
 
-/** What is withheld below a split shows which candidates are in one group. */
+/** Candidates that are suppressed below a split show which candidates are in one group. */
 function closedGroups({ groups = 0 }: DisclosureFacts): readonly string[] {
   if (groups === 0) return [];
   const when = groups === null ? "in a job with interaction groups " : "";
-  return [`${when}below a split candidates of closed groups, which shows what belongs to a group`];
+  return [`${when}candidates of closed groups below a split, which shows which candidates share a group`];
 }
 
-function whatSumsTell({ defences: { answer_noise: answerNoise }, memberships }: DisclosureFacts): string {
+function whatSumsReveal({ defences: { answer_noise: answerNoise }, memberships }: DisclosureFacts): string {
   const countsAreSent = memberships.some((facts) => facts.countsAreSent);
   if (answerNoise > 0) {
-    // Where members are hidden, noise is keyed by the node's number and the try at its round.
-    const again = countsAreSent ? "" : "; a round that is redone draws it anew";
+    // Where members are hidden, noise is keyed by the node's number and the attempt at its round.
+    const again = countsAreSent ? "" : "; a repeated round draws new noise";
     return `with noise of deviation ${answerNoise}, in gradients of one person, and without counts${again}`;
   }
-  return `assume that they tell which bin people are in${countsAreSent ? "" : ", though counts are not told"}`;
+  return `assume that they reveal which bin people are in${countsAreSent ? "" : ", though counts are not sent"}`;
 }
 
 export function scored({ passiveParty: { scoringIdsMax: most } }: DisclosureFacts, unit: string): Extent | null {

@@ -1,11 +1,11 @@
-/** How much of something a job can have at most: nodes, splits, candidates, sampled instances. Null: not known. */
+/** Upper bounds of a job: nodes, splits, candidates, sampled instances. Null: not known. */
 import { formatCount } from "../base/text/format.ts";
 import { nodesAskedMax } from "../gbdt/tree/grow.ts";
 import type { Defence } from "./defences/defence.ts";
 import { defenceNames, defences, isOn } from "./defences/defences.ts";
 import type { DisclosureFacts, Extent } from "./disclosure-entry.ts";
 
-/** What the job's defences say of a disclosure. */
+/** Notes of the job's defences about a disclosure. */
 export function defenceNotes(disclosure: string, facts: Pick<DisclosureFacts, "defences">): readonly string[] {
   return defenceNames.flatMap((name) => {
     const { notes }: Defence = defences[name];
@@ -15,19 +15,19 @@ export function defenceNotes(disclosure: string, facts: Pick<DisclosureFacts, "d
 }
 
 /**
- * Scores are sent, and no outcome of a split: of test rows, of a start model, and of instances that are scored later.
- * Null: either may be.
+ * Whether scores are sent instead of outcomes of splits: for test rows, a start model, and instances scored later.
+ * Null: a policy, under which both are possible.
  */
 export function masksScoring({ defences: { masked_scoring: isMasked }, isPolicy }: DisclosureFacts): boolean | null {
   return isMasked || (isPolicy === true ? null : false);
 }
 
-/** Null where one of the numbers that it is made of is zero: there is nothing of it. */
+/** Null where a factor is zero: the job does not have this disclosure. */
 export function present(factors: readonly (number | null)[], extent: Extent | null): Extent | null {
   return factors.includes(0) ? null : extent;
 }
 
-/** @param condition what makes a feature one of them, where their number is not known */
+/** @param condition which features these are, where their number is not known */
 export function someFeatures(count: number | null, condition: string): Extent | null {
   return present([count], { atMost: count, unit: "features", ...(count === null ? { note: condition } : {}) });
 }
@@ -36,7 +36,7 @@ export function product(...factors: readonly (number | null)[]): number | null {
   return factors.reduce((total, factor) => (total === null || factor === null ? null : total * factor), 1);
 }
 
-/** Nodes of a tree at which candidates are compared: all that are not on the last level. */
+/** Nodes of a tree at which candidates are compared: all except the last level. */
 export function nodesMax({ depth, leaves }: DisclosureFacts): number | null {
   return smallest(depth === 0 ? null : 2 ** depth - 1, leaves === 0 ? null : 2 * leaves - 1);
 }
@@ -45,7 +45,7 @@ export function splitsMax({ depth, leaves }: DisclosureFacts): number | null {
   return smallest(depth === 0 ? null : 2 ** depth - 1, leaves === 0 ? null : leaves - 1);
 }
 
-/** Nodes of a tree that a passive party is asked about: the root and a child of each pair, or both of them. */
+/** Nodes of a tree that are requested from a passive party: the root and one child of each pair, or both. */
 export function nodesAsked(facts: DisclosureFacts): number | null {
   const { depth, leaves, columnsAreSampled } = facts;
   if (depth === 0 && leaves === 0) return null;
@@ -53,35 +53,35 @@ export function nodesAsked(facts: DisclosureFacts): number | null {
   return nodesAskedMax({ maxDepth: depth, maxLeaves: leaves }, { byLevel: rate, byNode: rate });
 }
 
-/** Sides of one instance that the active party gets in a tree: one per level, or of every split. */
+/** Sides of one instance that the active party receives in a tree: one per level, or one per split. */
 export function sidesMax(facts: DisclosureFacts): number | null {
   return coverAll(facts) ? splitsMax(facts) : levelsMax(facts);
 }
 
-/** Outcomes of a split may be of all instances. */
+/** Whether outcomes of a split may cover all instances of the job. */
 export function coverAll({ memberships }: DisclosureFacts): boolean {
   return memberships.some(({ outcomesCover }) => outcomesCover === "all instances");
 }
 
-/** Levels of splits. */
+/** Levels of splits in a tree. */
 export function levelsMax({ depth, leaves }: DisclosureFacts): number | null {
   return smallest(depth === 0 ? null : depth, leaves === 0 ? null : leaves - 1);
 }
 
-/** Those whose children may be split further: passive parties are told who goes where. */
-export function levelsToldMax(facts: DisclosureFacts): number | null {
+/** Levels whose children may be split further: only their partitions are sent to passive parties. */
+export function levelsSentMax(facts: DisclosureFacts): number | null {
   const levels = levelsMax(facts);
   return levels === null ? null : levels - 1;
 }
 
-/** Null: there is no limit that is known. */
+/** Null: no limit is known. */
 export function smallest(...limits: readonly (number | null)[]): number | null {
   const known = limits.filter((limit) => limit !== null);
   return known.length === 0 ? null : Math.min(...known);
 }
 
 /**
- * Thresholds in both directions of missing values, as gbdt/split/candidate.ts counts them with a monotone constraint.
+ * Each threshold with both default directions, as gbdt/split/candidate.ts counts them with a monotone constraint.
  */
 export function candidatesMax({ passiveParty: { candidates, features }, binsMax }: DisclosureFacts): number | null {
   return candidates ?? (features === null ? null : 2 * binsMax * features);
@@ -90,15 +90,13 @@ export function candidatesMax({ passiveParty: { candidates, features }, binsMax 
 export function candidateNote(facts: DisclosureFacts): string {
   const known = candidatesMax(facts);
   const many =
-    known === null
-      ? `${formatCount(2 * facts.binsMax)} candidates per feature that it brings`
-      : `${formatCount(known)} candidates`;
+    known === null ? `${formatCount(2 * facts.binsMax)} candidates per feature` : `${formatCount(known)} candidates`;
   const nodes = nodesMax(facts);
   const where = nodes === null ? "the nodes" : `up to ${formatCount(nodes)} nodes`;
   return `up to ${many}, at ${where} of each of ${formatCount(facts.trees)} trees`;
 }
 
-/** Instances whose gradients are encrypted in a round; validation rows never are. */
+/** Instances whose gradients are encrypted in a gradient round; those of validation rows never are. */
 export function sampleMax({ instances: all, validationRows, sampling }: DisclosureFacts): number | null {
   if (all === null) return null;
   const instances = all - (validationRows ?? 0);

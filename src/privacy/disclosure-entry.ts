@@ -1,22 +1,22 @@
-/** What a disclosure is, and what is known of a job before it starts. */
+/** A disclosure, and what is known about a job before it starts. */
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { MembershipFacts } from "../base/membership.ts";
 import type { Defences } from "./defences/defences.ts";
 
-/** What is known of a job before it starts. Numbers are upper bounds; null: the party that asks cannot know it. */
+/** What is known about a job before it starts. Numbers are upper bounds; null: not known to the party that asks. */
 export interface DisclosureFacts {
   readonly active: string;
   readonly passive: string;
-  /** The trees that passive parties take part in, and the rounds that these are. */
+  /** The trees and gradient rounds that passive parties take part in. */
   readonly trees: number;
   readonly rounds: number;
-  /** Training goes on from a model that the parties have made before. */
+  /** Training continues a start model. */
   readonly hasStart: boolean;
-  /** The job's, or those that a policy demands. */
+  /** The job's, or those that a policy requires. */
   readonly defences: Defences;
-  /** The defences are a policy's: jobs may have more. */
+  /** The defences are those a policy requires: jobs may have more. */
   readonly isPolicy?: boolean;
-  /** Rounds of the active party alone, before them. */
+  /** Rounds before those, trained by the active party alone. */
   readonly localRounds: number;
   /** 0: no limit but that of leaves. */
   readonly depth: number;
@@ -25,9 +25,9 @@ export interface DisclosureFacts {
   readonly binsMax: number;
   /** The protocols that the job may be trained with. */
   readonly memberships: readonly MembershipFacts[];
-  /** Where members are hidden: requests name the parent and sibling of a node all the same. */
+  /** Where members are hidden: requests still name the parent and sibling of a node. */
   readonly treeShapeIsSent: boolean;
-  /** What the gradients are encrypted with, in words. */
+  /** Description of the key that gradients are encrypted with. */
   readonly key: string;
   readonly instances: number | null;
   readonly ciphertextsPerInstance: number | null;
@@ -37,16 +37,16 @@ export interface DisclosureFacts {
   /** 0: one output. */
   readonly classes: number | null;
   readonly validationRows: number | null;
-  /** People who are predicted at the end. */
+  /** Instances that are predicted at the end. */
   readonly predictedRows: number | null;
-  /** Null: the files list the same people in the same order. */
+  /** Null: the files list the same instances in the same order. */
   readonly alignment: { readonly activeIds: number | null; readonly passiveIds: number | null } | null;
-  /** People that the job asks of each side of a candidate, and between neighbours; 1 or left out: no minimum. */
+  /** Minimum of instances on each side of a candidate, and between neighbours; 1 or left out: no minimum. */
   readonly peopleMin?: number;
-  /** People that a category needs on average before sets are named; left out: only the active party knows. */
+  /** Instances that a category needs on average before sets are named; left out: only the active party knows. */
   readonly categoryPeopleMin?: number;
-  /** Whether the active party tells what a party's own features add to people's scores; left out: not known. */
-  readonly tellsContributions?: boolean;
+  /** Whether the active party sends a party the contributions of its own features; left out: not known. */
+  readonly sendsContributions?: boolean;
   /** Interaction groups of the job; null: there may be some. 0 or left out: none. */
   readonly groups?: number | null;
   readonly passiveParty: PassiveFacts;
@@ -58,24 +58,24 @@ export type Sampling =
   | { readonly method: "goss"; readonly topFraction: number; readonly otherFraction: number }
   | { readonly method: "folds"; readonly folds: number };
 
-/** A passive party's own side; null where only itself knows. */
+/** What a passive party knows about itself; null: known to no other party. */
 export interface PassiveFacts {
   readonly features: number | null;
   readonly candidates: number | null;
   readonly constrainedFeatures: number | null;
   /** Features that are split in sets of categories. */
   readonly groupedFeatures: number | null;
-  /** In words: its own features with categories of few people. Left out: not known. */
+  /** Descriptions of its own features that have categories with few instances. Left out: not known. */
   readonly smallCategories?: readonly string[];
   readonly minimums: Minimums | null;
   readonly scoringIdsMax: number | "refused" | null;
   /** Scores may be explained; left out: not known. */
   readonly explains?: boolean;
-  /** It takes what its own features add to people's scores; left out: not known. */
+  /** It accepts the contributions of its own features to scores; left out: not known. */
   readonly takesContributions?: boolean;
 }
 
-/** How much of a disclosure a job can have, null where that cannot be known; and what else is to be said of it. */
+/** Upper bound of a disclosure in a job, null where it cannot be known, with a remark. */
 export interface Extent {
   readonly atMost: number | null;
   readonly unit: string;
@@ -84,7 +84,7 @@ export interface Extent {
 
 export interface DisclosureEntry {
   readonly learner: "active" | "passive";
-  /** As docs/leakage.md says it, word for word (a test compares). */
+  /** Verbatim from docs/leakage.md (a test compares). */
   readonly what: string;
   /** Null: not in this job. */
   readonly extent: (facts: DisclosureFacts) => Extent | null;

@@ -1,4 +1,4 @@
-/** One disclosure in words, with how much of it there can be. Runs in browsers too. */
+/** One disclosure as text, with its upper bound. Runs in browsers too. */
 import { formatCount } from "../base/text/format.ts";
 import type { Disclosure } from "./disclosures.ts";
 

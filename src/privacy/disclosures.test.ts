@@ -43,7 +43,7 @@ test("the table has every @reveals tag of the code and every entry of the ledger
   }
 });
 
-test("what is counted and has no bound is disclosed without one, where there are trees", () => {
+test("a ledger entry without a bound is disclosed without one, where there are trees", () => {
   const field = {
     learner: "active",
     what: "a checksum of a node's candidates",
@@ -56,7 +56,7 @@ test("what is counted and has no bound is disclosed without one, where there are
   expect(checksums?.extent({ ...plain, trees: 0 })).toBeNull();
 });
 
-test("the table and the lists of docs/leakage.md have the same items, in the page's words", () => {
+test("the table and the lists of docs/leakage.md have the same items, verbatim", () => {
   for (const learner of ["active", "passive"] as const) {
     const items = itemsOf(learner);
     expect(items.length).toBeGreaterThan(8);
@@ -149,27 +149,27 @@ test("every disclosure is either revealed or absent, and numbers follow from the
   const all = found(plain);
   expect(all.candidateSums?.atMost).toBe(4 * 7 * 30); // trees, nodes of three levels, candidates
   expect(all.splitOutcomes?.atMost).toBe(4 * 3 * 100);
-  expect(all.directions?.atMost).toBe(4 * 2 * 100); // nobody is told who goes where into leaves
+  expect(all.directions?.atMost).toBe(4 * 2 * 100); // partitions into leaves are not sent
   expect(all.encryptedGradients).toMatchObject({ atMost: 400, learner: "shop", about: "bank" });
 });
 
 const hidden = { ...plain, memberships: [membershipFacts.hidden], key: "lattices" };
 
-test("where members are hidden nobody is told them, and won splits tell a side of everybody", () => {
+test("where members are hidden they are not sent, and won splits reveal a side of every instance", () => {
   const all = found(hidden);
   expect(all.memberships ?? all.directions ?? all.sampled ?? null).toBeNull();
   expect(found({ ...hidden, sampling: { method: "goss", topFraction: 0.2, otherFraction: 0.1 } }).sampled).toBe(
     undefined,
   );
-  expect(all.splitOutcomes?.atMost).toBe(4 * 7 * 100); // trees, splits, everybody
+  expect(all.splitOutcomes?.atMost).toBe(4 * 7 * 100); // trees, splits, instances
   expect(all.splitOutcomes?.note).toContain("in the node or not");
   expect(all.candidateLinks?.atMost).toBe(30);
-  expect(all.candidateSums?.note).toMatch(/counts are not told$/);
+  expect(all.candidateSums?.note).toMatch(/counts are not sent$/);
   expect(all.nodesAsked).toMatchObject({ atMost: 4 * 4, learner: "shop", about: "bank" });
   expect(disclosuresOf(hidden).absent).toEqual(expect.arrayContaining(["drawnTogether", "nodePlaces"]));
 });
 
-test("where a policy allows both, the most that either tells is said", () => {
+test("where a policy allows both protocols, the disclosures of both are listed", () => {
   const names = Object.keys(
     found({ ...hidden, memberships: Object.values(membershipFacts), columnsAreSampled: null, treeShapeIsSent: true }),
   );
@@ -177,7 +177,7 @@ test("where a policy allows both, the most that either tells is said", () => {
   expect(names).toEqual(expect.arrayContaining(ofEither));
 });
 
-test("with noise no order of candidates is told", () => {
+test("with noise no order of candidates is sent", () => {
   expect(disclosuresOf({ ...plain, defences: { ...noDefences, answer_noise: 1 } }).absent).toContain("candidateOrders");
 });
 
@@ -198,7 +198,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     "uniform",
     { sampling: { method: "uniform", fraction: 0.5 } },
     "sampled",
-    { note: expect.stringContaining("evenly") as string },
+    { note: expect.stringContaining("uniformly") as string },
   ],
   ["folds", { sampling: { method: "folds", folds: 5 } }, "encryptedGradients", { atMost: 320 }],
   [
@@ -218,13 +218,13 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     { atMost: 2 },
   ],
   [
-    "what a set tells its owner",
+    "what a set reveals to its owner",
     { passiveParty: { ...plain.passiveParty, groupedFeatures: 2 } },
     "categoryWeights",
     { note: "a hint about labels; the active party may refuse categories with few people" },
   ],
   [
-    "what a set of few people tells its owner, as far as the active party lets it",
+    "what a set of few people reveals to its owner, where the active party permits it",
     {
       categoryPeopleMin: 5,
       passiveParty: { ...plain.passiveParty, groupedFeatures: 2, smallCategories: ["'town' has 3 of 9"] },
@@ -254,19 +254,19 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     { note: expect.stringMatching(/^fewer than 4 people .* own policy asks for$/) as string },
   ],
   [
-    "few thresholds",
+    "a limit on thresholds",
     { defences: { ...noDefences, max_thresholds: 3 } },
     "withheld",
     { note: "at most 3 different thresholds of each feature in all trees" },
   ],
   [
-    "outcomes of few thresholds",
+    "outcomes with a limit on thresholds",
     { defences: { ...noDefences, max_thresholds: 1 } },
     "splitOutcomes",
     { atMost: 4 * 3 * 100, note: expect.stringContaining("at most 1 threshold of each feature") as string },
   ],
   [
-    "scores of few thresholds",
+    "scores with a limit on thresholds",
     { defences: { ...noDefences, max_thresholds: 2 }, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9 } },
     "scoringOutcomes",
     { note: expect.stringMatching(/9 ids per request; at most 2 different thresholds/) as string },
@@ -278,7 +278,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     { note: expect.stringMatching(/with noise of deviation 10, .* and without counts$/) as string },
   ],
   [
-    "noise withholds sides of one person",
+    "noise suppresses sides of one instance",
     { defences: { ...noDefences, answer_noise: 10 } },
     "withheld",
     { note: expect.stringContaining("fewer than 2") as string },
@@ -290,7 +290,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
     { atMost: 4 * 7 * 30 },
   ],
   [
-    "nodes of whom both children are asked for",
+    "nodes whose children are both requested",
     { ...hiddenMembers, columnsAreSampled: true, treeShapeIsSent: true },
     "nodePlaces",
     { atMost: 4 * 7, note: expect.stringContaining("shape of trees") as string },
@@ -302,16 +302,16 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
       passiveParty: { ...plain.passiveParty, minimums: { perNode: 6, perCandidate: 5 } },
     },
     "withheld",
-    { note: expect.stringMatching(/fewer than 5 .* among all who are summed.*no node of fewer than 6/) as string },
+    { note: expect.stringMatching(/fewer than 5 .* among all summed instances.*no node of fewer than 6/) as string },
   ],
   [
     "noise where members are hidden",
     { ...hiddenMembers, defences: { ...noDefences, answer_noise: 3 } },
     "candidateSums",
-    { note: expect.stringMatching(/without counts; a round that is redone draws it anew$/) as string },
+    { note: expect.stringMatching(/without counts; a repeated round draws new noise$/) as string },
   ],
   [
-    "sides of members by transfer",
+    "sides of members by oblivious transfer",
     { memberships: [factsOfJob("hidden", true)] },
     "splitOutcomes",
     { atMost: 4 * 3 * 100 },
@@ -347,42 +347,42 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   expect(found({ ...plain, ...change })[name]).toMatchObject(expected);
 });
 
-test("masked scoring tells no outcome, whoever is scored when", () => {
+test("masked scoring reveals no outcome, in training and later", () => {
   const passiveParty = { ...plain.passiveParty, scoringIdsMax: 100 };
   const names = (isMasked: boolean): string[] => {
     const defences = isMasked ? masked : noDefences;
     return Object.keys(found({ ...plain, hasStart: true, predictedRows: 10, defences, passiveParty }));
   };
-  const told = ["predictionOutcomes", "startOutcomes", "scoringOutcomes", "scoringDefaults"];
-  expect(names(false)).toEqual(expect.arrayContaining(told));
-  expect(names(true).filter((name) => told.includes(name))).toEqual([]);
+  const ofOutcomes = ["predictionOutcomes", "startOutcomes", "scoringOutcomes", "scoringDefaults"];
+  expect(names(false)).toEqual(expect.arrayContaining(ofOutcomes));
+  expect(names(true).filter((name) => ofOutcomes.includes(name))).toEqual([]);
   expect(names(true)).toEqual(
     expect.arrayContaining(["maskedScores", "maskedConditions", "scoringHolds", "scoredIds"]),
   );
 });
 
-test("explanations tell what both sides allow, and nothing where scoring is masked", () => {
+test("explanations reveal what both sides allow, and nothing where scoring is masked", () => {
   const names = (party: Partial<PassiveFacts>, changes: Partial<DisclosureFacts> = {}): string[] =>
     Object.keys(found({ ...plain, ...changes, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9, ...party } }));
-  const told = ["featureTags", "ownContributions"];
-  expect(names({})).toEqual(expect.arrayContaining(told)); // a party that nobody knows
-  expect(names({ explains: true }, { tellsContributions: false })).toContain("featureTags");
+  const ofExplanations = ["featureTags", "ownContributions"];
+  expect(names({})).toEqual(expect.arrayContaining(ofExplanations)); // an unknown party
+  expect(names({ explains: true }, { sendsContributions: false })).toContain("featureTags");
   for (const [party, changes] of [
     [{ explains: false }, {}],
     [{}, { defences: masked }],
     [{ scoringIdsMax: "refused" }, {}],
   ] as const)
-    expect(names(party, changes).filter((name) => told.includes(name))).toEqual([]);
+    expect(names(party, changes).filter((name) => ofExplanations.includes(name))).toEqual([]);
   for (const [party, changes] of [
     [{ takesContributions: false }, {}],
-    [{}, { tellsContributions: false }],
+    [{}, { sendsContributions: false }],
   ] as const)
-    expect(names(party, changes).filter((name) => told.includes(name))).toEqual(["featureTags"]);
+    expect(names(party, changes).filter((name) => ofExplanations.includes(name))).toEqual(["featureTags"]);
   const { featureTags } = found({ ...plain, passiveParty: { ...plain.passiveParty, scoringIdsMax: 9 } });
   expect(featureTags?.note).toMatch(/without names, and nothing across trees$/);
 });
 
-test("with all rounds local nothing of the trees is told", () => {
+test("with all rounds local nothing about the trees is revealed", () => {
   const names = Object.keys(found({ ...plain, trees: 0, rounds: 0, localRounds: 4 }));
   expect(names.sort()).toEqual(["candidates", "consent", "instances", "parameters", "trainingRows"]);
 });
@@ -404,7 +404,7 @@ test("one block per party, absent only what no pair has, and the page at the end
   expect(text).toContain("up to 840 sums of unnamed candidates");
 });
 
-test("notes of defences are about disclosures that there are, and say something", () => {
+test("notes of defences are about existing disclosures, and not empty", () => {
   for (const name of defenceNames) {
     const { notes = {} }: Defence = defences[name];
     for (const [disclosure, note] of Object.entries(notes)) {

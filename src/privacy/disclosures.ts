@@ -1,8 +1,7 @@
 /**
- * What a job will reveal to whom, said before it starts: one table of all disclosures, in the words of docs/leakage.md,
- * each with the question whether this job has it and how much of it there can be. A test holds the table to the
- * `@reveals` tags of the code, to the ledger and to the page; the ledger counts afterwards what this table bounds
- * before.
+ * What a job will reveal to which party, known before it starts: one table of all disclosures, in the wording of
+ * docs/leakage.md, each with its upper bound in a job. A test compares the table with the `@reveals` tags of the code,
+ * the ledger and the page. The table bounds before a job what the ledger counts during it.
  */
 import type { LedgerFacts } from "../messages/call.ts";
 import { ledgerEntries } from "../messages/ledger.ts";
@@ -18,7 +17,7 @@ const bounded = { ...activeDisclosures, ...passiveDisclosures };
 
 export type DisclosureName = keyof typeof bounded | LedgerName;
 
-/** What is counted in the ledger is disclosed, also if no bound of it is known before the job. */
+/** Entries of the ledger are disclosures too, even where no bound is known before the job. */
 export const disclosureEntries: Readonly<Partial<Record<DisclosureName, DisclosureEntry>>> = {
   ...withoutBounds(ledgerEntries, Object.values<DisclosureEntry>(bounded)),
   ...bounded,
@@ -46,7 +45,7 @@ export interface Disclosure extends Extent {
   readonly what: string;
 }
 
-/** All disclosures between the active and one passive party, and those that this job does not have. */
+/** All disclosures between the active and one passive party, and the names of those that this job does not have. */
 export function disclosuresOf(facts: DisclosureFacts): {
   readonly reveals: readonly Disclosure[];
   readonly absent: readonly DisclosureName[];

@@ -23,20 +23,20 @@ function textOf(change: Partial<GaugedFacts>): string {
 }
 
 test("the number and what it means", () => {
-  expect(textOf({})).toBe("bank gets up to 0.027 exact sums per person of shop: they tell a part of its columns.");
-  expect(textOf({ trees: 10 })).toMatch(/0.0053 exact sums .* tell little/);
+  expect(textOf({})).toBe("bank gets up to 0.027 exact sums per person of shop: they reveal a part of its columns.");
+  expect(textOf({ trees: 10 })).toMatch(/0.0053 exact sums .* reveal little/);
   expect(textOf({ depth: 4 })).toMatch(/0.053 .* about half/);
   expect(textOf({ depth: 5 })).toMatch(/0.11 exact sums .* nearly all/);
   expect(textOf({ defences: { ...noDefences, answer_noise: 10 } })).toMatch(
-    /0.018 sums per person of shop, with noise: 'tandem audit' says/,
+    /0.018 sums per person of shop, with noise: 'tandem audit' shows/,
   );
-  expect(textOf({ defences: { ...noDefences, answer_noise: 0.01 }, depth: 6 }), "noise that hides nobody").toMatch(
+  expect(textOf({ defences: { ...noDefences, answer_noise: 0.01 }, depth: 6 }), "noise that hides no instance").toMatch(
     /exact sums .* nearly all/,
   );
   expect(textOf({ validationRows: 20_250 }), "sums are over a tenth").toMatch(/0.27 exact sums .* nearly all/);
 });
 
-test("nothing where it cannot be known", () => {
+test("no text where the number cannot be known", () => {
   expect(textOf({ instances: null })).toBe("");
   expect(textOf({ depth: 0 })).toBe("");
 });

@@ -1,14 +1,16 @@
-/** How much of a passive party's columns a job's sums may give away, in one number and its word, before it starts. */
+/**
+ * Estimates before a job starts how much its sums may reveal about a passive party's columns: a number and its meaning.
+ */
 import type { DisclosureFacts } from "./disclosure-entry.ts";
-import { sumsWord } from "./spending.ts";
-import { hidesPeople, treeSpendingMax } from "./tree-spending.ts";
+import { reachOfSums } from "./spending.ts";
+import { hidesSingleInstances, treeSpendingMax } from "./tree-spending.ts";
 
 export interface JobGauge {
   readonly active: string;
   readonly passive: string;
-  /** Numbers in sums, per candidate and person, at most. */
+  /** Upper bound of the numbers in sums, per candidate and instance. */
   readonly sumsPerPerson: number;
-  /** The sums have noise that hides people. */
+  /** The sums have enough noise to hide single instances. */
   readonly isNoisy: boolean;
 }
 
@@ -27,12 +29,12 @@ export type GaugedFacts = Pick<
   | "columnsAreSampled"
 >;
 
-/** Null where the number of people is not known yet, or nothing bounds a tree. */
+/** Null where the number of instances is not known yet, or the size of trees has no limit. */
 export function gaugeOf(facts: GaugedFacts): JobGauge | null {
   const { active, passive, instances, validationRows, trees, depth, leaves, classes, defences } = facts;
   const answerNoise = defences.answer_noise;
   if (instances === null || instances === 0 || (depth === 0 && leaves === 0)) return null;
-  // Of several protocols the one whose sums are more.
+  // Of several protocols the one that sends more numbers per sum.
   const membership = facts.memberships.find(({ countsAreSent }) => countsAreSent) ?? facts.memberships[0];
   const hides = { membership, drawsColumns: facts.columnsAreSampled !== false };
   const terms = { maxDepth: depth, maxLeaves: leaves, outputs: Math.max(1, classes ?? 1), answerNoise, ...hides };
@@ -41,13 +43,13 @@ export function gaugeOf(facts: GaugedFacts): JobGauge | null {
     active,
     passive,
     sumsPerPerson: trees * (sumsPerPerson + noisySumsPerPerson),
-    isNoisy: hidesPeople(answerNoise),
+    isNoisy: hidesSingleInstances(answerNoise),
   };
 }
 
 const meaning = {
-  little: "they tell little of its columns",
-  some: "they tell a part of its columns",
+  little: "they reveal little of its columns",
+  some: "they reveal a part of its columns",
   half: "about half of its binned columns can be computed from them",
   all: "nearly all of its binned columns can be computed from them",
 } as const;
@@ -56,6 +58,6 @@ export function gaugeText({ active, passive, sumsPerPerson, isNoisy }: JobGauge)
   const many = Number(sumsPerPerson.toPrecision(2));
   return isNoisy
     ? `${active} gets up to ${many} sums per person of ${passive}, with noise: ` +
-        "'tandem audit' says how much they tell at most."
-    : `${active} gets up to ${many} exact sums per person of ${passive}: ${meaning[sumsWord(sumsPerPerson)]}.`;
+        "'tandem audit' shows how much they reveal at most."
+    : `${active} gets up to ${many} exact sums per person of ${passive}: ${meaning[reachOfSums(sumsPerPerson)]}.`;
 }

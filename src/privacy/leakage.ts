@@ -10,12 +10,12 @@ import {
 } from "./disclosures.ts";
 
 export interface Leakage {
-  /** What this is about: a job's name, or a policy. */
+  /** A job's name, or a policy. */
   readonly of: string;
   readonly parties: readonly LearningParty[];
-  /** Disclosures of docs/leakage.md that are not among these, between any two parties. */
+  /** Disclosures of docs/leakage.md that no pair of parties has. */
   readonly absent: readonly { readonly name: DisclosureName; readonly what: string }[];
-  /** Per pair of parties, as far as it is known. */
+  /** Per pair of parties, where it is known. */
   readonly gauges: readonly JobGauge[];
   readonly reference: "docs/leakage.md";
 }
@@ -52,7 +52,7 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
   };
 }
 
-/** One block per party, then what there is none of. */
+/** One block per party, then the disclosures that are absent. */
 export function leakageText({ of, parties, absent, gauges, reference }: Leakage): string {
   const blocks = parties.map(({ party, role, learns }) => {
     const others = [...new Set(learns.map(({ about }) => about))];
@@ -67,16 +67,14 @@ export function leakageText({ of, parties, absent, gauges, reference }: Leakage)
     ].join("\n");
   });
   const rest =
-    absent.length === 0
-      ? []
-      : ["Not revealed, because this has none of it:", ...absent.map(({ what }) => `  - ${what}`), ""];
+    absent.length === 0 ? [] : ["Not revealed in this case:", ...absent.map(({ what }) => `  - ${what}`), ""];
   return [
     `What ${of} reveals, and to whom`,
     "",
     ...blocks,
     ...rest,
     ...(gauges.length === 0 ? [] : [...gauges.map(gaugeText), ""]),
-    `Numbers are the most that there can be of what is sent. ${reference} in the repository says what each of ` +
-      "these means, and what can be computed from it.",
+    `Numbers are upper bounds of what is sent. ${reference} in the repository explains each item, and what can be ` +
+      "computed from it.",
   ].join("\n");
 }

@@ -1,8 +1,8 @@
-/** What a passive party learns of the active one. */
+/** What a passive party learns about the active one. */
 import { formatCount } from "../base/text/format.ts";
 import { scored } from "./active-disclosures.ts";
 import {
-  levelsToldMax,
+  levelsSentMax,
   masksScoring,
   nodesAsked,
   nodesMax,
@@ -25,7 +25,7 @@ export const passiveDisclosures = {
         unit: "ciphertexts",
         note: [
           `under ${facts.key}; the secret stays with ${facts.active}`,
-          ...(membersSent(facts) === 0 ? ["every person's at every node that is asked for"] : []),
+          ...(membersSent(facts) === 0 ? ["of every instance, at every node that is requested"] : []),
         ].join("; "),
       }),
   },
@@ -61,7 +61,7 @@ export const passiveDisclosures = {
       present([facts.trees, membersHidden(facts), facts.treeShapeIsSent ? 1 : 0], {
         atMost: product(facts.trees, nodesAsked(facts)),
         unit: "nodes",
-        note: "the shape of trees, without people: what is offered depends on it",
+        note: "the shape of trees, without their members: which candidates are offered depends on it",
       }),
   },
   openGroups: {
@@ -75,7 +75,7 @@ export const passiveDisclosures = {
         unit: "nodes",
         note: [
           ...(facts.groups === null ? ["only in a job with interaction groups"] : []),
-          "whoever split above has features in these groups; it is not asked where none of its own are open",
+          "the owner of a split above has features in these groups; no request is sent where none of its own are open",
         ].join("; "),
       }),
   },
@@ -83,8 +83,8 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "which instances go left and right at every split whose children are split further",
     extent: (facts) =>
-      present([facts.trees, levelsToldMax(facts), membersSent(facts)], {
-        atMost: product(facts.trees, levelsToldMax(facts), facts.instances),
+      present([facts.trees, levelsSentMax(facts), membersSent(facts)], {
+        atMost: product(facts.trees, levelsSentMax(facts), facts.instances),
         unit: "bits",
         note: "one per person and level but the last; they rank people by risk without a label",
       }),
@@ -113,7 +113,7 @@ export const passiveDisclosures = {
       ...(localRounds === 0
         ? {}
         : {
-            note: `and that the first ${localRounds} rounds are the active party's alone; nothing else is told of them`,
+            note: `and that the first ${localRounds} rounds are the active party's alone; nothing more about them`,
           }),
     }),
   },
@@ -153,8 +153,8 @@ export const passiveDisclosures = {
     learner: "passive",
     what: "where both sides agree, what its own features add to the scores of people who are explained, tree by tree",
     extent: (facts) => {
-      const { tellsContributions, passiveParty } = facts;
-      const isOff = tellsContributions === false || passiveParty.takesContributions === false;
+      const { sendsContributions, passiveParty } = facts;
+      const isOff = sendsContributions === false || passiveParty.takesContributions === false;
       return isOff || masksScoring(facts) === true || passiveParty.explains === false ? null : scored(facts, "people");
     },
   },
@@ -180,7 +180,7 @@ export const passiveDisclosures = {
   },
 } as const satisfies Record<string, DisclosureEntry>;
 
-/** 0: nobody is told who is in a node, or in a tree's sample. */
+/** Protocols of the job that send passive parties the members of nodes and of a tree's sample. */
 function membersSent({ memberships }: DisclosureFacts): number {
   return memberships.filter(({ membersAreSent }) => membersAreSent).length;
 }
@@ -189,7 +189,7 @@ function membersHidden(facts: DisclosureFacts): number {
   return facts.memberships.length - membersSent(facts);
 }
 
-/** Of a category with one person the side is that person's label, or near to it. */
+/** The side of a category with one instance is close to that instance's label. */
 function fewPeople({ categoryPeopleMin: least, passiveParty: { smallCategories } }: DisclosureFacts): string[] {
   const own = smallCategories ?? [];
   return [
@@ -207,7 +207,7 @@ function sampledExtent(facts: DisclosureFacts): Extent | null {
     return {
       atMost: count,
       unit: "bits",
-      note: "only if the active party samples; it does not tell how, and with goss this is a hint about labels",
+      note: "only if the active party samples; the method is not sent, and with goss this is a hint about labels",
     };
   switch (sampling.method) {
     case "none":
@@ -215,17 +215,17 @@ function sampledExtent(facts: DisclosureFacts): Extent | null {
         ? null
         : { atMost: count, unit: "bits", note: "the same people in every round: all but the validation rows" };
     case "uniform":
-      return { atMost: count, unit: "bits", note: "drawn evenly, which says nothing about labels" };
+      return { atMost: count, unit: "bits", note: "drawn uniformly, independent of labels" };
     case "goss":
       return {
         atMost: count,
         unit: "bits",
         note:
           `goss: ${percent(sampling.topFraction)} of the people are drawn because the model gets them wrong, ` +
-          `beside ${percent(sampling.otherFraction)} by chance; a hint about labels`,
+          `and ${percent(sampling.otherFraction)} at random; a hint about labels`,
       };
     case "folds":
-      return { atMost: count, unit: "bits", note: `who is in which of ${sampling.folds} folds, drawn by the seed` };
+      return { atMost: count, unit: "bits", note: `the members of ${sampling.folds} folds, drawn by the seed` };
   }
 }
 

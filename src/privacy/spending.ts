@@ -1,17 +1,18 @@
 /**
- * What one active party has had of a passive one, over all of their jobs, per person: what the attacks' success goes
- * by. Jobs on the same people add up, and so do folds and warm starts, so it is counted per partner and not per job.
+ * What one active party has received from a passive one over all of their jobs, per instance: the success of the
+ * attacks depends on it. Jobs, folds and warm starts on the same instances add up, so it is counted per partner and not
+ * per job.
  *
  * Runs in browsers too.
  */
 export interface Spending {
-  /** Numbers in sums without noise, per candidate and person: half of a table is gone at 0.05, all of it at 0.1. */
+  /** Numbers in sums without noise, per candidate and instance: 0.05 reveal half of a table, 0.1 all of it. */
   readonly sumsPerPerson: number;
   /** The same of sums with noise. */
   readonly noisySumsPerPerson: number;
-  /** Splits that were won, per person that was told a side. */
+  /** Sides of instances revealed by won splits, per instance. */
   readonly outcomesPerPerson: number;
-  /** People whose score was asked for, as often as it was. */
+  /** Instances that were scored, each counted every time. */
   readonly scoredPeople: number;
 }
 
@@ -31,10 +32,10 @@ export function addSpending(a: Spending, b: Spending): Spending {
   };
 }
 
-/** How much of a table exact sums give away. */
+/** How much of a table exact sums reveal. */
 export type Reach = "little" | "some" | "half" | "all";
 
-export function sumsWord(sumsPerPerson: number): Reach {
+export function reachOfSums(sumsPerPerson: number): Reach {
   if (sumsPerPerson < 0.02) return "little";
   if (sumsPerPerson < 0.05) return "some";
   return sumsPerPerson < 0.1 ? "half" : "all";

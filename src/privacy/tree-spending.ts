@@ -1,9 +1,9 @@
-/** What the trees of a job take of a partner's budget: what they took, and the most that they can take. */
+/** What the trees of a job use of a partner's budget: the actual amount, and its upper bound. */
 import { treeSizeMax } from "../gbdt/tree/grow.ts";
 import { type MembershipFacts, membershipFacts } from "../base/membership.ts";
 import { nothingSpent, type Spending } from "./spending.ts";
 
-/** What says how much a tree can ask for. */
+/** The settings that bound what a tree can request. */
 export interface SpendingTerms {
   readonly maxDepth: number;
   readonly maxLeaves: number;
@@ -12,51 +12,51 @@ export interface SpendingTerms {
   readonly answerNoise: number;
   /** Left out: members are sent. */
   readonly membership?: MembershipFacts;
-  /** Columns differ from node to node. Left out: they do not. */
+  /** Columns are sampled, so they differ from node to node. Left out: they are not. */
   readonly drawsColumns?: boolean;
 }
 
-/** Of a tree: the nodes whose sums were answered, and how many people were told a side, all splits together. */
+/** Of a tree: the nodes whose sums were answered, and the sides of instances that were revealed, over all splits. */
 export interface TreeCounts {
   readonly nodes: number;
   readonly outcomes: number;
 }
 
 /**
- * Noise of less than one person's gradient hides nobody: such sums count as exact ones. Otherwise a little of it would
- * be a way around their limit.
+ * Noise of less than one instance's gradient hides no instance: such sums count as exact ones. Otherwise a little noise
+ * would avoid the limit on exact sums.
  */
-export function hidesPeople(answerNoise: number): boolean {
+export function hidesSingleInstances(answerNoise: number): boolean {
   return answerNoise >= 1;
 }
 
 /**
- * @param people those of the job
- * @param summed those of them that trees learn from: rows that are held back for validation are in no sum
+ * @param instances number of instances of the job
+ * @param summed number of training rows: validation rows are in no sum
  */
 export function treeSpending(
   { nodes, outcomes }: TreeCounts,
   terms: SpendingTerms,
-  people: number,
-  summed = people,
+  instances: number,
+  summed = instances,
 ): Spending {
   const { membership = membershipFacts.sent } = terms;
   const numbers = 2 * terms.outputs + (terms.answerNoise === 0 && membership.countsAreSent ? 1 : 0);
   const sums = (nodes * numbers) / summed;
   return {
     ...nothingSpent,
-    [hidesPeople(terms.answerNoise) ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
-    outcomesPerPerson: outcomes / people,
+    [hidesSingleInstances(terms.answerNoise) ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
+    outcomesPerPerson: outcomes / instances,
   };
 }
 
-/** What a tree can ask for at most: a node of every pair, and everybody's side at every level, or of every split. */
-export function treeSpendingMax(terms: SpendingTerms, people: number, summed = people): Spending {
+/** Upper bound for a tree: one node of every pair, and the side of every instance at every level, or at every split. */
+export function treeSpendingMax(terms: SpendingTerms, instances: number, summed = instances): Spending {
   const { membership = membershipFacts.sent } = terms;
   const { pairs, nodes } = treeSizeMax(terms);
   const splits = (nodes - 1) / 2;
   const sides = terms.maxDepth > 0 && membership.outcomesCover === "node" ? terms.maxDepth : splits;
-  // Both children of a pair may be asked for where members are hidden and columns differ.
+  // Both children of a pair may be requested where members are hidden and columns are sampled.
   const asked = 1 + pairs * (!membership.membersAreSent && terms.drawsColumns === true ? 2 : 1);
-  return treeSpending({ nodes: asked, outcomes: sides * people }, terms, people, summed);
+  return treeSpending({ nodes: asked, outcomes: sides * instances }, terms, instances, summed);
 }

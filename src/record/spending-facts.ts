@@ -1,7 +1,7 @@
 /** What a partner has had over all jobs, in words, and what to assume of it. Runs in browsers too. */
 import { factsOfJob } from "../base/membership.ts";
 import { finite, formatBits, formatCount, formatPerPerson } from "../base/text/format.ts";
-import { sumsWord } from "../privacy/spending.ts";
+import { reachOfSums } from "../privacy/spending.ts";
 import { defencesOf } from "./defence-facts.ts";
 import type { Exposure } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
@@ -32,7 +32,7 @@ const partWords = { little: "little", some: "some", half: "about half", all: "ne
 export function sumsSentence(sumsPerPerson: number): string {
   const sums = finite(sumsPerPerson);
   if (sums === 0) return "No exact sums were sent.";
-  return `Exact sums alone reveal ${partWords[sumsWord(sums)]} of your binned table.`;
+  return `Exact sums alone reveal ${partWords[reachOfSums(sums)]} of your binned table.`;
 }
 
 /** Something that a partner has had: how much, and what that is to be compared with. */
@@ -138,7 +138,7 @@ export function assumption(view: JobView): string {
     return `Assume that ${peer} learns what ${rest} reveal of your binned table; it was sent no exact sums.`;
   return (
     `Assume that ${peer} can compute your binned table from it, for each value the range that it is in: the exact ` +
-    `sums of all jobs so far, ${formatPerPerson(sums)} per person, reveal ${partWords[sumsWord(sums)]} of it, and ` +
+    `sums of all jobs so far, ${formatPerPerson(sums)} per person, reveal ${partWords[reachOfSums(sums)]} of it, and ` +
     `${rest} add to that.`
   );
 }

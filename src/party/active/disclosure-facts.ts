@@ -25,7 +25,7 @@ export function activeFacts(
   const activeIds = tables.reduce((sum, { rows }) => sum + rows.table.ids.length, 0);
   const passiveParty = job.training.enable_categorical ? unknownParty : { ...unknownParty, groupedFeatures: 0 };
   const alignment = config.align ? { activeIds, passiveIds: null } : null;
-  const ours = { ...own, active: config.name, alignment, passiveParty, tellsContributions: config.tell_contributions };
+  const ours = { ...own, active: config.name, alignment, passiveParty, sendsContributions: config.tell_contributions };
   return config.passives.map(({ name }) => ({ ...ours, passive: name }));
 }
 

@@ -1,4 +1,4 @@
-/** The attacks on small jobs of many kinds: whatever they call proven is true. */
+/** The attacks on small jobs of many kinds: everything they prove is true. */
 import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -42,7 +42,7 @@ function creditTable(seed: number, rows: number, missingFraction = 0): TestTable
   };
 }
 
-/** What is found in this time of the processor is true; more would find more. */
+/** A deadline in CPU time. */
 function clock(milliseconds: number): AttackClock {
   const start = process.cpuUsage();
   const spent = (): number => {
@@ -71,7 +71,7 @@ async function exposed(job: AttackedJob, milliseconds = 1_000): Promise<PartyExp
   );
 }
 
-describe("nothing that is called certain is wrong", () => {
+describe("every certain bin is the true one", () => {
   type Kind = [string, (seed: number) => TestTable, Partial<TrainingParameters>, Minimums[]];
   const off: Minimums[] = [];
   const kinds: Kind[] = [
@@ -83,7 +83,7 @@ describe("nothing that is called certain is wrong", () => {
     ["sampled rows", (seed) => creditTable(seed, 200), { num_round: 8, subsample: 0.5 }, off],
     ["sampled columns", (seed) => creditTable(seed, 200), { num_round: 8, colsample_bytree: 0.5 }, off],
     [
-      "withheld candidates",
+      "suppressed candidates",
       (seed) => creditTable(seed, 300),
       { num_round: 10 },
       [
@@ -118,7 +118,7 @@ describe("nothing that is called certain is wrong", () => {
     expect(found).toBeGreaterThan(0);
   });
 
-  // Sums are linked whatever is sampled, and outcomes are of everybody.
+  // Sums are linked even with row sampling, and outcomes cover every instance.
   const ofHidden = ["numbers", "missing values", "sampled rows", "categories, alone and in sets"];
   test.each(kinds.filter(([name]) => ofHidden.includes(name)))("members hidden: %s", async (_, tableOf, training) => {
     const job = await attackedJob(tableOf(1), { max_bin: 12, ...training }, [], {}, "hidden");
@@ -130,7 +130,7 @@ describe("nothing that is called certain is wrong", () => {
   });
 });
 
-test("a short job over few people gives most of a column of 28 bins away", async () => {
+test("a short job over few instances reveals most of a column of 28 bins", async () => {
   const job = await attackedJob(creditTable(1, 2000), { num_round: 30, max_depth: 3, max_bin: 28, eta: 0.3 });
   const { columns, wrong } = await exposed(job, 60_000);
   expect(wrong).toBe(0);
@@ -139,7 +139,7 @@ test("a short job over few people gives most of a column of 28 bins away", async
   expect(columns[0].certain.outcomes).toBeLessThan(0.3);
 });
 
-test("gradients drawn at random give an upper estimate of what the true ones give", async () => {
+test("gradients drawn at random give an upper estimate of what true ones reveal", async () => {
   const job = await attackedJob(creditTable(1, 600), { num_round: 14, max_bin: 16 });
   const { recorder, transcript, people } = job;
   const depthOf = (nodes: readonly { id: number; parent: number }[], id: number): number => {

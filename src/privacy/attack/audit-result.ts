@@ -1,8 +1,8 @@
-/** What an audit finds, as plain data: for the terminal, the report and the page. */
+/** The result of an audit as plain data, for the terminal, the report and the page. */
 import type { MembershipFacts } from "../../base/membership.ts";
 import type { Reach } from "../spending.ts";
 
-/** Of three ways to learn it: outcomes in training, these with exact sums, and outcomes in scoring. */
+/** One value per channel: outcomes in training, outcomes with exact sums, and outcomes in scoring. */
 export interface ByChannel {
   readonly outcomes: number;
   readonly sums: number;
@@ -13,13 +13,13 @@ export interface ByChannel {
 export interface ColumnExposure {
   readonly name: string;
   readonly bins: number;
-  /** Entropy of the bins, per person. */
+  /** Entropy of the bins, per instance. */
   readonly bits: number;
-  /** Share of people whose bin is proven. */
+  /** Share of instances whose bin is proven. */
   readonly certain: ByChannel;
-  /** Bits per person that are left. */
+  /** Bits per instance that remain unknown. */
   readonly left: ByChannel;
-  /** With noise in the answers: the most bits per person that the sums can add. Null: sums are exact. */
+  /** With noise in the answers: upper bound of the bits per instance that the sums add. Null: sums are exact. */
   readonly sumsBound: number | null;
 }
 
@@ -33,55 +33,57 @@ export interface PartyExposure {
   /** Mean over columns. */
   readonly certain: ByChannel;
   readonly left: ByChannel;
-  /** Share of (person, candidate) pairs whose side is proven with sums. */
+  /** Share of (instance, candidate) pairs whose side is proven with sums. */
   readonly candidateBits: number;
   readonly candidates: number;
-  /** Candidates that could be followed from tree to tree. */
+  /** Candidates that could be linked from tree to tree. */
   readonly linked: number;
   readonly sumsPerPerson: number;
   readonly reach: Reach;
-  /** Scoring tells outcomes of splits; otherwise scores alone, which are taken to tell the way through the trees. */
+  /**
+   * Scoring reveals outcomes of splits; otherwise scores alone, which are assumed to reveal the path through the trees.
+   */
   readonly tellsScoring: boolean;
   readonly membership: MembershipFacts;
-  /** Sums were taken apart; otherwise nothing is known of what they tell, but their number. */
+  /** The attack on sums was run; otherwise only the number of sums is known. */
   readonly triesSums: boolean;
-  /** Proven bins that are not the true ones: zero. */
+  /** Proven bins that are wrong; always zero. */
   readonly wrong: number;
-  /** The attack ended by itself; otherwise more time may find more. */
+  /** The attack ended before its deadline; otherwise more time may find more. */
   readonly isComplete: boolean;
 }
 
-/** How good a guess at labels is. */
+/** Quality of a guess at labels. */
 export interface Guess {
   readonly auc: number;
-  /** Share of the riskiest tenth, by the model, that the guess finds. */
+  /** Share of the model's tenth with the highest scores that the guess finds. */
   readonly tenth: number;
 }
 
 /** Guesses at labels without any known label, and with some. */
 export interface LabelGuess {
-  /** AUC of the model itself on these people. */
+  /** AUC of the model itself on these instances. */
   readonly model: number;
   readonly without: Guess;
-  /** AUC of the guess without a label after so many trees. */
+  /** AUC of the guess without a label after the first `tree` trees. */
   readonly byTree: readonly { readonly tree: number; readonly auc: number }[];
-  /** Labels that the second guess knows. */
+  /** Number of labels that the second guess knows. */
   readonly known: number;
   readonly withLabels: Guess;
 }
 
-/** What one passive party can say of the labels; null where labels are not of two classes, or nothing is seen. */
+/** What one passive party can infer about labels; null where labels are not binary, or the party sees no nodes. */
 export interface LabelExposure {
   readonly party: string;
-  /** Otherwise there is nothing to guess by but its own columns. */
+  /** Otherwise it can only guess from its own columns. */
   readonly membersAreSent: boolean;
   readonly guess: LabelGuess | null;
 }
 
-/** The job once more with a defence. */
+/** The job trained again with a defence. */
 export interface WhatIf {
   readonly name: string;
-  /** On the test rows; null if there is none. */
+  /** On the test rows; null if there are none. */
   readonly testAuc: number | null;
   /** Means over the passive parties. */
   readonly certain: number;
@@ -90,32 +92,32 @@ export interface WhatIf {
   readonly labelsAuc: number | null;
 }
 
-/** What the same training tells with one of the schemes; means over the passive parties. */
+/** What the same training reveals with one of the schemes; means over the passive parties. */
 export interface SchemeExposure {
   readonly scheme: string;
-  /** The job's own. */
+  /** This is the scheme of the job. */
   readonly isOfJob: boolean;
   readonly membership: MembershipFacts;
   readonly tellsCounts: boolean;
-  /** Per person: what the columns hold, and what is told of it. */
+  /** Per instance: entropy of the columns, and the bits that are revealed. */
   readonly bits: number;
   readonly toldBits: Pick<ByChannel, "outcomes" | "sums">;
   readonly certain: Pick<ByChannel, "outcomes" | "sums">;
-  /** Candidates that can be followed from tree to tree, and all of them. */
+  /** Candidates that can be linked from tree to tree, and all of them. */
   readonly linked: number;
   readonly candidates: number;
   readonly labelsAuc: number | null;
   readonly isComplete: boolean;
 }
 
-/** What each party of a job can compute of the others' data. */
+/** What each party of a job can compute about the others' data. */
 export interface AuditResult {
-  /** Gradients were drawn at random, since the true ones are another's: an upper estimate. */
+  /** Gradients were drawn at random, since another party has the true ones: an upper estimate. */
   readonly isEstimate: boolean;
   readonly parties: readonly PartyExposure[];
   readonly labels: readonly LabelExposure[];
-  /** The first is the job as it is; null: not asked for. */
+  /** The first is the job as it is; null: not requested. */
   readonly whatIf: readonly WhatIf[] | null;
-  /** From one training what each scheme would tell; null: only this job's own is known. */
+  /** What each scheme would reveal, from one training; null: known for the job's own scheme only. */
   readonly schemes: readonly SchemeExposure[] | null;
 }

@@ -23,7 +23,7 @@ test("eigenvalues have the trace, the squares and the determinant of their matri
   ]);
 });
 
-test("more noise carries fewer bits, one sum what the formula says, and half of the nodes travel", async () => {
+test("more noise carries fewer bits, one sum matches the formula, and half of the nodes are sent", async () => {
   const { transcript } = await attackedJob(
     randomTable("capacity", { rows: 200, features: [2, 2], missingFraction: 0 }),
     {

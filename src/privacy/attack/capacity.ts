@@ -1,29 +1,29 @@
 /**
- * A3: how much noisy sums can say at most, whatever the algorithm. Every answered row is a linear function of who is in
- * a bin, plus noise; a channel of that kind carries at most 1/2 log2 det(I + A V A' / 2 s^2) bits, with the rows A, the
- * variance V that is left per person, and the noise s^2 twice, since a bin is the difference of two thresholds. It is
- * what sums add about persons, beyond averages over people like them.
+ * A3: upper bound of the information in noisy sums, for any algorithm. Every answered row is a linear function of bin
+ * membership, plus noise. Such a channel carries at most 1/2 log2 det(I + A V A' / 2 s^2) bits, with the rows A, the
+ * remaining variance V per instance, and the noise s^2 twice, since a bin is the difference of two thresholds. It
+ * bounds what sums add about single instances, beyond averages over similar ones.
  *
- * One spectrum serves all columns: V is the same for all people, the mean of what is left of a bin.
+ * One spectrum serves all columns: V is the same for all instances, the mean remaining variance of a bin.
  */
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
 import { realSum } from "../../base/gradients/quantised-gradients.ts";
 import { eigenvalues } from "./eigenvalues.ts";
 import type { SeenNode, SeenTree, Transcript } from "./transcript.ts";
 
-/** Of every slot, in the integers of its grid. Where sums have noise, no count travels. */
+/** Of every slot, in the integers of its grid. Sums with noise have no counts. */
 export type AnswerNoise = Pick<NoiseScale, "sigma">;
 
-/** Rows beyond this many are not put together: the bound is then the sum of those of some trees each. */
+/** Rows per matrix. With more rows the bound is the sum of the bounds of several chunks of trees. */
 const rowsMax = 800;
 
-/** Bits per person and bin, as a function of the variance that is left of it. */
+/** Bits per instance and bin, as a function of the bin's remaining variance. */
 export class Capacity {
   readonly #spectrum: readonly number[];
-  readonly #people: number;
+  readonly #summedCount: number;
 
   constructor(transcript: Transcript, noise: AnswerNoise) {
-    this.#people = transcript.trees[0]?.nodes[0]?.summed.length ?? 0;
+    this.#summedCount = transcript.trees[0]?.nodes[0]?.summed.length ?? 0;
     this.#spectrum = chunksOf(transcript, noise).flatMap((rows) =>
       eigenvalues(products(rows, transcript.instanceCount)),
     );
@@ -31,17 +31,17 @@ export class Capacity {
 
   bits(variance: number): number {
     const sum = this.#spectrum.reduce((bits, value) => bits + Math.log2(1 + (Math.max(0, value) * variance) / 2), 0);
-    return this.#people === 0 ? 0 : sum / 2 / this.#people;
+    return this.#summedCount === 0 ? 0 : sum / 2 / this.#summedCount;
   }
 }
 
-/** A row of A: whom it is over, and each one's value in units of the noise. */
+/** A row of A: its instances, and their values in units of the noise. */
 interface NoisyRow {
   readonly members: Uint32Array;
   readonly values: Float64Array;
 }
 
-/** Information of independent noise adds up at most: parts of the rows bound the whole. */
+/** With independent noise the information of all rows is at most the sum over chunks of rows. */
 function chunksOf({ trees }: Transcript, noise: AnswerNoise): NoisyRow[][] {
   const chunks: NoisyRow[][] = [[]];
   for (const tree of trees) {
@@ -52,7 +52,7 @@ function chunksOf({ trees }: Transcript, noise: AnswerNoise): NoisyRow[][] {
   return chunks.filter((rows) => rows.length > 0);
 }
 
-/** The root and the smaller child of each pair; the others follow from these. */
+/** The root and the smaller child of each pair; sums of the others follow by subtraction. */
 export function sentNodes({ nodes }: SeenTree): SeenNode[] {
   return nodes.filter((node) => {
     const sibling = nodes.find(({ id, parent }) => parent === node.parent && id !== node.id);
@@ -74,11 +74,11 @@ function rowsAt({ gradients }: SeenTree, { summed }: SeenNode, noise: AnswerNois
 }
 
 /** A A', row by row. */
-function products(rows: readonly NoisyRow[], people: number): Float64Array[] {
+function products(rows: readonly NoisyRow[], instanceCount: number): Float64Array[] {
   const matrix = rows.map(() => new Float64Array(rows.length));
-  const dense = new Float64Array(people);
+  const dense = new Float64Array(instanceCount);
   rows.forEach(({ members, values }, a) => {
-    members.forEach((person, i) => (dense[person] = values[i]));
+    members.forEach((instance, i) => (dense[instance] = values[i]));
     for (let b = 0; b <= a; b++) {
       const other = rows[b];
       let sum = 0;
@@ -86,7 +86,7 @@ function products(rows: readonly NoisyRow[], people: number): Float64Array[] {
       matrix[a][b] = sum;
       matrix[b][a] = sum;
     }
-    for (const person of members) dense[person] = 0;
+    for (const instance of members) dense[instance] = 0;
   });
   return matrix;
 }

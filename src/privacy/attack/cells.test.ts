@@ -3,7 +3,7 @@ import { SeededRandom } from "../../base/random.ts";
 import { attackedJob } from "../../../test/support/attacked-job.ts";
 import { cellsOf, guessLabels } from "./cells.ts";
 
-test("a party without a label ranks people nearly as the model does", async () => {
+test("a party without a label ranks instances nearly as the model does", async () => {
   const rows = 1500;
   const random = new SeededRandom("cells");
   const risk = Float64Array.from({ length: rows }, () => random.normal());

@@ -1,7 +1,7 @@
 /**
- * The transcript as a passive party can imagine it: it has its bins, who was in which node and which splits it won, but
- * no gradients. Gradients drawn at random take their place. Nobody shares them with others, as people do in the first
- * trees of a real job, so what an attack finds with them is an upper estimate.
+ * The transcript as a passive party can simulate it: it has its bins, node membership and the splits it won, but no
+ * gradients, so these are drawn at random. In the first trees of a real job many instances share a gradient; drawn ones
+ * are all different, so what an attack finds with them is an upper estimate.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { SeededRandom } from "../../base/random.ts";
@@ -46,7 +46,7 @@ export function withDrawnGradients(
   };
 }
 
-/** Of a logistic loss, for probabilities and labels that are anybody's. */
+/** Gradients of a logistic loss, for random probabilities and labels. */
 function drawnGradients(instanceCount: number, random: SeededRandom): QuantisedGradients {
   const resolution = 2 ** -resolutionBits;
   const [g, h] = [new Float64Array(instanceCount), new Float64Array(instanceCount)];

@@ -1,15 +1,15 @@
-/** Eigenvalues of a symmetric matrix: Householder's reduction to three diagonals, then QL with implicit shifts. */
+/** Eigenvalues of a symmetric matrix: Householder tridiagonalisation, then QL with implicit shifts. */
 
-/** @param matrix its rows; it is used up */
+/** @param matrix its rows; overwritten */
 export function eigenvalues(matrix: Float64Array[]): number[] {
-  const { diagonal, beside } = tridiagonal(matrix);
+  const { diagonal, offDiagonal } = tridiagonal(matrix);
   const count = diagonal.length;
   for (let first = 0; first < count; first++) {
     for (;;) {
       let last = first;
-      while (last + 1 < count && !isNegligible(beside[last], diagonal[last], diagonal[last + 1])) last++;
+      while (last + 1 < count && !isNegligible(offDiagonal[last], diagonal[last], diagonal[last + 1])) last++;
       if (last === first) break;
-      sweep(diagonal, beside, first, last);
+      sweep(diagonal, offDiagonal, first, last);
     }
   }
   return Array.from(diagonal);
@@ -19,18 +19,18 @@ function isNegligible(value: number, a: number, b: number): boolean {
   return Math.abs(value) <= 1e-14 * (Math.abs(a) + Math.abs(b));
 }
 
-function sweep(diagonal: Float64Array, beside: Float64Array, first: number, last: number): void {
-  const half = (diagonal[first + 1] - diagonal[first]) / (2 * beside[first]);
-  let g = diagonal[last] - diagonal[first] + beside[first] / (half + Math.sign(half || 1) * Math.hypot(half, 1));
+function sweep(diagonal: Float64Array, offDiagonal: Float64Array, first: number, last: number): void {
+  const half = (diagonal[first + 1] - diagonal[first]) / (2 * offDiagonal[first]);
+  let g = diagonal[last] - diagonal[first] + offDiagonal[first] / (half + Math.sign(half || 1) * Math.hypot(half, 1));
   let [s, c, p] = [1, 1, 0];
   for (let i = last - 1; i >= first; i--) {
-    const f = s * beside[i];
-    const b = c * beside[i];
+    const f = s * offDiagonal[i];
+    const b = c * offDiagonal[i];
     const r = Math.hypot(f, g);
-    beside[i + 1] = r;
+    offDiagonal[i + 1] = r;
     if (r === 0) {
       diagonal[i + 1] -= p;
-      beside[last] = 0;
+      offDiagonal[last] = 0;
       return;
     }
     s = f / r;
@@ -42,30 +42,30 @@ function sweep(diagonal: Float64Array, beside: Float64Array, first: number, last
     g = c * t - b;
   }
   diagonal[first] -= p;
-  beside[first] = g;
-  beside[last] = 0;
+  offDiagonal[first] = g;
+  offDiagonal[last] = 0;
 }
 
-function tridiagonal(matrix: Float64Array[]): { diagonal: Float64Array; beside: Float64Array } {
+function tridiagonal(matrix: Float64Array[]): { diagonal: Float64Array; offDiagonal: Float64Array } {
   const count = matrix.length;
   const diagonal = new Float64Array(count);
-  const beside = new Float64Array(count);
+  const offDiagonal = new Float64Array(count);
   for (let k = count - 1; k > 0; k--) {
     const row = matrix[k].subarray(0, k);
     const norm = Math.hypot(...row);
     diagonal[k] = matrix[k][k];
     if (norm === 0) continue;
     const alpha = row[k - 1] > 0 ? -norm : norm;
-    beside[k - 1] = alpha;
+    offDiagonal[k - 1] = alpha;
     row[k - 1] -= alpha;
     const scale = row.reduce((sum, x) => sum + x * x, 0) / 2;
     reflect(matrix, row, scale, k);
   }
   if (count > 0) diagonal[0] = matrix[0][0];
-  return { diagonal, beside };
+  return { diagonal, offDiagonal };
 }
 
-/** The leading k rows, reflected at a vector from both sides. */
+/** Applies the Householder reflection of a vector to the leading k rows and columns. */
 function reflect(matrix: Float64Array[], vector: Float64Array, scale: number, k: number): void {
   const image = new Float64Array(k);
   for (let i = 0; i < k; i++) {

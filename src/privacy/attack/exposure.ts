@@ -1,8 +1,8 @@
-/** All attacks on one passive party, and what they come to. */
+/** Runs all attacks on one passive party and summarises them. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidatesOf, leftBins } from "../../gbdt/split/candidate.ts";
 import { type ByChannel, type ColumnExposure, type PartyExposure } from "./audit-result.ts";
-import { sumsWord } from "../spending.ts";
+import { reachOfSums } from "../spending.ts";
 import { type AnswerNoise, Capacity, sentNodes } from "./capacity.ts";
 import { afterScoring, afterTraining } from "./outcomes.ts";
 import { PossibleBins } from "./possible-bins.ts";
@@ -14,17 +14,17 @@ import { strideOf, type Transcript } from "./transcript.ts";
 export interface AttackedParty {
   readonly name: string;
   readonly features: readonly BinnedFeature[];
-  /** The people that trees learn from. */
+  /** The training rows. */
   readonly people: Uint32Array;
   readonly transcript: Transcript;
   readonly splits: readonly OwnSplit[];
   sideAt(tree: number, position: number): OwnSide;
   /** Null: sums are exact. */
   readonly noise: AnswerNoise | null;
-  /** Scoring tells outcomes of splits; otherwise scores only. */
+  /** Scoring reveals outcomes of splits; otherwise scores only. */
   readonly tellsScoring: boolean;
   readonly membership: MembershipFacts;
-  /** Numbers in sums per candidate, where the transcript has no nodes to count them by; null: it has. */
+  /** Numbers in sums per candidate, where the transcript has no nodes to count them in; null: it has. */
   readonly sumsAnswered?: number | null;
 }
 
@@ -34,8 +34,8 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     party.membership.outcomesCover === "all instances"
       ? afterScoring(features, people, splits)
       : afterTraining(features, people, splits, transcript);
-  // A masked score is a number that may fit one way through the trees only: it is taken to tell that way, which is what
-  // training tells of its people. Off the way it tells nothing.
+  // A masked score may fit only one path through the trees: it is assumed to reveal that path, as training does for its
+  // instances. Off the path it reveals nothing.
   const scoring = party.tellsScoring ? afterScoring(features, people, splits) : outcomes;
   const sums = features.map((feature, i) => new PossibleBins(feature, people, outcomes[i]));
   const attack =
@@ -76,17 +76,17 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     membership: party.membership,
     triesSums: (party.sumsAnswered ?? null) === null,
     sumsPerPerson,
-    reach: sumsWord(sumsPerPerson),
+    reach: reachOfSums(sumsPerPerson),
     wrong: [...outcomes, ...sums, ...(party.tellsScoring ? scoring : [])].reduce((sum, each) => sum + each.wrong(), 0),
     isComplete: attack.isComplete,
   };
 }
 
-/** Counts are not told with noise, nor where members are hidden. */
+/** Counts are not sent with noise, nor where members are hidden. */
 function numbersAnswered({ transcript, noise, membership, sumsAnswered = null }: AttackedParty): number {
   if (sumsAnswered !== null) return sumsAnswered;
-  const notTold = noise === null && membership.countsAreSent ? 0 : 1;
-  return transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - notTold), 0);
+  const notSent = noise === null && membership.countsAreSent ? 0 : 1;
+  return transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - notSent), 0);
 }
 
 function byChannel(valueOf: (channel: keyof ByChannel) => number): ByChannel {

@@ -1,7 +1,8 @@
 /**
- * One number per person and tree instead of its quantised gradients: a fixed linear map of all columns to the integers
- * modulo 2^52. Sums of gradients become sums of keys, exactly, and what is equal stays equal. Two sums that differ have
- * the same key by an accident of 2^-52.
+ * One number per instance and tree instead of its quantised gradients: a fixed linear map of all columns to the
+ * integers
+ * modulo 2^52. Sums of gradients become sums of keys, exactly. Two different sums have the same key with probability
+ * 2^-52.
  */
 import { SeededRandom } from "../../base/random.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
@@ -9,13 +10,13 @@ import type { QuantisedGradients } from "../../base/gradients/quantised-gradient
 const half = 2 ** 26;
 export const keyModulus = 2 ** 52;
 
-/** Per column what it is multiplied by: odd, so that nothing is lost. */
+/** The factor of each column: odd, so that multiplication is injective modulo 2^52. */
 export function keyFactors(columnCount: number): Float64Array {
   const random = new SeededRandom("attack/keys");
   return Float64Array.from({ length: columnCount }, () => Math.floor(random.uniform() * keyModulus * 0.5) * 2 + 1);
 }
 
-/** The key of a row of sums, or of one person's values. @param valueAt the integer of a column */
+/** The key of a row of sums, or of one instance's values. @param valueAt the integer of a column */
 export function keyOf(factors: Float64Array, valueAt: (column: number) => number): number {
   let key = 0;
   for (let column = 0; column < factors.length; column++) {
@@ -26,7 +27,7 @@ export function keyOf(factors: Float64Array, valueAt: (column: number) => number
   return key;
 }
 
-export function personKeys({ columns, instanceCount }: QuantisedGradients): Float64Array {
+export function instanceKeys({ columns, instanceCount }: QuantisedGradients): Float64Array {
   const factors = keyFactors(columns.length);
   return Float64Array.from({ length: instanceCount }, (_, i) => keyOf(factors, (column) => columns[column][i]));
 }

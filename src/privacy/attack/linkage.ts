@@ -1,10 +1,10 @@
 /**
- * A1, third part: which sets are of one feature, and how they part the people.
+ * A1, third part: which sets belong to one feature, and how they partition the instances.
  *
- * Two sets of one feature are nested or disjoint. Two for which all of that is refuted (relations.ts) are of different
- * features. As many sets as there are features, all apart from each other, therefore stand for one feature each; and a
- * set that is apart from members of all features but one belongs to that one. This is a proof, not a guess. Where so
- * many are not found, every set stays alone: a rare value can look like part of anything.
+ * Two sets of one feature are nested or disjoint. Two sets for which both are refuted (relations.ts) are "apart": they
+ * belong to different features. So if there are as many pairwise apart sets as features, each belongs to one feature,
+ * and a set that is apart from members of all features but one belongs to that one. This is a proof, not a guess. If
+ * fewer are found, every set stays alone: a set of a rare value can look like a subset of any other.
  */
 import type { LinkedRows, LinkedSet } from "./linked-rows.ts";
 import { around, disjoint, inside, mirrored, possibleRelations } from "./relations.ts";
@@ -16,7 +16,7 @@ export interface Family {
   readonly parents: Int32Array;
 }
 
-/** @param featureCount how many features have candidates that are no groups; 0: nothing may be sorted */
+/** @param featureCount features whose candidates are not category groups; 0: sets cannot be assigned to features */
 export function familiesOf(rows: LinkedRows, featureCount: number): Family[] {
   const relations = possibleRelations(rows);
   const count = rows.sets.length;
@@ -34,7 +34,7 @@ export function familiesOf(rows: LinkedRows, featureCount: number): Family[] {
   return [...families.filter(({ sets }) => sets.length > 0), ...single];
 }
 
-/** A largest set of pairwise apart ones, as far as a greedy search from everywhere finds it. */
+/** A large set of pairwise apart sets: greedy search from every start. */
 function mostApart(sets: readonly number[], isApart: (a: number, b: number) => boolean): number[] {
   const degree = new Map(sets.map((a) => [a, sets.filter((b) => isApart(a, b)).length]));
   const order = sets.toSorted((a, b) => (degree.get(b) ?? 0) - (degree.get(a) ?? 0));
@@ -66,8 +66,8 @@ function sortByElimination(
 }
 
 /**
- * The structure of one feature's sets, from what is still possible between them and what follows from that. Sets whose
- * place stays open are left out.
+ * The nesting of one feature's sets, by propagating the relations that are still possible. Sets whose relation to
+ * others stays ambiguous are left out.
  */
 function familyOf(
   { sets }: LinkedRows,
@@ -91,14 +91,14 @@ function familyOf(
   }
   const parents = Int32Array.from(chosen, (a) => {
     const outer = chosen.filter((b) => b !== a && known[a * count + b] === inside);
-    // Of sets around one and the same, each pair is nested: the smallest is inside all the others.
+    // Any two sets around the same set are nested: the smallest is inside all the others.
     return chosen.indexOf(outer.find((b) => outer.every((c) => c === b || known[b * count + c] === inside)) ?? -1);
   });
   const numbers = chosen.map((a) => members[a]);
   return { family: { sets: numbers.map((set) => sets[set]), parents }, chosen: numbers };
 }
 
-/** What relations of a to b and of b to c leave possible between a and c. */
+/** The relations between a and c that are possible given those of a to b and of b to c. */
 const composed = new Map<number, number>([
   [inside * 8 + inside, inside],
   [inside * 8 + disjoint, disjoint],

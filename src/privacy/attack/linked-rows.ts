@@ -1,64 +1,64 @@
 /**
- * A1, first part: which position of one tree is which position of the next. Where members are hidden it is the same
- * one: hints link them. Otherwise the order is secret and drawn anew for every tree, but without row sampling a
- * candidate has the same count at every root. Where several share their count they are told apart by their sums
- * (tied-positions.ts), or not followed any further. Groups of categories are followed by the counts of all their
+ * A1, first part: links the positions of a candidate from tree to tree. Where members are hidden it has the same
+ * position in all trees, because of hints. Otherwise the order is secret and drawn anew for every gradient round, but
+ * without row sampling a candidate has the same count at every root. Candidates with equal counts are distinguished by
+ * their sums (tied-positions.ts), or not linked any further. Category groups are linked by the counts of all their
  * categories.
  */
 import { categoryRows } from "../../scheme/candidates/category-group.ts";
-import { addKeys, keyFactors, keyOf, personKeys, subtractKeys } from "./keys.ts";
+import { addKeys, keyFactors, keyOf, instanceKeys, subtractKeys } from "./keys.ts";
 import { crossingPositions } from "./missing-sets.ts";
 import { matchTied } from "./tied-positions.ts";
 import { type SeenNode, type SeenTree, strideOf, type Transcript, type WonSplit } from "./transcript.ts";
 
-/** A node of any tree, with what is the same for all candidates. */
+/** A node of any tree, with what all candidates have in common. */
 export interface LinkedNode {
-  /** Place of its tree in `keys`. */
+  /** Index of its tree in `keys`. */
   readonly tree: number;
   readonly summed: Uint32Array;
-  /** The key of everybody who is summed. */
+  /** The sum of the keys of all summed instances. */
   readonly total: number;
 }
 
-/** Who of some people is in the set of a candidate, told by a split that it won. */
+/** Instances that are known to be inside or outside a candidate's set, from a split that it won. */
 export interface Outcome {
   readonly inside: Uint32Array;
   readonly outside: Uint32Array;
 }
 
-/** One unnamed set of people: a candidate's side, or a category of a group. */
+/** One unnamed set of instances: a candidate's side, or a category of a group. */
 export interface LinkedSet {
-  /** Per node how many of it are in the set; -1: not told. */
+  /** Per node the number of its instances in the set; -1: not sent. */
   readonly counts: Int32Array;
-  /** Per node the key of those. */
+  /** Per node the sum of their keys. */
   readonly sums: Float64Array;
   readonly outcomes: readonly Outcome[];
-  /** Where it stands in each tree, for whoever knows the secret order; -1: not followed so far. */
+  /** Its position in each tree's secret order; -1: not linked to that tree. */
   readonly positions: Int32Array;
 }
 
-/** Categories of one feature, told as such: they part the people, but for those that nobody asked about. */
+/** Category sums of one feature, sent as a group: they partition the summed instances. */
 export interface LinkedGroup {
   readonly parts: readonly LinkedSet[];
-  /** Won splits: the places of the group that go right, and who did. */
+  /** Won splits: the indices of the group that go right, and the instances that do. */
   readonly outcomes: readonly { readonly right: readonly number[]; readonly sides: Outcome }[];
 }
 
 export interface LinkedRows {
   readonly instanceCount: number;
-  /** The numbers of the trees that are followed. */
+  /** The numbers of the trees that are linked. */
   readonly trees: readonly number[];
-  /** Per tree the key of every person. */
+  /** Per tree the key of every instance. */
   readonly keys: readonly Float64Array[];
   readonly nodes: readonly LinkedNode[];
   readonly sets: readonly LinkedSet[];
   readonly groups: readonly LinkedGroup[];
 }
 
-/** Of fewer trees than this nothing much can be said. */
-const followedMin = 3;
+/** Candidates that are linked over fewer trees than this are ignored. */
+const linkedTreesMin = 3;
 
-/** Trees whose roots have other people or other numbers of candidates than the first are left out. */
+/** Leaves out trees whose root has other instances or another number of candidates than the first. */
 export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows {
   const [first] = trees.filter(({ nodes }) => nodes.length > 0);
   const linked = trees.filter(
@@ -68,7 +68,7 @@ export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows 
   const keys: Float64Array[] = [];
   const places = linked.map((tree, t) => {
     const last = linked[t - 1];
-    keys.push(last?.gradients === tree.gradients ? keys[t - 1] : personKeys(tree.gradients));
+    keys.push(last?.gradients === tree.gradients ? keys[t - 1] : instanceKeys(tree.gradients));
     return tree.nodes.map(({ summed }) => {
       nodes.push({ tree: t, summed, total: summed.reduce((sum, i) => addKeys(sum, keys[t][i]), 0) });
       return nodes.length - 1;
@@ -85,7 +85,7 @@ export function linkRows({ instanceCount, trees, job }: Transcript): LinkedRows 
   };
 }
 
-/** @param isLinked by their places: then roots may have other people */
+/** @param isLinked candidates are linked by position: roots may then have different instances */
 function isLike(tree: SeenTree, first: SeenTree, isLinked: boolean): boolean {
   const [a, b] = [tree.nodes[0], first.nodes[0]];
   return (
@@ -101,7 +101,7 @@ class TreesView {
   readonly #places: readonly (readonly number[])[];
   readonly #nodes: readonly LinkedNode[];
   readonly #isLinked: boolean;
-  readonly #everybody: Uint32Array;
+  readonly #all: Uint32Array;
 
   constructor(
     trees: readonly SeenTree[],
@@ -113,12 +113,12 @@ class TreesView {
     this.#places = places;
     this.#nodes = nodes;
     this.#isLinked = isLinked;
-    this.#everybody = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+    this.#all = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   }
 
   /**
-   * Every candidate over the trees that it can be followed through, but for those that cross others. One that is lost
-   * between two trees counts as two.
+   * Every candidate over the trees through which it can be linked, without those that cross others. A candidate whose
+   * link is lost between two trees counts as two.
    */
   sets(): LinkedSet[] {
     const tracks = this.#isLinked ? this.#samePlaces() : this.#tracksByCount();
@@ -129,19 +129,19 @@ class TreesView {
       if (known === undefined) crossing.set(end, (known = crossingPositions(this.#trees[end])));
       return known.has(track[end]);
     };
-    const shortest = Math.min(this.#trees.length, followedMin);
+    const shortest = Math.min(this.#trees.length, linkedTreesMin);
     const isLong = (track: Int32Array): boolean => track.filter((position) => position >= 0).length >= shortest;
     return tracks.filter((track) => isLong(track) && !isCrossing(track)).map((track) => this.#set(track));
   }
 
-  /** Every group whose categories' counts at the root are its own in every tree. */
+  /** Every group whose category counts at the root are unique in every tree. */
   groups(): LinkedGroup[] {
     const byCounts = this.#trees.map((tree) => ownGroups(tree, this.#isLinked));
     const shared = [...(byCounts[0]?.keys() ?? [])].filter((name) => byCounts.every((groups) => groups.has(name)));
     return shared.map((name) => this.#group(byCounts.map((groups) => groups.get(name) as GroupPlace)));
   }
 
-  /** One track per place: its owner says at every attempt which they are, without names. */
+  /** One track per position: hints have fixed positions. */
   #samePlaces(): Int32Array[] {
     const [first] = this.#trees;
     if (first === undefined) return [];
@@ -187,27 +187,27 @@ class TreesView {
     return { counts, sums, outcomes, positions };
   }
 
-  /** Which side of a won split was summed: by its count and its key. Null if both would do. */
+  /** Which side of a won split was summed: by its count and its key. Null if both sides match. */
   #sidesOf(node: SeenNode, at: number, won: WonSplit, count: number, sum: number): Outcome | null {
     const { left } = won;
     const right = others(node.instances, left);
     const isSummed = node.summed === node.instances ? null : new Set(node.summed);
     const keys = this.#keysOf(at);
-    const is = (people: Uint32Array): boolean => {
-      const summed = isSummed === null ? people : people.filter((i) => isSummed.has(i));
+    const matches = (side: Uint32Array): boolean => {
+      const summed = isSummed === null ? side : side.filter((i) => isSummed.has(i));
       return summed.length === count && summed.reduce((total, i) => addKeys(total, keys(i)), 0) === sum;
     };
-    const [isLeft, isRight] = [is(left), is(right)];
+    const [isLeft, isRight] = [matches(left), matches(right)];
     if (isLeft === isRight) return null;
-    const told = this.#told(node, won);
-    return isLeft ? { inside: told.left, outside: told.right } : { inside: told.right, outside: told.left };
+    const sides = this.#revealedSides(node, won);
+    return isLeft ? { inside: sides.left, outside: sides.right } : { inside: sides.right, outside: sides.left };
   }
 
-  /** Whom a won split tells a side of: the node's people, or everybody. */
-  #told({ instances }: SeenNode, { left, leftOfAll }: WonSplit): { left: Uint32Array; right: Uint32Array } {
+  /** The instances whose side a won split reveals: the node's, or all of the job. */
+  #revealedSides({ instances }: SeenNode, { left, leftOfAll }: WonSplit): { left: Uint32Array; right: Uint32Array } {
     return leftOfAll === null
       ? { left, right: others(instances, left) }
-      : { left: leftOfAll, right: others(this.#everybody, leftOfAll) };
+      : { left: leftOfAll, right: others(this.#all, leftOfAll) };
   }
 
   #keysOf(at: number): (instance: number) => number {
@@ -243,8 +243,8 @@ class TreesView {
         const { categories, missingLeft } = won.sets[0];
         const hasMissing = node.groups[index].hasMissing && !missingLeft;
         const right = hasMissing ? [...categories, size - 1] : categories;
-        const told = this.#told(node, won);
-        outcomes.push({ right, sides: { inside: told.right, outside: told.left } });
+        const sides = this.#revealedSides(node, won);
+        outcomes.push({ right, sides: { inside: sides.right, outside: sides.left } });
       });
     });
     return {
@@ -298,7 +298,7 @@ function matchPositions(
   return matched;
 }
 
-/** Counts of all categories at the root -> the group, of groups that are alone with theirs; or by their places. */
+/** Counts of all categories at the root -> the group, for groups whose counts are unique; or by index if linked. */
 function ownGroups(tree: SeenTree, isLinked: boolean): Map<string, GroupPlace> {
   const [root] = tree.nodes;
   const stride = strideOf(tree);
@@ -319,7 +319,7 @@ function ownGroups(tree: SeenTree, isLinked: boolean): Map<string, GroupPlace> {
   return found;
 }
 
-/** Those of `all` that are not among `some`; both ascend. */
+/** Elements of `all` that are not in `some`; both ascending. */
 function others(all: Uint32Array, some: Uint32Array): Uint32Array {
   let next = 0;
   return all.filter((instance) => {

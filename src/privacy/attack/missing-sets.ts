@@ -1,10 +1,10 @@
 /**
- * A feature with missing values shows each threshold twice, without them and with them: sets that cross, though they
- * are of one feature. They are known by their sums: the difference is the same set every time, or a candidate itself.
- * Those that are larger by it say nothing more, and are left out.
+ * A feature with missing values has each threshold twice, without and with them: these sets overlap without being
+ * nested, though they belong to one feature. Their sums reveal them: the difference is the same set every time, or a
+ * candidate itself. The larger set of each pair adds no information, and is left out.
  *
- * Looked for among all positions of one tree, so that none is overlooked: what is one set less another has the sums to
- * match at every node. An accident only leaves out more.
+ * All positions of one tree are compared: the difference of two sets has matching sums at every node. A coincidence
+ * only leaves out more sets.
  */
 import { addKeys, keyFactors, keyOf, subtractKeys } from "./keys.ts";
 import { type SeenTree, strideOf } from "./transcript.ts";
@@ -19,16 +19,16 @@ export function crossingPositions(tree: SeenTree): Set<number> {
   const left = (): number[] => [...marks.keys()].filter((position) => !crossing.has(position));
   const differences = (): [number, [number, number][]][] =>
     pairsBy(left(), (a, b) => (counts[a] < counts[b] ? subtractKeys(markOf(b), markOf(a)) : null));
-  // A threshold with the missing values, which are a candidate too.
+  // A threshold with the missing values, where these are a candidate too.
   for (const [difference, pairs] of differences())
     if (byMark.has(difference)) for (const [, larger] of pairs) crossing.add(larger);
-  // Of categories one by one the missing values are no candidate; the difference is what all pairs have in common.
+  // With one-hot categories the missing values are not a candidate; they are the difference common to all pairs.
   for (;;) {
     const [most] = differences().sort(([, a], [, b]) => b.length - a.length);
     if (most === undefined || most[1].length < 3) break;
     for (const [, larger] of most[1]) crossing.add(larger);
   }
-  // Where missing values are the most frequent, what is below and what is above a threshold add up to all the others.
+  // Where missing values are the most frequent bin, both sides of a threshold add up to all other values.
   for (const [sum, pairs] of pairsBy(left(), (a, b) => (a < b ? addKeys(markOf(a), markOf(b)) : null))) {
     if (pairs.length < 2) continue;
     for (const position of pairs.flat()) crossing.add(position);
@@ -37,7 +37,7 @@ export function crossingPositions(tree: SeenTree): Set<number> {
   return crossing;
 }
 
-/** Per position one number of its sums at all nodes where nothing is withheld; groups, which are told, are left out. */
+/** Per position one hash of its sums at all nodes without suppressed candidates; category groups are left out. */
 function marksOf(tree: SeenTree): Map<number, number> {
   const stride = strideOf(tree);
   const nodes = tree.nodes.filter(({ withheld }, i) => i === 0 || !withheld.includes(1));
@@ -50,7 +50,7 @@ function marksOf(tree: SeenTree): Map<number, number> {
     if (root.withheld[position] === 1) continue;
     const valueAt = (i: number): number => nodes[Math.floor(i / stride)].rows[position * stride + (i % stride)];
     const mark = keyOf(factors, valueAt);
-    if (!known.has(mark)) marks.set(position, mark); // the same people, as in two features: one of them is enough
+    if (!known.has(mark)) marks.set(position, mark); // equal sets of instances, as in two features: one is enough
     known.add(mark);
   }
   return marks;

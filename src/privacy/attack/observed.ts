@@ -1,5 +1,5 @@
 /**
- * The transcript of a real job, from what the active party observed of one passive party, and what it knows itself: its
+ * The transcript of a real job, from the messages that the active party received from one passive party, its own
  * gradients and the shape of its trees.
  */
 import { assert } from "../../base/assert.ts";
@@ -13,17 +13,17 @@ import type { SeenJob, SeenNode, SeenTree, Transcript, WonSplit } from "./transc
 export interface OwnTree {
   readonly tree: number;
   readonly gradients: QuantisedGradients;
-  /** The instances that it learns from; null: all. */
+  /** The instances that it is trained on; null: all. */
   readonly sample: Uint32Array | null;
-  /** Per node id its children; null of a leaf. */
+  /** Per node id its children; null for a leaf. */
   readonly children: readonly ({ readonly left: number; readonly right: number } | null)[];
-  /** Where members are hidden nobody is sent them: the active party's own, per node id; left out: they are told. */
+  /** Members per node id, known to the active party, where members are hidden; left out: they are sent. */
   readonly members?: readonly Uint32Array[];
 }
 
 type Of<K extends Observation["kind"]> = Extract<Observation, { kind: K }>;
 
-/** @param trees those that the passive party took part in, in their order */
+/** @param trees those that the passive party took part in, in order */
 export function transcriptFrom(
   observations: readonly Observation[],
   instanceCount: number,
@@ -43,7 +43,7 @@ export function transcriptFrom(
   return { instanceCount, job, trees: seen, predictions };
 }
 
-/** @param before trees of one round share what is known of their root: only the first asks */
+/** @param before the tree before: trees of one gradient round share the sums of their root, requested once */
 function treeFrom(
   observations: readonly Observation[],
   instanceCount: number,
@@ -56,12 +56,13 @@ function treeFrom(
   for (const instance of own.sample ?? []) if (isSampled !== null) isSampled[instance] = 1;
   const summedOf = (instances: Uint32Array): Uint32Array =>
     isSampled === null ? instances : instances.filter((instance) => isSampled[instance] === 1);
-  const everybody = Uint32Array.from({ length: instanceCount }, (_, i) => i);
-  const told = new Map(of("members").map((each) => [each.node, each.members]));
-  const isAsked = (node: number): boolean => told.has(node) || (own.members !== undefined && hasSums(of("sums"), node));
+  const all = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+  const sentMembers = new Map(of("members").map((each) => [each.node, each.members]));
+  const isAsked = (node: number): boolean =>
+    sentMembers.has(node) || (own.members !== undefined && hasSums(of("sums"), node));
   const sidesOf = ({ leftMembers }: Of<"outcome">, instances: Uint32Array): Pick<WonSplit, "left" | "leftOfAll"> => {
     if (own.members === undefined) return { left: partition(instances, leftMembers).inside, leftOfAll: null };
-    const leftOfAll = everybody.filter((instance) => isSet(leftMembers, instance));
+    const leftOfAll = all.filter((instance) => isSet(leftMembers, instance));
     return { left: instances.filter((instance) => isSet(leftMembers, instance)), leftOfAll };
   };
   const wonAt = (node: number, instances: Uint32Array): WonSplit | null => {
@@ -83,14 +84,14 @@ function treeFrom(
     if (!children) return;
     const { left, right } = children;
     const smaller = isAsked(left) ? left : right;
-    if (!isAsked(smaller)) return; // nobody asked: they are not split again
+    if (!isAsked(smaller)) return; // not requested: not split again
     const larger = smaller === left ? right : left;
     const { inside, outside } =
       own.members === undefined
-        ? partition(instances, told.get(smaller) ?? new Uint8Array(0))
+        ? partition(instances, sentMembers.get(smaller) ?? new Uint8Array(0))
         : { inside: own.members[smaller], outside: own.members[larger] };
     const child = rowsAt(of("sums"), smaller);
-    assert(child !== null, "what was asked was answered");
+    assert(child !== null, "every requested node was answered");
     const sibling = rowsAt(of("sums"), larger) ?? lessRows(rows, child);
     place(smaller, id, inside, child);
     place(larger, id, outside, sibling);
@@ -98,7 +99,7 @@ function treeFrom(
   const shared = before?.gradients === own.gradients ? before.nodes[0] : undefined;
   const root =
     rowsAt(of("sums"), 0) ?? (shared && { rows: shared.rows, withheld: shared.withheld, groups: shared.groups });
-  place(0, -1, everybody, root ?? null);
+  place(0, -1, all, root ?? null);
   nodes.sort((a, b) => a.id - b.id);
   return { tree: own.tree, gradients: own.gradients, nodes };
 }
@@ -109,7 +110,7 @@ function hasSums(sums: readonly Of<"sums">[], node: number): boolean {
   return sums.some((each) => each.node === node);
 }
 
-/** A node's answer, put together from its pieces. */
+/** A node's answer, joined from its pieces. */
 function rowsAt(sums: readonly Of<"sums">[], node: number): NodeRows | null {
   const pieces = sums.filter((each) => each.node === node).sort((a, b) => a.firstCandidate - b.firstCandidate);
   if (pieces.length === 0) return null;
@@ -124,7 +125,7 @@ function rowsAt(sums: readonly Of<"sums">[], node: number): NodeRows | null {
   };
 }
 
-/** The larger child's: what is withheld at one child is so at both. */
+/** Rows of the larger child: a candidate that is suppressed at one child is suppressed at both. */
 function lessRows(parent: NodeRows, child: NodeRows): NodeRows {
   const rows = subtractRows(parent.rows, child.rows);
   const stride = rows.length / child.withheld.length;

@@ -1,52 +1,53 @@
 /**
- * A4: what outcomes of splits alone leave possible. In training a won split tells the side of everybody in its node; in
- * scoring every split tells it of everybody who is scored. Exact, and no search: whoever knows which candidates are of
- * one feature reads it off.
+ * A4: the bins that remain possible given outcomes of splits alone. In training a won split reveals the side of every
+ * instance of its node; in scoring every split reveals it for every scored instance. This is exact and needs no search,
+ * given which candidates belong to one feature.
  */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { PossibleBins } from "./possible-bins.ts";
 import type { OwnSplit } from "./recorder.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** Per feature what the outcomes of training leave. @param people whom it is about */
+/** Per feature the bins that remain possible after the outcomes of training. */
 export function afterTraining(
   features: readonly BinnedFeature[],
-  people: Uint32Array,
+  instances: Uint32Array,
   splits: readonly OwnSplit[],
   { trees }: Transcript,
 ): PossibleBins[] {
-  const possible = features.map((feature) => new PossibleBins(feature, people));
+  const possible = features.map((feature) => new PossibleBins(feature, instances));
   const nodes = new Map(trees.flatMap(({ tree, nodes: own }) => own.map((node) => [`${tree}/${node.id}`, node])));
   for (const split of splits) {
     const node = nodes.get(`${split.tree}/${split.node}`);
-    if (node !== undefined) tell(possible, features, split, node.instances);
+    if (node !== undefined) narrowBySide(possible, features, split, node.instances);
   }
   return possible;
 }
 
 /**
- * Per feature what is left of people who are told a side of every split: whoever is scored, and with hidden members
- * whoever is trained on.
+ * Per feature the bins that remain possible for instances whose side is revealed at every split: scored instances, and
+ * with hidden members all training rows.
  */
 export function afterScoring(
   features: readonly BinnedFeature[],
-  people: Uint32Array,
+  instances: Uint32Array,
   splits: readonly OwnSplit[],
 ): PossibleBins[] {
-  const possible = features.map((feature) => new PossibleBins(feature, people));
-  for (const split of splits) tell(possible, features, split, people);
+  const possible = features.map((feature) => new PossibleBins(feature, instances));
+  for (const split of splits) narrowBySide(possible, features, split, instances);
   return possible;
 }
 
-function tell(
+function narrowBySide(
   possible: readonly PossibleBins[],
   features: readonly BinnedFeature[],
   { feature, left }: OwnSplit,
-  people: Uint32Array,
+  instances: Uint32Array,
 ): void {
   const [goesRight, goesLeft] = [0, 1].map((side) =>
     possible[feature].mask(Array.from(left, (isLeft) => (isLeft === side ? 1 : 0))),
   );
   const { bins } = features[feature];
-  for (const person of people) possible[feature].narrow(person, left[bins[person]] === 1 ? goesLeft : goesRight);
+  for (const instance of instances)
+    possible[feature].narrow(instance, left[bins[instance]] === 1 ? goesLeft : goesRight);
 }

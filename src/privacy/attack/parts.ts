@@ -1,33 +1,33 @@
 /**
- * The people parted by the sets of one feature: equations about them, and what outcomes of won splits leave possible.
- * A part is what a set has beyond those inside it; the last part is whoever is in no set. Every person is in exactly
- * one.
+ * The instances partitioned by the sets of one feature: equations about the parts, and what remains possible after
+ * outcomes of won splits. A part is a set without the sets inside it; the last part holds the instances in no set.
+ * Every instance is in exactly one part.
  */
 import { addKeys, subtractKeys } from "./keys.ts";
 import type { Family } from "./linkage.ts";
 import type { LinkedGroup, LinkedRows, LinkedSet, Outcome } from "./linked-rows.ts";
 
-/** What the peeling of one feature starts from. */
+/** Input of peeling one feature. */
 export interface PeelTask {
   readonly partCount: number;
-  /** Words of bits that a person's parts take. */
+  /** 32-bit words per instance in a bitmap of parts. */
   readonly words: number;
   /** Per equation: node, count, and the parts as bits. */
   readonly equations: Uint32Array;
-  /** Per equation the key of those people. */
+  /** Per equation the sum of the keys of its instances. */
   readonly sums: Float64Array;
-  /** Per person the parts that are possible, as bits. */
+  /** Per instance a bitmap of the parts that are possible. */
   readonly possible: Uint32Array;
 }
 
-/** Parts, sets that are unions of them, and what is known of these. */
+/** Parts, the sets that are unions of them, and known sides of instances. */
 interface Parted {
   readonly partCount: number;
   readonly sets: readonly { readonly set: LinkedSet; readonly parts: readonly number[] }[];
-  readonly told: readonly { readonly parts: readonly number[]; readonly sides: Outcome }[];
+  readonly outcomes: readonly { readonly parts: readonly number[]; readonly sides: Outcome }[];
 }
 
-/** Per set of a family the parts that make it up: its own, which has its number, and those of the sets inside. */
+/** Per set of a family its parts: its own, which has its number, and those of the sets inside. */
 export function partsOf({ parents }: Pick<Family, "parents">): number[][] {
   const parts = Array.from(parents, (_, set) => [set]);
   parents.forEach((_, set) => {
@@ -41,16 +41,16 @@ export function familyTask(rows: LinkedRows, family: Family): PeelTask {
   return taskOf(rows, {
     partCount: family.sets.length + 1,
     sets: family.sets.map((set, i) => ({ set, parts: parts[i] })),
-    told: family.sets.flatMap(({ outcomes }, i) => outcomes.map((sides) => ({ parts: parts[i], sides }))),
+    outcomes: family.sets.flatMap(({ outcomes }, i) => outcomes.map((sides) => ({ parts: parts[i], sides }))),
   });
 }
 
-/** Categories part the people by themselves; the last part is never used where all of them are told. */
+/** Categories are a partition already: each is a part. */
 export function groupTask(rows: LinkedRows, { parts, outcomes }: LinkedGroup): PeelTask {
   return taskOf(rows, {
     partCount: parts.length,
     sets: parts.map((set, i) => ({ set, parts: [i] })),
-    told: outcomes.map(({ right, sides }) => ({ parts: right, sides })),
+    outcomes: outcomes.map(({ right, sides }) => ({ parts: right, sides })),
   });
 }
 
@@ -63,7 +63,7 @@ function taskOf(rows: LinkedRows, parted: Parted): PeelTask {
   );
   const possible = new Uint32Array(rows.instanceCount * words);
   for (let i = 0; i < rows.instanceCount; i++) possible.set(everything, i * words);
-  for (const { parts, sides } of parted.told) {
+  for (const { parts, sides } of parted.outcomes) {
     const mask = partMask(parts, words);
     for (const i of sides.inside) for (let w = 0; w < words; w++) possible[i * words + w] &= mask[w];
     for (const i of sides.outside) for (let w = 0; w < words; w++) possible[i * words + w] &= ~mask[w];
@@ -85,18 +85,20 @@ interface PartSum {
   readonly parts: readonly number[];
 }
 
-/** What is told at a node: each set less the sets inside it that are told too, and everybody less all of them. */
+/**
+ * The equations of a node: each set minus the sets inside it whose sums were sent, and all instances minus all sets.
+ */
 function equationsAt({ nodes }: LinkedRows, { partCount, sets }: Parted, node: number): PartSum[] {
-  const told = sets.filter(({ set }) => set.counts[node] >= 0);
+  const sent = sets.filter(({ set }) => set.counts[node] >= 0);
   const { summed, total } = nodes[node];
   const whole = [
-    ...told.map(({ set, parts }) => ({ count: set.counts[node], sum: set.sums[node], parts })),
+    ...sent.map(({ set, parts }) => ({ count: set.counts[node], sum: set.sums[node], parts })),
     { count: summed.length, sum: total, parts: Array.from({ length: partCount }, (_, part) => part) },
   ].sort((a, b) => a.parts.length - b.parts.length);
   const owner = new Int32Array(partCount).fill(-1);
   return whole
     .map(({ count, sum, parts }, i) => {
-      // Smaller ones first: whatever is inside has taken its parts, and its sum is less what was inside that.
+      // Smaller ones first: the sets inside own their parts already, and their sums are subtracted.
       const taken = new Set(parts.map((part) => owner[part]).filter((by) => by >= 0));
       const rest = [...taken].reduce(
         (left, by) => ({ count: left.count - whole[by].count, sum: subtractKeys(left.sum, whole[by].sum) }),
@@ -109,7 +111,7 @@ function equationsAt({ nodes }: LinkedRows, { partCount, sets }: Parted, node: n
     .filter(({ parts }) => parts.length > 0);
 }
 
-/** Parts as bits. */
+/** Bitmap of parts. */
 export function partMask(parts: readonly number[], words: number): Uint32Array {
   const mask = new Uint32Array(words);
   for (const part of parts) mask[part >>> 5] |= 1 << (part & 31);

@@ -1,4 +1,4 @@
-/** Peeling in TypeScript: slow and plain, what native/peel.cpp is held to, and used where that is not built. */
+/** Peeling in TypeScript: the slow reference for native/peel.cpp, and the fallback where that is not built. */
 import { addKeys, subtractKeys } from "./keys.ts";
 import type { PeelTask } from "./parts.ts";
 import type { PeelEnd, PeelGround } from "./peel.ts";
@@ -20,7 +20,7 @@ export function peelPortably(ground: PeelGround, task: PeelTask, milliseconds: n
   return "done";
 }
 
-/** @returns whether anything followed; null: the equation cannot be */
+/** @returns whether any instance was narrowed; null: the equation has no solution */
 function solve(
   { keys, nodeTrees, memberOffsets, members, treeBits }: PeelGround,
   task: PeelTask,
@@ -30,21 +30,21 @@ function solve(
   const [node, count] = equations.subarray(equation * (words + 2));
   const mask = equations.subarray(equation * (words + 2) + 2, (equation + 1) * (words + 2));
   const tree = nodeTrees[node];
-  const people = possible.length / words;
+  const instanceCount = possible.length / words;
   const open: number[] = [];
   let wanted = count;
   let target = sums[equation];
-  for (const person of members.subarray(memberOffsets[node], memberOffsets[node + 1])) {
-    const parts = possible.subarray(person * words, (person + 1) * words);
+  for (const instance of members.subarray(memberOffsets[node], memberOffsets[node + 1])) {
+    const parts = possible.subarray(instance * words, (instance + 1) * words);
     if (!parts.some((word, w) => (word & mask[w]) !== 0)) continue;
-    if (parts.some((word, w) => (word & ~mask[w]) !== 0)) open.push(person);
+    if (parts.some((word, w) => (word & ~mask[w]) !== 0)) open.push(instance);
     else {
       wanted--;
-      target = subtractKeys(target, keys[tree * people + person]);
+      target = subtractKeys(target, keys[tree * instanceCount + instance]);
     }
   }
   if (wanted < 0 || wanted > open.length) return null;
-  const openKeys = open.map((person) => keys[tree * people + person]);
+  const openKeys = open.map((instance) => keys[tree * instanceCount + instance]);
   const isFlipped = wanted > open.length - wanted;
   const size = isFlipped ? open.length - wanted : wanted;
   const sum = isFlipped ? subtractKeys(openKeys.reduce(addKeys, 0), target) : target;
@@ -54,10 +54,10 @@ function solve(
   if (found?.total === 0) return null;
   const isOut = (i: number): boolean => found === null || found.met[i] === 0;
   let changed = false;
-  for (const [i, person] of open.entries()) {
+  for (const [i, instance] of open.entries()) {
     if (!isOut(i) && found?.met[i] !== found?.total) continue;
     const isIn = isOut(i) === isFlipped;
-    const at = person * words;
+    const at = instance * words;
     for (let w = 0; w < words; w++) possible[at + w] &= isIn ? mask[w] : ~mask[w];
     if (possible.subarray(at, at + words).every((word) => word === 0)) return null;
     changed = true;

@@ -1,7 +1,7 @@
 /**
- * A2: takes apart exact sums, with the native kernel where it is built and in TypeScript elsewhere. All conclusions are
- * proofs: a person is out if nobody's keys make the sum with it, and in if none do without it. What is found by the
- * deadline is true, whether or not there would be more.
+ * A2: solves exact sums for their members, with the native kernel where it is built and in TypeScript elsewhere. All
+ * conclusions are proofs: an instance is out if no subset with it has the sum, and in if no subset without it has. What
+ * is found by the deadline is true, even if more time would find more.
  */
 import { createRequire } from "node:module";
 import { packagePath } from "../../base/package-root.ts";
@@ -9,18 +9,18 @@ import type { LinkedRows } from "./linked-rows.ts";
 import type { PeelTask } from "./parts.ts";
 import { peelPortably } from "./peel-portable.ts";
 
-/** What all features of a job share. */
+/** Input that all features of a job share. */
 export interface PeelGround {
-  /** Per tree the keys of all people, one tree after the other. */
+  /** Per tree the keys of all instances, one tree after the other. */
   readonly keys: Float64Array;
   readonly nodeTrees: Uint32Array;
   readonly memberOffsets: Uint32Array;
   readonly members: Uint32Array;
-  /** Per tree about how many bits of a sum tell subsets of people apart. */
+  /** Per tree about how many bits of a sum distinguish subsets of instances. */
   readonly treeBits: Float64Array;
 }
 
-/** "contradiction": what was said of the feature cannot be; nothing is concluded. */
+/** "contradiction": the equations of the feature have no solution; nothing is concluded. */
 export type PeelEnd = "done" | "time over" | "contradiction";
 
 export interface PeelAddon {
@@ -50,12 +50,12 @@ export function peelGround({ keys, nodes, instanceCount }: LinkedRows): PeelGrou
     nodeTrees: Uint32Array.from(nodes, ({ tree }) => tree),
     memberOffsets,
     members,
-    treeBits: Float64Array.from(keys, telling),
+    treeBits: Float64Array.from(keys, distinguishingBits),
   };
 }
 
-/** Of a tree where most people share their key with others, larger subsets are not worth a search. */
-function telling(keys: Float64Array): number {
+/** 0 where most instances share their key with others: larger subsets are then not worth a search. */
+function distinguishingBits(keys: Float64Array): number {
   const distinct = new Set(keys).size;
   return distinct * 2 < keys.length ? 0 : 46;
 }

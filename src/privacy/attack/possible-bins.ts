@@ -1,30 +1,30 @@
-/** Per person the bins of one column that are still possible, and what that is worth. For the owner's eyes. */
+/** Per instance the bins of one column that are still possible, and the information left. For the owner only. */
 import { type BinnedFeature, totalBinCount } from "../../gbdt/split/binning.ts";
 
 export class PossibleBins {
   readonly binCount: number;
   readonly #words: number;
   readonly #bits: Uint32Array;
-  /** How many of these people are in each bin. */
+  /** Instances per bin. */
   readonly #frequencies: Float64Array;
-  readonly #people: Uint32Array;
+  readonly #instances: Uint32Array;
   readonly #bins: Uint16Array;
 
-  /** @param people whom it is about */
-  constructor(feature: BinnedFeature, people: Uint32Array, copied: PossibleBins | null = null) {
+  /** @param instances those to consider */
+  constructor(feature: BinnedFeature, instances: Uint32Array, copied: PossibleBins | null = null) {
     this.binCount = totalBinCount(feature);
     this.#words = Math.ceil(this.binCount / 32);
-    this.#people = people;
+    this.#instances = instances;
     this.#bins = feature.bins;
     this.#frequencies = new Float64Array(this.binCount);
-    for (const person of people) this.#frequencies[feature.bins[person]]++;
+    for (const instance of instances) this.#frequencies[feature.bins[instance]]++;
     this.#bits =
       copied === null ? new Uint32Array(feature.bins.length * this.#words).fill(0xffffffff) : copied.#bits.slice();
   }
 
-  /** Leaves those of a person's bins that are set in a mask. */
-  narrow(person: number, mask: Uint32Array): void {
-    for (let w = 0; w < this.#words; w++) this.#bits[person * this.#words + w] &= mask[w];
+  /** Removes the bins of an instance that are not in the mask. */
+  narrow(instance: number, mask: Uint32Array): void {
+    for (let w = 0; w < this.#words; w++) this.#bits[instance * this.#words + w] &= mask[w];
   }
 
   /** @param isIn per bin 1 if it is in the mask */
@@ -34,52 +34,52 @@ export class PossibleBins {
     return mask;
   }
 
-  has(person: number, bin: number): boolean {
-    return ((this.#bits[person * this.#words + (bin >>> 5)] >>> (bin & 31)) & 1) === 1;
+  has(instance: number, bin: number): boolean {
+    return ((this.#bits[instance * this.#words + (bin >>> 5)] >>> (bin & 31)) & 1) === 1;
   }
 
-  /** Share of people of whom one bin is left. */
+  /** Share of instances with one possible bin left. */
   certain(): number {
     return this.#mean((bins) => (bins.length === 1 ? 1 : 0));
   }
 
-  /** Of whom the bin that they are in was excluded: none, or something is wrong. */
+  /** Instances whose true bin was excluded: always zero unless an attack has a bug. */
   wrong(): number {
-    return this.#people.reduce((sum, person) => sum + (this.has(person, this.#bins[person]) ? 0 : 1), 0);
+    return this.#instances.reduce((sum, instance) => sum + (this.has(instance, this.#bins[instance]) ? 0 : 1), 0);
   }
 
-  /** Bits per person that a column has at first. */
+  /** Bits per instance before any attack. */
   entropy(): number {
     return this.#entropyOf(Array.from({ length: this.binCount }, (_, bin) => bin));
   }
 
-  /** Bits per person that are left: of the possible bins, as frequent as they are. */
+  /** Bits per instance that remain: the entropy of the possible bins, weighted by frequency. */
   bitsLeft(): number {
     return this.#mean((bins) => this.#entropyOf(bins));
   }
 
-  /** Per bin the mean variance of whether somebody is in it. */
+  /** Per bin the mean variance of an instance's membership. */
   variances(): Float64Array {
     const sums = new Float64Array(this.binCount);
-    for (const person of this.#people) {
-      const bins = this.#possible(person);
+    for (const instance of this.#instances) {
+      const bins = this.#possible(instance);
       const total = bins.reduce((sum, bin) => sum + this.#frequencies[bin], 0);
       for (const bin of bins) {
         const share = this.#frequencies[bin] / total;
         sums[bin] += share * (1 - share);
       }
     }
-    return sums.map((sum) => sum / this.#people.length);
+    return sums.map((sum) => sum / this.#instances.length);
   }
 
-  /** Share of people of whom it is certain on which side of a candidate they are. */
+  /** Share of instances whose side of a candidate is certain. */
   certainOf(mask: Uint32Array): number {
-    const { length } = this.#people;
+    const { length } = this.#instances;
     let certain = 0;
-    for (const person of this.#people) {
+    for (const instance of this.#instances) {
       let [inside, outside] = [0, 0];
       for (let w = 0; w < this.#words; w++) {
-        const possible = this.#bits[person * this.#words + w] & this.#all(w);
+        const possible = this.#bits[instance * this.#words + w] & this.#all(w);
         inside |= possible & mask[w];
         outside |= possible & ~mask[w];
       }
@@ -93,22 +93,22 @@ export class PossibleBins {
     return left >= 32 ? 0xffffffff : (1 << left) - 1;
   }
 
-  #possible(person: number): number[] {
+  #possible(instance: number): number[] {
     const bins: number[] = [];
-    for (let bin = 0; bin < this.binCount; bin++) if (this.has(person, bin)) bins.push(bin);
+    for (let bin = 0; bin < this.binCount; bin++) if (this.has(instance, bin)) bins.push(bin);
     return bins;
   }
 
   #mean(valueOf: (bins: readonly number[]) => number): number {
     const known = new Map<string, number>();
     let sum = 0;
-    for (const person of this.#people) {
-      const key = this.#bits.subarray(person * this.#words, (person + 1) * this.#words).join();
+    for (const instance of this.#instances) {
+      const key = this.#bits.subarray(instance * this.#words, (instance + 1) * this.#words).join();
       let value = known.get(key);
-      if (value === undefined) known.set(key, (value = valueOf(this.#possible(person))));
+      if (value === undefined) known.set(key, (value = valueOf(this.#possible(instance))));
       sum += value;
     }
-    return sum / this.#people.length;
+    return sum / this.#instances.length;
   }
 
   #entropyOf(bins: readonly number[]): number {

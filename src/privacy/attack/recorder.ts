@@ -1,6 +1,6 @@
 /**
- * The transcript of a job that is trained in one place: the rows that a passive party would have sent, in a secret
- * order of its own, and the splits that it would have won. The same integers as in the federated job.
+ * The transcript of a centralised training: the rows that a passive party would have sent, in its own secret order, and
+ * the splits that it would have won. The integers are the same as in the federated job.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { WatchedTree } from "../../gbdt/boost/train.ts";
@@ -19,7 +19,7 @@ import { type MembershipFacts, membershipFacts } from "../../base/membership.ts"
 import type { SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
 
 export interface RecordedParty {
-  /** Its place among the parties; 0 is the active one. */
+  /** Its index among the parties; 0 is the active one. */
   readonly owner: number;
   readonly features: readonly BinnedFeature[];
   readonly permutationSecret: Uint8Array;
@@ -27,8 +27,8 @@ export interface RecordedParty {
   readonly skippedBins: Int32Array;
   readonly sampler: ColumnSampler | null;
   /**
-   * Left out: members are sent. Counts stay in the rows even where they are not sent: attacks then find no less than
-   * without.
+   * Left out: members are sent. Counts stay in the rows even where they are not sent: attacks then find at least as
+   * much.
    */
   readonly membership?: MembershipFacts;
 }
@@ -48,7 +48,7 @@ export interface OwnSplit {
 
 type MutableNode = { -readonly [K in keyof SeenNode]: SeenNode[K] };
 
-/** Looks on at trainCentralised, for one passive party. */
+/** Observes trainCentralised for one passive party. */
 export class TranscriptRecorder {
   readonly party: RecordedParty;
   readonly #trees: SeenTree[] = [];
@@ -80,7 +80,7 @@ export class TranscriptRecorder {
     return this.#splits;
   }
 
-  /** What its owner knows of a position: the feature, and per bin 1 if it is on the side that was summed. */
+  /** What the owner knows about a position: the feature, and per bin 1 if it is on the side that was summed. */
   sideAt(tree: number, position: number): OwnSide {
     const set = this.#candidates(tree, this.#rounds.get(tree) ?? tree).at({ node: 0, depth: 0 });
     const { feature } = candidateIn(set, position);
@@ -133,7 +133,7 @@ export class TranscriptRecorder {
         this.#splits.push({ tree, node: node.id, feature, left: bins });
         const won = this.#won(node, rows, sets.at({ node: node.id, depth: node.depth }), gain);
         const isOfAll = this.#membership.outcomesCover === "all instances";
-        at.won = { ...won, left, leftOfAll: isOfAll ? whoIn(features[feature], bins) : null };
+        at.won = { ...won, left, leftOfAll: isOfAll ? instancesIn(features[feature], bins) : null };
       },
       children: (parent, left, right) => {
         parents.set(left, parent).set(right, parent);
@@ -145,7 +145,7 @@ export class TranscriptRecorder {
     return new TreeCandidates(this.party, tree, this.#membership.candidatesAreLinked ? 0 : round);
   }
 
-  /** The one that is named: the first in tie order. */
+  /** The candidate that is named as the winner: the first in tie order. */
   #won(
     node: GrowingNode,
     rows: CandidateRows,
@@ -163,19 +163,19 @@ export class TranscriptRecorder {
   }
 }
 
-/** Everybody whose bin is one of these. */
-function whoIn({ bins }: BinnedFeature, chosen: Uint8Array): Uint32Array {
-  return Uint32Array.from(bins.keys()).filter((person) => chosen[bins[person]] === 1);
+/** The instances whose bin is one of these. */
+function instancesIn({ bins }: BinnedFeature, chosen: Uint8Array): Uint32Array {
+  return Uint32Array.from(bins.keys()).filter((instance) => chosen[bins[instance]] === 1);
 }
 
-/** The bins, over all features of a plan, that are added up for a position. */
+/** The bins, over all features of a plan, that are summed for a position. */
 function summedBins({ chainOffsets, sources, targets }: CandidatePlan, position: number): Uint32Array {
   const step = targets.indexOf(position);
   const chain = chainOffsets.findLastIndex((offset) => offset <= step);
   return sources.subarray(chainOffsets[chain], step + 1);
 }
 
-/** Per position the row of the side that travels: sums along the plan's chains of bins. */
+/** Per position the row of the side that is sent: sums along the plan's chains of bins. */
 export function sentRows(
   { plan, features: drawn }: CandidateSet,
   features: readonly BinnedFeature[],

@@ -1,9 +1,9 @@
 /**
- * A1, second part: how two unnamed sets of people may lie to each other. A relation is refuted, for good, where
- * - its counts cannot be: of nested sets the inner one is never larger at any node;
- * - what would lie between them has a count of 0, 1 or 2 and a key that is not that of nobody, of one member or of two;
- * - outcomes of won splits show somebody whom it forbids.
- * What is not refuted is only possible. All that linkage.ts concludes comes from what was refuted.
+ * A1, second part: the possible relations of two unnamed sets of instances. A relation is refuted where
+ * - the counts contradict it: of nested sets the inner one is never larger at any node;
+ * - the difference of the sets would have a count of 0, 1 or 2, but no 0, 1 or 2 members have its key;
+ * - outcomes of won splits show an instance that contradicts it.
+ * What is not refuted is merely possible. linkage.ts concludes from refuted relations only.
  */
 import { addKeys, subtractKeys } from "./keys.ts";
 import type { LinkedRows } from "./linked-rows.ts";
@@ -12,10 +12,10 @@ import type { LinkedRows } from "./linked-rows.ts";
 export const inside = 1;
 export const around = 2;
 export const disjoint = 4;
-/** Together everybody. */
+/** The union is all instances. */
 export const covering = 8;
 
-/** Nodes with more members than this are not searched for two of them. */
+/** Nodes with more members than this are not searched for pairs. */
 const pairMembersMax = 4000;
 
 /** Per pair of sets, a * setCount + b, the relations that are possible. */
@@ -42,20 +42,20 @@ class Tests {
   readonly #rows: LinkedRows;
   /** Per node its members' keys in order; made when first needed. */
   readonly #sorted: (Float64Array | undefined)[] = [];
-  /** Per set who is told to be in it, and who not, as bits; null: nobody. */
-  readonly #told: readonly ({ readonly isIn: Uint32Array; readonly isOut: Uint32Array } | null)[];
+  /** Per set bitmaps of the instances known to be in it and not in it; null: none known. */
+  readonly #known: readonly ({ readonly isIn: Uint32Array; readonly isOut: Uint32Array } | null)[];
 
   constructor(rows: LinkedRows) {
     this.#rows = rows;
     const words = Math.ceil(rows.instanceCount / 32);
-    this.#told = rows.sets.map(({ outcomes }) => {
+    this.#known = rows.sets.map(({ outcomes }) => {
       if (outcomes.length === 0) return null;
-      const told = { isIn: new Uint32Array(words), isOut: new Uint32Array(words) };
+      const known = { isIn: new Uint32Array(words), isOut: new Uint32Array(words) };
       for (const { inside: yes, outside: no } of outcomes) {
-        for (const i of yes) told.isIn[i >>> 5] |= 1 << (i & 31);
-        for (const i of no) told.isOut[i >>> 5] |= 1 << (i & 31);
+        for (const i of yes) known.isIn[i >>> 5] |= 1 << (i & 31);
+        for (const i of no) known.isOut[i >>> 5] |= 1 << (i & 31);
       }
-      return told;
+      return known;
     });
   }
 
@@ -82,7 +82,7 @@ class Tests {
     return left;
   }
 
-  /** Per relation what would lie between: how many, and their key. */
+  /** Per relation the set that would lie between: its size and its key. */
   #between(a: number, b: number): [number, (node: number) => number, (node: number) => number][] {
     const { sets, nodes } = this.#rows;
     const [x, y] = [sets[a], sets[b]];
@@ -98,7 +98,7 @@ class Tests {
 
   #byOutcomes(a: number, b: number): number {
     let left = inside | around | disjoint | covering;
-    const [x, y] = [this.#told[a], this.#told[b]];
+    const [x, y] = [this.#known[a], this.#known[b]];
     if (x === null || y === null) return left;
     for (let word = 0; word < x.isIn.length; word++) {
       if ((x.isIn[word] & y.isOut[word]) !== 0) left &= ~inside;

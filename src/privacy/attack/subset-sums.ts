@@ -1,16 +1,16 @@
 /**
- * All subsets of some people of one size whose keys have a given sum: who is in none of them, and who is in all. The
- * portable half of native/subset-sums.cpp, for fewer people.
+ * All subsets of a given size whose keys have a given sum: which instances are in none of them, and which in all. The
+ * portable counterpart of native/subset-sums.cpp, for fewer instances.
  */
 import { addKeys, subtractKeys } from "./keys.ts";
 
 export interface Subsets {
-  /** How often each was met, of `total` times. */
+  /** In how many of the `total` subsets each instance is. */
   readonly met: Float64Array;
   readonly total: number;
 }
 
-/** Subsets of one half that are listed at most: all of up to 24 people. */
+/** Subsets of one half that are listed at most: all of up to 24 instances. */
 const listedMax = 2 ** 18;
 
 export function isSearched(count: number, size: number): boolean {

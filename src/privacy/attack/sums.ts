@@ -1,6 +1,6 @@
 /**
- * A1 and A2 together: links the candidates, takes their sums apart, and says what its owner would find of each column.
- * The attack sees the transcript only; the owner's bins are used afterwards, to name and to check what it found.
+ * A1 and A2 together: links the candidates, solves their sums, and narrows the possible bins of each column. The attack
+ * uses the transcript only; the owner's bins are used afterwards, to name and check the result.
  */
 import type { PossibleBins } from "./possible-bins.ts";
 import { type Family, familiesOf } from "./linkage.ts";
@@ -11,20 +11,20 @@ import type { OwnSide } from "./recorder.ts";
 import type { Transcript } from "./transcript.ts";
 
 export interface SumsAttack {
-  /** Candidates that could be followed from tree to tree. */
+  /** Candidates that could be linked from tree to tree. */
   readonly linked: number;
-  /** Everything was looked at before the deadline. */
+  /** The search was finished before the deadline. */
   readonly isComplete: boolean;
 }
 
 export interface AttackClock {
-  /** Milliseconds that are left. */
+  /** Milliseconds left. */
   left(): number;
-  /** @param share of the work that is done */
+  /** @param share of the work done */
   progress(share: number): void;
 }
 
-/** A feature's unnamed parts, and what is possible of them. */
+/** A feature's unnamed parts, and which are possible per instance. */
 interface Piece {
   readonly task: PeelTask;
   /** Per part the owner's view: its feature and bins. */
@@ -32,9 +32,9 @@ interface Piece {
 }
 
 /**
- * Narrows what outcomes have left.
- * @param sideAt what the owner knows of a position in a tree
- * @param atOnce how many features to work on at the same time
+ * Narrows the bins that outcomes leave possible.
+ * @param sideAt what the owner knows about a position in a tree
+ * @param atOnce features to work on concurrently
  */
 export async function attackSums(
   transcript: Transcript,
@@ -56,46 +56,46 @@ export async function attackSums(
     sides: () => groupSides(group, sideOf),
   }));
   let unfinished = await peelTwice(ground, groups, clock, atOnce);
-  let told = rows;
+  let narrowed = rows;
   for (let before = Infinity; ;) {
-    const families = familiesOf(told, leavesOutBin ? featureCount - rows.groups.length : 0);
+    const families = familiesOf(narrowed, leavesOutBin ? featureCount - rows.groups.length : 0);
     if (families.length >= before) break;
     before = families.length;
     const pieces = families.map((family) => ({
       family,
-      task: familyTask(told, family),
+      task: familyTask(narrowed, family),
       sides: () => familySides(family, sideOf),
     }));
     unfinished = [...unfinished, ...(await peelTwice(ground, pieces, clock, atOnce))];
     for (const piece of pieces) conclude(piece, possible);
-    // What is proven of one set tells it apart from more of the others: families may grow.
-    told = { ...rows, sets: pieces.flatMap(({ family, task }) => toldSets(family, task)) };
+    // Proven members of a set refute more relations to other sets: families may grow.
+    narrowed = { ...rows, sets: pieces.flatMap(({ family, task }) => provenSets(family, task)) };
   }
   for (const piece of groups) conclude(piece, possible);
   const linked = rows.sets.length + rows.groups.reduce((sum, { parts }) => sum + parts.length, 0);
   return { linked, isComplete: unfinished.length === 0 };
 }
 
-/** The sets of a family, with what is proven of them as outcomes. */
-function toldSets(family: Family, { words, possible }: PeelTask): LinkedSet[] {
+/** The sets of a family, with their proven members as outcomes. */
+function provenSets(family: Family, { words, possible }: PeelTask): LinkedSet[] {
   const parts = partsOf(family);
   return family.sets.map((set, i) => {
     const mask = partMask(parts[i], words);
     const [inside, outside]: [number[], number[]] = [[], []];
-    for (let person = 0; person * words < possible.length; person++) {
+    for (let instance = 0; instance * words < possible.length; instance++) {
       let [within, beyond] = [0, 0];
       for (let w = 0; w < words; w++) {
-        within |= possible[person * words + w] & mask[w];
-        beyond |= possible[person * words + w] & ~mask[w];
+        within |= possible[instance * words + w] & mask[w];
+        beyond |= possible[instance * words + w] & ~mask[w];
       }
-      if (beyond === 0) inside.push(person);
-      else if (within === 0) outside.push(person);
+      if (beyond === 0) inside.push(instance);
+      else if (within === 0) outside.push(instance);
     }
     return { ...set, outcomes: [{ inside: Uint32Array.from(inside), outside: Uint32Array.from(outside) }] };
   });
 }
 
-/** What is not finished at first gets the time that others have left. */
+/** Pieces that are not finished at first get the time that the others have left. */
 async function peelTwice(
   ground: PeelGround,
   pieces: readonly Piece[],
@@ -106,7 +106,7 @@ async function peelTwice(
   return left.length === 0 ? left : peelAll(ground, left, clock, atOnce);
 }
 
-/** @returns those that the time was too short for; of what contradicts itself nothing is known */
+/** @returns the pieces that ran out of time; contradictory pieces are reset to everything possible */
 async function peelAll(
   ground: PeelGround,
   pieces: readonly Piece[],
@@ -139,7 +139,7 @@ function familySides(family: Family, sideOf: (set: LinkedSet) => OwnSide): OwnSi
   return [...own, { feature, bins: bins.map((_, bin) => (whole.some((side) => side.bins[bin] === 1) ? 0 : 1)) }];
 }
 
-/** A group's candidates are its categories; the one that is summed over the others is turned round here. */
+/** A group's candidates are its categories; one of them is sent as the sum of the others, and inverted here. */
 function groupSides({ parts }: LinkedGroup, sideOf: (set: LinkedSet) => OwnSide): OwnSide[] {
   return parts.map((part, place) => {
     const { feature, bins } = sideOf(part);
@@ -152,8 +152,8 @@ function conclude({ task, sides }: Piece, possible: readonly PossibleBins[]): vo
   const { feature } = own[0];
   const { words, possible: parts } = task;
   const masks = new Map<string, Uint32Array>();
-  for (let person = 0; person * words < parts.length; person++) {
-    const bits = parts.subarray(person * words, (person + 1) * words);
+  for (let instance = 0; instance * words < parts.length; instance++) {
+    const bits = parts.subarray(instance * words, (instance + 1) * words);
     const key = bits.join();
     let mask = masks.get(key);
     if (mask === undefined) {
@@ -163,6 +163,6 @@ function conclude({ task, sides }: Piece, possible: readonly PossibleBins[]): vo
       );
       masks.set(key, mask);
     }
-    possible[feature].narrow(person, mask);
+    possible[feature].narrow(instance, mask);
   }
 }

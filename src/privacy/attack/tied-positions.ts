@@ -1,12 +1,12 @@
 /**
- * Candidates that share their count at the root with others, followed from one tree to the next by their sums. Between
- * two trees everybody's gradient moves by a known step. A set's sum therefore moves by the steps of its members: at
- * least by the smallest and at most by the largest steps that so many people of each node can have. Positions whose
- * sums do not fit are not the same candidate; what remains alone is, since each must be somewhere.
+ * Candidates with equal counts at the root, linked from one tree to the next by their sums. Between two trees every
+ * gradient changes by a known step. A set's sum therefore changes by the steps of its members: between the sums of the
+ * smallest and of the largest steps of as many instances of each node. Positions whose sums are out of these bounds are
+ * not the same candidate; a single remaining position is, since each candidate has one.
  */
 import { type SeenNode, type SeenTree, strideOf } from "./transcript.ts";
 
-/** @param tied pairs of equally many positions: of the later tree, and of the earlier one */
+/** @param tied pairs of equally long lists of positions: of the later tree, and of the earlier one */
 export function matchTied(
   later: SeenTree,
   earlier: SeenTree,
@@ -15,7 +15,7 @@ export function matchTied(
   const matched = new Map<number, number>();
   const { columns, grids } = later.gradients;
   if (tied.length === 0 || columns.length !== grids.length || strideOf(earlier) !== strideOf(later)) return matched;
-  const steps = columns.map((column, i) => column.map((value, person) => value - earlier.gradients.columns[i][person]));
+  const steps = columns.map((column, c) => column.map((value, i) => value - earlier.gradients.columns[c][i]));
   const bounds = [earlier, later].map((tree) => new StepBounds(tree, steps));
   const stride = strideOf(later);
   const fits = (a: number, b: number): boolean =>
@@ -39,11 +39,11 @@ export function matchTied(
   return matched;
 }
 
-/** How far a set's sums can move, from how many of it are in each of a tree's last nodes. */
+/** How far a set's sums can change, from its counts in each of a tree's last nodes. */
 class StepBounds {
   readonly #tree: SeenTree;
   readonly #last: readonly SeenNode[];
-  /** Per last node and column the sums of the smallest steps: of none, of one, of two, ... */
+  /** Per last node and column the sums of the n smallest steps, for n = 0, 1, 2, ... */
   readonly #smallest: readonly (readonly Float64Array[])[];
 
   constructor(tree: SeenTree, steps: readonly Float64Array[]) {
@@ -51,7 +51,7 @@ class StepBounds {
     this.#last = tree.nodes.filter(({ id }) => !tree.nodes.some(({ parent }) => parent === id));
     this.#smallest = this.#last.map(({ summed }) =>
       steps.map((ofColumn) => {
-        const sorted = Float64Array.from(summed, (person) => ofColumn[person]).sort();
+        const sorted = Float64Array.from(summed, (instance) => ofColumn[instance]).sort();
         const running = new Float64Array(sorted.length + 1);
         for (let i = 0; i < sorted.length; i++) running[i + 1] = running[i] + sorted[i];
         return running;

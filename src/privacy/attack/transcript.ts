@@ -1,35 +1,35 @@
 /**
- * What the active party has after a job of one passive party: the pure data that every attack starts from. No names and
- * no thresholds are in it. It is made from a training in one place (recorder.ts) or from what was observed in a real
- * job (observed.ts), and is the same.
+ * What the active party has received from one passive party after a job: the data that every attack starts from,
+ * without names and thresholds. It is made from a centralised training (recorder.ts) or from the messages of a real job
+ * (observed.ts); both give the same transcript.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { CategoryGroup, CategorySet } from "../../scheme/candidates/category-group.ts";
 
-/** A split that the party has won: what was named to it, and who it said goes left. */
+/** A split that the party won: the candidate that was named to it, and the instances it sent left. */
 export interface WonSplit {
-  /** The position in the tree's secret order that was named, or the set; none where that is not known. */
+  /** The position in the tree's secret order that was named, or the category set; empty where not known. */
   readonly candidates: readonly number[];
   readonly sets: readonly CategorySet[];
-  /** Of the node's people. */
+  /** Instances of the node that go left. */
   readonly left: Uint32Array;
-  /** Of everybody in the job, where members are hidden; null: only the node's people are answered for. */
+  /** Instances of the job that go left, where members are hidden; null: only those of the node are sent. */
   readonly leftOfAll: Uint32Array | null;
 }
 
 export interface SeenNode {
   readonly id: number;
-  /** -1 of the root. */
+  /** -1 for the root. */
   readonly parent: number;
-  /** Everybody in it, ascending. */
+  /** All members, ascending. */
   readonly instances: Uint32Array;
-  /** Those of them that are summed; the same array where all are. */
+  /** The members that are summed; the same array where all are. */
   readonly summed: Uint32Array;
-  /** Per position the sums of one side and how many are on it, as in gbdt/split/histogram.ts. */
+  /** Per position the sums of one side and its count, as in gbdt/split/histogram.ts. */
   readonly rows: Float64Array;
-  /** Per position 1 if its row was withheld. */
+  /** Per position 1 if its row was suppressed. */
   readonly withheld: Uint8Array;
-  /** From the first position on. */
+  /** Category groups, which come first in the positions. */
   readonly groups: readonly CategoryGroup[];
   readonly won: WonSplit | null;
 }
@@ -37,7 +37,7 @@ export interface SeenNode {
 export interface SeenTree {
   readonly tree: number;
   readonly gradients: QuantisedGradients;
-  /** Those whose sums are known, by ascending id: sent, or a parent's less a sibling's. */
+  /** Nodes whose sums are known, by ascending id: sent, or a parent's minus a sibling's. */
   readonly nodes: readonly SeenNode[];
 }
 
@@ -49,15 +49,15 @@ export interface SeenPrediction {
   readonly left: Uint8Array;
 }
 
-/** What the active party knows of the job anyway. */
+/** Properties of the job that the active party knows. */
 export interface SeenJob {
   /** Features of the party that have candidates. */
   readonly featureCount: number;
   /** No columns are sampled: every node of every tree is answered with the same candidates. */
   readonly takesAllColumns: boolean;
-  /** A candidate has the same place in all trees (hints): nothing has to be linked by counts. */
+  /** A candidate has the same position in all trees (hints): linking by counts is not needed. */
   readonly isLinked: boolean;
-  /** Every feature leaves out a bin, its most frequent one: no two sides together are everybody. */
+  /** Every feature leaves out its most frequent bin: the union of two sides is never all instances. */
   readonly leavesOutBin: boolean;
 }
 

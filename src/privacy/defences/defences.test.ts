@@ -7,7 +7,7 @@ import { privacyParameters } from "./defences.ts";
 describe.each(defenceNames)("%s", (name) => {
   const defence: Defence = defences[name];
 
-  test("is off unless it is asked for, and each preset has as much of it as those before", () => {
+  test("is off by default, and no preset has less of it than the one before", () => {
     expect(isOn(defence.parameter.default)).toBe(false);
     const values = presets.map((preset) => resolveParameters(privacyParameters, { privacy: preset })[name]);
     expect(isOn(values[0])).toBe(false);
@@ -22,32 +22,32 @@ describe.each(defenceNames)("%s", (name) => {
     for (const value of [off, on]) expect(isWeaker(name, value, value)).toBe(false);
   });
 
-  test("is said in words where it is on", () => {
+  test("has a text", () => {
     expect(defence.phrase(1)).toMatch(/^\w.*[^.]$/);
     expect(defence.lowers).toMatch(/^what .* reveals?$/);
   });
 
-  test("has a reason where it is refused, and an audit tries it with one that there is", () => {
+  test("has a reason where it is refused, and an audit combines it with an existing one", () => {
     expect(defence.refusal === undefined).toBe(defence.appliesTo === undefined);
     expect((["sent", "hidden"] as const).some((membership) => appliesTo(name, membership))).toBe(true);
     if (typeof defence.audit === "object") expect(defenceNames).toContain(defence.audit.with);
   });
 });
 
-test("a number is weaker below what is demanded, or above, as the table says", () => {
+test("a number is weaker below or above the demanded one, depending on the table", () => {
   expect(isWeaker("answer_noise", 9, 10)).toBe(true);
   expect(isWeaker("answer_noise", 11, 10)).toBe(false);
   expect(isWeaker("max_thresholds", 4, 3)).toBe(true);
   expect(isWeaker("max_thresholds", 2, 3)).toBe(false);
 });
 
-test.each(presets)("the defences that %s sets are known by its name", (preset) => {
+test.each(presets)("presetOf finds %s by its values", (preset) => {
   const { privacy, ...values } = resolveParameters(privacyParameters, { privacy: preset });
   expect(privacy).toBe(preset);
   expect(presetOf(values)).toBe(preset);
 });
 
-test("what no preset sets has no name; what is not known does not decide", () => {
+test("other values have no preset; unknown values are not compared", () => {
   expect(presetOf({ ...noDefences, masked_scoring: true })).toBeNull();
   expect(presetOf({ ...noDefences, answer_noise: 10 })).toBeNull();
   expect(presetOf({})).toBe("exact");

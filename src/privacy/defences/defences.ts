@@ -1,6 +1,6 @@
 /**
- * The table of defences: a file each. Options, configs, policies, the handshake, records, reports and
- * docs/parameters.md are made from it. A preset sets all of them; each can be set by itself.
+ * The table of defences, one file each. Options, configs, policies, the handshake, records, reports and
+ * docs/parameters.md are generated from it. A preset sets all of them; each can also be set alone.
  */
 import { type Membership, membershipFacts } from "../../base/membership.ts";
 import { type ChoiceSpec, choice, type ValuesOf } from "../../base/parameters/parameter-spec.ts";
@@ -34,13 +34,13 @@ export const privacyParameters: { readonly privacy: ChoiceSpec<Preset> } & Defen
 
 export type PrivacyParameters = ValuesOf<typeof privacyParameters>;
 
-/** The defences without the name of the preset: what jobs agree on, and policies compare. */
+/** The defences without the preset's name: what jobs agree on and policies compare. */
 export type Defences = ValuesOf<DefenceParameters>;
 
 /** All of them off. */
 export const noDefences = mapDefences<Defences>((name) => defences[name].parameter.default);
 
-/** What `of` makes of each defence. */
+/** An object with the result of `of` for each defence. */
 export function mapDefences<T extends Readonly<Record<DefenceName, unknown>>>(
   of: (name: DefenceName) => T[DefenceName],
 ): T {
@@ -52,8 +52,8 @@ export function isOn(value: DefenceValue): boolean {
 }
 
 /**
- * The first defences. Ids of models, commitments and stored terms of jobs have a field for each of these, on or off; of
- * a later defence where it is on, so that none of them changes when the table grows.
+ * The first defences. Model ids, commitments and stored terms of jobs have a field for each of these, on or off, and
+ * for a later defence only where it is on, so that they do not change when a defence is added.
  */
 const alwaysNamed: readonly DefenceName[] = [
   "answer_noise",
@@ -63,13 +63,13 @@ const alwaysNamed: readonly DefenceName[] = [
   "hidden_outcomes",
 ];
 
-/** What ids, commitments and stored terms name. */
+/** The fields in model ids, commitments and stored terms. */
 export function namedDefences(values: Defences): Partial<Defences> {
   const named = defenceNames.filter((name) => alwaysNamed.includes(name) || isOn(values[name]));
   return Object.fromEntries(named.map((name) => [name, values[name]]));
 }
 
-/** Whether a job's value reveals more than one that is demanded would. */
+/** Whether a job's value reveals more than the demanded one. */
 export function isWeaker(name: DefenceName, value: DefenceValue, demanded: DefenceValue): boolean {
   if (!isOn(demanded)) return false;
   if (!isOn(value)) return true;
@@ -78,15 +78,15 @@ export function isWeaker(name: DefenceName, value: DefenceValue, demanded: Defen
   return defence.stricter === "higher" ? value < demanded : value > demanded;
 }
 
-/** Whether jobs with a training protocol have a use for it. */
+/** Whether a training protocol supports the defence. */
 export function appliesTo(name: DefenceName, membership: Membership): boolean {
   const { appliesTo: applies }: Defence = defences[name];
   return applies?.(membershipFacts[membership]) ?? true;
 }
 
 /**
- * The preset that sets just these; null: they are a choice of their own.
- * @param given those that are known: a record leaves out what does not apply, or was not there yet
+ * The preset with exactly these values; null: none.
+ * @param given known defences: a record leaves out those that do not apply or were added later
  */
 export function presetOf(given: Partial<Defences>): Preset | null {
   const isSetBy = (preset: Preset): boolean =>

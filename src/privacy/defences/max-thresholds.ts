@@ -1,8 +1,8 @@
-/** A feature that has used its thresholds offers those again, and no others: gbdt/split/used-thresholds.ts. */
+/** A feature that has used up its thresholds offers only these again: gbdt/split/used-thresholds.ts. */
 import { formatCount } from "../../base/text/format.ts";
 import type { AmountDefence } from "./defence.ts";
 
-/** A threshold that is used again reveals nothing new of the same people, but where their missing values go. */
+/** A repeated threshold reveals nothing new about the same instances, except where missing values go. */
 const note = (limit: number): string =>
   `at most ${limit === 1 ? "1 threshold" : `${formatCount(limit)} different thresholds`} of each feature in all trees`;
 

@@ -1,4 +1,4 @@
-/** Candidates with few people on a side, or between neighbours, are not offered: gbdt/split/job-minimums.ts. */
+/** Candidates with few instances on a side, or between neighbours, are not offered: gbdt/split/job-minimums.ts. */
 import { formatPercent } from "../../base/text/format.ts";
 import type { AmountDefence } from "./defence.ts";
 

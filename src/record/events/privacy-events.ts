@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
 import { emptyLedger, type Ledger, ledgerEntries, ledgerNames } from "../../messages/ledger.ts";
-import { type Spending, sumsWord } from "../../privacy/spending.ts";
+import { type Spending, reachOfSums } from "../../privacy/spending.ts";
 import { event } from "../event.ts";
 import { number, text } from "../fields.ts";
 import { info, warn } from "../log-line.ts";
@@ -42,7 +42,7 @@ export const privacyEvents = {
   budget: event(budget, {
     log: ({ peer, spent: { sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople } }) =>
       info(
-        `${peer} has had ${rounded(sumsPerPerson)} exact sums per person in all jobs (${sumsWord(sumsPerPerson)}), ` +
+        `${peer} got ${rounded(sumsPerPerson)} exact sums per person in all jobs (${reachOfSums(sumsPerPerson)}), ` +
           `${rounded(noisySumsPerPerson)} with noise, ${rounded(outcomesPerPerson)} outcomes, ${scoredPeople} scores`,
         { peer, sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople },
       ),
