@@ -75,8 +75,8 @@ test("a job that grew no tree is not called safe", async () => {
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("no tree was grown with another party, nothing to audit (FILE_UNREADABLE)");
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ kind: "job", format: "another" })}\n`);
-  expect((await tandem("audit", "--job", folder)).stderr).toContain("of another version of Tandem (FILE_FORMAT)");
+  expect((await tandem("audit", "--job", folder)).stderr).toContain("by another version of Tandem (FILE_FORMAT)");
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ ...line, people: "9" })}\n`);
   const changed = await tandem("audit", "--job", folder);
-  expect(changed.stderr).toContain("transcript.jsonl is damaged: a line of the kind 'job' is not whole (FILE_FORMAT)");
+  expect(changed.stderr).toContain("transcript.jsonl is damaged: a line of kind 'job' is invalid (FILE_FORMAT)");
 });

@@ -151,7 +151,7 @@ test("kills in one job, in its phases and of every party: the files of an undist
 
   expectUndisturbedFiles("crashing");
   await expectVerified("crashing");
-  expect(active.saidEver).toMatch(/goes on after \d of 8 trees/);
+  expect(active.saidEver).toMatch(/resumes after \d of 8 trees/);
   expect(active.saidEver).toMatch(/trying again in/);
 });
 

@@ -60,7 +60,7 @@ test("real processes, each killed once: the model of Paillier, and a record with
   await passive.kill();
   passive.start();
   expect(await active.ended(), active.said).toBe(0);
-  expect(active.saidEver).toMatch(/goes on after [12] of 4 trees/);
+  expect(active.saidEver).toMatch(/resumes after [12] of 4 trees/);
   expect(active.saidEver).toMatch(/encrypts with lattices .*\n/);
   expect(active.saidEver).toMatch(/besides sums, \d+ nodes x \d+ candidates tell at most delta = 2\^-\d/);
   expect(active.saidEver + passive.saidEver).not.toMatch(/key_bits|-bit|keyBits/);

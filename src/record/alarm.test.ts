@@ -5,7 +5,7 @@ import { logTo } from "./log.ts";
 const words = "in tree 3: 40 of its candidates are the best alike for 90 people";
 const alarm = { type: "alarm", party: "bank", peer: "shop", words } as const;
 
-test("an alarm is a warning in the log, in words and as JSON", () => {
+test("an alarm is a warning in the log, as text and as JSON", () => {
   for (const [level, count] of [
     ["warn", 1],
     ["error", 0],
@@ -20,7 +20,7 @@ test("an alarm is a warning in the log, in words and as JSON", () => {
   }
 });
 
-test("the view of a job has the first few", () => {
+test("the view of a job has the first alarms", () => {
   const events = Array.from({ length: 19 }, (_, at) => ({ ...alarm, words: `in tree ${at}: much`, at }));
   const { alarms } = jobView(events);
   expect(alarms).toEqual(events.slice(0, 10).map(({ peer, words: said }) => ({ peer, words: said })));

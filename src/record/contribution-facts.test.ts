@@ -12,7 +12,7 @@ const summary = {
   ],
 };
 
-test("bars stand by size: own features by name, another party's as one", () => {
+test("bars are sorted by size: own features by name, another party's as one", () => {
   expect(contributionBars(summary).map(({ name, part, words }) => [name, part, words])).toEqual([
     ["all features of shop", 1, "1"],
     ["age", 0.25, "0.25"],
@@ -20,13 +20,13 @@ test("bars stand by size: own features by name, another party's as one", () => {
   ]);
 });
 
-test("nothing that a damaged record says makes a bar of no length", () => {
+test("a damaged record does not produce bars of invalid length", () => {
   const means = [NaN, -1, Infinity].map((mean) => ({ feature: "x", party: "bank", mean }));
   expect(contributionBars({ ...summary, means }).every(({ part }) => part >= 0 && part <= 1)).toBe(true);
   expect(contributionBars({ ...summary, means: [] })).toEqual([]);
 });
 
-test("it is said whom the means are over", () => {
+test("the text says how many people the means are over", () => {
   expect(contributionWords(summary)).toBe(
     "Mean size of SHAP values over the 1,200 people who were explained last, in the margin's unit.",
   );

@@ -1,6 +1,6 @@
 /**
- * What moves a model's scores: the mean size of SHAP values over the people who were explained last. Own features by
- * name, the features of another party together.
+ * Which features change a model's scores most: the mean absolute SHAP values over the instances explained last. Own
+ * features are listed by name, the features of another party as one.
  *
  * Runs in browsers too.
  */
@@ -10,10 +10,10 @@ import { finite, formatCount } from "../base/text/format.ts";
 import { count, flag, number, text } from "./fields.ts";
 
 const contributionMean = z.object({
-  /** A feature's name if it is the viewer's own, otherwise null: the party's as a whole. */
+  /** A feature's name if it is the viewer's own; null: all features of the party. */
   feature: z.nullable(text),
   party: text,
-  /** The mean of the values' sizes, in the margin's unit; of several classes summed up over them. */
+  /** Mean absolute SHAP value, in the margin's unit; summed over classes. */
   mean: number,
 });
 
@@ -28,12 +28,12 @@ export const contributionSummary = z.object({
 export type ContributionMean = Immutable<z.infer<typeof contributionMean>>;
 export type ContributionSummary = Immutable<z.infer<typeof contributionSummary>>;
 
-/** Means that are drawn; the table has all. */
+/** Bars that are drawn; the table has all means. */
 export const meansDrawn = 30;
 
 export interface ContributionBar extends ContributionMean {
   readonly name: string;
-  /** Of the longest bar. */
+  /** Length relative to the longest bar. */
   readonly part: number;
   readonly words: string;
 }
@@ -52,10 +52,10 @@ export function contributionBars({ means }: ContributionSummary): ContributionBa
     }));
 }
 
-/** Whom the means are over, and what they are means of. */
+/** What the means are, and over how many people. */
 export function contributionWords({ people, outputs, isByParty }: ContributionSummary): string {
   const of = people === 1 ? "one person" : `${formatCount(people)} people`;
-  const classes = outputs > 1 ? `, summed up over ${outputs} classes` : "";
+  const classes = outputs > 1 ? `, summed over ${outputs} classes` : "";
   const players = isByParty ? ". Each passive party counts as one feature" : "";
   return `Mean size of SHAP values over the ${of} who were explained last, in the margin's unit${classes}${players}.`;
 }

@@ -28,7 +28,7 @@ const story: readonly PartyEvent[] = [
   { type: "crew-progress", party, crew: { ...summary, bytesToEngine: 500, awaited: null } },
 ];
 
-test("a job's view has its crew: the last look, and what was lost over all attempts", () => {
+test("a job's view has its crew: the last summary, and losses over all attempts", () => {
   const { crew } = jobView(story.map((event, at) => ({ ...event, at })));
   expect(crew).toMatchObject({ blocks: 4, rowsPerBlock: 65_536, moves: 1, epochsLost: 1, workersLost: 1 });
   expect(crew && engineBytes(crew)).toEqual({ toEngine: 1500, fromEngine: 20 });
@@ -36,7 +36,7 @@ test("a job's view has its crew: the last look, and what was lost over all attem
   expect(jobView([]).crew).toBeNull();
 });
 
-test("they belong to the job's record, and are read back from it in their form only", () => {
+test("crew events are part of the job's record, and invalid ones are skipped", () => {
   for (const event of story) {
     expect(isOfJob(event)).toBe(true);
     expect(isStampedEvent({ ...event, at: 1 }), event.type).toBe(true);
@@ -51,7 +51,7 @@ test("they belong to the job's record, and are read back from it in their form o
     expect(isStampedEvent({ ...event, party, at: 1 }), JSON.stringify(event)).toBe(false);
 });
 
-test("whom a question waits for, in words", () => {
+test("the text about the workers that a request waits for", () => {
   expect(awaitedWords(summary)).toBe("waiting 12 s for host-1 (3 blocks)");
   expect(awaitedWords({ ...summary, awaited: null })).toBeNull();
   expect(awaitedWords({ ...summary, awaited: { seconds: 3, of: [] } })).toBeNull();
@@ -61,15 +61,15 @@ test("whom a question waits for, in words", () => {
   );
 });
 
-test("a party's log has a line for who comes and goes, and none for every look", () => {
+test("a party's log has a line for each worker that joins or is lost, and none for progress", () => {
   const lines: string[] = [];
   const log = logTo({ level: "info", terminal: true, write: (text) => lines.push(text), now: () => new Date(0) });
   for (const event of story) log(event);
   expect(lines.map((line) => line.slice(21).trim())).toEqual([
     "shop: its workers have 4 blocks of up to 65536 rows",
-    "shop: worker host-1 is there, with 8 threads",
-    "shop: worker host-1 is gone; it held 3 blocks",
-    "shop: block 2 went to another worker, host-2",
+    "shop: worker host-1 joined, with 8 threads",
+    "shop: lost worker host-1; it held 3 blocks",
+    "shop: block 2 moved to another worker, host-2",
     "shop: this attempt's work at the workers is lost (ENGINE_LOST)",
     "shop: its workers have 4 blocks of up to 65536 rows",
   ]);

@@ -1,6 +1,6 @@
 /**
- * What a viewer may see of a party's own workers: numbers and names of workers, nothing of another company and nothing
- * of the data. events/crew-events.ts folds it. Runs in browsers too.
+ * What a viewer may see of a party's own workers: counts and names of workers, nothing about other companies or data.
+ * Folded by events/crew-events.ts. Runs in browsers too.
  */
 import { formatCount } from "../base/text/format.ts";
 import type { CrewSummary } from "../crew/crew-summary.ts";
@@ -8,13 +8,13 @@ import type { CrewSummary } from "../crew/crew-summary.ts";
 export interface CrewView {
   readonly blocks: number;
   readonly rowsPerBlock: number;
-  /** Null before the first look. */
+  /** Null before the first progress event. */
   readonly summary: CrewSummary | null;
-  /** How often a block went to another worker. */
+  /** How often a block was moved to another worker. */
   readonly moves: number;
   readonly epochsLost: number;
   readonly workersLost: number;
-  /** Of the attempts before the present one. */
+  /** Bytes of earlier attempts. */
   readonly earlier: { readonly toEngine: number; readonly fromEngine: number };
 }
 
@@ -28,7 +28,7 @@ export const noCrew: CrewView = {
   earlier: { toEngine: 0, fromEngine: 0 },
 };
 
-/** Over all attempts. */
+/** Bytes to and from the engine over all attempts. */
 export function engineBytes({ earlier, summary }: CrewView): {
   readonly toEngine: number;
   readonly fromEngine: number;

@@ -1,4 +1,4 @@
-/** Defences: those that a job ran with, and those that there are. Runs in browsers too. */
+/** The defences of a job, for the page and the report. Runs in browsers too. */
 import { formatBits, formatPercent } from "../base/text/format.ts";
 import type { Defence, DefenceValue } from "../privacy/defences/defence.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import type { DefenceEffect } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 
-/** Those that the record has: of a defence that does not apply, or was not there yet, it says nothing. */
+/** The defences in a record: it leaves out those that do not apply or were added in later versions. */
 function recordedDefences({ parameters }: Pick<JobView, "parameters">): Partial<Defences> {
   const recorded = defenceNames
     .map((name) => [name, parameters[name]] as const)
@@ -25,7 +25,7 @@ export function defencesOf(view: Pick<JobView, "parameters">): Defences {
   return { ...noDefences, ...recordedDefences(view) };
 }
 
-/** The defences that a job ran with. A record from before there were any has none. */
+/** The defences that a job ran with. Records of versions without defences have none. */
 export function defenceSentence(view: Pick<JobView, "parameters">): string {
   const recorded = recordedDefences(view);
   const preset = presetOf(recorded);
@@ -39,7 +39,7 @@ export function defenceSentence(view: Pick<JobView, "parameters">): string {
 
 export const settingHead = ["setting", "lowers", "in this job"] as const;
 
-/** What lowers an exposure; the last is for labels, and so for the active party alone. */
+/** The settings that lower an exposure; the last one protects labels and is shown to the active party only. */
 export function settingRows(view: Pick<JobView, "parameters" | "role" | "membership">): string[][] {
   const values = defencesOf(view);
   const columns = view.role === "active" ? "the other parties' columns" : null;
@@ -61,7 +61,7 @@ function settingText(defence: Defence, value: DefenceValue): string {
   return "stricter" in defence ? (defence.format ?? String)(Number(value)) : "on";
 }
 
-/** @param others whether other what-ifs stand beside it */
+/** @param others whether several what-ifs are shown */
 export function whatIfTitle(learner: string, others: boolean): string {
   return `What each setting would change, and cost${others ? `: ${learner}` : ""}`;
 }
@@ -69,7 +69,7 @@ export function whatIfTitle(learner: string, others: boolean): string {
 /**
  * The columns of a what-if that were measured.
  *
- * @param bits that the party's columns hold per person
+ * @param bits entropy of the party's columns, per instance
  */
 export function whatIfTable(
   effects: readonly DefenceEffect[],

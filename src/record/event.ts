@@ -1,7 +1,7 @@
 /**
- * What an event is, in one place: its schema, and what the log, the terminal, the page, the report and Prometheus make
- * of it. Its type follows from the schema. An entry of a table in events/ is all that a new event needs here; a part
- * that is left out means that it does not show up there.
+ * The definition of an event in one place: its schema, and how it appears in the log, the terminal, the page, the
+ * report and Prometheus. Its type follows from the schema. A new event needs only an entry in a table of events/; where
+ * a use is left out, the event does not appear there.
  *
  * Runs in browsers too.
  */
@@ -18,18 +18,18 @@ type FieldsOf<F extends Fields> = Immutable<z.infer<Schema<F>>>;
 interface EventUses<E> {
   /** false: not about a job, so no job's record keeps it. */
   readonly isOfJob?: false;
-  /** The line in a party's log; null: this one has none. */
+  /** The line in a party's log; null: none. */
   readonly log?: (event: E) => LogLine | null;
   /** The line that train, simulate and demo print. */
   readonly terminal?: {
     /** "own": only where it is an event of the party whose job is shown. */
     readonly of: "own" | "any";
-    /** The same line is not printed again: every fold of a cross-validation reads the same file. */
+    /** Identical lines are printed once: every fold of a cross-validation reads the same file. */
     readonly isOnce?: true;
-    /** Left out: the party's name and the words of the log. Null: no line for this one. */
+    /** Left out: the party's name and the text of the log line. Null: no line. */
     readonly line?: (event: E) => string | null;
   };
-  /** Takes the event into the view that page, report and terminal show. */
+  /** Adds the event to the view that page, report and terminal show. */
   readonly fold?: (view: JobView, event: E & { readonly at: number }) => void;
   /** Counted for Prometheus. */
   readonly counter?: EventCounter<E>;
@@ -38,7 +38,7 @@ interface EventUses<E> {
 export interface EventCounter<E> {
   readonly name: string;
   readonly help: string;
-  /** Its values are shown from the beginning, as 0. */
+  /** All its values are exported from the start, as 0. */
   readonly label?: { readonly name: string; readonly values: readonly string[]; readonly of: (event: E) => string };
 }
 
@@ -46,7 +46,7 @@ export interface EventDefinition<F extends Fields> extends EventUses<FieldsOf<F>
   readonly schema: Schema<F>;
 }
 
-/** @param fields besides its type, its party and its time, which every event has */
+/** @param fields in addition to type, party and time, which every event has */
 export function event<F extends Fields>(fields: F, uses: EventUses<FieldsOf<F>> = {}): EventDefinition<F> {
   return { schema: z.object({ party: text, ...fields }), ...uses };
 }

@@ -31,16 +31,16 @@ export type Emit = (event: PartyEvent) => void;
 /** An event and when it happened, in milliseconds since the epoch. */
 export type StampedEvent = PartyEvent & { readonly at: number };
 
-/** What the log, the terminal, the view and Prometheus make of an event; undefined: this version does not know it. */
+/** How an event appears in the log, the terminal, the view and Prometheus; undefined: unknown to this version. */
 export function usesOf(type: EventType): Omit<EventDefinition<Record<never, never>>, "schema"> | undefined {
-  // Each entry's functions take the event of its own type, which is the one that they are called with.
+  // Each entry's functions are called with events of its own type only.
   return Object.hasOwn(events, type) ? (events[type] as never) : undefined;
 }
 
 const schemas = schemasOf(events);
 const stamped = z.object({ at: instant, party: text });
 
-/** A line of a record that a view can take. One of another form is passed over: it may have been changed by hand. */
+/** Whether a line of a record is valid. Others are skipped: the file may have been edited by hand. */
 export function isStampedEvent(line: unknown): line is StampedEvent {
   return stamped.safeParse(line).success && isLineOf(schemas, "type", line);
 }

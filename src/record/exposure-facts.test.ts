@@ -27,13 +27,13 @@ const passive = (changes: Partial<JobView> = {}): JobView => ({
 const guarded = { answer_noise: 10, min_people_share: 0.01, max_thresholds: 3, masked_scoring: true };
 const spent = { sumsPerPerson: 0.06, noisySumsPerPerson: 0.2, outcomesPerPerson: 70, scoredPeople: 7500 };
 
-test("a party sees what is about itself alone", () => {
+test("a party sees only exposures about itself", () => {
   const own = { ...emptyOwn(), exposures: [columnExposure, labelExposure] };
   expect(ownExposures(passive(), own)).toEqual([columnExposure]);
   expect(ownExposures(passive({ party: "bank" }), own)).toEqual([labelExposure]);
 });
 
-test("totals are sums of bits and averages over cells; of no column they are nothing", () => {
+test("totals are sums of bits and averages over cells; without columns they are zero", () => {
   const { bits, toldBits, certain } = exposureTotals(columnExposure.columns.slice(0, 2));
   expect([bits, toldBits.outcomes, toldBits.sums].map((value) => value.toFixed(2))).toEqual(["3.04", "3.02", "3.04"]);
   expect(certain).toEqual({ outcomes: 0.995, sums: 1, scoring: 1 });
@@ -41,7 +41,7 @@ test("totals are sums of bits and averages over cells; of no column they are not
   expect(exposureTotals([])).toEqual({ bits: 0, toldBits: nothing, certain: nothing });
 });
 
-test("the words over the bars: an estimate is not called proven, and noise bounds what sums tell", () => {
+test("the text above the bars: an estimate is not called proven, and noise bounds what sums reveal", () => {
   const estimate = columnSentences(columnExposure).join(" ");
   expect(estimate).toMatch(/^An upper estimate: random gradients took the place of the true ones\./);
   expect(estimate).toContain("bank could compute 9.39 of the 15.0 bits that your columns hold per person (63%)");
@@ -60,7 +60,7 @@ test("the words over the bars: an estimate is not called proven, and noise bound
   expect(none).not.toMatch(/NaN|Infinity|undefined/);
 });
 
-test("where members were hidden, what was not tried does not read as safe", () => {
+test("where members were hidden, attacks that were not run do not read as safe", () => {
   const words = columnSentences({ ...columnExposure, isEstimate: false, hidesMembers: true }).join(" ");
   expect(words).toMatch(
     /revealed a side of everyone\. What sums reveal besides, 0\.027 of them per person, is not in these/,
@@ -85,7 +85,7 @@ test("a column of which nothing is revealed is not in the table", () => {
   expect(columnRows(columnExposure).map(([name]) => name)).not.toContain("BRANCH");
 });
 
-test("of labels: the best guess beside the model", () => {
+test("labels: the best guess compared with the model", () => {
   const { labels } = labelExposure;
   if (labels === null) throw new Error("the fixture has labels");
   expect(labelSentences("retailer", labels).join(" ")).toContain("At best an AUC of 0.750; the model has 0.780");
@@ -119,13 +119,13 @@ test("the defences of a job in one sentence", () => {
     "The job ran with defences (privacy: guarded): noise of deviation 10 in sums, at least 1% of the people on each " +
       "side of a candidate, 3 thresholds per feature, masked scoring.",
   );
-  // The name of a preset that was changed afterwards would promise what is not there.
+  // The name of a preset with changed values would promise defences that the job did not have.
   expect(
     defenceSentence({ parameters: { ...guarded, privacy: "guarded", max_thresholds: 1, answer_noise: 0 } }),
   ).toMatch(/^The job ran with defences \(privacy: own settings\): at least 1%.*, 1 threshold per feature, masked/);
 });
 
-test("settings say whether the job had them; what protects labels is the active party's", () => {
+test("settings show whether the job had them; those for labels are shown to the active party", () => {
   const shownDefences = defenceNames.filter((name) => appliesTo(name, "sent"));
   const states = (view: JobView) => Object.fromEntries(settingRows(view).map(([name, , state]) => [name, state]));
   expect(states(passive())).toEqual(Object.fromEntries(shownDefences.map((name) => [name, "off"])));
@@ -138,7 +138,7 @@ test("settings say whether the job had them; what protects labels is the active 
   });
 });
 
-test("a what-if shows the columns that it has measured", () => {
+test("a what-if shows the measured columns", () => {
   const { head, rows } = whatIfTable(columnExposure.whatIf, 15.01);
   expect(head).toEqual(["with", "auc", "values whose bin is certain", "bits revealed by scoring, of 15.0"]);
   expect(rows[0]).toEqual(["as it is", "0.7803", "37%", "18.9"]);
@@ -146,7 +146,7 @@ test("a what-if shows the columns that it has measured", () => {
   expect(rows[3]).toEqual(["masked_scoring", "–", "–", "7.58"]);
 });
 
-test("the gauge: of all jobs with the partner, or else of the audited one", () => {
+test("the gauge covers all jobs with the partner, or else the audited one", () => {
   const limits = { sums_per_person: 0.08, scored_people: 10_000 };
   const view = passive({ budget: { peer: "bank", spent, limits } });
   expect(sumsSpent(view, [columnExposure])).toEqual({
@@ -177,7 +177,7 @@ test("the gauge: of all jobs with the partner, or else of the audited one", () =
   expect(sumsSentence(0.06)).toBe("Exact sums alone reveal about half of your binned table.");
 });
 
-test("what was asked for on the day, with the limits; alarms are said once each", () => {
+test("requests of the day, with the limits; each alarm is shown once", () => {
   const used = { ids: 12_000, alignments: 0, jobs: 2, other: 1 };
   const today = { day: "2100-06-15", used, limits: { ids: 100_000, jobs: 1000 } };
   expect(dailySpending(passive({ budget: { peer: "bank", spent, limits: {}, today } }))).toEqual([
@@ -191,7 +191,7 @@ test("what was asked for on the day, with the limits; alarms are said once each"
   expect(alarmSentences(view)).toEqual(["bank: its budget runs low.", "bank: it guesses."]);
 });
 
-test("what to assume follows from what the partner has had, and from the defences", () => {
+test("what to assume depends on what the partner has received, and on the defences", () => {
   const budget = { peer: "bank", spent, limits: {} };
   expect(assumption(passive())).toBe(
     "Assume that bank can compute your binned table from it: for each value the range that it is in.",

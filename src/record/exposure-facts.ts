@@ -1,5 +1,5 @@
 /**
- * What an audit's findings come to, as figures and in words for a risk officer. Runs in browsers too.
+ * Summarises the result of an audit, as figures and text for a risk officer. Runs in browsers too.
  */
 import { recordedMembership } from "./membership.ts";
 import { finite, formatBits, formatCount, formatPercent, formatPerPerson } from "../base/text/format.ts";
@@ -19,7 +19,7 @@ export const kindWords: Readonly<Record<ExposureKind, string>> = {
   unknown: "not revealed",
 };
 
-/** What is about this party: another's columns are not its own to look at. */
+/** The exposures about this party: it may not see those of another party's columns. */
 export function ownExposures({ party }: JobView, { exposures }: OwnJobView): readonly Exposure[] {
   return exposures.filter(({ about }) => about === party);
 }
@@ -51,7 +51,7 @@ export function exposureTotals(columns: readonly ColumnExposure[]): ExposureTota
   };
 }
 
-/** Three sentences above the findings: what this is, what it comes to, and which defences the job had. */
+/** Three sentences above the result: what this is, the total, and the job's defences. */
 export function exposureLead(view: JobView, exposures: readonly Exposure[]): readonly [string, string, string] {
   const [first] = exposures;
   const who = view.role === "active" ? "the passive parties" : (view.peers[0] ?? "the active party");
@@ -65,7 +65,7 @@ export function exposureLead(view: JobView, exposures: readonly Exposure[]): rea
   ];
 }
 
-/** Of several parties the one that could work out most. */
+/** For the party that could compute most. */
 function summaryOf(exposures: readonly Exposure[]): string {
   const guesses = exposures.flatMap(({ learner, labels }) =>
     labels === null ? [] : [{ learner, auc: bestAuc(labels), labels }],
@@ -77,7 +77,7 @@ function summaryOf(exposures: readonly Exposure[]): string {
       `has 0.500 and the model ${finite(best.labels.modelAuc).toFixed(3)}.`
     );
   const columns = exposures.flatMap((exposure) => exposure.columns);
-  if (columns.length === 0) return "It was not revealed who is in a node, so nothing ranks people by their risk.";
+  if (columns.length === 0) return "Node membership was not revealed, so nothing ranks people by their risk.";
   const { bits, toldBits, certain } = exposureTotals(columns);
   const part = bits > 0 ? formatPercent(Math.max(toldBits.sums, toldBits.scoring) / bits) : "0%";
   const values = formatPercent(Math.max(certain.sums, certain.scoring));
@@ -88,12 +88,12 @@ function summaryOf(exposures: readonly Exposure[]): string {
   );
 }
 
-/** Above the bars: how sure it is, and what it comes to. */
+/** Above the bars: how certain the result is, and the total. */
 export function columnSentences({ columns, learner, noise, isEstimate, ...job }: Exposure): string[] {
   const { bits, toldBits, certain } = exposureTotals(columns);
   const from = `${job.trees} trees of depth ${job.depthMax} over ${formatCount(job.people)} people`;
   const share = bits > 0 ? ` (${formatPercent(toldBits.sums / bits)})` : "";
-  const tells = toldBits.scoring - toldBits.sums > 0.005;
+  const addsScoring = toldBits.scoring - toldBits.sums > 0.005;
   const noiseMax = formatBits(noise?.bitsPerColumnMax ?? 0);
   return [
     isEstimate
@@ -101,8 +101,10 @@ export function columnSentences({ columns, learner, noise, isEstimate, ...job }:
       : "A lower bound: this much is proven.",
     `From ${from}, ${learner} could compute ${formatBits(toldBits.sums)} of the ${formatBits(bits)} bits that your ` +
       `columns hold per person${share}` +
-      (tells ? `, and ${formatBits(toldBits.scoring)} for people who are scored as well.` : "; scoring adds nothing."),
-    cellSentence(certain, isEstimate ? "could be certain" : "is certain", tells),
+      (addsScoring
+        ? `, and ${formatBits(toldBits.scoring)} for people who are scored as well.`
+        : "; scoring adds nothing."),
+    cellSentence(certain, isEstimate ? "could be certain" : "is certain", addsScoring),
     ...(recordedMembership(job).membersAreSent ? [] : [hiddenSentence(job.sumsPerPerson)]),
     ...(noise === null
       ? []
@@ -110,7 +112,7 @@ export function columnSentences({ columns, learner, noise, isEstimate, ...job }:
   ];
 }
 
-/** What was not tried must not read as if sums revealed nothing. */
+/** Sums that were not attacked must not read as if they revealed nothing. */
 function hiddenSentence(sumsPerPerson: number): string {
   return (
     "Node membership was hidden from you, so every split that you won revealed a side of everyone. What sums reveal " +
@@ -119,14 +121,14 @@ function hiddenSentence(sumsPerPerson: number): string {
   );
 }
 
-function cellSentence(certain: ColumnExposure["certain"], isCertain: string, tells: boolean): string {
+function cellSentence(certain: ColumnExposure["certain"], isCertain: string, addsScoring: boolean): string {
   const [outcomes, sums] = [certain.outcomes, certain.sums].map(formatPercent);
   const apart = outcomes === sums ? ", from split outcomes alone" : `: ${outcomes} from split outcomes alone`;
-  const scored = tells ? `, ${formatPercent(certain.scoring)} with scoring` : "";
+  const scored = addsScoring ? `, ${formatPercent(certain.scoring)} with scoring` : "";
   return `For ${sums} of all values the bin ${isCertain}${apart}${scored}.`;
 }
 
-/** What stays hidden, as docs/leakage.md has it. */
+/** As in docs/leakage.md. */
 export const staysHidden = "Names, units, and where in a bin a value lies stay hidden.";
 
 export const columnHead = [
@@ -141,7 +143,7 @@ export const columnHead = [
   "with scoring",
 ] as const;
 
-/** Something of it is revealed. */
+/** Whether any information about the column is revealed. */
 export function isRevealed({ toldBits }: ColumnExposure): boolean {
   return finite(toldBits.outcomes) > 0 || finite(toldBits.sums) > 0 || finite(toldBits.scoring) > 0;
 }
@@ -159,12 +161,12 @@ export function columnRows({ columns, people }: Exposure): string[][] {
     ]);
 }
 
-/** At the end of a column's bar. */
+/** Text at the end of a column's bar. */
 export function toldWords({ bits, toldBits }: ColumnExposure): string {
   return `${formatBits(toldBits.sums)} of ${formatBits(bits)} bits`;
 }
 
-/** Of one column, in people. */
+/** The exposure of one column, in numbers of people. */
 export function columnWords({ name, certain }: ColumnExposure, people: number): string {
   const who = (share: number): string => formatCount(peopleOf(share, people));
   return (
@@ -177,11 +179,11 @@ function peopleOf(share: number, people: number): number {
   return Math.round(finite(share) * people);
 }
 
-/** Of labels where node membership is revealed to no passive party. */
+/** About labels, where node membership is hidden from passive parties. */
 export function hiddenLabelSentence(learner: string): string {
   return (
-    `${learner} was not sent who is in a node, so it has nothing to rank your people by but its own columns, and ` +
-    "which of its candidates win."
+    `Node membership was hidden from ${learner}, so it can rank your people only by its own columns and by which of ` +
+    "its candidates win."
   );
 }
 
@@ -194,13 +196,13 @@ function bestAuc({ byTree }: LabelExposure): number {
 export function labelSentences(learner: string, labels: LabelExposure): string[] {
   const { modelAuc, riskiestTenth } = labels;
   return [
-    `How well ${learner} could rank your people by risk from who falls into which node, without knowing one label.`,
+    `How well ${learner} could rank your people by risk from node membership, without knowing one label.`,
     `At best an AUC of ${bestAuc(labels).toFixed(3)}; the model has ${finite(modelAuc).toFixed(3)}, guessing 0.500. ` +
       `Of the riskiest tenth by the model it finds ${formatPercent(riskiestTenth)}; guessing finds 10%.`,
   ];
 }
 
-/** From chance to the best there is, the same for every job; lower where a guess is. */
+/** The axis from chance to 1, the same for every job; lower where a guess is worse than chance. */
 export function aucRange({ byTree }: LabelExposure): readonly [number, number] {
   const lowest = Math.min(...byTree.map(({ auc }) => (Number.isFinite(auc) ? auc : 1)), 0.4);
   return [Math.floor(lowest * 10) / 10, 1];

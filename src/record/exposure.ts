@@ -1,6 +1,6 @@
 /**
- * What an audit has found about one job, as the party itself may see it: how much of its columns, or of its labels, the
- * other side could compute. `tandem audit --job` writes it into own.jsonl; page and report show it.
+ * The result of an audit of one job, as the party itself may see it: how much of its columns or labels the other side
+ * could compute. `tandem audit --job` writes it into own.jsonl; page and report show it.
  *
  * Runs in browsers too.
  */
@@ -8,24 +8,24 @@ import * as z from "zod/mini";
 import type { Immutable } from "../base/immutable.ts";
 import { count, flag, number, text } from "./fields.ts";
 
-/** What follows from outcomes of won splits, then also from sums, then also from scoring: never less. */
+/** From outcomes of won splits, then also from sums, then also from scoring: ascending. */
 const bySource = z.object({ outcomes: number, sums: number, scoring: number });
 
-/** One column of a passive party. Bits are averages per person. */
+/** One column of a passive party. Bits are averages per instance. */
 const columnExposure = z.object({
   name: text,
   bins: count,
-  /** What the column's bin is worth: its entropy. */
+  /** Entropy of the column's bins. */
   bits: number,
   toldBits: bySource,
-  /** Share of the people whose bin is proven. */
+  /** Share of the instances whose bin is proven. */
   certain: bySource,
 });
 
 /** What a defence would change; null: not measured. */
 const defenceEffect = z.object({
   name: text,
-  /** Of the test rows: AUC, or what the objective has instead. */
+  /** Of the test rows: AUC, or the objective's default metric. */
   metric: z.nullable(z.object({ name: text, value: number, change: number })),
   certain: z.nullable(number),
   scoringBits: z.nullable(number),
@@ -33,7 +33,7 @@ const defenceEffect = z.object({
 });
 
 export const exposure = z.object({
-  /** Who could compute it, and about whom. */
+  /** The party that could compute it, and the party it is about. */
   learner: text,
   about: text,
   people: count,
@@ -42,22 +42,22 @@ export const exposure = z.object({
   sumsPerPerson: number,
   /** The sums had noise: what they reveal is bounded, not proven. Null: they were exact. */
   noise: z.nullable(z.object({ sigma: number, bitsPerColumnMax: number })),
-  /** True gradients were not known: random ones took their place, and the result is an upper estimate. */
+  /** Random gradients were used, since the true ones were not known: the result is an upper estimate. */
   isEstimate: flag,
   /**
-   * Who is in a node was hidden from the passive party. Outcomes then revealed a side of all people, and what the sums
-   * reveal was not tried: whose they are is not known. Left out: it was not hidden.
+   * Node membership was hidden from the passive party. Outcomes then covered all instances, and sums were not attacked,
+   * since their members are not known. Left out: it was not hidden.
    */
   hidesMembers: z.exactOptional(flag),
-  /** Of a passive party; empty of the active one. */
+  /** Of a passive party; empty for the active one. */
   columns: z.array(columnExposure),
-  /** Of the active party's labels; null of a passive party. */
+  /** Of the active party's labels; null for a passive party. */
   labels: z.nullable(
     z.object({
-      /** After so many trees that were seen, the AUC of the best guess without a label. */
+      /** The AUC of the best guess without a label, after the first `tree` trees. */
       byTree: z.array(z.object({ tree: count, auc: number })),
       modelAuc: number,
-      /** Of the riskiest tenth by the model, the share that the guess finds. */
+      /** Share of the tenth with the model's highest scores that the guess finds. */
       riskiestTenth: number,
     }),
   ),

@@ -9,15 +9,15 @@ export const flag = z.boolean();
 export const number = z.number();
 export const count = z.int().check(z.nonnegative());
 export const countUpTo = (max: number) => z.int().check(z.nonnegative(), z.maximum(max));
-/** A whole number that may be beyond what a double counts exactly. */
+/** An integer that may exceed 2^53. */
 export const whole = z.number().check(z.nonnegative(), z.refine(Number.isInteger));
-/** Milliseconds since the epoch, within what a Date can be. */
+/** Milliseconds since the epoch, within the range of Date. */
 export const instant = z.number().check(z.minimum(-8.64e15), z.maximum(8.64e15));
 export const role = z.enum(["active", "passive"]);
 
 type Schemas = Readonly<Record<string, z.ZodMiniType>>;
 
-/** Has the schema of its kind, or is of a kind that this version does not know: a later one may have written it. */
+/** Whether a line matches the schema of its kind. Unknown kinds are accepted: a later version may have written them. */
 export function isLineOf(schemas: Schemas, field: "type" | "kind", line: unknown): boolean {
   const kind: unknown =
     typeof line === "object" && line !== null ? (line as Record<string, unknown>)[field] : undefined;

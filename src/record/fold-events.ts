@@ -1,10 +1,10 @@
 /**
- * Folds the public events of a job into its view, one by one. The same events always give the same view: on a page that
- * is loaded again in the middle, and in a report that is made years later.
+ * Folds the public events of a job into its view, one by one. The same events always give the same view: on a page
+ * reloaded during the job, and in a report made years later.
  *
- * Events may be missing, in a job of an older version or one that was stopped. Their fields then stay empty.
+ * Events may be missing, in a record of an older version or of a stopped job. Their fields then stay empty.
  *
- * Runs in browsers too: nothing of Node is used here.
+ * Runs in browsers too.
  */
 import { type StampedEvent, usesOf } from "./events.ts";
 import { emptyJobView, type JobView } from "./job-view.ts";
@@ -16,7 +16,7 @@ export function jobView(events: readonly StampedEvent[]): JobView {
   return view;
 }
 
-/** Takes one more event into a view. Events of kinds that this version does not know change nothing but the time. */
+/** Adds one event to a view. Events of unknown kinds change only the time. */
 export function addEvent(view: JobView, event: StampedEvent): void {
   if (view.startedAt === 0) view.startedAt = event.at;
   view.lastAt = event.at;

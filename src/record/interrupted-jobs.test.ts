@@ -23,7 +23,7 @@ function record(job: string, ...events: readonly PartyEvent[]): string {
   return join(root, job);
 }
 
-test("a job is under way while a process holds its folder or its directory, or has just written", async () => {
+test("a job is under way while a process holds the lock of its folder or directory, or has just written", async () => {
   const folder = record("held", begun("held"));
   const view: JobView = { ...emptyJobView(), state: "training", lastAt: 1000 };
   expect(await stateNow(folder, view)).toBe("interrupted");
@@ -37,7 +37,7 @@ test("a job is under way while a process holds its folder or its directory, or h
     expect(await stateNow(folder, { ...view, state })).toBe(state);
 });
 
-test("the next process marks what the last one left, once, and nothing that has ended", async () => {
+test("the next process marks interrupted jobs once, and no job that has ended", async () => {
   const aligned: PartyEvent = { type: "aligned", party: "shop", job: "aligned", commonCount: 2 };
   const failed: PartyEvent = { type: "alignment-failed", ...who, job: "failed", code: "PARTY_LOST", message: "gone" };
   record("aligned", begun("aligned"), aligned);

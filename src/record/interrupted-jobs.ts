@@ -1,6 +1,6 @@
 /**
- * Jobs whose process ended in the middle, as when it was killed. Nothing in their records says so: the next process of
- * the party adds it, and until then a reader finds that no process holds the folder.
+ * Jobs whose process ended during the job, for example because it was killed. Their records do not show it: the next
+ * process of the party adds an event, and until then a reader checks whether a process holds the folder's lock.
  */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { eventsFileName, JobRecord } from "./job-record.ts";
 import { isUnderWay, type JobState, type JobView } from "./job-view.ts";
 import { listRecords } from "./record-folders.ts";
 
-/** The last events of jobs that are not under way. */
+/** The last events of jobs that have ended. */
 const endings: ReadonlySet<string> = new Set<PartyEvent["type"]>([
   "active-result",
   "job-ended",
@@ -21,22 +21,23 @@ const endings: ReadonlySet<string> = new Set<PartyEvent["type"]>([
   "interrupted",
 ]);
 
-/** A record's last line is looked for in so much of its end. */
+/** How much of a record's end is searched for its last line. */
 const tailBytes = 64 << 10;
 
 /**
- * Of a process on another machine the lock is not seen. While its job trains, it adds to the record every few seconds.
+ * The lock of a process on another machine is not visible. While a job trains, its process adds to the record every few
+ * seconds.
  */
 const quietMsMax = 10_000;
 
-/** Whether a job is still under way, whatever its record says last. */
+/** The state of a job: interrupted if its record says it is under way but no process works on it. */
 export async function stateNow(folder: string, { state, lastAt }: JobView, now = Date.now()): Promise<JobState> {
   if (!isUnderWay(state) || now - lastAt < quietMsMax) return state;
-  // An active party holds the job's folder, a passive one the folder of all its jobs.
+  // An active party locks the job's folder, a passive one the folder of all its jobs.
   return (await isLocked(folder)) || (await isLocked(dirname(folder))) ? state : "interrupted";
 }
 
-/** At the start of a passive party's process, which holds the directory. */
+/** Called at the start of a passive party's process, which holds the lock of the directory. */
 export async function markInterrupted(directory: string, party: string): Promise<void> {
   for (const { job } of await listRecords(directory)) {
     const last = lastEventType(join(directory, job, eventsFileName));
@@ -47,7 +48,7 @@ export async function markInterrupted(directory: string, party: string): Promise
   }
 }
 
-/** Null where there is none. */
+/** Null if the record has no events. */
 function lastEventType(path: string): string | null {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const lines = new LineTail(path, Math.max(0, size - tailBytes)).next();
@@ -56,7 +57,7 @@ function lastEventType(path: string): string | null {
       const { type } = JSON.parse(line) as { readonly type?: unknown };
       if (typeof type === "string") return type;
     } catch {
-      // torn when its process died
+      // a partial line: its process was killed
     }
   }
   return null;

@@ -1,6 +1,6 @@
 /**
- * What follows from a job's view, as figures and in words: the time left, where the time went, what batching saved, how
- * much head-room the slots have. Runs in browsers too.
+ * Figures and texts derived from a job's view: the time left, time per phase, what batching saved, the head-room of the
+ * slots. Runs in browsers too.
  */
 import { formatCount } from "../base/text/format.ts";
 import { largestField, slotBits } from "../codec/slot.ts";
@@ -12,7 +12,7 @@ import { isUnderWay, type JobView, type PartyView } from "./job-view.ts";
 
 const recentTrees = 8;
 
-/** Seconds until the last tree, from how long recent trees took; null before the first is done. */
+/** Estimated seconds until the last tree, from the times of recent trees; null before the first is done. */
 export function secondsLeft(view: JobView, now: number): number | null {
   if (view.state !== "training" || view.treeEnds.length === 0) return null;
   const last = view.treeEnds[view.treeEnds.length - 1];
@@ -29,7 +29,7 @@ export function elapsedSeconds(view: JobView, now: number): number {
   return view.startedAt === 0 ? 0 : (end - view.startedAt) / 1000;
 }
 
-/** What a party does in a phase, for people. */
+/** Texts of the phases, for people. */
 export const phaseWords: Readonly<Record<Phase, string>> = {
   encrypt: "encrypting gradients",
   send: "receiving gradients",
@@ -48,12 +48,12 @@ export function activityOf({ state }: JobView, { connected, doing }: PartyView):
   return state === "aligning" ? "aligning" : state === "training" ? "waiting" : "connected";
 }
 
-/** How many features of a party take part, as far as the viewer knows. */
+/** Number of a party's features in the job; null: not known to the viewer. */
 export function featuresOf(view: JobView, { featureCount, self }: PartyView): number | null {
   return featureCount ?? (self ? (view.data?.featureCount ?? null) : null);
 }
 
-/** What a party brings to the job. */
+/** What a party holds in the job. */
 export function holdingOf(view: JobView, party: PartyView): string {
   if (party.role === "active")
     return view.membership.gradientsAreShared ? "labels, private key" : "labels, secrets of nodes";
@@ -61,14 +61,14 @@ export function holdingOf(view: JobView, party: PartyView): string {
   return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
 }
 
-/** How often a job went on after a stop. */
+/** How often a job was resumed. */
 export function resumedWords({ resumed }: JobView): string {
   return resumed === 1 ? "resumed once" : `resumed ${resumed} times`;
 }
 
-/** What stands in place of slots and guard bits where members are hidden. */
+/** Shown instead of slots and guard bits where members are hidden. */
 export const hiddenEncoding =
-  "g and h of every person are encrypted anew for every node, as whole numbers of either sign; for people outside " +
+  "g and h of every person are encrypted anew for every node, as signed integers; for people outside " +
   "the node they are zero. Nothing is batched or packed. A sum that the people of its node cannot have stops the job.";
 
 export interface BitField {
@@ -78,7 +78,7 @@ export interface BitField {
   readonly bits: number;
 }
 
-/** One instance's plaintext, or several where the key is too short: the highest bits first. */
+/** The plaintext of one instance, or several where the key is too short: highest bits first. */
 export function bitFields(layout: LayoutSummary): BitField[] {
   return layout.slots.flatMap((slot, index): BitField[] => [
     { kind: "padding", name: slotName(index), bits: slot.padding },
@@ -95,10 +95,10 @@ export interface SlotFacts {
   readonly name: string;
   readonly informationBits: number;
   readonly guardBits: number;
-  /** The largest sum that this job can produce, and the smallest that would be an overflow. */
+  /** The largest sum that this job can produce, and the smallest that would overflow. */
   readonly sumMax: number;
   readonly limit: number;
-  /** Bits by which the limit is out of reach. */
+  /** log2 of the limit over the largest sum. */
   readonly headRoomBits: number;
 }
 
@@ -117,7 +117,7 @@ export function slotFacts(layout: LayoutSummary): SlotFacts[] {
   });
 }
 
-/** The proof as a table: its columns, and one row per slot. */
+/** The overflow proof as a table: its columns, and one row per slot. */
 export const slotHead = [
   "slot",
   "information bits",
@@ -155,7 +155,7 @@ export interface Savings {
   readonly savedBytes: number;
 }
 
-/** Ciphertexts of gradients that went out, and how many one per slot would have been, as SecureBoost sends them. */
+/** Ciphertexts of gradients that were sent, and their number with one per slot, as in SecureBoost. */
 export function gradientSavings(view: JobView): Savings | null {
   const { layout } = view;
   if (layout === null || !view.membership.gradientsAreShared) return null; // nothing is batched
@@ -164,7 +164,7 @@ export function gradientSavings(view: JobView): Savings | null {
   return { ciphertexts, unbatched, savedBytes: (unbatched - ciphertexts) * layout.ciphertextBytes };
 }
 
-/** Ciphertexts of candidate sums that came back, and how many one per slot and candidate would have been. */
+/** Ciphertexts of candidate sums that were received, and their number with one per slot and candidate. */
 export function answerSavings(view: JobView): Savings | null {
   const { layout, counts } = view;
   if (layout === null || counts === null || view.role !== "active" || !view.membership.gradientsAreShared) return null;
@@ -182,7 +182,7 @@ function sumOfLedgers(view: JobView, name: LedgerName): number {
   return sum;
 }
 
-/** The party and phase on which most of the time went: where to look first. */
+/** The party and phase that took most of the time. */
 export function bottleneck(
   spans: readonly PhaseSpan[],
 ): { readonly party: string; readonly phase: Phase; readonly fraction: number } | null {
@@ -205,7 +205,7 @@ export interface Mark {
   readonly text: string;
 }
 
-/** How many trees the model has if early stopping cut it; null if it has all that were grown, or is not finished. */
+/** Trees of the model if early stopping cut it; null if it has all trees, or is not finished. */
 export function treesKept({ result, passiveResult, treesDone }: JobView): number | null {
   const trees = (result ?? passiveResult)?.trees ?? treesDone;
   return trees < treesDone ? trees : null;
@@ -232,7 +232,7 @@ export function fractionsOf(counts: readonly number[]): number[] {
   return counts.map((count) => count / total);
 }
 
-/** Of all rounds: not every one need be evaluated. */
+/** The metrics of all rounds: some rounds may not be evaluated. */
 export function metricNamesOf({ rounds }: Pick<JobView, "rounds">): string[] {
   return [...new Set(rounds.flatMap(({ train }) => Object.keys(train)))];
 }

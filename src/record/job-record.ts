@@ -1,11 +1,11 @@
 /**
- * What a job leaves behind for people to look at, in its folder:
+ * The record of a job for people to read, in its folder:
  *
  *   events.jsonl   the public event stream of this party with the time of each event
- *   own.jsonl      what only this party may look at: its own view of every tree, the curves of its scores
+ *   own.jsonl      what only this party may see: its own view of every tree, the curves of its scores
  *
  * Thresholds and feature names are in own.jsonl and never in an event: others may see events, but not that file.
- * Both files are readable by their owner only. If they cannot be written, the job goes on.
+ * Both files are readable by their owner only. If they cannot be written, the job continues.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,17 +16,17 @@ import type { OwnLine } from "./own-lines.ts";
 export const eventsFileName = "events.jsonl";
 export const ownFileName = "own.jsonl";
 
-/** Some hundred thousand events; a job of days stays below. */
+/** Several hundred thousand events; a job of days stays below. */
 const sizeBytesMax = 64 << 20;
 
-/** Takes what a job leaves behind. */
+/** Receives the record of a job. */
 export interface JobNotes {
   event(event: PartyEvent): void;
   own(line: OwnLine): void;
   close(): void;
 }
 
-/** Where no record is kept. */
+/** Keeps no record. */
 export const noNotes: JobNotes = { event() {}, own() {}, close() {} };
 
 export class JobRecord implements JobNotes {

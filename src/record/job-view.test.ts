@@ -80,7 +80,7 @@ function story(): (PartyEvent & { at: number })[] {
   ];
 }
 
-test("a view is what its events say, whether they come at once or one by one", () => {
+test("a view is the same whether its events come at once or one by one", () => {
   const view = jobView(story());
   expect(view).toMatchObject({
     job: "spring",
@@ -108,7 +108,7 @@ test("a view is what its events say, whether they come at once or one by one", (
   expect(slowly).toEqual(view);
 });
 
-test("a job that goes on from a model has its trees from the beginning", () => {
+test("a job with a start model has its trees from the beginning", () => {
   const [job, ...rest] = story();
   const start = { ...job, startTrees: 3, treeCount: 5 } as typeof job;
   expect(jobView([start])).toMatchObject({ treesDone: 3, treeCount: 5 });
@@ -116,7 +116,7 @@ test("a job that goes on from a model has its trees from the beginning", () => {
   expect(jobView([start, ...grown, { ...start, at: 9000 }])).toMatchObject({ treesDone: 5, resumed: 1 });
 });
 
-test("a tree that is grown again after a stop replaces the first; the state follows", () => {
+test("a tree that is repeated after a stop replaces the first one, and the state is updated", () => {
   const events = story();
   const [job] = events;
   const view = jobView([...events, { type: "error", party: "bank", code: "PARTY_LOST", message: "gone", at: 6100 }]);
@@ -131,7 +131,7 @@ test("a tree that is grown again after a stop replaces the first; the state foll
   expect(again.rounds.map(({ train }) => train["auc"])).toEqual([0.7, 0.81]);
 });
 
-test("while a lost party is waited for nobody is connected; what earlier attempts have told stays told", () => {
+test("while waiting for a lost party no party is connected; ledgers of earlier attempts are kept", () => {
   const lost: PartyEvent & { at: number } = {
     type: "waiting",
     party: "bank",
@@ -157,7 +157,7 @@ test("while a lost party is waited for nobody is connected; what earlier attempt
   expect(again.ledgers.get("shop")).toEqual({ ...ledger, encryptedGradients: 3000, candidateSums: 50 });
 });
 
-test("events of another version change nothing but the time", () => {
+test("events of another version change only the time", () => {
   const unknown = { type: "a-later-kind", party: "bank", at: 7000 } as unknown as PartyEvent & { at: number };
   const view = jobView([...story(), unknown]);
   expect(view).toEqual({ ...jobView(story()), lastAt: 7000 });
@@ -182,7 +182,7 @@ test("what batching saves, and the head-room of the slots", () => {
   expect(g.headRoomBits).toBeCloseTo(Math.log2((3 * 2 ** 12) / 1000), 12);
 });
 
-test("a record of before there were some entries of the ledger has none of them; links count once in a job", () => {
+test("ledger entries that an old record lacks are zero; links count once in a job", () => {
   const { candidateLinks: _links, drawnTogether: _drawn, ...before } = { ...emptyLedger(), wins: 3 };
   const old = before as ReturnType<typeof emptyLedger>;
   const said = (ledger: typeof old, at: number) =>
@@ -194,7 +194,7 @@ test("a record of before there were some entries of the ledger has none of them;
   expect(view.ledgers.get("shop")).toMatchObject({ candidateLinks: 5, wins: 2 });
 });
 
-test("the ledger names who learnt what of whom, from either side", () => {
+test("the ledger names learner and subject, on either side", () => {
   const lines = ledgerLines(jobView(story()));
   expect(lines.find(({ what }) => what === "encrypted gradients only")).toMatchObject({
     learner: "shop",
@@ -222,7 +222,7 @@ test("the ledger names who learnt what of whom, from either side", () => {
   });
 });
 
-test("early stopping: where training ended, and how much of it is the model", () => {
+test("early stopping: where training ended, and how many trees the model keeps", () => {
   const use = { cpuSeconds: 1, peakRssBytes: 1, eventLoopMaxBlockMs: 1 };
   const phasesMs = { handshake: 0, setUp: 0, encrypt: 0, aggregate: 0, decrypt: 0, keygen: 0, training: 1 };
   const result = (trees: number) => ({
@@ -252,7 +252,7 @@ test("early stopping: where training ended, and how much of it is the model", ()
   expect([...modelTrees(passive, own).trees.keys()]).toEqual([0]);
 });
 
-test("with dart a tree's title says what it weighs, once that is known", () => {
+test("with dart a tree's title has its weight, once known", () => {
   const own = emptyOwn();
   expect(treeTitle(own, 1)).toBe("Tree 2");
   const weights = { kind: "tree-weights", weights: [1, Math.fround(1 / 3)] } as const;
@@ -262,7 +262,7 @@ test("with dart a tree's title says what it weighs, once that is known", () => {
   expect([treeTitle(own, 1), treeTitle(own, 2)]).toEqual(["Tree 2, weighs 0.333", "Tree 3"]);
 });
 
-test("what parties do and bring along, in words", () => {
+test("texts about what parties do and hold", () => {
   const view = jobView(story());
   const words = (of: typeof view): string[] => of.parties.map((party) => activityOf(of, party));
   expect(words(view)).toEqual(["encrypting gradients", "waiting", "not connected"]);
@@ -274,11 +274,11 @@ test("what parties do and bring along, in words", () => {
     "5 features",
     "features",
   ]);
-  const told = jobView([
+  const withData = jobView([
     ...story(),
     { type: "data", party: "bank", job: "spring", data: { trainRows: 10, testRows: 0, featureCount: 7 }, at: 6000 },
   ]);
-  expect(told.parties.map((party) => featuresOf(told, party))).toEqual([7, 5, null]);
+  expect(withData.parties.map((party) => featuresOf(withData, party))).toEqual([7, 5, null]);
   expect([fractionsOf([1, 3]), fractionsOf([0, 0])]).toEqual([
     [0.25, 0.75],
     [0, 0],

@@ -1,8 +1,8 @@
 /**
- * What a viewer may see of a job. The page, the report and the terminal all show this. It is folded from
- * the job's public events, by the functions that stand with each event (events/).
+ * What a viewer may see of a job. The page, the report and the terminal all show this. It is folded from the job's
+ * public events, by the `fold` functions of events/.
  *
- * Runs in browsers too: nothing of Node is used here.
+ * Runs in browsers too.
  */
 import { type MembershipFacts, membershipFacts } from "../base/membership.ts";
 import type { Ledger } from "../messages/ledger.ts";
@@ -16,10 +16,10 @@ import type { Metrics } from "./events/training-fields.ts";
 import type { Failure } from "./log-line.ts";
 import { noRounds, type RoundsSoFar } from "./redone-rounds.ts";
 
-/** Interrupted: its process ended in the middle. It may be resumed. */
+/** Interrupted: its process ended during the job. It may be resumed. */
 export type JobState = "starting" | "aligning" | "aligned" | "training" | "finished" | "failed" | "interrupted";
 
-/** Whether a process should be at work on it. */
+/** Whether a process should be working on the job. */
 export function isUnderWay(state: JobState): boolean {
   return state === "starting" || state === "aligning" || state === "training";
 }
@@ -27,7 +27,7 @@ export function isUnderWay(state: JobState): boolean {
 export interface PartyView {
   readonly name: string;
   readonly role: "active" | "passive";
-  /** Whether this is the party whose page it is. */
+  /** Whether this is the viewer. */
   readonly self: boolean;
   connected: boolean;
   doing: Phase | null;
@@ -50,7 +50,7 @@ export interface JobView {
   job: string;
   state: JobState;
   startedAt: number;
-  /** Of the last event. */
+  /** Time of the last event. */
   lastAt: number;
   trainingStartedAt: number | null;
   peers: string[];
@@ -62,7 +62,7 @@ export interface JobView {
   alignment: { done: number; total: number; commonCount: number | null };
   parameters: JobParameters;
   versions: JobVersions | null;
-  /** Shown to all who look at the job; null: nothing. */
+  /** Shown to every viewer of the job; null: none. */
   warning: string | null;
   membership: MembershipFacts;
   data: DataSummary | null;
@@ -71,27 +71,27 @@ export interface JobView {
   rounds: RoundMetrics[];
   /** When each tree was finished. */
   treeEnds: number[];
-  /** Finished work of the tree that grows, and of the one before it. */
+  /** Finished spans of the current tree and of the one before. */
   spans: { current: PhaseSpan[]; previous: PhaseSpan[] };
   /** Milliseconds per party and phase, over the whole job. */
   totals: Map<string, Map<Phase, number>>;
   counts: OperationCounts | null;
   /** Per peer, over all attempts. */
   ledgers: Map<string, Ledger>;
-  /** Of the attempts before the present one. */
+  /** Of earlier attempts. */
   earlierLedgers: Map<string, Ledger>;
-  /** At a passive party, what its partner has had in all jobs, and may have. */
+  /** At a passive party: what its partner has received in all jobs, and the limits. */
   budget: PartnerBudget | null;
-  /** What its owner should look at: the first few. */
+  /** Alarms for the party's owner: the first ones. */
   alarms: readonly { readonly peer: string; readonly words: string }[];
-  /** Why the next attempt is being waited for; null while one is under way. */
+  /** Why the last attempt failed, while waiting for the next; null during an attempt. */
   waiting: string | null;
   result: ActiveResult | null;
   passiveResult: PassiveResult | null;
   failure: Failure | null;
-  /** How often the job went on after a stop. */
+  /** How often the job was resumed. */
   resumed: number;
-  /** Rounds that were begun, lost and done once more, among them. */
+  /** Rounds done, and rounds repeated after a loss. */
   roundsSoFar: RoundsSoFar;
   /** This party's workers; null: it has none. */
   crew: CrewView | null;

@@ -4,7 +4,7 @@ import { emptyLedger, ledgerEntries } from "../messages/ledger.ts";
 import { emptyJobView, type JobView } from "./job-view.ts";
 import { disclosureLead, ledgerLines } from "./ledger-facts.ts";
 
-/** As the demo's: 12 trees of depth 4 over 2,250 people. */
+/** As in the demo: 12 trees of depth 4 over 2,250 instances. */
 const ledger = {
   ...emptyLedger(),
   candidateSums: 26_976,
@@ -43,7 +43,7 @@ const scalesOf = (view: JobView): Record<string, string> =>
     }),
   );
 
-test("every count that occurred has a scale; what did not occur is left out", () => {
+test("every count above zero has a scale; others are left out", () => {
   expect(scalesOf(viewOf())).toEqual({
     candidateSums: "96 of at most 96 nodes",
     candidates: "of 8 features",
@@ -59,14 +59,14 @@ test("every count that occurred has a scale; what did not occur is left out", ()
   expect(parts.every((part) => part === null || (part > 0 && part <= 1))).toBe(true);
 });
 
-test("where nothing bounds trees, or rows are not known, scales say less and never more", () => {
+test("where trees have no bound, or rows are not known, scales have fewer parts", () => {
   const unbounded = scalesOf(viewOf({ depthMax: 0 }));
   expect(unbounded).toMatchObject({ wins: "61 splits", splitOutcomes: "16.6 per person" });
   const unknown = Object.values(scalesOf(viewOf({ data: null, parties: [], treesDone: 0 })));
   expect(unknown.join()).not.toMatch(/NaN|Infinity|undefined|null/);
 });
 
-test("where members are hidden, a side is of everyone", () => {
+test("where members are hidden, outcomes cover every instance", () => {
   expect(scalesOf(viewOf({ membership: membershipFacts.hidden }))["splitOutcomes"]).toBe(
     "16.6 per person, of at most 180",
   );

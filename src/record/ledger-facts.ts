@@ -1,6 +1,6 @@
 /**
- * The ledger of disclosures for people: who learned what about whom, how often, and how much that is of what there
- * could be. Runs in browsers too.
+ * The ledger of disclosures for people: which party learned what about which, how often, and compared with which
+ * maximum. Runs in browsers too.
  */
 import { formatCount, formatPerPerson } from "../base/text/format.ts";
 import type { LedgerScale } from "../messages/call.ts";
@@ -9,7 +9,7 @@ import { featuresOf } from "./job-facts.ts";
 import { isUnderWay, type JobView } from "./job-view.ts";
 import { assumption, coversAll } from "./spending-facts.ts";
 
-/** How much a count is, in words, and as a part of the most that there could be; null where nothing bounds it. */
+/** A count compared with its maximum, as text and as a fraction; null where it has no bound. */
 export interface Scale {
   readonly words: string;
   readonly part: number | null;
@@ -24,18 +24,18 @@ export interface LedgerLine {
   readonly scale: Scale;
 }
 
-/** Three sentences above the lists. docs/leakage.md has the whole story. */
+/** Three sentences above the lists. docs/leakage.md has the details. */
 export function disclosureLead(view: JobView): readonly [string, string, string] {
   return [
     "No row, feature name or split threshold was sent to another party, and no passive party was sent a label, a " +
       "gradient or a score that it can read.",
     "Everything else that the parties have learned about each other " +
-      `${isUnderWay(view.state) ? "so far" : "in this job"} is counted below, in the words of docs/leakage.md.`,
+      `${isUnderWay(view.state) ? "so far" : "in this job"} is counted below, as docs/leakage.md describes it.`,
     assumption(view),
   ];
 }
 
-/** What parties have learned so far, as far as this party took part in it. Entries that did not occur are left out. */
+/** What parties have learned so far in exchanges with this party. Entries with count 0 are left out. */
 export function ledgerLines(view: JobView): LedgerLine[] {
   const lines: LedgerLine[] = [];
   for (const [peer, ledger] of view.ledgers) {
@@ -55,18 +55,18 @@ export function ledgerLines(view: JobView): LedgerLine[] {
   );
 }
 
-/** What a job of this size can have at most. Null: not known, or nothing bounds it. */
+/** Upper bounds for a job of this size. Null: not known, or no bound. */
 interface Bounds {
   readonly people: number | null;
   readonly predicted: number | null;
   readonly trees: number;
-  /** Of all trees: splits, nodes whose sums are asked for, and levels, each of which has one split for a person. */
+  /** Of all trees: splits, nodes whose sums are requested, and levels: one split per instance and level. */
   readonly splits: number | null;
   readonly nodes: number | null;
   readonly levels: number | null;
   readonly candidates: number | null;
   readonly features: number | null;
-  /** Outcomes of a split are of all people of the job. */
+  /** Outcomes of a split cover all instances of the job. */
   readonly coversAll: boolean;
 }
 
@@ -80,7 +80,7 @@ function boundsOf(view: JobView, passive: string, ledger: Ledger): Bounds {
     predicted: ledger.predictedIds || null,
     trees,
     splits: ofTrees(2 ** depthMax - 1),
-    // Of two siblings one is asked for: the other follows. Where members are hidden both may be.
+    // Of two siblings one is requested, and the other follows. Where members are hidden both may be requested.
     nodes: ofTrees(membership.membersAreSent ? 2 ** (depthMax - 1) : 2 ** depthMax - 1),
     levels: ofTrees(depthMax),
     candidates: ledger.candidates || null,

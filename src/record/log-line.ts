@@ -1,4 +1,4 @@
-/** One line of a party's log: words for people, facts for programs. Runs in browsers too. */
+/** One line of a party's log: text for people, facts for programs. Runs in browsers too. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -8,7 +8,7 @@ export interface LogLine {
   readonly level: LogLevel;
   readonly words: string;
   readonly facts: Facts;
-  /** Every attempt at a job would say it again: people read it once. */
+  /** Every attempt at a job repeats it: a terminal shows it once. */
   readonly isLasting?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** What an internal error says is not under our control, so only that there was one is logged. */
+/** The message of an internal error may contain anything, so it is not logged. */
 export function failed(level: "warn" | "error", words: string, { code, message }: Failure, facts: Facts): LogLine {
   const shown = code === "INTERNAL" ? "an internal error" : message;
   return { level, words: `${words}${shown} (${code})`, facts: { ...facts, code, message: shown } };

@@ -1,13 +1,13 @@
 /**
- * A party's log: one line per event, as JSON for programs or in words for a terminal. It is made from the public event
- * stream alone, which never has a value of a row, an id, a gradient, a threshold or a key.
+ * A party's log: one line per event, as JSON for programs or text for a terminal. It is made from the public event
+ * stream alone, which never contains values of rows, ids, gradients, thresholds or keys.
  */
 import { type Emit, usesOf } from "./events.ts";
 import { type LogLevel, logLevels } from "./log-line.ts";
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Words for people instead of JSON. */
+  /** Text for people instead of JSON. */
   readonly terminal: boolean;
   readonly write: (text: string) => void;
   readonly now: () => Date;

@@ -1,18 +1,18 @@
 /**
- * The longest time for which the event loop was held up by its own thread: JavaScript, garbage collection, synchronous
- * native calls. Measured in CPU time of that thread where the system tells it (Linux), because on a machine whose cores
- * are all busy every thread is also delayed by the others; elsewhere in wall time.
+ * The longest time for which the event loop was blocked by its own thread: JavaScript, garbage collection, synchronous
+ * native calls. Measured in CPU time of that thread where the system reports it (Linux), because on a busy machine
+ * every thread is also delayed by others; elsewhere in wall time.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 
 const tickMs = 5;
 const threadUse = `/proc/self/task/${process.pid}/schedstat`;
 
-/** Whoever measures at the moment: they share one clock, however many jobs a process has. */
+/** The active monitors: they share one timer. */
 const measuring = new Set<(blockedMs: number) => void>();
 let timer: NodeJS.Timeout | null = null;
 let last = 0;
-/** Of threadUse while somebody measures; null where the system does not tell. */
+/** Descriptor of `threadUse` while a monitor is active; null where the system does not have it. */
 let descriptor: number | null = null;
 const text = Buffer.alloc(128);
 
@@ -25,7 +25,7 @@ export class LoopMonitor {
     if (timer !== null) return;
     descriptor = opened();
     last = threadMs();
-    // A tick that comes late shows how long the loop was away; `unref`: this never keeps a process alive.
+    // A late tick shows how long the loop was blocked; `unref`: the timer does not keep the process alive.
     timer = setInterval(() => {
       const now = threadMs();
       for (const see of measuring) see(now - last);
@@ -42,7 +42,7 @@ export class LoopMonitor {
     descriptor = null;
   }
 
-  /** Up to one tick of ordinary short work is in it. */
+  /** Includes up to one tick of ordinary short work. */
   get maxBlockMs(): number {
     return this.#maxMs;
   }
@@ -52,12 +52,12 @@ export class LoopMonitor {
 function threadMs(): number {
   try {
     if (descriptor !== null) {
-      // From the start again: every read tells the present. Opening the file anew two hundred times a second is dear.
+      // Reading from offset 0 returns the current value; opening the file 200 times a second would be expensive.
       const length = readSync(descriptor, text, 0, text.length, 0);
       return Number.parseInt(text.toString("latin1", 0, length), 10) / 1e6;
     }
   } catch {
-    // Nothing is told any more.
+    // The file is no longer readable.
   }
   return performance.now() - tickMs;
 }

@@ -1,6 +1,6 @@
 /**
- * How records name the training protocol of a job: by a flag, which is left out where members are sent. Everything else
- * asks for what follows from it (base/membership.ts). Runs in browsers too.
+ * How records store the training protocol of a job: by a flag, which is left out where members are sent. All other code
+ * uses MembershipFacts (base/membership.ts). Runs in browsers too.
  */
 import { type Membership, type MembershipFacts, membershipFacts } from "../base/membership.ts";
 

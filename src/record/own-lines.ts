@@ -1,6 +1,6 @@
 /**
- * The lines of own.jsonl: what only the party itself may look at. Each kind is declared once, with its schema and how
- * the party's own view takes it.
+ * The lines of own.jsonl: what only the party itself may see. Each kind is declared once, with its schema and how it is
+ * folded into the party's own view.
  *
  * Runs in browsers too.
  */
@@ -12,12 +12,12 @@ import { exposure } from "./exposure.ts";
 import { count, flag, isLineOf, number, schemasOf, text } from "./fields.ts";
 import type { OwnJobView, TreeNodeView } from "./own-view.ts";
 
-/** A whole rule, as its owner knows it: gbdt/split/split-test.ts. */
+/** A complete rule, known to its owner: gbdt/split/split-test.ts. */
 const anyRule = { featureName: text, defaultLeft: flag };
 const noValue = z.optional(z.undefined());
 const numericRule = { ...anyRule, threshold: number, categories: noValue };
 const categoricalRule = { ...anyRule, threshold: noValue, categories: z.array(text) };
-/** Another party's rule: whose it is, and no more. */
+/** Another party's rule: only its owner. */
 const closedRule = { owner: count, featureName: noValue };
 
 const node = z.discriminatedUnion("kind", [
@@ -35,7 +35,7 @@ const node = z.discriminatedUnion("kind", [
     ]),
   }),
 ]);
-/** Children of a node come after it: walking down a tree always ends. */
+/** Children of a node come after it, so that traversal terminates. */
 const tree = z.array(node).check(
   z.minLength(1),
   z.refine((nodes) =>
@@ -75,7 +75,7 @@ const ownLines = {
   tree: line({ tree: count, nodes: tree }, (own, { tree: index, nodes }, parties) => {
     own.trees.set(index, { kind: "whole", tree: index, nodes: nodes.map((one) => nodeView(one, parties)) });
   }),
-  /** Of booster dart, when the job has ended: what the trees of its model weigh. */
+  /** Of booster dart, when the job has ended: the weights of its trees. */
   "tree-weights": line({ weights: z.array(number) }, (own, { weights }) => {
     own.treeWeights = weights;
   }),
@@ -102,14 +102,14 @@ export type OwnLine = {
 
 const schemas = schemasOf(ownLines);
 
-/** A line that the view can take; one of another form is passed over, as in events.ts. */
+/** Whether a line is valid; others are skipped, as in events.ts. */
 export function isOwnLine(value: unknown): value is OwnLine {
   return isLineOf(schemas, "kind", value);
 }
 
 /** @param parties the job's parties, the active one first, in the order of its config */
 export function addOwn(own: OwnJobView, value: OwnLine, parties: readonly string[]): void {
-  if (!Object.hasOwn(ownLines, value.kind)) return; // of a later version
+  if (!Object.hasOwn(ownLines, value.kind)) return; // written by a later version
   const fold = ownLines[value.kind].fold as (view: OwnJobView, line: OwnLine, names: readonly string[]) => void;
   fold(own, value, parties);
 }

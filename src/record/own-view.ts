@@ -1,6 +1,6 @@
 /**
- * What only the party itself may look at, folded from own.jsonl by own-lines.ts: its trees, which parties and features
- * the model leans on, and the curves of its scores. Another party's split is a closed box with its owner's name.
+ * What only the party itself may see, folded from own.jsonl by own-lines.ts: its trees, the importance of parties and
+ * features, and the curves of its scores. Of another party's split only the owner is shown.
  *
  * Runs in browsers too.
  */
@@ -34,7 +34,7 @@ export type TreeView =
     };
 
 export interface Importance {
-  /** A feature's name if it is the viewer's own, otherwise null: the party's as a whole. */
+  /** A feature's name if it is the viewer's own; null: all features of the party. */
   readonly feature: string | null;
   readonly party: string;
   /** Null where the viewer does not learn gains. */
@@ -44,14 +44,14 @@ export interface Importance {
 
 export interface OwnJobView {
   readonly trees: Map<number, TreeView>;
-  /** Of booster dart: what is multiplied with the leaves of each tree; null: all weigh the same, or not known yet. */
+  /** Of booster dart: the weight of each tree; null: all equal, or not known yet. */
   treeWeights: readonly number[] | null;
   scores: ScoreCurves | null;
   /** SHA-256 of the rows that were trained on. */
   dataDigest: string | null;
-  /** What the last audit of the job has found, one per pair of parties; empty: there was none. */
+  /** Results of the last audit of the job, one per pair of parties; empty: not audited. */
   exposures: readonly Exposure[];
-  /** What moved the scores of the people who were explained last; null: nobody was. */
+  /** Contributions to the scores explained last; null: none were. */
   contributions: ContributionSummary | null;
 }
 
@@ -59,13 +59,13 @@ export function emptyOwn(): OwnJobView {
   return { trees: new Map(), treeWeights: null, scores: null, dataDigest: null, exposures: [], contributions: null };
 }
 
-/** What a tree is called, and with dart how much of its leaves counts. */
+/** Title of a tree, with its weight for dart. */
 export function treeTitle({ treeWeights }: Pick<OwnJobView, "treeWeights">, tree: number): string {
   const weight = treeWeights?.[tree];
   return `Tree ${tree + 1}${weight === undefined ? "" : `, weighs ${Number(weight.toPrecision(3))}`}`;
 }
 
-/** What the splits are worth: per own feature, and per other party as a whole; the most important first. */
+/** Importance of splits: per own feature, and per other party as a whole; the most important first. */
 export function importance(own: OwnJobView, self: string): Importance[] {
   const rows = new Map<string, { feature: string | null; party: string; gain: number | null; splits: number }>();
   const count = (party: string, feature: string | null, gain: number | null): void => {
@@ -84,7 +84,7 @@ export function importance(own: OwnJobView, self: string): Importance[] {
   return [...rows.values()].sort((a, b) => (b.gain ?? 0) - (a.gain ?? 0) || b.splits - a.splits);
 }
 
-/** How a line of importance is called: an own feature by its name, the features of another party together. */
+/** Name of a row: an own feature by its name, the features of another party as one. */
 export function importanceName({ feature, party }: Importance): string {
   return feature ?? `all features of ${party}`;
 }
@@ -92,7 +92,7 @@ export function importanceName({ feature, party }: Importance): string {
 export interface ImportanceFractions {
   /** "fraction of gain", or of splits: a passive party does not learn gains. */
   readonly title: string;
-  /** Each row's part of the whole, from 0 to 1, in the order of the rows. */
+  /** Each row's fraction of the total, in the order of the rows. */
   readonly fractions: readonly number[];
 }
 
@@ -106,7 +106,7 @@ export function importanceFractions(rows: readonly Importance[]): ImportanceFrac
   };
 }
 
-/** The same rows, summed up per party. */
+/** The same rows, summed per party. */
 export function importanceByParty(rows: readonly Importance[]): Importance[] {
   const parties = new Map<string, { gain: number | null; splits: number }>();
   for (const { party, gain, splits } of rows) {

@@ -34,7 +34,7 @@ function shown(...events: PartyEvent[]): Record<string, number> {
   );
 }
 
-test("every metric is there from the beginning, with its words", () => {
+test("every metric is exported from the start, with its help text", () => {
   const text = new PartyMetrics().text();
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
   expect(names).toHaveLength(13);
@@ -42,7 +42,7 @@ test("every metric is there from the beginning, with its words", () => {
   expect(Object.values(shown()).every((value) => value === 0)).toBe(true);
 });
 
-test("workers, blocks, moves, lost epochs, bytes over all attempts, and rounds that were redone", () => {
+test("workers, blocks, moves, lost epochs, bytes over all attempts, and repeated rounds", () => {
   const story: PartyEvent[] = [
     joined,
     opened,
@@ -80,7 +80,7 @@ test("workers, blocks, moves, lost epochs, bytes over all attempts, and rounds t
   expect([after["crew_workers"], after["crew_blocks_held"], after["crew_waited_seconds"]]).toEqual([0, 0, 0]);
 });
 
-test("no name of a machine, a job or a partner is in it", () => {
+test("it contains no name of a machine, a job or a partner", () => {
   const metrics = new PartyMetrics();
   for (const event of [joined, opened, look(5)]) metrics.see(event);
   expect(metrics.text()).not.toMatch(/host|bank|spring|shop/);

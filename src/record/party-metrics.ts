@@ -1,6 +1,6 @@
 /**
- * What a passive party counts for Prometheus, from its public events alone: numbers, no names and no ids. Events that
- * are merely counted say so where they are declared; what follows from several events is here.
+ * Prometheus metrics of a passive party, from its public events alone: numbers, no names and no ids. Plain counters are
+ * declared with their events; what depends on several events is here.
  */
 import { Counter, Gauge, metricsText } from "../base/metrics.ts";
 import type { CrewSummary } from "../crew/crew-summary.ts";
@@ -9,7 +9,7 @@ import { noRounds, type RoundsSoFar, withRoundEvent } from "./redone-rounds.ts";
 
 export class PartyMetrics {
   readonly #counters = new Map(eventCounters());
-  readonly #redone = new Counter("tandem_rounds_redone_total", "Rounds that were begun, lost and done once more.");
+  readonly #redone = new Counter("tandem_rounds_redone_total", "Rounds that were repeated after a loss.");
   readonly #bytes = new Counter("tandem_crew_engine_bytes_total", "Sealed bytes to and from the engine.");
   readonly #workers = this.#gauge(
     "tandem_crew_workers",
@@ -24,12 +24,12 @@ export class PartyMetrics {
   readonly #free = this.#gauge("tandem_crew_blocks_free", "Blocks without a holder.", ({ freeBlocks }) => freeBlocks);
   readonly #waited = this.#gauge(
     "tandem_crew_waited_seconds",
-    "How long the oldest open question has waited for workers.",
+    "How long the oldest pending request has waited for workers.",
     ({ awaited }) => awaited?.seconds ?? 0,
   );
   #rounds: RoundsSoFar = noRounds;
   #job = "";
-  /** Of the present attempt; null: there is none. */
+  /** Of the current attempt; null: there is none. */
   #summary: CrewSummary | null = null;
 
   constructor() {
@@ -77,7 +77,7 @@ export class PartyMetrics {
   }
 }
 
-/** One for each event that is counted, there from the beginning with 0. */
+/** One per counted event, exported from the start with 0. */
 function eventCounters(): [EventType, Counter][] {
   return (Object.keys(events) as EventType[]).flatMap((type) => {
     const counted = usesOf(type)?.counter;

@@ -1,5 +1,5 @@
 /**
- * What a party's process took between two moments: CPU seconds, the longest stall of its event loop, its peak memory.
+ * Resource use of a party's process between two moments: CPU seconds, the longest stall of its event loop, peak memory.
  */
 import { LoopMonitor } from "./loop-monitor.ts";
 
@@ -21,19 +21,19 @@ export class ProcessMeter {
     this.#loop.start();
   }
 
-  /** Up to here; may be called again: the last call counts. */
+  /** May be called again: the last call counts. */
   stop(): void {
     if (this.#start === null) return;
     const { user, system } = process.cpuUsage(this.#start);
     this.#cpuSeconds = (user + system) / 1e6;
   }
 
-  /** Nothing more is measured. */
+  /** Stops all measurements. */
   close(): void {
     this.#loop.stop();
   }
 
-  /** What was measured; nothing more is. */
+  /** The measured values; closes the meter. */
   get use(): ProcessUse {
     this.close();
     return {

@@ -29,7 +29,7 @@ test("hundreds of edges a second become one snapshot every three seconds", () =>
   expect(events).toHaveLength(2);
 });
 
-test("the next tree is told of as soon as it has begun", () => {
+test("the next tree is reported as soon as it has begun", () => {
   const { events, sampler, edge } = sampled(false);
   edge("bank", "encrypt", true);
   sampler.treeEnded();
@@ -38,7 +38,7 @@ test("the next tree is told of as soon as it has begun", () => {
   expect(events.map(({ doing }) => doing)).toEqual([{}, { bank: "encrypt" }]);
 });
 
-test("what happens after a quiet time is told at once, and what follows three seconds later", () => {
+test("an edge after a quiet time is reported at once, and the following ones three seconds later", () => {
   const { events, edge } = sampled(false);
   edge("bank", "encrypt", true);
   vi.advanceTimersByTime(30);
@@ -50,7 +50,7 @@ test("what happens after a quiet time is told at once, and what follows three se
   expect(events).toHaveLength(2);
 });
 
-test("when nothing else is under way the active party decides, and a passive one does not", () => {
+test("when no other phase is open the active party decides, and a passive one does not", () => {
   for (const decides of [true, false]) {
     const { events, sampler, edge } = sampled(decides);
     edge("shop", "aggregate", true);
@@ -69,7 +69,7 @@ test("when nothing else is under way the active party decides, and a passive one
   }
 });
 
-test("a snapshot says who is doing what, and nothing stays open after a tree", () => {
+test("a snapshot has the phase of each party, and no phase stays open after a tree", () => {
   const { events, sampler, edge } = sampled(true);
   edge("bank", "encrypt", true);
   edge("shop", "send", true);
@@ -80,7 +80,7 @@ test("a snapshot says who is doing what, and nothing stays open after a tree", (
   expect(events[1].spans).toHaveLength(2);
 });
 
-test("pieces of the same work that follow closely become one; others stay apart", () => {
+test("consecutive pieces of the same work become one; others stay separate", () => {
   const span = (phase: Phase, from: number, to: number, level = 0) => ({
     party: "bank",
     phase,

@@ -1,8 +1,8 @@
 /**
- * Turns the edges of phases, of which there may be hundreds a second, into a snapshot every now and then: one every
- * three seconds, one at the end of each tree, and one when the next has begun. An edge after a quiet time is told
- * almost at once. Pieces of the same work that follow each other closely become one span. Somebody may be looking, and
- * whoever draws a snapshot needs the processor that the job needs: hence so few.
+ * Turns the edges of phases, of which there may be hundreds a second, into few snapshots: one every three seconds, one
+ * at the end of each tree, and one when the next has begun. An edge after a quiet time is reported almost at once.
+ * Consecutive pieces of the same work become one span. Snapshots are rare because drawing them takes CPU time from the
+ * job.
  */
 import type { Traffic } from "../messages/tally.ts";
 import type { Phase, PhaseEdge } from "../protocol/phase.ts";
@@ -10,14 +10,14 @@ import type { EventOf } from "./events.ts";
 import type { PhaseSpan } from "./events/training-events.ts";
 
 const intervalMs = 3000;
-/** One phase ends and the next begins a little later: both belong into one snapshot. */
+/** One phase ends and the next begins a little later: both belong in one snapshot. */
 const settlingMs = 30;
-/** Gaps that nobody sees. */
+/** Gaps that are too short to be visible. */
 const gapMs = 20;
 
 export interface SamplerOptions {
   readonly party: string;
-  /** Deciding is what the active party does when nothing else is under way; a passive one does not decide. */
+  /** The active party is in phase "decide" when no other phase is open; a passive party never is. */
   readonly decides: boolean;
   readonly bytes: () => Readonly<Record<string, Traffic>>;
   readonly emit: (event: EventOf<"progress">) => void;
@@ -59,12 +59,12 @@ export class ProgressSampler {
     this.#timer ??= setTimeout(() => this.flush(), Math.max(settlingMs, this.#flushedAt + intervalMs - now)).unref();
   };
 
-  /** A tree is over: nothing of it stays open. */
+  /** Closes all open phases of a finished tree. */
   treeEnded(): void {
     const now = this.#now();
     for (const { edge } of this.#open.values()) this.#end(edge.party, edge.phase, now);
     this.flush();
-    this.#flushedAt = -Infinity; // nobody is idle for long: what comes next is told at once
+    this.#flushedAt = -Infinity; // report the next edge at once
   }
 
   flush(): void {
@@ -116,7 +116,7 @@ function keyOf(party: string, phase: Phase): string {
   return `${phase} ${party}`;
 }
 
-/** Neighbours of the same work as one span; what nobody could see is left out. */
+/** Merges consecutive spans of the same work; empty spans are left out. */
 export function merged(spans: readonly PhaseSpan[]): PhaseSpan[] {
   const last = new Map<string, number>();
   const kept: PhaseSpan[] = [];

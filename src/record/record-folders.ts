@@ -1,16 +1,16 @@
-/** The job folders under a party's output directory that have a record, as record/job-record.ts leaves it there. */
+/** The job folders in a party's output directory that have a record (record/job-record.ts). */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { jobSyntax } from "../base/job-name.ts";
 import { eventsFileName } from "./job-record.ts";
 
-/** A job whose record is on disk. */
+/** A job with a record on disk. */
 export interface RecordFolder {
   readonly job: string;
   readonly changedAt: number;
 }
 
-/** The job folders with a record, the latest first. */
+/** The latest first. */
 export async function listRecords(directory: string): Promise<RecordFolder[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const folders = entries.filter((entry) => entry.isDirectory() && jobSyntax.test(entry.name));

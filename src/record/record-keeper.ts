@@ -1,4 +1,4 @@
-/** The records of a passive party, one job after the other: events go to the job that they are about. */
+/** The records of a passive party: each event is written to the record of its job. */
 import { join } from "node:path";
 import { type Emit, type PartyEvent, usesOf } from "./events.ts";
 import { JobRecord } from "./job-record.ts";
@@ -40,7 +40,7 @@ export class RecordKeeper {
   }
 }
 
-/** Connections that were refused, and scoring with a model meanwhile, are no part of a job's record. */
+/** Refused connections, and scoring during a job, are not part of a job's record. */
 export function isOfJob({ type }: PartyEvent): boolean {
   return usesOf(type)?.isOfJob ?? true;
 }

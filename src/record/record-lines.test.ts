@@ -1,4 +1,4 @@
-/** Lines that were changed by hand: none of them reaches a view, and the others stay. */
+/** Lines edited by hand: invalid ones do not reach a view, and the others stay. */
 import { expect, test } from "vitest";
 import { sampleLayout as layout } from "../../test/support/record-samples.ts";
 import { isStampedEvent } from "./events.ts";
@@ -8,7 +8,7 @@ import { isTranscriptLine } from "./transcript-lines.ts";
 const stamp = { party: "bank", at: 1 };
 const [slot] = layout.slots;
 
-test("an event has the fields that views ask about; kinds of later versions are let through", () => {
+test("an event has the fields that views need; kinds of later versions are accepted", () => {
   expect(isStampedEvent({ type: "layout", ...stamp, layout })).toBe(true);
   expect(isStampedEvent({ type: "of-a-later-version", ...stamp, more: 1 })).toBe(true);
   expect(isStampedEvent({ type: "tree", ...stamp, tree: 0, treeCount: 1, metrics: { auc: null } })).toBe(true);
@@ -28,7 +28,7 @@ test("an event has the fields that views ask about; kinds of later versions are 
     expect(isStampedEvent(wrong), JSON.stringify(wrong)).toBe(false);
 });
 
-test("a tree that leads back to itself, out of itself or nowhere is refused", () => {
+test("a tree with cycles, children out of range or no nodes is refused", () => {
   const leaf = { kind: "leaf", weight: 1, count: 1 };
   const tree = (left: number, right: number, rule: object = { owner: 1 }) => ({
     kind: "tree",
@@ -42,7 +42,7 @@ test("a tree that leads back to itself, out of itself or nowhere is refused", ()
   expect(isOwnLine({ kind: "tree", tree: 0, nodes: [] })).toBe(false);
 });
 
-test("numbers of a transcript are bounded: arrays are made of them", () => {
+test("numbers of a transcript are bounded: arrays are allocated from them", () => {
   const column = { name: "a", binCount: 4, hasMissing: false, oneHot: null, monotone: 0, bins: "" };
   expect(isTranscriptLine({ kind: "columns", columns: [column] })).toBe(true);
   expect(isTranscriptLine({ kind: "columns", columns: [{ ...column, binCount: 1e9 }] })).toBe(false);

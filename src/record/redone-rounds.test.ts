@@ -26,12 +26,12 @@ const done = (tree: number): PartyEvent => ({
 const resumed = (trees: number): PartyEvent => ({ type: "resumed", party, job: "spring", trees, treeCount: 9 });
 
 test.each<[string, readonly PartyEvent[], number]>([
-  ["nothing happens", [joined, busy(0), done(0), busy(1), done(1)], 0],
+  ["nothing is lost", [joined, busy(0), done(0), busy(1), done(1)], 0],
   ["a connection is lost between two rounds", [joined, busy(0), done(0), busy(0), joined, resumed(1), busy(1)], 0],
   ["a round is lost in the middle", [joined, busy(0), done(0), busy(1), joined, resumed(1), busy(1), done(1)], 1],
   ["twice", [joined, busy(0), joined, busy(0), joined, busy(0), done(0)], 2],
   ["a round that was finished here and not stored there", [joined, busy(0), done(0), joined, busy(0), done(0)], 1],
-  ["that one and the next", [joined, busy(0), done(0), busy(1), done(1), busy(2), joined, resumed(1), done(1)], 2],
+  ["that round and the next", [joined, busy(0), done(0), busy(1), done(1), busy(2), joined, resumed(1), done(1)], 2],
 ])("%s", (_, events, redone) => {
   expect(events.reduce(withRoundEvent, noRounds).redone).toBe(redone);
 });

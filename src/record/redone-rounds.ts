@@ -1,12 +1,12 @@
 /**
- * How often a round of boosting was begun and not finished, and so done once more: after a party, its workers or the
- * engine between them were lost. Runs in browsers too.
+ * How often a gradient round was begun, lost and repeated, because a party, its workers or the engine between them were
+ * lost. Runs in browsers too.
  */
 import type { PartyEvent } from "./events.ts";
 
 export interface RoundsSoFar {
   readonly treesDone: number;
-  /** Something of the next round was done already. */
+  /** The next round has begun. */
   readonly hasBegun: boolean;
   readonly redone: number;
 }
@@ -23,9 +23,9 @@ export function withRoundEvent(rounds: RoundsSoFar, event: PartyEvent): RoundsSo
       return {
         treesDone: event.tree + 1,
         hasBegun: false,
-        redone: redone + (event.tree < treesDone ? 1 : 0), // it was finished before, and not stored by everybody
+        redone: redone + (event.tree < treesDone ? 1 : 0), // it was finished before, but not stored by every party
       };
-    case "joined": // with each attempt
+    case "joined": // sent with each attempt
       return hasBegun ? { ...rounds, hasBegun: false, redone: redone + 1 } : rounds;
     case "resumed":
       return { ...rounds, treesDone: event.trees, redone: redone + Math.max(0, treesDone - event.trees) };

@@ -1,4 +1,4 @@
-/** What a partner has had over all jobs, in words, and what to assume of it. Runs in browsers too. */
+/** Texts about what a partner has received over all jobs, and what to assume. Runs in browsers too. */
 import { factsOfJob } from "../base/membership.ts";
 import { finite, formatBits, formatCount, formatPerPerson } from "../base/text/format.ts";
 import { reachOfSums } from "../privacy/spending.ts";
@@ -6,15 +6,15 @@ import { defencesOf } from "./defence-facts.ts";
 import type { Exposure } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 
-/** How much of exact sums there is, and since when it counts. */
+/** The amount of exact sums, and over which jobs it is counted. */
 export interface SumsSpent {
   readonly title: string;
   readonly sumsPerPerson: number;
-  /** Of the policy; null: there is none. */
+  /** The policy's limit; null: none. */
   readonly limit: number | null;
 }
 
-/** Of the partner over all jobs. A record without a budget has what an audit found of the one job. */
+/** Over all jobs with the partner. Without a budget in the record: of this job, from its audit. */
 export function sumsSpent({ budget }: JobView, exposures: readonly Exposure[]): SumsSpent | null {
   if (budget !== null) {
     const title = `Exact sums per person, all jobs with ${budget.peer}`;
@@ -35,20 +35,20 @@ export function sumsSentence(sumsPerPerson: number): string {
   return `Exact sums alone reveal ${partWords[reachOfSums(sums)]} of your binned table.`;
 }
 
-/** Something that a partner has had: how much, and what that is to be compared with. */
+/** One amount that a partner has received, and what to compare it with. */
 export interface Spent {
   readonly what: string;
   readonly used: string;
-  /** The policy's limit, or what would be a lot. */
+  /** The policy's limit, or another reference. */
   readonly scale: string;
-  /** Of the limit, from 0 to 1; null: there is none. */
+  /** Fraction of the limit, from 0 to 1; null: no limit. */
   readonly part: number | null;
 }
 
 /**
- * What the partner has had besides, in all jobs. What it has not had is left out.
+ * What the partner has received in all jobs besides exact sums. Zeros are left out.
  *
- * @param columnBits per person, of all columns, where an audit has counted them
+ * @param columnBits entropy of all columns per instance, from an audit; null: not audited
  */
 export function otherSpending({ budget, data }: JobView, columnBits: number | null): Spent[] {
   if (budget === null) return [];
@@ -70,11 +70,11 @@ export function otherSpending({ budget, data }: JobView, columnBits: number | nu
 
 interface Shown {
   readonly format: (value: number) => string;
-  /** Where there is no limit. */
+  /** The reference where there is no limit. */
   readonly scale: string;
 }
 
-/** A policy that is meant to allow everything has limits of this size. */
+/** Limits of this size or more mean that a policy allows everything. */
 const noLimit = 1e12;
 
 function spentOf(what: string, value: number, limit: number | undefined, { format, scale }: Shown): Spent {
@@ -92,7 +92,7 @@ const dailyWords: Readonly<Record<string, string>> = {
   histogram_requests: "nodes asked for",
 };
 
-/** What the partner had asked for on the day of the record's end. What it has not asked for is left out. */
+/** What the partner requested on the day of the record's last event. Zeros are left out. */
 export function dailySpending({ budget }: JobView): Spent[] {
   const { day, used, limits } = budget?.today ?? { day: "", used: {}, limits: {} };
   return Object.entries(used).flatMap(([name, count]) => {
@@ -102,17 +102,17 @@ export function dailySpending({ budget }: JobView): Spent[] {
   });
 }
 
-/** What its owner should look at. */
+/** Alarms for the party's owner. */
 export function alarmSentences({ alarms }: JobView): string[] {
   return alarms.map(({ peer, words }) => `${peer}: ${words}.`);
 }
 
-/** Outcomes of a split that a passive party wins are of all people of the job. */
+/** Whether outcomes of a passive party's splits cover all instances of the job. */
 export function coversAll(view: JobView): boolean {
   return factsOfJob(view.membership.name, defencesOf(view).hidden_outcomes).outcomesCover === "all instances";
 }
 
-/** What to assume of the list of disclosures, in one sentence; docs/leakage.md has the reasons. */
+/** What to assume from the list of disclosures, in one sentence; docs/leakage.md has the reasons. */
 export function assumption(view: JobView): string {
   if (view.role === "active") {
     const computes =

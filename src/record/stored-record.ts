@@ -1,6 +1,6 @@
 /**
- * The record of a past job, as record/job-record.ts left it in the job's folder. Lines are checked for the little that
- * reading them needs; what a line of a later version says more is passed on or over by the views.
+ * Reads the record of a job (record/job-record.ts) from its folder. Lines are checked for the fields that views need;
+ * further fields of later versions are ignored.
  */
 import { join } from "node:path";
 import { TandemError } from "../base/error.ts";
@@ -13,7 +13,7 @@ import type { JobView } from "./job-view.ts";
 import { addOwn, isOwnLine, type OwnLine } from "./own-lines.ts";
 import { emptyOwn, type OwnJobView } from "./own-view.ts";
 
-/** Reads a job's record, again and again while it grows. */
+/** Reads a job's record incrementally while it grows. */
 export class RecordReader {
   readonly #events: JsonLinesReader;
   readonly #own: JsonLinesReader;

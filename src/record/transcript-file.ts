@@ -1,9 +1,9 @@
 /**
- * What an audit of a job needs later, kept in the job's folder where the party's config asks for it (transcript.jsonl,
- * readable by its owner only): who was in which node, and what the other side was told. A passive party keeps its own
- * bins beside it, the active party its labels and scores. It is the party's own: nothing of it ever leaves.
+ * What a later audit of a job needs, kept in the job's folder if the party's config says so (transcript.jsonl, readable
+ * by its owner only): node membership, and what was sent to the other side. A passive party also stores its own bins,
+ * the active party its labels and scores. The file is never sent.
  *
- * A tree that is grown again begins again with its line, and the last one counts.
+ * A tree that is repeated starts again with its line, and the last one counts.
  */
 import { join } from "node:path";
 import { JsonLinesFile, JsonLinesReader } from "../base/files/json-lines.ts";
@@ -13,23 +13,23 @@ import { isTranscriptLine, transcriptFormat, type TranscriptLine } from "./trans
 
 export const transcriptFileName = "transcript.jsonl";
 
-/** A long job on many people; past it nothing more is kept, and an audit says how many trees it has. */
+/** Enough for a long job on many instances; beyond it nothing is stored, and an audit reports how many trees it has. */
 const sizeBytesMax = 4 * 2 ** 30;
 
-/** Takes what a job leaves for an audit. */
+/** Receives the transcript of a job. */
 export interface TranscriptNotes {
   note(line: TranscriptLine): void;
   observed(peer: string, observation: Observation): void;
   close(): void;
 }
 
-/** Where nothing is to be kept. */
+/** Keeps no transcript. */
 export const noTranscript: TranscriptNotes = { note() {}, observed() {}, close() {} };
 
 export class TranscriptFile implements TranscriptNotes {
   readonly #file: JsonLinesFile;
 
-  /** @throws TandemError FILE_UNWRITABLE: it was asked for */
+  /** @throws TandemError FILE_UNWRITABLE, since the config asks for it */
   constructor(folder: string) {
     this.#file = new JsonLinesFile(join(folder, transcriptFileName), sizeBytesMax);
   }
@@ -70,8 +70,8 @@ export function base64(bytes: Uint8Array | Uint16Array | Float64Array): string {
 }
 
 /**
- * Lines that are torn are passed over. One that is whole and of another form is not: an audit without it would find
- * less, and that would read as "safe".
+ * Partial lines are skipped. A complete but invalid line is refused: an audit without it would find less, which would
+ * read as "safe".
  * @throws TandemError FILE_UNREADABLE if the job has kept none, FILE_FORMAT naming the file if it was changed
  */
 export async function readTranscript(folder: string): Promise<readonly TranscriptLine[]> {
@@ -79,13 +79,10 @@ export async function readTranscript(folder: string): Promise<readonly Transcrip
   const lines = (await new JsonLinesReader(path).next()).filter(hasKind);
   const job = lines.findLast(({ kind }) => kind === "job");
   if (job !== undefined && job["format"] !== transcriptFormat)
-    throw new TandemError("FILE_FORMAT", `${folder}: the transcript is of another version of Tandem`);
+    throw new TandemError("FILE_FORMAT", `${folder}: the transcript was written by another version of Tandem`);
   const wrong = lines.find((line) => !isTranscriptLine(line));
   if (wrong !== undefined)
-    throw new TandemError(
-      "FILE_FORMAT",
-      `${path} is damaged: a line of the kind '${shownKind(wrong.kind)}' is not whole`,
-    );
+    throw new TandemError("FILE_FORMAT", `${path} is damaged: a line of kind '${shownKind(wrong.kind)}' is invalid`);
   if (lines.length > 0) return lines.filter(isTranscriptLine);
   throw new TandemError(
     "FILE_UNREADABLE",
@@ -100,7 +97,7 @@ function hasKind(value: unknown): value is Kind {
   return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
 }
 
-/** Only what is known: the rest of a file that was changed may be anything. */
+/** Only plain words are shown: a changed file may contain anything. */
 function shownKind(kind: string): string {
   return /^[a-z]{1,16}$/.test(kind) ? kind : "?";
 }

@@ -1,6 +1,7 @@
 /**
- * The lines of transcript.jsonl, each declared once. Bitmaps and arrays are base64. Numbers are bounded, as arrays are
- * made of them: as many people as can be aligned, bins of 16 bits, trees as deep as XGBoost's heap numbers go.
+ * The lines of transcript.jsonl, each declared once. Bitmaps and arrays are base64. Numbers are bounded, since arrays
+ * are allocated from them: as many instances as PSI allows, bins of 16 bits, trees as deep as XGBoost's node numbers
+ * allow.
  */
 import * as z from "zod/mini";
 import type { Immutable } from "../base/immutable.ts";
@@ -17,10 +18,10 @@ const keptColumn = z.object({
   name: text,
   binCount: countUpTo(2 ** 16),
   hasMissing: flag,
-  /** Of a categorical feature: whether its categories are split one by one; null of numbers. */
+  /** Of a categorical feature: whether it is split one-hot; null for numeric features. */
   oneHot: z.nullable(flag),
   monotone: z.int().check(z.minimum(-1), z.maximum(1)),
-  /** Per person of the job, 16-bit numbers. */
+  /** Per instance of the job, 16-bit numbers. */
   bins: text,
 });
 
@@ -40,7 +41,7 @@ const kinds = {
     maskedScoring: flag,
     /** No columns are sampled. */
     takesAllColumns: flag,
-    /** Who is in a node was hidden from passive parties; left out: it was not. */
+    /** Node membership was hidden from passive parties; left out: it was not. */
     hidesMembers: z.exactOptional(flag),
   }),
   columns: z.object({ kind: z.literal("columns"), columns: z.array(keptColumn) }),
@@ -50,19 +51,19 @@ const kinds = {
     peer: text,
     tree,
     node,
-    /** Of the root both are 0. */
+    /** Both are 0 for the root. */
     parent: node,
     sibling: node,
-    /** Bitmap over the parent's people; empty of the root. */
+    /** Bitmap over the parent's members; empty for the root. */
     members: text,
   }),
-  /** Where members are hidden: a node whose sums were asked for. */
+  /** Where members are hidden: a node whose sums were requested. */
   asked: z.object({ kind: z.literal("asked"), peer: text, tree, node }),
-  /** A split of a passive party's, won in training: over the node's people, or all people where they are hidden. */
+  /** A split that a passive party won in training: over the node's members, or all instances where they are hidden. */
   outcome: z.object({ kind: z.literal("outcome"), peer: text, tree, node, left: text }),
   /** At a passive party, at the end: its splits of the model, per bin of the feature 1 if it goes left. */
   split: z.object({ kind: z.literal("split"), tree, node, feature: count, left: text }),
-  /** At the active party: per person its label, and the score of the finished model. */
+  /** At the active party: per instance its label, and the score of the finished model. */
   people: z.object({ kind: z.literal("people"), labels: text, scores: text }),
 };
 

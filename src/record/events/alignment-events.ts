@@ -5,7 +5,7 @@ import { event } from "../event.ts";
 import { count, number, text } from "../fields.ts";
 import { info } from "../log-line.ts";
 
-/** Ids that the active party shares with one passive party: for its own eyes. */
+/** Ids that the active party shares with one passive party: known to the active party only. */
 const pairwiseCounts = z.object({ peer: text, idCount: count, sharedCount: count });
 
 export const alignmentEvents = {
@@ -57,7 +57,7 @@ export const alignmentEvents = {
       },
     },
   ),
-  /** At a passive party, which has told its log that the caller is gone or was refused. */
+  /** At a passive party. Has no log line: that the caller was lost or refused is logged already. */
   "alignment-failed": event(
     { peer: text, job: text, code: text, message: text },
     {

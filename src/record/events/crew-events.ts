@@ -1,4 +1,4 @@
-/** A party's workers and the engine between them. Events stay with the party, as its whole record does. */
+/** A party's workers and the engine between them. */
 import * as z from "zod/mini";
 import { crewSummary } from "../../crew/crew-summary.ts";
 import { blocksWord, type CrewView, engineBytes, noCrew } from "../crew-view.ts";
@@ -12,14 +12,15 @@ export const crewEvents = {
     { why: text },
     {
       isOfJob: false,
-      log: ({ why }) => warn(`waits for the engine: ${why}`, { message: why }),
+      log: ({ why }) => warn(`waiting for the engine: ${why}`, { message: why }),
       terminal: { of: "own" },
     },
   ),
   "workers-awaited": event(
     { workers: count, wanted: count },
     {
-      log: ({ workers, wanted }) => info(`waits for workers: ${workers} of ${wanted} are there`, { workers, wanted }),
+      log: ({ workers, wanted }) =>
+        info(`waiting for workers: ${workers} of ${wanted} have joined`, { workers, wanted }),
       terminal: { of: "own" },
     },
   ),
@@ -58,19 +59,19 @@ export const crewEvents = {
     { worker: text, threads: count },
     {
       log: ({ worker, threads }) =>
-        info(`worker ${worker} is there, with ${threads} ${threads === 1 ? "thread" : "threads"}`, { worker, threads }),
-      counter: { name: "tandem_crew_workers_joined_total", help: "Workers that came." },
+        info(`worker ${worker} joined, with ${threads} ${threads === 1 ? "thread" : "threads"}`, { worker, threads }),
+      counter: { name: "tandem_crew_workers_joined_total", help: "Workers that joined." },
     },
   ),
-  /** It ended, or is not heard of; `blocks` is what it held when it was seen last. */
+  /** It ended, or stopped responding; `blocks` is what it held last. */
   "worker-lost": event(
     { worker: text, blocks: count },
     {
-      log: ({ worker, blocks }) => warn(`worker ${worker} is gone; it held ${blocksWord(blocks)}`, { worker, blocks }),
+      log: ({ worker, blocks }) => warn(`lost worker ${worker}; it held ${blocksWord(blocks)}`, { worker, blocks }),
       fold: (view) => change(view, ({ workersLost }) => ({ workersLost: workersLost + 1 })),
       counter: {
         name: "tandem_crew_workers_lost_total",
-        help: "Workers that went, whether they said so or not.",
+        help: "Workers that left or were lost.",
       },
     },
   ),
@@ -83,13 +84,13 @@ export const crewEvents = {
     },
     {
       log: ({ block, moves, worker }) =>
-        warn(`block ${block} went to another worker${worker === undefined ? "" : `, ${worker}`}`, {
+        warn(`block ${block} moved to another worker${worker === undefined ? "" : `, ${worker}`}`, {
           block,
           moves,
           worker: worker ?? null,
         }),
       fold: (view) => change(view, ({ moves }) => ({ moves: moves + 1 })),
-      counter: { name: "tandem_crew_block_moves_total", help: "Blocks that went to another worker." },
+      counter: { name: "tandem_crew_block_moves_total", help: "Blocks that moved to another worker." },
     },
   ),
   "crew-progress": event(

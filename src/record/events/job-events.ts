@@ -1,4 +1,4 @@
-/** A job from its beginning to its end, attempts and results among it. */
+/** The start and end of a job, its attempts and results. */
 import { recordedMembership } from "../membership.ts";
 import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
@@ -31,36 +31,36 @@ const resultMetrics = z.object({
 });
 const processUse = { cpuSeconds: number, eventLoopMaxBlockMs: number, peakRssBytes: number };
 const activeResult = z.object({
-  /** Of the model, those of a model that training went on from among them. */
+  /** Of the model, including those of its start model. */
   trees: count,
   startTrees: z.exactOptional(count),
   metrics: resultMetrics,
-  /** The same of a model of the active party's own columns, where the comparison was asked for. */
+  /** The same for a model of the active party's own columns, where the comparison was requested. */
   alone: z.exactOptional(resultMetrics),
-  /** By phase; which there are depends on the version. */
+  /** By phase; the phases depend on the version. */
   phasesMs: z.record(text, number),
   counts: operationCounts,
   bytes: traffic,
   ...processUse,
 });
 const passiveResult = z.object({ trees: z.exactOptional(count), counts: operationCounts, ...processUse });
-/** What a job is, said at its beginning and again when it is taken up after a stop. */
+/** The properties of a job, reported at its start and again when it is resumed. */
 const job = {
   role,
   job: text,
   /** The other parties, as this one's config names them. */
   peers: z.array(text),
   treeCount: count,
-  /** Those of a model that training goes on from, among them. */
+  /** Trees of the start model, included in treeCount. */
   startTrees: z.exactOptional(count),
   depthMax: count,
   /** Hyper-parameters as this party knows them. */
   parameters,
-  /** Shown to all who look at the job: its key can be broken, for example. */
+  /** Shown to every viewer of the job, for example that its key can be broken. */
   warning: z.exactOptional(text),
-  /** Its scheme hides from passive parties who is in a node. Left out: it does not. */
+  /** Its scheme hides node membership from passive parties. Left out: it does not. */
   hidesMembers: z.exactOptional(flag),
-  /** At a passive party: what the job will reveal, at most, under these parameters and this party's policy. */
+  /** At a passive party: upper bounds of what the job will reveal with these parameters and this party's policy. */
   disclosures: z.exactOptional(z.array(disclosure)),
   versions,
 };
@@ -80,7 +80,7 @@ export const jobEvents = {
     terminal: {
       of: "own",
       line: ({ party, job: name, startTrees }) =>
-        startTrees === undefined ? null : `${party}: job ${name} goes on from a model of ${startTrees} trees`,
+        startTrees === undefined ? null : `${party}: job ${name} continues a model of ${startTrees} trees`,
     },
     fold: begin,
   }),
@@ -95,9 +95,9 @@ export const jobEvents = {
   key: event(
     {
       process: number,
-      /** In words: "a 2048-bit Paillier key". */
+      /** For example "a 2048-bit Paillier key". */
       key: text,
-      /** There is none: the scheme draws secrets all the time, and `key` says what it is. Left out: there is one. */
+      /** The scheme has no key but draws new secrets for every node, and `key` describes it. Left out: it has a key. */
       keyless: z.exactOptional(flag),
       kernel: text,
     },
@@ -116,7 +116,7 @@ export const jobEvents = {
     { job: text, trees: count, treeCount: count, commonCount: z.exactOptional(count) },
     {
       log: ({ job: name, trees, treeCount }) =>
-        info(`job ${name} goes on after ${trees} of ${treeCount} trees`, { job: name, trees, treeCount }),
+        info(`job ${name} resumes after ${trees} of ${treeCount} trees`, { job: name, trees, treeCount }),
       terminal: { of: "own" },
       fold: (view, { trees }) => {
         view.treesDone = trees;
@@ -127,7 +127,7 @@ export const jobEvents = {
     {
       job: text,
       delayMs: number,
-      /** For how long it will be tried again, if nothing helps. */
+      /** How long attempts will be repeated before giving up. */
       leftMs: z.exactOptional(number),
       code: text,
       message: text,
@@ -149,19 +149,19 @@ export const jobEvents = {
       fold: (view, { message }) => {
         view.waiting = message;
         for (const party of view.parties) {
-          party.connected = party.self; // all connections are given up at once
+          party.connected = party.self; // all connections are closed together
           party.doing = null;
         }
       },
     },
   ),
-  /** At the active party: a call to a passive one has not been answered for a while. */
+  /** At the active party: a call to a passive party has not been answered for a while. */
   unanswered: event(
     {
       job: text,
       peer: text,
       waitedMs: number,
-      /** Whether that party says that it is working on it. */
+      /** Whether that party reports that it is working on it. */
       isWorking: flag,
     },
     {
@@ -176,7 +176,7 @@ export const jobEvents = {
       },
     },
   ),
-  /** An attempt at a passive party is over. */
+  /** An attempt ended at a passive party. */
   "job-ended": event(
     { peer: text, job: text, failure: z.nullable(failure) },
     {
@@ -231,23 +231,23 @@ export const jobEvents = {
       },
     },
   ),
-  /** Said by the party's next process: the one before ended in the middle of the job. */
+  /** Added by the party's next process: the one before ended during the job. */
   interrupted: event({ job: text }, { fold: (view) => end(view, "interrupted") }),
 };
 
-/** What the party's owner lets the job have, before it takes something. */
+/** What the job may reveal, logged before it starts. */
 function revealed(job: string, peer: string, disclosures: readonly Disclosure[]): LogLine {
   const reveals = disclosures.filter(({ learner }) => learner === peer).map(disclosureText);
   const words = `job ${job} will reveal to ${peer}, at most: ${reveals.join("; ")}`;
   return { ...info(words, { job, peer, reveals }), isLasting: true };
 }
 
-/** Which call waits, for how long, and whether the other party is there. */
+/** How long a call has waited, and whether the other party is working. */
 function unansweredWords(peer: string, waitedMs: number, isWorking: boolean): string {
   const seconds = `${Math.round(waitedMs / 1000)} s`;
   return isWorking
-    ? `waiting for ${peer} for ${seconds}; it says that it is working`
-    : `${peer} has not answered for ${seconds}, and does not say that it is working`;
+    ? `waiting for ${peer} for ${seconds}; it reports that it is working`
+    : `${peer} has not answered for ${seconds}, and does not report that it is working`;
 }
 
 function begin(view: JobView, said: JobFields & { readonly party: string }): void {

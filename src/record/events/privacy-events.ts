@@ -22,14 +22,14 @@ const budgetLimits = z.object({
   outcomes_per_person: z.optional(number),
   scored_people: z.optional(number),
 });
-/** What a partner has asked for on a day (of UTC), and may, by the names of the config. */
+/** What a partner has requested on a day (UTC), and the limits, by the names of the config. */
 const dayUse = z.object({ day: text, used: z.record(text, number), limits: z.record(text, number) });
 const budget = { peer: text, spent: spending, limits: budgetLimits, today: z.exactOptional(dayUse) };
 
 export type PartnerBudget = Immutable<z.infer<z.ZodMiniObject<typeof budget>>>;
 
 export const privacyEvents = {
-  /** By the names of messages/ledger.ts, in this attempt; an earlier version may lack some of them. */
+  /** Counts of this attempt, by the names of messages/ledger.ts; records of earlier versions may lack some. */
   ledger: event(
     { peer: text, ledger: z.record(text, number) },
     {
@@ -38,7 +38,7 @@ export const privacyEvents = {
       },
     },
   ),
-  /** At a passive party: what the active one has had of it in all jobs, and may have. */
+  /** At a passive party: what the active one has received in all jobs, and the limits. */
   budget: event(budget, {
     log: ({ peer, spent: { sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople } }) =>
       info(
@@ -50,21 +50,21 @@ export const privacyEvents = {
       view.budget = { peer, spent, limits, ...(today === undefined ? {} : { today }) };
     },
   }),
-  /** Another party does what honest ones hardly do, or a limit is nearly reached. */
+  /** Another party behaves in a way that honest parties rarely do, or a limit is nearly reached. */
   alarm: event(
     { peer: text, words: text },
     {
       log: ({ peer, words }) => warn(`ALARM about ${peer}: ${words}`, { peer, words }),
       terminal: { of: "any" },
       fold: (view, { peer, words }) => {
-        // Every attempt may say it again.
+        // Every attempt may repeat it.
         const isKnown = view.alarms.some((alarm) => alarm.peer === peer && alarm.words === words);
         if (view.alarms.length < alarmsShown && !isKnown) view.alarms = [...view.alarms, { peer, words }];
       },
       counter: { name: "tandem_alarms_total", help: "Alarms that need attention." },
     },
   ),
-  /** Something of this party's own data or config that its owner should know, though nothing is wrong. */
+  /** A remark about this party's own data or config for its owner; not an error. */
   notice: event(
     { words: text },
     {

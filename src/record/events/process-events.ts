@@ -1,4 +1,4 @@
-/** A party's process, connections to it, and scoring with models of past jobs: none of it is part of a job's record. */
+/** A party's process, connections to it, and scoring with models of past jobs: not part of a job's record. */
 import { event } from "../event.ts";
 import { count, number, text } from "../fields.ts";
 import { failed, info, warn } from "../log-line.ts";
@@ -26,7 +26,7 @@ export const processEvents = {
     { address: text, why: text },
     {
       isOfJob,
-      log: ({ address, why }) => warn(`turned away a connection from ${address}: ${why}`, { address, message: why }),
+      log: ({ address, why }) => warn(`rejected a connection from ${address}: ${why}`, { address, message: why }),
     },
   ),
   scored: event(
@@ -47,7 +47,7 @@ export const processEvents = {
     {
       isOfJob,
       log: ({ peer, job, model, splitCount }) =>
-        info(`told ${peer} which of ${splitCount} splits of the model of job ${job} share a feature within a tree`, {
+        info(`sent ${peer} which of ${splitCount} splits of the model of job ${job} share a feature within a tree`, {
           peer,
           job,
           model,

@@ -1,4 +1,4 @@
-/** Trees, and how a job gets on between them. */
+/** Trees, and the progress of a job between them. */
 import { recordedMembership } from "../membership.ts";
 import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
@@ -11,10 +11,10 @@ import { info } from "../log-line.ts";
 import { metrics, operationCounts, traffic } from "./training-fields.ts";
 
 const phase = z.enum(phases);
-/** A piece of work that is over; times are milliseconds since the epoch. */
+/** A finished piece of work; times are milliseconds since the epoch. */
 const phaseSpan = z.object({ party: text, phase, tree: count, level: count, from: number, to: number });
 
-/** Within what a page can compute with: it draws slots to scale. */
+/** Bounded, since the page draws slots to scale. */
 const scale = z.number().check(z.minimum(2 ** -128), z.maximum(2 ** 128));
 const slot: z.ZodMiniType<Slot> = z.object({
   shift: number,
@@ -32,22 +32,22 @@ const layoutSummary = z.object({
   slots: z.array(slot),
   /** The number of values whose sum is proven not to overflow. */
   instanceCountMax: whole,
-  /** Bits that a plaintext could hold. */
+  /** Capacity of a plaintext in bits. */
   plaintextBitsMax: number,
   ciphertextBytes: number,
   plaintextsPerInstance: number,
   plaintextBits: number,
   sumsPerCiphertext: number,
-  /** Gradients are encrypted anew for every node, and nothing is packed: the proof is the scheme's. Left out: no. */
+  /** Gradients are encrypted anew for every node, and nothing is packed; `proof` is the scheme's. Left out: no. */
   hidesMembers: z.exactOptional(flag),
   proof: z.array(text),
 });
 
-/** Where a job stands: a snapshot every now and then, with what was finished since the last one. */
+/** The progress of a job: a snapshot with the spans finished since the last one. */
 const progress = {
   tree: count,
   level: count,
-  /** What every party that is busy is doing, as far as this one knows. */
+  /** The phase of every busy party, as far as this one knows. */
   doing: z.record(text, phase),
   /** Payload bytes so far; at a passive party both directions are with the active one. */
   bytes: z.record(text, traffic),
@@ -83,15 +83,15 @@ export const trainingEvents = {
       },
     },
   ),
-  /** At the active party: its scheme rounds gradients more coarsely than was asked for. */
+  /** At the active party: its scheme rounds gradients more coarsely than requested. */
   resolution: event(
     { job: text, scheme: text, asked: count, resolutionBits: count },
     {
       terminal: {
         of: "any",
         line: ({ party, resolutionBits, asked, scheme }) =>
-          `${party}: resolution_bits ${resolutionBits} instead of ${asked}: more would let the ${scheme} scheme's ` +
-          "answers tell more than sums, with so many people and trees",
+          `${party}: resolution_bits ${resolutionBits} instead of ${asked}: with this many people and trees, more ` +
+          `would let answers of the ${scheme} scheme reveal more than sums`,
       },
       fold: (view, { resolutionBits }) => {
         view.parameters = { ...view.parameters, resolution_bits: resolutionBits };
@@ -194,18 +194,17 @@ function addSpan(view: JobView, span: PhaseSpan): void {
   else if (current.length === 0 || span.tree === current[0].tree) current.push(span);
 }
 
-/** What the scheme has proven of this job, where the layout does not say it. */
+/** The scheme's own proof, where there are no slots. */
 function schemeProof(layout: LayoutSummary): readonly string[] {
   return recordedMembership(layout).gradientsAreShared ? [] : layout.proof;
 }
 
-/** How many ciphertexts a person's gradients take. */
+/** How many ciphertexts the gradients of an instance take. */
 function layoutLine(layout: LayoutSummary): string {
   if (!recordedMembership(layout).gradientsAreShared)
     return "every node has gradients of its own, with zeros for people outside it";
   const { slots, plaintextsPerInstance: ciphertexts } = layout;
   const what = slots.length === 2 ? "g and h" : `${slots.length / 2} pairs of g and h`;
-  const verb = ciphertexts > 1 ? "take" : "ride in";
   const words = ciphertexts === 1 ? "one" : ciphertexts === 2 ? "two" : String(ciphertexts);
-  return `${what} ${verb} ${words} ${ciphertexts === 1 ? "ciphertext" : "ciphertexts"} per person`;
+  return `${what} take ${words} ${ciphertexts === 1 ? "ciphertext" : "ciphertexts"} per person`;
 }

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
 import { number, text } from "../fields.ts";
 
-/** One that is not a number, as the AUC of one class, is null in JSON; formatMetric shows both alike. */
+/** NaN, for example the AUC of one class, is null in JSON; formatMetric shows both alike. */
 const metric = z.custom<number>((value: unknown) => value === null || Number.isFinite(value));
 export const metrics = z.record(text, metric);
 /** Of scheme/scheme.ts. */
