@@ -140,7 +140,7 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
   const told: LedgerName[] = ["candidateSums", "candidateLinks", "splitOutcomes", "encryptedGradients", "wins"];
   for (const name of told) expect(passive.ledger[name], name).toBeGreaterThan(0);
   expect(passive.ledger.drawnTogether > 0).toBe(columnsAreSampled);
-  const asked = seen.filter(({ kind }) => kind === "sealed node").length;
+  const asked = seen.filter(({ kind }) => kind === "encrypted node").length;
   expect(asked).toBeLessThanOrEqual(said.get("nodesAsked") ?? 0);
   expect(said.get("nodesAsked")).toBeGreaterThanOrEqual(
     training.num_round * nodesAskedMax({ maxDepth: training.max_depth, maxLeaves: 0 }, { byLevel, byNode }),

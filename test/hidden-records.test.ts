@@ -58,7 +58,7 @@ test("the active party is told that nobody could rank its people by their nodes"
   expect(result.labels).toEqual([{ party: "passive-1", membersAreSent: false, guess: null }]);
   expect(auditText(result)).toContain("it is not told who is in a node");
   const report = await reportOf("active");
-  expect(report).toContain("was not sent who is in a node");
+  expect(report).toContain("Node membership was hidden from");
   expect(report).toContain("on which side of each split everyone is");
   expect(report).not.toMatch(/Paillier|private key|guard bits|batching|rank people by their risk/);
 });

@@ -94,7 +94,7 @@ const cheats: readonly Deviation[] = [
     name: "the bank sends other people as a node's members",
     cheat: { peer: otherMembers, isUnchecking: true },
     party: "bank",
-    what: /^who is in node \d+: not/,
+    what: /^the members of node \d+: not/,
   },
   {
     name: "the bank names another candidate than the best",
@@ -106,13 +106,13 @@ const cheats: readonly Deviation[] = [
     name: "the bank searches with another parameter than it has committed to",
     cheat: { training: { lambda: 60 } },
     party: "bank",
-    what: /^(the order of candidates at|the decision at|who is in) node \d+: .* \(towards /,
+    what: /^(the order of candidates at|the decision at|the members of) node \d+: .* \(towards /,
   },
   {
     name: "the bank asks for an order where nothing ties",
     cheat: { peer: askingOrders },
     party: "bank",
-    what: /^the order of candidates at node \d+: where nothing was due \(towards shop\)/,
+    what: /^the order of candidates at node \d+: unexpected \(towards shop\)/,
   },
   {
     name: "the bank agrees on other parameters than it has committed to",
@@ -186,7 +186,7 @@ test("what is opened otherwise than it was committed to is its owner's", async (
     [
       [{ ...bank, active: { ...active, labels: changedLabels.toString("base64") } }, shop, telecom],
       "bank",
-      /does not fit its commitment: labels/,
+      /does not match its commitment: labels/,
     ],
     [
       [{ ...bank, opened: { ...told, facts: { ...told.facts, sampling: "another" } } }, shop, telecom],
@@ -195,8 +195,8 @@ test("what is opened otherwise than it was committed to is its owner's", async (
     ],
     [[bank, { ...shop, features: [...shop.features].reverse() }, telecom], "shop", /commitment: features/],
     [[bank, shop, changedEntries(telecom)], "telecom", /chain with bank is broken/],
-    [[bank, changedSignature(shop), telecom], "shop", /signature of bank in its evidence does not hold/],
-    [[bank, { ...shop, trees: shop.trees.slice(1) }, telecom], "shop", /is not whole/],
+    [[bank, changedSignature(shop), telecom], "shop", /signature of bank in its evidence is invalid/],
+    [[bank, { ...shop, trees: shop.trees.slice(1) }, telecom], "shop", /is incomplete/],
   ];
   for (const [openings, party, what] of cases) {
     const verdict = await check(openings);
@@ -271,7 +271,7 @@ const secondAs =
 test.each<readonly [string, TestTable, Cheat["features"] & object, RegExp]>([
   ["a decision", table, (features) => features.map((f) => ({ ...f, bins: turned(f.bins) })), /^the decision at node 0/],
   ["an order that was not asked for", copies, secondAs(({ bins }) => turned(bins)), /^the order .* node 0: missing/],
-  ["an order that was", turnedCopy, secondAs(({ bins }) => bins), /^the order .* node 0: where nothing was due/],
+  ["an order that was", turnedCopy, secondAs(({ bins }) => bins), /^the order .* node 0: unexpected/],
 ])("an answer that the bank has not kept leaves it open who deviated: %s", async (_, committed, features, what) => {
   const [bank, shop, telecom] = await opened({
     table: committed,
@@ -289,5 +289,5 @@ test.each<readonly [string, TestTable, Cheat["features"] & object, RegExp]>([
   expect(others).toEqual([]);
   expect(found).toMatchObject({ party: null, tree: 0 });
   expect(found.what).toMatch(what);
-  expect(found.what).toMatch(/\(bank towards shop\), but nobody has kept the sums of node 0 from shop$/);
+  expect(found.what).toMatch(/\(bank towards shop\), but no party has stored the sums of node 0 from shop$/);
 });

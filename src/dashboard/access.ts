@@ -1,8 +1,8 @@
 /**
- * Who may look at a dashboard. Trust: other users and other pages on the same machine are strangers. The address that
- * is printed has a token of 256 bits in it; whoever brings it gets a cookie, and the token leaves the address bar.
- * Every other request without that cookie gets a bare 401. Names that are not this machine's are refused before that,
- * so that a page elsewhere cannot reach us by pointing its own name here (DNS rebinding).
+ * Access control of the dashboard. Other users and other pages on the same machine are not trusted. The printed URL
+ * contains a 256-bit token; a request with it gets a cookie, and the token is removed from the address bar. Every other
+ * request without that cookie gets an empty 401. Host names other than this machine's are refused first, so that a
+ * foreign page cannot reach the server by pointing its own name here (DNS rebinding).
  */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -14,11 +14,11 @@ import { osRandom } from "../base/random.ts";
 const tokenBytes = 32;
 const tokenParameter = "token";
 
-export type Verdict = "welcome" | "new" | "stranger" | "wrong-host";
+export type Verdict = "authenticated" | "valid-token" | "unauthenticated" | "wrong-host";
 
 export class Access {
   readonly #token = randomToken();
-  /** Not the token: what is in the cookie opens nothing but this server, and ends with it. */
+  /** Differs from the token: the cookie is valid for this server only, and expires with it. */
   readonly #session = randomToken();
   readonly #loopbackOnly: boolean;
   readonly #host: string;
@@ -39,7 +39,7 @@ export class Access {
     return `http://${isIP(host) === 6 ? `[${host}]` : host}:${this.#port}/?${tokenParameter}=${this.#token}`;
   }
 
-  /** Cookies are shared by all ports of a host: the name tells them apart. */
+  /** Cookies are shared by all ports of a host: the name distinguishes servers. */
   get cookie(): string {
     return `${this.#cookieName}=${this.#session}; HttpOnly; SameSite=Strict; Path=/`;
   }
@@ -50,9 +50,9 @@ export class Access {
 
   judge(request: IncomingMessage, url: URL): Verdict {
     if (!this.#isOurName(request.headers.host ?? "")) return "wrong-host";
-    if (this.#hasCookie(request)) return "welcome";
+    if (this.#hasCookie(request)) return "authenticated";
     const token = url.searchParams.get(tokenParameter);
-    return url.pathname === "/" && token !== null && isEqual(token, this.#token) ? "new" : "stranger";
+    return url.pathname === "/" && token !== null && isEqual(token, this.#token) ? "valid-token" : "unauthenticated";
   }
 
   #hasCookie(request: IncomingMessage): boolean {
@@ -61,7 +61,7 @@ export class Access {
     return cookies.some((cookie) => cookie.startsWith(prefix) && isEqual(cookie.slice(prefix.length), this.#session));
   }
 
-  /** Addresses cannot be rebound, names can. */
+  /** DNS names can be rebound, addresses cannot. */
   #isOurName(given: string): boolean {
     const match = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+))(?::(\d+))?$/i.exec(given);
     if (match === null || Number(match[3] ?? 80) !== this.#port) return false;

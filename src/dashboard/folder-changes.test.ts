@@ -7,14 +7,14 @@ import { FolderChanges } from "./folder-changes.ts";
 const folder = mkdtempSync(join(tmpdir(), "tandem-folder-changes-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Before the look that is due after a second. */
+/** Shorter than the periodic check. */
 async function isTold(changes: FolderChanges, change: () => void): Promise<boolean> {
-  const told = changes.next().then(() => true);
+  const woken = changes.next().then(() => true);
   change();
-  return Promise.race([told, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 900))]);
+  return Promise.race([woken, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 900))]);
 }
 
-test("a change wakes whoever waits, and quiet does not", async () => {
+test("a change wakes the caller, and nothing else does", async () => {
   const ending = new AbortController();
   const changes = new FolderChanges(folder, ending.signal);
   expect(await isTold(changes, () => {})).toBe(false);
@@ -24,7 +24,7 @@ test("a change wakes whoever waits, and quiet does not", async () => {
   changes.close();
 });
 
-test("without a folder it is looked for often, and the end comes at once", async () => {
+test("a missing folder is checked often, and closing takes effect at once", async () => {
   const ending = new AbortController();
   const changes = new FolderChanges(join(folder, "later"), ending.signal);
   expect(await isTold(changes, () => {})).toBe(true);

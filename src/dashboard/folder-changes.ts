@@ -1,10 +1,10 @@
 /**
- * Waits until something in a folder changes. The operating system says so; where it cannot (a folder that is not there
- * yet, no watches left), and now and then anyway (folders on other machines), whoever waits is told to look.
+ * Waits for changes in a folder, by a watch of the operating system. Where that fails (a folder that does not exist
+ * yet, no watches left), and periodically in any case (network folders), the caller is woken to check.
  */
 import { type FSWatcher, watch } from "node:fs";
 
-const lookMs = { watched: 1000, unwatched: 80 };
+const checkMs = { watched: 1000, unwatched: 80 };
 
 export class FolderChanges {
   readonly #watcher: FSWatcher | null;
@@ -12,7 +12,7 @@ export class FolderChanges {
   #changed = false;
   #wake: (() => void) | null = null;
 
-  /** @param ending ends all waiting */
+  /** @param ending aborts all waiting */
   constructor(folder: string, ending: AbortSignal) {
     this.#ending = ending;
     this.#watcher = watcherOf(folder, () => {
@@ -21,14 +21,14 @@ export class FolderChanges {
     });
   }
 
-  /** Until something has changed since the last call, or it is time to look. @returns whether all is ending */
+  /** Waits for a change since the last call, or for the next check. @returns whether the server is closing */
   async next(): Promise<boolean> {
-    if (!this.#changed) await this.#pause(lookMs[this.#watcher === null ? "unwatched" : "watched"], true);
+    if (!this.#changed) await this.#pause(checkMs[this.#watcher === null ? "unwatched" : "watched"], true);
     this.#changed = false;
     return this.#ending.aborted;
   }
 
-  /** Lets pass what comes within this time. @returns whether all is ending */
+  /** Ignores further changes for this time. @returns whether the server is closing */
   async settle(ms: number): Promise<boolean> {
     await this.#pause(ms, false);
     this.#changed = false;
@@ -57,7 +57,7 @@ export class FolderChanges {
 
 function watcherOf(folder: string, changed: () => void): FSWatcher | null {
   try {
-    // A watch that breaks later leaves the looks now and then.
+    // If the watch fails later, periodic checks remain.
     return watch(folder, { persistent: false }, changed).on("error", () => {});
   } catch {
     return null;

@@ -1,6 +1,6 @@
 /**
- * The jobs of a viewer in a list. Records are followed, not read again: the list is asked for every few seconds while a
- * page is open, also beside a job that has been running for hours.
+ * The list of a viewer's jobs. Records are read incrementally: a page requests the list every few seconds, also during
+ * a job of many hours.
  */
 import { join } from "node:path";
 import { JsonLinesReader } from "../base/files/json-lines.ts";
@@ -30,7 +30,7 @@ interface Followed {
   changedAt: number;
 }
 
-/** The latest ones: a list of thousands is no list to look at. */
+/** The latest jobs; older ones are not listed. */
 const jobsMax = 200;
 
 export class JobList {

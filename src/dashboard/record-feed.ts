@@ -1,10 +1,10 @@
 /**
- * A job's record as server-sent events: everything so far, then what is added, at most ten times a second. The files
- * on disk are the source, so that a page that is loaded again, or comes late, gets the same as one that was there all
- * the time. The id of a message says how far into the two files it goes. A browser that lost its connection, or was
- * hidden for a while, goes on from there. Nothing happens while nobody looks.
+ * A job's record as server-sent events: everything so far, then additions, at most ten times a second. The files on
+ * disk are the source, so that a page that is reloaded or opened late gets the same as one that was open all the time.
+ * The id of a message is its offset in the two files. A browser that lost its connection, or was hidden for a while,
+ * continues from there. Without viewers it does nothing.
  *
- * It runs beside a job, often in its process: lines are passed on as they stand, and the page takes them apart.
+ * It often runs in the process of a job: lines are sent unparsed, and the page parses them.
  *
  *   id: <bytes of events.jsonl>.<bytes of own.jsonl>
  *   data: e<a line of events.jsonl>
@@ -18,14 +18,14 @@ import { eventsFileName, ownFileName } from "../record/job-record.ts";
 import { FolderChanges } from "./folder-changes.ts";
 
 /**
- * What belongs together, as the end of a tree and the beginning of the next, comes within moments: the page need not be
- * drawn twice for it.
+ * Related events, such as the end of a tree and the start of the next, come within moments: the page is redrawn once
+ * for them.
  */
 const settlingMs = 100;
-/** Comment lines that keep a connection open through whatever stands between. */
+/** Comment lines that keep a connection open through proxies. */
 const heartbeatMs = 15_000;
 
-/** Sends until `response` is closed. @param position the id of the last message that the browser has, or "" */
+/** Sends until `response` is closed. @param position the id of the last message that the browser received, or "" */
 export async function feedRecord(
   folder: string,
   response: ServerResponse,
@@ -47,7 +47,7 @@ export async function feedRecord(
         response.write(": still here\n\n");
         quietSince = Date.now();
       }
-      last = await changes.next(); // what was written before the end is still sent
+      last = await changes.next(); // lines written before the end are still sent
       if (!last && (events.grown || own.grown)) last = await changes.settle(settlingMs);
     }
   } finally {
@@ -56,11 +56,11 @@ export async function feedRecord(
   response.end();
 }
 
-/** @returns whether there was anything */
+/** @returns whether anything was sent */
 async function sendAll(events: LineTail, own: LineTail, response: ServerResponse): Promise<boolean> {
   for (let sent = false; ; sent = true) {
     const lines = events.next().map((line) => `data: e${line}\n`);
-    // The job's event comes first: own views are named after its parties.
+    // The job's event comes first: own views need the names of its parties.
     if (!events.more) lines.push(...own.next().map((line) => `data: o${line}\n`));
     if (lines.length === 0 || response.destroyed) return sent;
     const accepted = response.write(`id: ${events.offset}.${own.offset}\n${lines.join("")}\n`);

@@ -1,4 +1,4 @@
-/** The server without a browser: who gets what, over a real socket. */
+/** The server without a browser, over a real socket: access and routes. */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { get, request } from "node:http";
 import { hostname, tmpdir } from "node:os";
@@ -65,7 +65,7 @@ function ask(url: string, headers: Readonly<Record<string, string>> = {}, method
 const known = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
   ask(`${origin}${path}`, { cookie, ...headers });
 
-describe("who may look", () => {
+describe("access", () => {
   test("the token in the address becomes a cookie that scripts and other sites do not get", async () => {
     expect(dashboard.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
     const { status, headers, body } = await ask(dashboard.url);
@@ -93,7 +93,7 @@ describe("who may look", () => {
     expect([status, body]).toEqual([401, ""]);
   });
 
-  test("the token opens the front door only, and the cookie of another port opens nothing", async () => {
+  test("the token is valid for the first page only, and the cookie of another port is not valid", async () => {
     const token = new URL(dashboard.url).search;
     expect((await ask(`${origin}/api/viewers${token}`)).status).toBe(401);
     expect((await ask(`${origin}/api/viewers`, { cookie: cookie.replace(/^tandem-\d+/, "tandem-1") })).status).toBe(
@@ -111,7 +111,7 @@ describe("who may look", () => {
     },
   );
 
-  test("localhost and its addresses are ours", async () => {
+  test("localhost and its addresses are accepted", async () => {
     const { port } = new URL(origin);
     for (const host of [
       `localhost:${port}`,
@@ -130,7 +130,7 @@ describe("who may look", () => {
       expect((await ask(`${origin}/api/viewers`, { cookie }, method)).status).toBe(405);
   });
 
-  test("every answer forbids scripts from elsewhere, framing, guessing of types, and keeping", async () => {
+  test("every answer forbids foreign scripts, framing, type sniffing and caching", async () => {
     for (const path of ["/", "/api/viewers", "/nowhere"]) {
       const { headers } = await known(path);
       expect(headers["content-security-policy"]).toMatch(
@@ -147,7 +147,7 @@ describe("who may look", () => {
   });
 });
 
-describe("what there is to see", () => {
+describe("routes", () => {
   test("the page and its files", async () => {
     const { body } = await known("/");
     expect(body).toContain('<div id="app">');
@@ -159,7 +159,7 @@ describe("what there is to see", () => {
     "/api/job?viewer=bank&job=..",
     "/api/job?viewer=bank&job=../../secret",
     "/api/job?viewer=bank&job=%2e%2e%2f",
-    "/api/job?viewer=nobody&job=spring",
+    "/api/job?viewer=unknown&job=spring",
     "/assets/../../package.json",
     "/..%2fpackage.json",
     "/api/else?viewer=bank&job=spring",
@@ -208,7 +208,7 @@ describe("what there is to see", () => {
     expect(body).not.toMatch(/<script/i);
   });
 
-  test("a stream sends what is there, then what comes, and after a lost or hidden page only the rest", async () => {
+  test("a stream sends the record so far, then additions, and after a lost or hidden page only the rest", async () => {
     interface Stream {
       readonly lines: string[];
       readonly has: (count: number) => Promise<void>;

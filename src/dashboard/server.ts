@@ -1,8 +1,8 @@
 /**
  * The dashboard's server: the page, the records of jobs as server-sent events, the list of past jobs, the report.
  *
- * It only reads job folders, answers GET alone, and asks access.ts before anything else. It runs beside a job and must
- * not disturb it: no work while nobody looks.
+ * It only reads job folders, answers only GET, and checks access.ts first. It runs during jobs and must not slow them:
+ * no work without viewers.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,39 +17,39 @@ import { feedRecord } from "./record-feed.ts";
 import { JobList } from "./job-list.ts";
 import { readWebFiles, type WebFile } from "./web-files.ts";
 
-/** A party whose jobs may be looked at: one for a company, several where one machine plays all of them. */
+/** A party whose jobs are shown: one for a company, several where one machine simulates all parties. */
 export interface Viewer {
   readonly name: string;
   /** Its output directory, with a folder per job. */
   readonly directory: string;
-  /** The job that is under way, if it is known by name. */
+  /** The running job, if its name is known. */
   readonly job: string | null;
 }
 
 export interface DashboardOptions {
   readonly viewers: readonly Viewer[];
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
 export interface Dashboard {
-  /** With the token in it. */
+  /** Contains the token. */
   readonly url: string;
-  /** Sends what is still to be sent, then closes all connections. */
+  /** Sends pending data, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** Nobody frames a page, and no page sends anything elsewhere. */
+/** No page may be framed or submit forms. */
 const closedPolicy = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** The page asks for nothing but itself, and nothing inline runs. */
+/** The page loads only its own files, and no inline scripts. */
 const pagePolicy = [
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'",
   closedPolicy,
 ].join("; ");
 /** The report is one file without scripts. */
 const reportPolicy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; ${closedPolicy}`;
-/** Of those who have shown the token. */
+/** Authenticated connections. */
 const connectionsMax = 64;
 const requestMsMax = 10_000;
 const closingMsMax = 2000;
@@ -103,13 +103,13 @@ async function answer(
   try {
     const url = new URL(request.url ?? "/", "http://dashboard");
     const verdict = access.judge(request, url);
-    if (verdict === "wrong-host" || verdict === "stranger") {
+    if (verdict === "wrong-host" || verdict === "unauthenticated") {
       response.setHeader("Connection", "close");
-      return bare(response, verdict === "stranger" ? 401 : 421);
+      return bare(response, verdict === "unauthenticated" ? 401 : 421);
     }
     admit();
     if (request.method !== "GET") return bare(response, 405);
-    if (verdict === "new" || url.searchParams.has("token")) return introduce(response, access);
+    if (verdict === "valid-token" || url.searchParams.has("token")) return redirectWithCookie(response, access);
     const from = request.headers["sec-fetch-site"];
     if (from !== undefined && from !== "same-origin" && from !== "none") return bare(response, 403);
     await routes.serve(url, request, response);
@@ -134,10 +134,10 @@ function bare(response: ServerResponse, status: number): void {
 }
 
 /**
- * A page that goes on to the page itself. A visit from elsewhere, too, then ends with a same-site request, which brings
- * the Strict cookie.
+ * A page that redirects to the dashboard. A visit from another site then also ends with a same-site request, which
+ * sends the Strict cookie.
  */
-function introduce(response: ServerResponse, access: Access): void {
+function redirectWithCookie(response: ServerResponse, access: Access): void {
   response.setHeader("Set-Cookie", access.cookie);
   response
     .writeHead(200, { "Content-Type": "text/html; charset=utf-8" })
@@ -171,7 +171,7 @@ class Routes {
     if (viewer === undefined) return bare(response, 404);
     if (pathname === "/api/jobs") return json(response, await this.#list.of(viewer.directory));
     const job = url.searchParams.get("job") ?? "";
-    if (!jobSyntax.test(job)) return bare(response, 404); // it becomes a folder's name
+    if (!jobSyntax.test(job)) return bare(response, 404); // it becomes part of a path
     const folder = join(viewer.directory, job);
     switch (pathname) {
       case "/api/stream":

@@ -1,6 +1,5 @@
 /**
- * The page as Vite built it (web/ -> dist/web), in memory: a handful of files, and no path from a request touches the
- * disk.
+ * The page as built by Vite (web/ -> dist/web), in memory: few files, and no path of a request reaches the file system.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
@@ -21,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** By path: "/index.html", "/assets/...". @throws TandemError FILE_UNREADABLE if the page was never built */
+/** By path: "/index.html", "/assets/...". @throws TandemError FILE_UNREADABLE if the page was not built */
 export async function readWebFiles(): Promise<Map<string, WebFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((cause: unknown) => {
     throw new TandemError(

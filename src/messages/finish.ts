@@ -1,4 +1,4 @@
-/** The end of a tree, which both parties sign, and the end of the job. They leave no entries themselves. */
+/** The end of a tree, which both parties sign, and the end of the job. They have no entries themselves. */
 import { call } from "./call.ts";
 
 const finishTree = call<"finishTree">()({ part: "tree" });

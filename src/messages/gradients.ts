@@ -1,4 +1,4 @@
-/** A round's gradients, encrypted: which instances are sampled, and all chunks in their order. */
+/** The encrypted gradients of a gradient round: the sampled instances, and all chunks in order. */
 import type { ActiveGradients } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { call, type Digests, noBytes, observation, ofAllPieces } from "./call.ts";
 
@@ -60,7 +60,7 @@ const gradients = call<"gradients">()({
   copyOf: ({ tree }) => tree,
 });
 
-/** Which instances are sampled, and the fraction of columns that trees draw, where that is not as agreed. */
+/** The sampled instances, and the fraction of columns sampled per tree where it differs from the agreed one. */
 function sampleDigest(digests: Digests, { sampled, colsampleBytree: rate }: ActiveGradients): Uint8Array {
   return digests.bytes(sampled, rate === 0 ? noBytes : new Uint8Array(Float64Array.of(rate).buffer));
 }

@@ -1,4 +1,4 @@
-/** Candidate sums of the nodes that are asked for. */
+/** Candidate sums of the requested nodes. */
 import type {
   ActiveNode,
   CategoryGroup,
@@ -10,14 +10,14 @@ import { call, noBytes, type Note, numberBytes, observation, ofAllPieces } from 
 type NodeMessage = Pick<ActiveNode, "tree" | "node" | "scheme">;
 type NodeOrigin = Pick<NodeMembers, "parent" | "sibling" | "members">;
 
-/** As it travels, or before. */
+/** Encoded or not. */
 export interface SumsMessage extends Pick<
   PassiveHistograms,
   "tree" | "node" | "firstCandidate" | "lowerSides" | "withheld" | "scheme"
 > {
-  /** Per candidate how many instances are on the side that was summed. */
+  /** Per candidate the number of instances on the summed side. */
   readonly counts: readonly number[];
-  /** Which candidates, from the first on, are categories of one feature; in the first message of an answer. */
+  /** Category groups, which come first in the candidates; in the first message of an answer. */
   readonly groups: readonly Pick<CategoryGroup, "size" | "hasMissing" | "flipped">[];
 }
 
@@ -33,11 +33,11 @@ interface AskedNode {
 const histograms = call<"histograms">()({
   part: "tree",
   /**
-   * An answer has two entries, because its ciphertexts are obfuscated anew each time: `answer` is everything else,
-   * which follows from the opened data, and `sums` are the ciphertexts.
+   * An answer has two entries, because its ciphertexts are re-randomised each time: `sums` are the ciphertexts, and
+   * `answer` is everything else, which can be recomputed from the opened data.
    */
   entries: {
-    members: { tag: 5, sender: "active", about: "node", words: "who is in" },
+    members: { tag: 5, sender: "active", about: "node", words: "the members of" },
     answer: { tag: 6, sender: "passive", about: "node", words: "the answer about" },
     sums: {
       tag: 7,
@@ -60,8 +60,8 @@ const histograms = call<"histograms">()({
       },
       counts: { memberships: ({ instanceCount }) => instanceCount },
     }),
-    /** Gradients of a node of its own, where members are hidden. */
-    "sealed node": observation({
+    /** Gradients encrypted for one node, where members are hidden. */
+    "encrypted node": observation({
       learner: "passive",
       /** @param bytes of all messages of the node */
       see: (tree: number, node: number, ciphertexts: number, bytes: number) => ({ tree, node, ciphertexts, bytes }),
@@ -76,8 +76,8 @@ const histograms = call<"histograms">()({
     sums: observation({
       learner: "active",
       /**
-       * @param rows per candidate its slot sums and count, at the party that can read them; null at the other
-       * @param isDrawn columns are sampled where hints link candidates: the answer shows which were drawn
+       * @param rows per candidate its slot sums and count, at the active party; null at the passive party
+       * @param isDrawn columns are sampled and hints link candidates: the answer reveals which were drawn
        */
       see: (message: SumsMessage, rows: Float64Array | null, isDrawn = false) => {
         const { tree, node, firstCandidate, counts, lowerSides, withheld, groups, scheme } = message;
@@ -127,8 +127,8 @@ const histograms = call<"histograms">()({
           asked.set(node, { tree, request: digests.message(message), answers: [], sums: [], pieces: [] });
           return;
         }
-        // A node with gradients of its own, in as many messages as they take. They are left out: they cannot be made
-        // again, and digests of megabytes per node would take longer than anything else.
+        // A node with its own gradients, in several messages. The gradients are left out: they cannot be recomputed,
+        // and digests of megabytes per node would dominate the time.
         requests.push(digests.message({ ...message, scheme: noBytes }));
         if (more) return;
         asked.set(node, { tree, request: digests.bytes(...requests), answers: [], sums: [], pieces: [] });

@@ -1,6 +1,6 @@
 /**
- * The ledger of disclosures: how much of each entry of docs/leakage.md has passed between two parties so far. Both ends
- * count for themselves, where it happens; counts only, never what was disclosed. The table of messages has its fields.
+ * The ledger of disclosures: counts of each disclosure of docs/leakage.md between two parties so far. Both ends count
+ * independently. It holds counts only, never the disclosed data. The table of messages defines its fields.
  */
 import type { LedgerFacts } from "./call.ts";
 import { allCalls, type LedgerName } from "./table.ts";
@@ -9,7 +9,7 @@ export type Ledger = Record<LedgerName, number>;
 
 const fields = Object.assign({}, ...allCalls.map(({ ledger }) => ledger)) as Readonly<Record<LedgerName, LedgerFacts>>;
 
-/** What the active party learns first. */
+/** Ordered by learner: the active party first. */
 export const ledgerEntries = Object.fromEntries(
   Object.entries(fields).sort(([, a], [, b]) => a.learner.localeCompare(b.learner)),
 ) as Readonly<Record<LedgerName, LedgerFacts>>;

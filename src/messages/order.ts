@@ -1,4 +1,4 @@
-/** The order of a node's candidates in their owner's table, asked for where some of them tie. */
+/** The order of a node's candidates in their owner's table, requested where some of them tie. */
 import type { PassiveOrder } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { call, type Note, numberBytes, observation } from "./call.ts";
 
@@ -29,7 +29,7 @@ const order = call<"order">()({
   },
   recorder({ digests }) {
     let tree = 0;
-    /** By node, wherever messages are cut. */
+    /** By node: an order may come in several messages. */
     const orders = new Map<number, number[][]>();
     return {
       request: (message) => (tree = message.tree),

@@ -59,7 +59,7 @@ const maskStep = call<"maskStep">()({
   observes: {
     scores: observation({
       learner: "active",
-      /** @param message that the sums of a batch travel in */
+      /** @param message with the sums of a batch */
       see: (rowCount: number, message: Uint8Array) => ({ rowCount, bytes: message.length }),
       counts: { maskedScores: ({ rowCount }) => rowCount },
     }),

@@ -1,4 +1,4 @@
-/** The calls that open an attempt: its terms, the scheme's set-up, and hints where the scheme has any. */
+/** The calls that start an attempt: its terms, the scheme's set-up, and hints where the scheme has them. */
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { call, noBytes, type Note, observation } from "./call.ts";
 
@@ -16,7 +16,7 @@ const join = call<"join">()({
   },
 });
 
-/** What of a hello decides the messages of a job: not where an attempt begins, nor which rows take part. */
+/** The fields of a hello that determine the messages of a job: not where an attempt begins, nor the rows. */
 function termsOf(hello: ActiveHello): ActiveHello {
   return {
     ...hello,
@@ -75,7 +75,7 @@ const setUp = call<"setUp">()({
   },
 });
 
-/** Where members are hidden: what links the answers of each candidate over all trees. */
+/** Where members are hidden: hints, which link the answers of each candidate over all trees. */
 const hints = call<"hints">()({
   part: "attempt",
   observes: {

@@ -1,4 +1,4 @@
-/** Splits that a passive party wins: which candidate splits a node, and the outcome for its instances. */
+/** Splits that a passive party wins: the candidate that splits a node, and the outcome for its instances. */
 import type { ActiveSplitDecisions, CategorySet, PassiveSplit } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { call, type Digests, type EntryFacts, noBytes, type Note, numberBytes, observation } from "./call.ts";
 
@@ -11,7 +11,7 @@ type NodeOfTree = Pick<PassiveSplit, "tree" | "node">;
 
 type NamedSet = Pick<CategorySet, "group" | "missingLeft"> & { readonly categories: readonly number[] };
 
-/** As it travels, or before. */
+/** Encoded or not. */
 export interface DecisionMessage {
   readonly node: number;
   readonly named:
@@ -21,8 +21,8 @@ export interface DecisionMessage {
 }
 
 /**
- * Of how many instances an outcome is. Where outcomes are hidden: of how many it could be, and what the party that
- * chooses instances has read; null at the other party, which does not know them.
+ * The number of instances of an outcome. Where outcomes are hidden: the number of transfers, and what the active party
+ * chose and received; null at the passive party, which does not know it.
  */
 export type OutcomeFacts =
   | { readonly instanceCount: number }
@@ -35,7 +35,7 @@ const splitObservations = {
   win: observation({
     learner: "passive",
     see: (tree: number, { node, named }: DecisionMessage) => {
-      /** The one that splits: a candidate or a set. */
+      /** The winning split: a candidate or a category set. */
       const candidates = named.case === "candidate" ? [named.value] : [];
       const sets = named.case === "set" ? [named.value] : [];
       const numbers = sets.reduce((sum, { categories }) => sum + categories.length, candidates.length);
@@ -54,11 +54,11 @@ const splitObservations = {
     },
     counts: {
       splitOutcomes: ({ transfers, instanceCount }) => (transfers > 0 ? 0 : instanceCount),
-      // One end does not know how many were chosen: both count from how many.
+      // The passive party does not know how many were chosen, so both ends count all transfers.
       outcomeTransfers: ({ transfers }) => transfers,
     },
   }),
-  /** Which interaction groups the feature that splits is in, in a job that has groups. */
+  /** The interaction groups of the feature that splits, in a job with groups. */
   "split groups": observation({
     learner: "active",
     see: ({ tree, node }: NodeOfTree) => ({ tree, node, bytes: numberBytes }),
@@ -82,7 +82,7 @@ const splits = call<"splits">()({
     splitOutcomes: {
       learner: "active",
       what: "the side of each instance of the node, or of every instance of the job where members are hidden",
-      unit: "instances told a side",
+      unit: "sides of instances",
       scale: "people of outcomes",
     },
     splitGroups: {
@@ -148,7 +148,7 @@ const hiddenSplits = call<"hiddenSplits">()({
       notes() {
         const [first] = decisions;
         if (first === undefined) return [];
-        // All that one call has sent, under the first of its nodes.
+        // All messages of the call, filed under its first node.
         const { tree, node } = first;
         return [...decisions, { kind: "choices", tree, node, digest: digests.bytes(...messages) }, ...outcomes];
       },

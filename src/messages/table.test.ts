@@ -1,4 +1,4 @@
-/** The table of messages: what its entries refer to is there, and what must differ does. */
+/** The table of messages: its references resolve, and its numbers are unique. */
 import { expect, test } from "vitest";
 import { ledgerEntries, ledgerNames } from "./ledger.ts";
 import { Tally } from "./tally.ts";
@@ -6,7 +6,7 @@ import { allCalls, entryFacts } from "./table.ts";
 
 const observations = allCalls.flatMap(({ observes = {} }) => Object.entries(observes));
 
-test("what observations count are fields of the ledger, of the same learner, and all of them are counted", () => {
+test("observations count fields of the ledger with the same learner, and every field is counted", () => {
   const counted = new Set<string>();
   for (const [kind, { learner, counts = {} }] of observations) {
     for (const field of Object.keys(counts)) {
@@ -18,7 +18,7 @@ test("what observations count are fields of the ledger, of the same learner, and
   expect([...counted].sort()).toEqual([...ledgerNames].sort());
 });
 
-test("a kind of entries or observations means the same wherever it occurs", () => {
+test("a kind of entry or observation has the same definition wherever it occurs", () => {
   for (const [kind, facts] of observations)
     for (const [other, same] of observations) if (kind === other) expect(same).toBe(facts);
   const entries = allCalls.flatMap((call) => Object.entries(call.entries ?? {}));
@@ -28,11 +28,11 @@ test("a kind of entries or observations means the same wherever it occurs", () =
   expect(new Set(tags).size).toBe(tags.length);
 });
 
-test("a call with entries has a recorder, and none has one without entries", () => {
+test("calls with entries have a recorder, and others do not", () => {
   for (const { entries, recorder } of allCalls) expect(recorder === undefined).toBe(entries === undefined);
 });
 
-test("a field is added up, or set where it is the same in every attempt; predictions are not training traffic", () => {
+test("a field is added, or set where it is the same in every attempt; predictions are not training traffic", () => {
   const tally = new Tally();
   for (let i = 0; i < 2; i++) {
     tally.see("candidates", 7);

@@ -1,9 +1,8 @@
 /**
- * The table of messages: every call of a job, what is seen in its messages and counted in the ledger, and what it
- * leaves in the chain of digests. A call of proto/ that is not here, or one here that proto/ does not have, is a type
- * error. What else has to know all calls, all kinds of entries or all kinds of observations is derived from this table:
- * the recorders at both ends, the order and the words of entries, the ledger and the tally, and what an auditor
- * compares.
+ * The table of messages: every call of a job, what its messages reveal and add to the ledger, and its entries in the
+ * chain of digests. A call of proto/ that is missing here, or one that proto/ does not have, is a type error.
+ * Everything that depends on all calls, entries or observations is derived from this table: the recorders at both ends,
+ * the order and texts of entries, the ledger, the tally, and what an auditor compares.
  */
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { AnyObservation, CallFacts, CallName, EntryFacts } from "./call.ts";
@@ -38,7 +37,7 @@ type ObservedKind<Observed> = Observed extends unknown ? KeysOf<Observed> : neve
 /** The kinds of entries of a tree. */
 export type EntryKind = KindOf<Facts>;
 
-/** The kinds of observations, and what the table has of one. */
+/** The kinds of observations, and the definition of one. */
 export type ObservationKind = ObservedKind<ObservedIn<Facts>>;
 export type ObservationOf<Kind extends ObservationKind> =
   ObservedIn<Facts> extends infer Observed ? (Observed extends Readonly<Record<Kind, infer One>> ? One : never) : never;
@@ -46,17 +45,17 @@ export type ObservationOf<Kind extends ObservationKind> =
 /** The fields of the ledger. */
 export type LedgerName = FieldOf<Facts>;
 
-/** Any call, as far as its own types do not matter. */
+/** A call of any name, without its specific types. */
 export type AnyCallFacts = CallFacts<CallName, EntryKind, Observations, LedgerName>;
 
-/** TypeScript cannot follow names that are read from a list or a descriptor; the table has one entry for each call. */
+/** The casts are needed because TypeScript cannot relate names from a list or a descriptor to entries. */
 export const allCalls = Object.values(messages) as unknown as readonly AnyCallFacts[];
 
 export function factsOf({ localName }: DescMethod): AnyCallFacts {
   return messages[localName as CallName] as unknown as AnyCallFacts;
 }
 
-/** What is known of each kind of entries. Splits and hidden splits share kinds. */
+/** The definition of each kind of entry. Splits and hidden splits share kinds. */
 export const entryFacts = Object.assign({}, ...allCalls.map(({ entries }) => entries)) as Readonly<
   Record<EntryKind, EntryFacts>
 >;

@@ -1,4 +1,4 @@
-/** Observations of one pair of parties, counted: the ledger of disclosures and the bytes on the way. */
+/** Counts the observations of one pair of parties: the ledger of disclosures, and the traffic. */
 import { emptyLedger, type Ledger, ledgerEntries } from "./ledger.ts";
 import { countsOf, isOfTraining, observe, type Observation, type SeenIn } from "./observation.ts";
 import type { LedgerName, ObservationKind } from "./table.ts";
@@ -9,7 +9,7 @@ export interface Traffic {
   passiveToActive: number;
 }
 
-/** Takes the observations themselves, as they are made. */
+/** Receives each observation. */
 export type Watch = (observation: Observation) => void;
 
 export class Tally {
@@ -21,17 +21,17 @@ export class Tally {
     this.#watch = watch;
   }
 
-  /** A copy: what has been disclosed so far. */
+  /** A copy of the counts so far. */
   get ledger(): Ledger {
     return { ...this.#ledger };
   }
 
-  /** A copy: the bytes so far. */
+  /** A copy of the bytes so far. */
   get traffic(): Traffic {
     return { ...this.#traffic };
   }
 
-  /** A message has passed. @param seenIn the message, and what else this end knows of it */
+  /** Counts a message. @param seenIn the message, and the context of this end */
   see<Kind extends ObservationKind>(kind: Kind, ...seenIn: SeenIn<Kind>): void {
     const observation = observe(kind, ...seenIn);
     for (const [field, count] of countsOf(observation)) {

@@ -56,7 +56,7 @@ function lineOf(peer: string, seen: Observation): TranscriptLine | null {
       const { tree, node, parent, sibling } = seen;
       return { kind: "node", peer, tree, node, parent, sibling, members: base64(seen.members) };
     }
-    case "sealed node":
+    case "encrypted node":
       return { kind: "asked", peer, tree: seen.tree, node: seen.node };
     case "outcome":
       return { kind: "outcome", peer, tree: seen.tree, node: seen.node, left: base64(seen.leftMembers) };

@@ -1,4 +1,4 @@
-/** `tandem verify-job check`: whether the parties of a job have followed the protocol, and who has not. */
+/** `tandem verify-job check`: whether the parties of a job followed the protocol, and which deviated. */
 import { TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
 import type { Finding, TreeVerdict, Verdict } from "./findings.ts";
@@ -35,15 +35,15 @@ export async function checkOpenings(openings: readonly Opening[], options: Check
   return { ...verdict, ...afterReplay(active, found, last) };
 }
 
-/** Why nothing was computed once more; null: nothing stands in the way. */
+/** Why the job cannot be replayed; null: it can. */
 function whyNot(active: ActiveOpening | null, missing: readonly string[] | null, records: readonly Finding[]) {
   if (active === null || missing === null)
-    return "no tree: the active party's opening is not here, so that nothing can be computed once more";
+    return "no tree: the active party's opening is missing, so the job cannot be replayed";
   if (missing.length > 0)
-    return `no tree: the opening of ${missing.join(" and ")} is not here, so that nothing can be computed once more`;
+    return `no tree: the opening of ${missing.join(" and ")} is missing, so the job cannot be replayed`;
   if (active.opened.facts["start"] !== "")
-    return "no tree: the job went on from an earlier model, whose outcomes are not opened";
-  return records.length > 0 ? "no tree: the evidence above must hold first" : null;
+    return "no tree: the job continued a start model, whose outcomes are not opened";
+  return records.length > 0 ? "no tree: the evidence above must be valid first" : null;
 }
 
 function afterReplay(
@@ -57,16 +57,16 @@ function afterReplay(
   const plain = found.filter(({ state }) => state === "plain").map(({ tree }) => tree);
   if (plain.length > 0) notChecked.push(`the ciphertexts of ${plain.length} trees that were not chosen`);
   if (found.some(({ finding }) => finding !== null) && rest.length > 0)
-    notChecked.push(`${rest.length} trees after the one that deviates: they go by it`);
+    notChecked.push(`${rest.length} trees after the one that deviates: they depend on it`);
   else if (active.trees.some(({ tree }) => tree > last)) notChecked.push("trees that not all parties have evidence of");
   return { trees: [...found, ...rest.map(({ tree }) => untouchedTree(tree))], notChecked };
 }
 
-/** What a scheme without a replay leaves open. */
+/** What is not checked with a scheme that cannot be replayed. */
 function noReplay({ active: { scheme } }: ActiveOpening): string {
   return (
-    `no tree: what the ${peerText(scheme)} scheme has sent cannot be made again, since its secrets are never kept. ` +
-    "Commitments, signatures and chains of digests are all that was checked"
+    `no tree: messages of the ${peerText(scheme)} scheme cannot be recomputed, since its secrets are never stored. ` +
+    "Only commitments, signatures and chains of digests were checked"
   );
 }
 

@@ -1,7 +1,7 @@
-/** What an auditor finds. */
+/** The result of a verification. */
 
 export interface Finding {
-  /** Who has deviated; null: one of those that `what` names, and the records do not say which. */
+  /** The party that deviated; null: one of the parties in `what`, but the evidence does not show which. */
   readonly party: string | null;
   /** Null: not about a tree. */
   readonly tree: number | null;
@@ -10,7 +10,7 @@ export interface Finding {
 
 export interface TreeVerdict {
   readonly tree: number;
-  /** "plain": everything but ciphertexts was compared. */
+  /** "plain": everything except ciphertexts was compared. */
   readonly state: "as agreed" | "plain" | "deviates" | "not checked";
   readonly finding: Finding | null;
 }
@@ -21,7 +21,7 @@ export interface Verdict {
   /** About commitments, certificates, signatures and chains. */
   readonly records: readonly Finding[];
   readonly trees: readonly TreeVerdict[];
-  /** What could not be looked at, and why. */
+  /** What could not be checked, and why. */
   readonly notChecked: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What a party has kept of a job in its folder: its commitment, and the trees from the first one on. */
+/** Reads the evidence of a job from its folder: the commitment, and the trees from the first one on. */
 import { TandemError } from "../base/error.ts";
 import { diskStorage } from "../base/files/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
@@ -11,12 +11,12 @@ export type KeptEvidence = EvidenceFile & { readonly opened: NonNullable<Evidenc
 export async function keptEvidence(folder: string, role: EvidenceFile["role"]): Promise<KeptEvidence> {
   const evidence = await readEvidence(folder, diskStorage);
   if (evidence === null || evidence.role !== role)
-    throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no evidence of such a job`);
+    throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no evidence of this job`);
   const { opened } = evidence;
   if (opened === null)
     throw new TandemError(
       "FILE_UNREADABLE",
-      `${folder}: the job ran with 'output.verifiable: false', so that there is nothing to open`,
+      `${folder}: the job ran with 'output.verifiable: false', so there is nothing to open`,
     );
   return { ...evidence, opened };
 }
@@ -30,14 +30,14 @@ export async function keptTrees(folder: string, { run, firstTree }: EvidenceFile
   }
 }
 
-/** @throws TandemError CHECKPOINT naming what is not as it was committed to */
+/** @throws TandemError CHECKPOINT naming a fact that differs from the committed one */
 export function requireFacts(folder: string, committed: Facts, now: Facts): void {
   const changed = firstChange(committed, now);
   if (changed === null) return;
   throw new TandemError(
     "CHECKPOINT",
     `${folder}: '${changed}' is not what the party has committed to when the job began. ` +
-      "Put config and data back as they were",
+      "Restore config and data as they were",
   );
 }
 

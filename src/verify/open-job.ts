@@ -1,4 +1,4 @@
-/** `tandem verify-job open`: reads a party's own data again, and writes down all that it had committed to. */
+/** `tandem verify-job open`: reads a party's own data again, and writes all inputs that it committed to. */
 import { drawnGroups } from "../data/drawn-groups.ts";
 import { create } from "@bufbuild/protobuf";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import { keptEvidence, keptTrees, requireFacts } from "./kept-evidence.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "./opening.ts";
 
 /**
- * Either party's, by its config.
+ * The opening of either party, by its config.
  * @throws TandemError CHECKPOINT if config or data are not what was committed to, FILE_UNREADABLE without a record
  */
 export async function openJob(configPath: string, job: string): Promise<Opening> {
@@ -53,7 +53,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     idsDigest: idsDigest(train.ids),
     rows,
     features,
-    // These are the record's own: nothing else knows them.
+    // These are in the evidence only.
     samplingSecret: String(facts["sampling"]),
     secret: await schemeNamed(job.scheme).readSecret(String(facts["key"])),
     start: startIn(facts),
@@ -81,7 +81,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
   };
 }
 
-/** Where a scheme could not do all of the resolution that was asked for, the record says what it did. */
+/** The scheme may have used a lower resolution than requested: the evidence has the actual one. */
 function withCodecOf(job: Job, facts: Facts): Job {
   const { codec, scheme } = job;
   const done = Number(facts["codec.resolution_bits"]);
@@ -94,7 +94,7 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
   const folder = join(config.output.directory, job);
   const evidence = await keptEvidence(folder, "passive");
   const stored = await readPassiveJob(folder, diskStorage);
-  if (stored === null) throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no evidence of such a job`);
+  if (stored === null) throw new TandemError("FILE_UNREADABLE", `${folder}: this party has no evidence of this job`);
   const { facts } = evidence.opened;
   const hello = create(ActiveHelloSchema, {
     aligned: stored.aligned,
@@ -122,7 +122,7 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
       idsDigest: idsDigest(rows.training.ids),
       instanceCount: rows.training.ids.length,
       features,
-      // These are the record's own.
+      // These are in the evidence only.
       ...secretsIn(facts),
     }),
   );
@@ -134,12 +134,12 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
   };
 }
 
-/** The model that the active party's training went on from; null: none. */
+/** The start model; null: none. */
 export function startIn(facts: Facts): { readonly model: string } | null {
   return facts["start"] === "" ? null : { model: String(facts["start"]) };
 }
 
-/** What a passive party's facts say besides its data. */
+/** The facts of a passive party besides its data. */
 export function secretsIn(facts: Opening["opened"]["facts"]) {
   const noise = String(facts["noise"]);
   return {

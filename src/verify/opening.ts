@@ -1,7 +1,7 @@
 /**
- * An opening: all that a party had committed to, and its record of the job's trees. The active party's holds its
- * labels and the job's private key, a passive party's its binned columns and its secrets: it is for an auditor whom
- * both sides trust with it, and for nobody else (mode 0600).
+ * An opening: all inputs that a party committed to, and its evidence of the job's trees. The active party's contains
+ * its labels and the job's private key, a passive party's its binned columns and its secrets. It is only for an auditor
+ * whom both sides trust with it (mode 0600).
  */
 import { z } from "zod";
 import { mapColumns, rowColumnNames } from "../base/rows/row-columns.ts";
@@ -46,7 +46,7 @@ const openingSchema = z.strictObject({
   run: z.string(),
   own: introductionSchema,
   opened: openedSchema,
-  /** What the others said at the handshake, and the fingerprints under which this party has pinned them. */
+  /** Certificates and commitments that the others sent at the handshake, and their pinned fingerprints. */
   peers: z.record(z.string(), introductionSchema),
   pins: z.record(z.string(), z.string()),
   features: z.array(featureSchema),
@@ -89,7 +89,7 @@ export function writeOpening(path: string, opening: Opening): Promise<void> {
 /** @throws TandemError FILE_UNREADABLE or FILE_FORMAT naming the file */
 export async function readOpening(path: string): Promise<Opening> {
   const opening = await readSealed(path, kind);
-  if (opening === null) throw new TandemError("FILE_UNREADABLE", `${path}: there is no such opening`);
+  if (opening === null) throw new TandemError("FILE_UNREADABLE", `${path}: the opening does not exist`);
   presentFacts(opening.opened.facts);
   return opening;
 }

@@ -1,6 +1,6 @@
 /**
- * A job once more in one place, from the openings of all of its parties: the same roles, with schemes that hide
- * nothing. After each tree its messages are compared with what was signed.
+ * Replays a job in one process, from the openings of all parties: the same roles, with schemes that do not encrypt.
+ * After each tree its messages are compared with the signed ones.
  */
 import { create } from "@bufbuild/protobuf";
 import { FoldTurns } from "../gbdt/boost/fold-turns.ts";
@@ -27,19 +27,19 @@ import { checkTree, type RoundCheck } from "./tree-check.ts";
 
 export type ActiveOpening = Opening & { readonly active: NonNullable<Opening["active"]> };
 
-/** Nothing more is to be compared. */
+/** Ends the replay: the remaining trees are not compared. */
 class Over extends Error {}
 
 export interface ReplayOptions {
-  /** Whose ciphertexts are compared too. */
+  /** Trees whose ciphertexts are compared too. */
   readonly isChosen: (tree: number) => boolean;
-  /** The last tree whose records agree. */
+  /** The last tree that all parties have evidence of. */
   readonly last: number;
   readonly onTree?: (verdict: TreeVerdict) => void;
 }
 
 /**
- * Up to the first tree that deviates: what follows goes by it.
+ * Up to the first tree that deviates: later ones depend on it.
  * @param passives in the active party's order
  * @returns null if the scheme cannot be replayed
  */
@@ -76,7 +76,7 @@ async function judged(job: Replay, kept: TreeEvidence, isChosen: boolean): Promi
   const toCheck = job.toCheck(kept);
   const light = isChosen ? null : await checkTree(toCheck, false);
   if (!isChosen && light === null) return { tree, state: "plain", finding: null };
-  // Who it was is seen from the ciphertexts too.
+  // Ciphertexts may show which party deviated.
   const finding = (await checkTree(toCheck, true)) ?? light;
   return { tree, state: finding === null ? "as agreed" : "deviates", finding };
 }
@@ -110,7 +110,7 @@ class Replay {
     };
   }
 
-  /** @param look at a tree that is finished; false: that was the last */
+  /** @param look called with each finished tree; returns false to stop */
   async run(last: number, look: (tree: TreeEvidence) => Promise<boolean>): Promise<void> {
     const { role, folds } = this.#role(async (tree) => {
       if (tree < this.#active.firstTree) return;
@@ -129,7 +129,7 @@ class Replay {
     }
   }
 
-  /** Gradients are told with a round's first tree. */
+  /** Gradients are sent with the first tree of a gradient round. */
   #beginRound(kept: TreeEvidence): void {
     const { round } = this.#replay.active;
     const signed = new Map<string, Uint8Array>();
@@ -185,7 +185,7 @@ class Replay {
   }
 }
 
-/** A bare role says nothing at the end of a tree: here it agrees. */
+/** A role alone sends no digest at the end of a tree: this one returns the active party's. */
 function echoing(peer: PassivePeer): PassivePeer {
   return {
     ...peer,

@@ -1,10 +1,10 @@
-/** What the messages of a job had to be: noted while it is computed once more, in the order in which they come. */
+/** The expected messages of a job, recorded during its replay, in order. */
 import type { Note } from "../messages/call.ts";
 import type { EntryKind } from "../messages/table.ts";
 import { PairChain } from "../protocol/chain/pair-chain.ts";
 import type { ActivePairRecord } from "../protocol/chain/record.ts";
 
-/** One message that had to be sent between the active party and `peer`. */
+/** One expected message between the active party and `peer`. */
 export interface Event {
   readonly peer: string;
   readonly kind: EntryKind;
@@ -13,13 +13,13 @@ export interface Event {
 }
 
 export class ReplayedEvents {
-  /** The same in all trees. */
+  /** Messages of the attempt, which count for all trees. */
   readonly #ofAttempt: Event[] = [];
   #events: Event[] = [];
-  /** Bytes that digests are of, in the clear. */
+  /** The hashed bytes, unencrypted. */
   readonly #pieces = new Map<string, readonly Uint8Array[]>();
 
-  /** Of the tree under way, from its beginning. */
+  /** Those of the attempt and of the current tree. */
   get events(): readonly Event[] {
     return [...this.#ofAttempt, ...this.#events];
   }
@@ -28,13 +28,13 @@ export class ReplayedEvents {
     return this.#pieces.get(`${peer}/${kind}/${node}`) ?? [];
   }
 
-  /** The next tree. */
+  /** Starts the next tree. */
   clear(): void {
     this.#events = [];
     this.#pieces.clear();
   }
 
-  /** A record that signs nothing and checks nothing: both sides are the auditor's. */
+  /** A record that signs and verifies nothing: the auditor runs both sides. */
   recordOf(peer: string, firstTree: number): ActivePairRecord {
     const nothing = new Uint8Array(0);
     return {

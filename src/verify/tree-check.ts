@@ -1,11 +1,10 @@
 /**
- * Compares the messages of one tree, as both sides have signed them, with what they had to be. Messages are looked at
- * in the order in which they had to be sent. Up to the first that differs the job was the one that was agreed on, so
- * its sender is the one who deviated.
+ * Compares the signed messages of one tree with the expected ones, in the order in which they had to be sent. Up to the
+ * first difference the job was as agreed, so the sender of that message deviated.
  *
- * Ciphertexts are nobody's to compute again by chance: gradients are encrypted once more with the nonces of the
- * active party, and answers are decrypted with its key. Only where both hold can sums be blamed on who sent them, and
- * decisions on who took them.
+ * Ciphertexts are random and cannot be compared directly: gradients are encrypted again with the nonces of the active
+ * party, and answers are decrypted with its key. Only if the gradients are right can wrong sums be attributed to their
+ * sender, and wrong decisions to the active party.
  */
 import { assert } from "../base/assert.ts";
 import { entryFacts, type EntryKind } from "../messages/table.ts";
@@ -21,14 +20,14 @@ import { decodeMessage } from "../wire/scheme-message.ts";
 import type { Finding } from "./findings.ts";
 import type { Event, ReplayedEvents } from "./replayed-events.ts";
 
-/** A round's gradients, as far as they were made again: per peer the digest that they must have. */
+/** The gradients of a gradient round, recomputed when first needed, and the digests that were signed. */
 export interface RoundCheck {
   readonly round: ReplayedRound;
-  /** What the active party has kept of the round's first tree. */
+  /** What the active party stored to recompute them, with the round's first tree. */
   readonly recipe: TreeEvidence["recipe"];
-  /** Digest of the messages, null: they cannot be made again; undefined: not tried yet. */
+  /** Digest of the messages; null: they cannot be recomputed; undefined: not tried yet. */
   remade?: Uint8Array | null;
-  /** Per peer what was signed. */
+  /** Per peer the signed digest. */
   readonly signed: Map<string, Uint8Array>;
 }
 
@@ -38,12 +37,12 @@ export interface TreeToCheck {
   readonly replayed: ReplayedEvents;
   readonly replay: SchemeReplay;
   readonly round: RoundCheck;
-  /** Of the beginning of the job. */
+  /** The layout at the start of the job. */
   readonly setUpLayout: GradientLayout;
   readonly people: number;
 }
 
-/** @param isFull ciphertexts too */
+/** @param isFull compare ciphertexts too */
 export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Finding | null> {
   const entries = new Map(
     Object.entries(job.tree.pairs).map(([peer, pair]) => [peer, keyed(decodeEntries(bytesFrom(pair.entries)))]),
@@ -52,36 +51,47 @@ export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Find
     const gradients = await gradientsDeviate(job);
     if (gradients !== null) return gradients;
   }
-  const unseen: string[] = [];
+  const notStored: string[] = [];
   for (const event of job.replayed.events) {
     const { peer, kind, node } = event;
     const entry = entries.get(peer)?.get(`${kind}/${node}`);
     entries.get(peer)?.delete(`${kind}/${node}`);
     const outcome = entry === undefined ? "deviates" : await compare(job, event, entry, isFull);
-    if (outcome === "unseen") unseen.push(`${inWords({ kind, node })} from ${peer}`);
-    if (outcome === "deviates") return blame(job, event, entry === undefined, unseen);
+    if (outcome === "not stored") notStored.push(`${inWords({ kind, node })} from ${peer}`);
+    if (outcome === "deviates") return blame(job, event, entry === undefined, notStored);
   }
   for (const [peer, rest] of entries)
     for (const { kind, node } of rest.values())
-      return whoAsks(job, kind, `${inWords({ kind, node })}: where nothing was due`, peer, unseen);
+      return blameActive(job, kind, `${inWords({ kind, node })}: unexpected`, peer, notStored);
   return null;
 }
 
-function blame(job: TreeToCheck, { peer, kind, node }: Event, isMissing: boolean, unseen: readonly string[]): Finding {
+function blame(
+  job: TreeToCheck,
+  { peer, kind, node }: Event,
+  isMissing: boolean,
+  notStored: readonly string[],
+): Finding {
   const what = `${inWords({ kind, node })}: ${isMissing ? "missing" : "not what follows from the opened data"}`;
-  // What was never answered was never asked for.
+  // A missing answer means that it was never requested.
   const isAnswer = entryFacts[kind].sender === "passive" && !isMissing;
   if (isAnswer) return deviation(job, peer, what);
-  return whoAsks(job, kind, what, peer, unseen);
+  return blameActive(job, kind, what, peer, notStored);
 }
 
-/** Who asks and decides goes by answers: what nobody has kept cannot be held against anybody. */
-function whoAsks(job: TreeToCheck, kind: EntryKind, what: string, peer: string, unseen: readonly string[]): Finding {
+/** Requests and decisions depend on answers: without stored answers the deviation cannot be attributed. */
+function blameActive(
+  job: TreeToCheck,
+  kind: EntryKind,
+  what: string,
+  peer: string,
+  notStored: readonly string[],
+): Finding {
   const { active } = job;
-  const goesByAnswers = entryFacts[kind].about === "node" || entryFacts[kind].sender === "passive";
-  if (unseen.length === 0 || !goesByAnswers) return deviation(job, active, `${what} (towards ${peer})`);
+  const dependsOnAnswers = entryFacts[kind].about === "node" || entryFacts[kind].sender === "passive";
+  if (notStored.length === 0 || !dependsOnAnswers) return deviation(job, active, `${what} (towards ${peer})`);
   const { tree } = job.tree;
-  return { party: null, tree, what: `${what} (${active} towards ${peer}), but nobody has kept ${unseen[0]}` };
+  return { party: null, tree, what: `${what} (${active} towards ${peer}), but no party has stored ${notStored[0]}` };
 }
 
 function deviation({ tree: { tree } }: TreeToCheck, party: string, what: string): Finding {
@@ -93,7 +103,7 @@ async function compare(
   event: Event,
   entry: Entry,
   isFull: boolean,
-): Promise<"same" | "deviates" | "unseen"> {
+): Promise<"same" | "deviates" | "not stored"> {
   switch (entryFacts[event.kind].compared) {
     case "set-up":
       return (await isSetUp(job, event.peer, entry)) ? "same" : "deviates";
@@ -113,13 +123,13 @@ async function isSetUp({ tree, replay, setUpLayout }: TreeToCheck, peer: string,
   return setUp.skipBin && replay.isSetUp(setUp.scheme, setUpLayout);
 }
 
-/** Made once more for the whole round, whichever of its trees is looked at first. */
+/** Recomputed once for the whole gradient round. */
 async function gradientsDeviate(job: TreeToCheck): Promise<Finding | null> {
   const { round, active } = job;
   if (round.remade === undefined) round.remade = await remade(job);
   for (const [peer, signed] of round.signed) {
     if (round.remade === null)
-      return deviation(job, active, `the gradients that it sent to ${peer} cannot be made again from what it opens`);
+      return deviation(job, active, `the gradients that it sent to ${peer} cannot be recomputed from its opening`);
     if (!isSame(round.remade, signed))
       return deviation(job, active, `the gradients that it sent to ${peer} are not those of its labels and margins`);
   }
@@ -136,25 +146,25 @@ async function remade({ replay, round }: TreeToCheck): Promise<Uint8Array | null
     for await (const chunk of replay.remade(layout, gradients, sample, nonces)) chunks.push(digests.bytes(chunk));
     return digestOf("gradients", chunks);
   } catch {
-    return null; // nonces that are none
+    return null; // invalid nonces
   }
 }
 
-/** Nobody where nothing is due: random bits stand there, which nobody reads. */
+/** Upper bounds of counts: 0 where the expected sums are zero, since the answer has random bits there. */
 function countsMost(sums: Float64Array, columns: number, people: number): number[] {
   return Array.from({ length: sums.length / columns }, (_, i) =>
     sums.subarray(i * columns, (i + 1) * columns).every((sum) => sum === 0) ? 0 : people,
   );
 }
 
-/** What the answer holds, decrypted, beside the sums of the opened columns. */
-async function sumsOf(job: TreeToCheck, event: Event, entry: Entry): Promise<"same" | "deviates" | "unseen"> {
+/** Compares the decrypted answer with the sums of the opened columns. */
+async function sumsOf(job: TreeToCheck, event: Event, entry: Entry): Promise<"same" | "deviates" | "not stored"> {
   const { tree, replayed, replay, round, people } = job;
   const kept = tree.pairs[event.peer].answers?.[event.node]?.map(bytesFrom);
   const expected = replayed.pieces(event).map((piece) => fromClearMessage(piece).values);
-  if (kept === undefined) return "unseen";
+  if (kept === undefined) return "not stored";
   const pieceDigests = kept.map((piece) => digests.bytes(piece));
-  if (!isSame(digestOf(event.kind, pieceDigests), entry.digest)) return "unseen"; // not what was sent
+  if (!isSame(digestOf(event.kind, pieceDigests), entry.digest)) return "not stored"; // not what was sent
   if (kept.length !== expected.length) return "deviates";
   const { layout, gradients } = round.round;
   for (const [i, message] of kept.entries()) {
@@ -165,10 +175,10 @@ async function sumsOf(job: TreeToCheck, event: Event, entry: Entry): Promise<"sa
   return "same";
 }
 
-/** Of pieces that were kept, or made again. */
+/** The digest of stored or recomputed pieces. */
 function digestOf(kind: EntryKind, pieceDigests: readonly Uint8Array[]): Uint8Array {
   const { ofPieces } = entryFacts[kind];
-  assert(ofPieces !== undefined, "nothing is kept of this kind");
+  assert(ofPieces !== undefined, "entries of this kind have no stored pieces");
   return ofPieces(digests, pieceDigests);
 }
 

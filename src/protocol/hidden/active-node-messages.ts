@@ -37,7 +37,7 @@ export async function* sealedMessages(
     before = null;
   }
   counts.gradientCiphertexts += ciphertexts;
-  tally.see("sealed node", tree, node, ciphertexts, bytes);
+  tally.see("encrypted node", tree, node, ciphertexts, bytes);
   await isSendable;
   if (before !== null) yield before;
 }

@@ -123,7 +123,7 @@ export class HiddenMembers implements PassiveMembership {
       const taken = ahead ?? (await this.#scheme.take(messages));
       const sums = taken.sums(task, tree % this.#attempt.job.agreed.treesPerRound);
       const answers = await histogramAnswers(tree, task, sums, this.#attempt.isMonotone);
-      tally.see("sealed node", tree, node, taken.ciphertexts, messages.bytes);
+      tally.see("encrypted node", tree, node, taken.ciphertexts, messages.bytes);
       return answers;
     });
   }
