@@ -26,7 +26,7 @@ test("words for a terminal", () => {
   expect(said("info", true).join("")).toBe(
     [
       "works for shop with 2 threads",
-      "waiting for the engine: connection refused",
+      "waits for the engine: connection refused",
       "connected to the engine",
       "holds 1 block",
       "did 1 task",
