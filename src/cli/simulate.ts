@@ -4,7 +4,8 @@ import { Command } from "commander";
 import { TandemError } from "../base/error.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { ContributionRow } from "../simulate/comparison.ts";
-import { exportWords, versionWords } from "../gbdt/tree/xgboost-agreement.ts";
+import { outcomeOptions } from "../simulate/table-options.ts";
+import { exportWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import {
   addDashboardOptions,
@@ -20,31 +21,19 @@ import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts
 import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
 import { writeReport } from "./report.ts";
 import { schemeFactsOf } from "./scheme-options.ts";
+import { addTableOptions, readTableOptions } from "./table-flags.ts";
 import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "./terminal/summary.ts";
 
 interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags, RecordsFlags {
   readonly predictions?: string;
   readonly export?: string;
-  readonly check?: boolean;
-  readonly contribution?: boolean;
-  readonly warmStart?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly dashboard?: boolean;
-  readonly dashboardHost: string;
-  readonly dashboardPort: string;
 }
 
 export function simulateCommand(): Command {
   const command = new Command("simulate").description(
     "cut one table by columns into companies, and train between them",
   );
-  addJobOptions(command)
-    .option("--predictions <file>", "write ids, labels and predictions of the test rows, as CSV")
-    .option("--export <file>", `write the model, as JSON for ${versionWords()}`)
-    .option("--warm-start <job>", "go on from an earlier simulation, by its name in the --records folder")
-    .option("--check", "compare with centralised training, node by node")
-    .option("--contribution", "say what each company's columns add: train without them too, in one place");
+  addTableOptions(addJobOptions(command), outcomeOptions);
   addLeakageOptions(addDashboardOptions(addRecordsOption(addProgressOptions(command)))).action(runSimulate);
   return addExamples(
     command,
@@ -70,11 +59,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
   await besideDashboard(flags, viewers, progress, async () => {
     const result = await simulate({
       ...job,
-      predictions: flags.predictions,
-      export: flags.export,
-      check: flags.check === true,
-      contribution: flags.contribution === true,
-      warmStart: flags.warmStart,
+      ...readTableOptions(outcomeOptions, flags),
       keep,
       onEvent: (event) => progress.handle(event),
     }).finally(() => progress.close());

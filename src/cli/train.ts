@@ -1,8 +1,9 @@
 /** `tandem train`: the active party's process. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { TandemError } from "../base/error.ts";
 import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
 import type { ActiveConfig } from "../party/config/config.ts";
+import { type ActiveSwitch, activeSwitches, activeSwitchNames } from "../party/config/active-options.ts";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 import type { Emit } from "../record/events.ts";
 import type { ActiveResult } from "../record/events/job-events.ts";
@@ -16,17 +17,18 @@ import { addExamples } from "./terminal/help-text.ts";
 import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
 import { writeReport } from "./report.ts";
 import { schemeFactsOf } from "./scheme-options.ts";
+import { flagOf, keyOf } from "./option-names.ts";
 import { contributionIn, readableOutcome, trainOutcome } from "./terminal/train-outcome.ts";
 
 interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags, CrewFlags {
-  readonly compareAlone?: boolean;
   readonly warmStart?: string;
+  readonly [option: string]: unknown;
 }
 
 export function trainCommand(): Command {
   const command = companyCommand("train", "run the active party's job: align, train, evaluate, save");
+  for (const name of activeSwitchNames) command.addOption(new Option(`--${flagOf(name)}`, activeSwitches[name]));
   addCrewOption(addLeakageOptions(addDashboardOptions(addProgressOptions(command))))
-    .option("--compare-alone", "afterwards train this party's own columns alone, and say what the others' have added")
     .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
     .action(runTrain);
   command.addHelpText("after", "\nParameters stand in the config, under training:, codec: and privacy:.");
@@ -74,12 +76,13 @@ async function runTrain(flags: TrainFlags): Promise<void> {
 }
 
 async function configOf(flags: TrainFlags): Promise<ActiveConfig> {
-  const { config: path, compareAlone, warmStart } = flags;
+  const { config: path, warmStart } = flags;
+  const switches = activeSwitchNames.filter((name) => flags[keyOf(name)] === true).map((name) => [name, true]);
   const { unfinishedJob } = await import("../party/active/checkpoints.ts");
   const config = await activeConfig(path, unfinishedJob, await readExperiment(flags));
   return {
     ...config,
-    ...(compareAlone === true ? { compare_alone: true } : {}),
+    ...(Object.fromEntries(switches) as Partial<Record<ActiveSwitch, true>>),
     ...(warmStart === undefined ? {} : { warm_start: { model: warmStart } }),
   };
 }

@@ -5,46 +5,24 @@ import { dirname } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { objectiveFor } from "../gbdt/objective/objectives.ts";
 import { xgboostFormOf } from "../gbdt/tree/xgboost-agreement.ts";
-import type { TableReading } from "../data/table-reading.ts";
 import { type GivenJob, type Refuse, resolveJob } from "../party/resolve-job.ts";
 import type { Job } from "../protocol/job.ts";
 import type { PartyEvent } from "../record/events.ts";
+import type { OptionValues } from "./option-spec.ts";
+import type { columnOptions, outcomeOptions, partyOptions } from "./table-options.ts";
 
-export interface SimulateOptions {
+/** What the tables of options describe, with what only code sets. */
+export interface SimulateOptions
+  extends
+    OptionValues<typeof columnOptions>,
+    OptionValues<typeof partyOptions>,
+    Partial<Omit<OptionValues<typeof outcomeOptions>, "check">> {
   readonly job: GivenJob;
-  readonly data: string;
-  readonly id?: string | undefined;
-  readonly label: string;
-  readonly positive?: string | undefined;
-  /** Class names in the order of the labels; left out: sorted, where labels are text. */
-  readonly classes?: readonly string[] | undefined;
   /** Weights and other per-row columns, by name or position; the active party holds them. */
   readonly rowColumns?: RowColumnChoice;
-  readonly active: readonly string[];
-  readonly passives: readonly (readonly string[])[];
-  readonly testFraction: number;
   /** Test on this fold of a cross-validation instead of `testFraction`. */
   readonly fold?: { readonly index: number; readonly count: number } | undefined;
-  readonly testData?: string | undefined;
-  /** Fraction of the training rows that is used for validation. */
-  readonly validationFraction?: number | undefined;
-  /** A table of validation rows instead. */
-  readonly validationData?: string | undefined;
-  /** How to read these files, where their names and first lines do not show it. */
-  readonly format?: TableReading["format"];
-  readonly header?: TableReading["header"];
-  readonly missing: readonly string[];
-  /** Columns that are categorical even if their cells look numeric. */
-  readonly categorical?: readonly string[];
-  readonly predictions?: string | undefined;
-  /** Where to write the model in XGBoost's JSON format. */
-  readonly export?: string | undefined;
-  /** An earlier simulation in the same folder, whose model is the start model. */
-  readonly warmStart?: string | undefined;
-  /** Compare with centralised training, node by node. */
   readonly check: boolean;
-  /** Measure what each party's columns add, by training without them in one place. */
-  readonly contribution?: boolean;
   /** Folder for what each party records; left out: nothing is kept. */
   readonly keep?: { readonly directory: string; readonly job: string } | undefined;
   readonly onEvent: (event: PartyEvent) => void;

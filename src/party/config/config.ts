@@ -17,7 +17,8 @@ import { givenSources, sourceNamed, sourceNames, sourceSchemas } from "../../dat
 import { tableFormats } from "../../data/table-reading.ts";
 import { forEachColumn } from "../../base/rows/row-columns.ts";
 import type { Experiment } from "../experiment.ts";
-import { listOf, object, oneOf, text, wholeNumber } from "../../base/parameters/config-fields.ts";
+import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/parameters/config-fields.ts";
+import { type ActiveSwitch, activeSwitchNames } from "./active-options.ts";
 import { ConfigFile } from "./config-file.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
@@ -39,7 +40,7 @@ const tls = object({
   key: text,
   authority: text.optional(),
   /** The key, and the token of `tandem serve`, may lie where other users of this machine can read them. */
-  insecure_key_file: z.boolean("must be true or false").default(false),
+  insecure_key_file: yesOrNo.default(false),
 });
 
 /** "all" leaves out the id and the label only. */
@@ -55,7 +56,7 @@ const dataFields = {
   /** Of all these files; left out: by their names and first lines. */
   format: oneOf(tableFormats).optional(),
   /** CSV: whether the first line has names of columns. */
-  header: z.boolean("must be true or false").optional(),
+  header: yesOrNo.optional(),
   id: text,
   features,
   missing: listOf(text).default([]),
@@ -90,10 +91,10 @@ const policy = object({
   schemes: listOf(schemeName).default([defaultScheme]),
   /** Where minimums must hold: everywhere, so that no scheme is allowed that hides who is in a node; or at the root. */
   lattice_minimums: oneOf(["everywhere", "root"]).default("everywhere"),
-  scoring: z.boolean("must be true or false").default(true),
+  scoring: yesOrNo.default(true),
   /** May the active party be told which of this party's splits of one tree share a feature? */
-  explanations: z.boolean("must be true or false").default(false),
-  warm_start: z.boolean("must be true or false").default(true),
+  explanations: yesOrNo.default(false),
+  warm_start: yesOrNo.default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
   /** What a job must bring at least. */
   privacy: privacyField,
@@ -116,9 +117,9 @@ const policy = object({
 });
 
 /** Keep who was in which node, for an audit of the job. */
-const transcript = z.boolean("must be true or false").default(false);
+const transcript = yesOrNo.default(false);
 /** Keep what proves afterwards that this party has followed the protocol: keys and secrets of the job among it. */
-const verifiable = z.boolean("must be true or false").default(true);
+const verifiable = yesOrNo.default(true);
 const log = object({ level: oneOf(logLevels).default("info") }).prefault({});
 const threads = wholeNumber(1, 256).optional();
 
@@ -134,12 +135,16 @@ export const passiveConfig = object({
     transcript,
     verifiable,
     /** Keep what the own features add to people's scores, where the active party tells it. */
-    contributions: z.boolean("must be true or false").default(false),
+    contributions: yesOrNo.default(false),
   }),
   log,
   threads,
   crew: crewField.optional(),
 });
+
+const activeSwitchFields = Object.fromEntries(
+  activeSwitchNames.map((name) => [name, yesOrNo.default(false)]),
+) as Record<ActiveSwitch, z.ZodDefault<typeof yesOrNo>>;
 
 export const activeConfig = object({
   name: text,
@@ -159,17 +164,16 @@ export const activeConfig = object({
     validation_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     seed: wholeNumber(0, 4294967295).optional(),
   }),
-  align: z.boolean("must be true or false").default(true),
+  align: yesOrNo.default(true),
   /** A passive party learns which of its ids are common: one that brings more is not aligned with. */
   max_passive_ids: wholeNumber(1, 67_108_864).default(10_000_000),
   /** A model that training goes on from: a finished job, the id of its model, or a folder with a share in it. */
   warm_start: object({ model: text }).optional(),
   ...jobFields,
   output: object({ directory: text, predictions: text.optional(), transcript, verifiable }),
-  /** Train the own columns alone as well, afterwards, and say what the others' have added. */
-  compare_alone: z.boolean("must be true or false").default(false),
+  ...activeSwitchFields,
   /** Tell passive parties that want it what their own features add to the scores of people who are explained. */
-  tell_contributions: z.boolean("must be true or false").default(false),
+  tell_contributions: yesOrNo.default(false),
   /** How long to wait for parties that are gone before the job stops; the same command continues it. */
   patience_seconds: wholeNumber(0, 604_800).optional(),
   /** How long a party may work on one call. */
