@@ -7,7 +7,7 @@ import { type Profiler, Session } from "node:inspector";
 import { join } from "node:path";
 import { Command } from "commander";
 import { expect, test } from "vitest";
-import { addJobOptions, type JobFlags, jobFrom } from "../src/cli/job-options.ts";
+import { addJobOptions, type JobFlags, jobFrom } from "../src/cli/table/job-options.ts";
 import { simulate } from "../src/simulate/simulate.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { superviseInProcess } from "./support/in-process-parties.ts";

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { addJobOptions, type JobFlags, jobFrom } from "../src/cli/job-options.ts";
+import { addJobOptions, type JobFlags, jobFrom } from "../src/cli/table/job-options.ts";
 import { simulate } from "../src/simulate/simulate.ts";
 import { protocolVersion } from "../src/wire/version.ts";
 import { scratchDirectory } from "./support/command.ts";

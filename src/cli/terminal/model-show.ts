@@ -5,7 +5,7 @@ import { TandemError } from "../../base/error.ts";
 import type { ActiveShare, PassiveShare } from "../../store/share-files.ts";
 import { drawDot, drawText, ruleText } from "./draw-tree.ts";
 import { readableSummary, shortNumber, summariseActive, summarisePassive } from "./model-summary.ts";
-import type { ShowFormat } from "../show-format.ts";
+import type { ShowFormat } from "../model/show-format.ts";
 
 /** A job's folder stands for the share in it. @throws TandemError FILE_UNREADABLE if there is neither */
 export async function sharePathOf(path: string): Promise<string> {

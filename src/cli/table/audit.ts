@@ -1,13 +1,13 @@
 /** `tandem audit`: what the parties of a job could learn of each other, by trying it. */
 import { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import { formatCount, formatSeconds } from "../base/text/format.ts";
-import type { AuditResult } from "../privacy/attack/audit-result.ts";
+import { TandemError } from "../../base/error.ts";
+import { formatCount, formatSeconds } from "../../base/text/format.ts";
+import type { AuditResult } from "../../privacy/attack/audit-result.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { openProgress } from "./terminal/progress-options.ts";
-import { auditText } from "./terminal/audit-text.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { openProgress } from "../terminal/progress-options.ts";
+import { auditText } from "../terminal/audit-text.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 interface AuditFlags extends JobFlags {
   readonly job?: string;
@@ -56,7 +56,7 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Pr
   for (const name of ["data", "label"] as const)
     if (flags[name] === undefined)
       throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
-  const { auditSimulation } = await import("../simulate/audit/audit.ts");
+  const { auditSimulation } = await import("../../simulate/audit/audit.ts");
   const progress = await openProgress({ quiet: flags.quiet === true || flags.json === true }, "active");
   return auditSimulation(
     { ...jobFrom(flags), check: false, onEvent: (event) => progress.handle(event) },
@@ -70,7 +70,7 @@ async function ofJob(flags: AuditFlags, seconds: number, onProgress: Tell): Prom
   if (data !== undefined) throw new TandemError("USAGE", "--job and --data exclude each other");
   if (whatIf === true)
     throw new TandemError("USAGE", "--what-if trains again, which needs all columns: name a table with --data");
-  const { auditJob } = await import("../simulate/audit/audit-job.ts");
+  const { auditJob } = await import("../../simulate/audit/audit-job.ts");
   const began = performance.now();
   const left = (): number => Math.max(0, 1000 * seconds - (performance.now() - began));
   const progress = (share: number): void => onProgress("attacks", share, left() / 1000);

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
-import { resolveParameters } from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { resolveParameters } from "../../base/parameters/parameters.ts";
+import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 
 function jobOf(...args: string[]) {

@@ -1,9 +1,9 @@
 /** `tandem worker`: a process that does heavy work for a party of the same company. */
 import { Command } from "commander";
-import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
+import { keepHeapRoom } from "../../base/scheduling/heap-room.ts";
 import { memoryBytes } from "./memory-size.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 interface WorkerFlags {
   readonly config: string;
@@ -37,9 +37,9 @@ async function runWorkerCommand(flags: WorkerFlags): Promise<void> {
   const threads = flags.threads === undefined ? undefined : wholeNumber("--threads", flags.threads, 1, 256);
   const memory = flags.memory === undefined ? undefined : memoryBytes("--memory", flags.memory);
   const [{ readWorkerConfig }, { runWorker }, { workerLog }] = await Promise.all([
-    import("../party/config/crew-config.ts"),
-    import("../party/crew/crew-worker.ts"),
-    import("../party/crew/worker-log.ts"),
+    import("../../party/config/crew-config.ts"),
+    import("../../party/crew/crew-worker.ts"),
+    import("../../party/crew/worker-log.ts"),
   ]);
   const config = await readWorkerConfig(flags.config);
   const stop = new AbortController();

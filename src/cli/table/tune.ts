@@ -1,10 +1,10 @@
 /** `tandem tune`: a search over parameters by cross-validation, on one table or between companies. */
 import { Command, Option } from "commander";
-import { addCrewOption, type CrewFlags } from "./crew-option.ts";
+import { addCrewOption, type CrewFlags } from "../company/crew-option.ts";
 import { addJobOptions, type JobFlags } from "./job-options.ts";
-import { addLeakageOptions, type LeakageFlags } from "./leakage.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { addProgressOptions, type ProgressFlags } from "./terminal/progress-options.ts";
+import { addLeakageOptions, type LeakageFlags } from "../leakage.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { addProgressOptions, type ProgressFlags } from "../terminal/progress-options.ts";
 
 export interface TuneFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags, CrewFlags {
   readonly config?: string;

@@ -1,9 +1,9 @@
 /** `tandem verify-job`: whether the parties of a job have followed the protocol, and who has not. */
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import { verdictText } from "./terminal/verdict-text.ts";
-import { addExamples } from "./terminal/help-text.ts";
+import { TandemError } from "../../base/error.ts";
+import { verdictText } from "../terminal/verdict-text.ts";
+import { addExamples } from "../terminal/help-text.ts";
 
 interface OpenFlags {
   readonly config: string;
@@ -43,8 +43,8 @@ export function verifyJobCommand(): Command {
 
 async function open({ config, job, out }: OpenFlags): Promise<void> {
   const [{ openJob }, { writeOpening }] = await Promise.all([
-    import("../verify/open-job.ts"),
-    import("../verify/opening.ts"),
+    import("../../verify/open-job.ts"),
+    import("../../verify/opening.ts"),
   ]);
   const opening = await openJob(config, job);
   const path = resolve(out ?? `${opening.name}.opening`);
@@ -63,9 +63,9 @@ async function open({ config, job, out }: OpenFlags): Promise<void> {
 async function check(paths: readonly string[], flags: CheckFlags): Promise<void> {
   const trees = flags.trees === undefined ? null : treesFrom(flags.trees);
   const [{ checkOpenings }, { readOpening }, { deviations }] = await Promise.all([
-    import("../verify/check.ts"),
-    import("../verify/opening.ts"),
-    import("../verify/findings.ts"),
+    import("../../verify/check.ts"),
+    import("../../verify/opening.ts"),
+    import("../../verify/findings.ts"),
   ]);
   const verdict = await checkOpenings(await Promise.all(paths.map((path) => readOpening(resolve(path)))), { trees });
   process.stdout.write(`${flags.json === true ? JSON.stringify(verdict) : verdictText(verdict)}\n`);

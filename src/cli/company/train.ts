@@ -1,24 +1,24 @@
 /** `tandem train`: the active party's process. */
 import { type Command, Option } from "commander";
-import { TandemError } from "../base/error.ts";
-import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
-import type { ActiveConfig } from "../party/config/config.ts";
-import { type ActiveSwitch, activeSwitches, activeSwitchNames } from "../party/config/active-options.ts";
-import type { DisclosureFacts } from "../privacy/disclosures.ts";
-import type { Emit } from "../record/events.ts";
-import type { ActiveResult } from "../record/events/job-events.ts";
-import type { LayoutSummary } from "../record/events/training-events.ts";
-import { besideTaskCrew } from "../api/beside-crew.ts";
+import { TandemError } from "../../base/error.ts";
+import { keepHeapRoom } from "../../base/scheduling/heap-room.ts";
+import type { ActiveConfig } from "../../party/config/config.ts";
+import { type ActiveSwitch, activeSwitches, activeSwitchNames } from "../../party/config/active-options.ts";
+import type { DisclosureFacts } from "../../privacy/disclosures.ts";
+import type { Emit } from "../../record/events.ts";
+import type { ActiveResult } from "../../record/events/job-events.ts";
+import type { LayoutSummary } from "../../record/events/training-events.ts";
+import { besideTaskCrew } from "../../api/beside-crew.ts";
 import { addCrewOption, type CrewFlags } from "./crew-option.ts";
 import { activeConfig, companyCommand, type CompanyFlags, readExperiment, supervised } from "./company-process.ts";
-import { addDashboardOptions, besideDashboard, type DashboardFlags } from "./dashboard.ts";
-import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
-import { writeReport } from "./report.ts";
-import { schemeFactsOf } from "./scheme-options.ts";
-import { flagOf, keyOf } from "./option-names.ts";
-import { contributionIn, readableOutcome, trainOutcome } from "./terminal/train-outcome.ts";
+import { addDashboardOptions, besideDashboard, type DashboardFlags } from "../dashboard.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "../leakage.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
+import { writeReport } from "../report.ts";
+import { schemeFactsOf } from "../scheme-options.ts";
+import { flagOf, keyOf } from "../option-names.ts";
+import { contributionIn, readableOutcome, trainOutcome } from "../terminal/train-outcome.ts";
 
 interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags, CrewFlags {
   readonly warmStart?: string;
@@ -37,7 +37,7 @@ export function trainCommand(): Command {
 
 async function runTrain(flags: TrainFlags): Promise<void> {
   keepHeapRoom();
-  const { runActive } = await import("../party/active/run.ts");
+  const { runActive } = await import("../../party/active/run.ts");
   const config = await configOf(flags);
   const run = (emit: Emit): Promise<void> =>
     besideTaskCrew(config, flags, emit, (world) => runActive(config, emit, world));
@@ -78,7 +78,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
 async function configOf(flags: TrainFlags): Promise<ActiveConfig> {
   const { config: path, warmStart } = flags;
   const switches = activeSwitchNames.filter((name) => flags[keyOf(name)] === true).map((name) => [name, true]);
-  const { unfinishedJob } = await import("../party/active/checkpoints.ts");
+  const { unfinishedJob } = await import("../../party/active/checkpoints.ts");
   const config = await activeConfig(path, unfinishedJob, await readExperiment(flags));
   return {
     ...config,
@@ -89,8 +89,8 @@ async function configOf(flags: TrainFlags): Promise<ActiveConfig> {
 
 async function jobDisclosures(config: ActiveConfig): Promise<readonly DisclosureFacts[]> {
   const [{ activeFacts }, { readActiveTables }] = await Promise.all([
-    import("../party/active/disclosure-facts.ts"),
-    import("../party/active/tables.ts"),
+    import("../../party/active/disclosure-facts.ts"),
+    import("../../party/active/tables.ts"),
   ]);
   return activeFacts(config, await readActiveTables(config));
 }

@@ -1,11 +1,11 @@
 /** `tandem predict`: scores of a file of people, with all parties of a model that was trained before. */
 import { Command, Option } from "commander";
-import { TandemError } from "../base/error.ts";
-import { allIterations, iterationRangeFrom } from "../gbdt/tree/iterations.ts";
-import type { PredictResult, UnknownRule } from "../scoring/run-predict.ts";
-import type { Wanted } from "../scoring/wanted.ts";
-import { contributionBars, type ContributionSummary, contributionWords } from "../record/contribution-facts.ts";
-import { openProgress } from "./terminal/progress-options.ts";
+import { TandemError } from "../../base/error.ts";
+import { allIterations, iterationRangeFrom } from "../../gbdt/tree/iterations.ts";
+import type { PredictResult, UnknownRule } from "../../scoring/run-predict.ts";
+import type { Wanted } from "../../scoring/wanted.ts";
+import { contributionBars, type ContributionSummary, contributionWords } from "../../record/contribution-facts.ts";
+import { openProgress } from "../terminal/progress-options.ts";
 
 interface PredictFlags {
   readonly config: string;
@@ -45,8 +45,8 @@ export function predictCommand(): Command {
     .action(async (flags: PredictFlags) => {
       const wanted = wantedBy(flags);
       const [{ readActiveConfig }, { runPredict }] = await Promise.all([
-        import("../party/config/config.ts"),
-        import("../scoring/run-predict.ts"),
+        import("../../party/config/config.ts"),
+        import("../../scoring/run-predict.ts"),
       ]);
       const config = await readActiveConfig(flags.config, () => "predict");
       const progress = await openProgress(flags);

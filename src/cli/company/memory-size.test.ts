@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectError } from "../../test/support/expect-error.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
 import { memoryBytes } from "./memory-size.ts";
 
 test.each([

@@ -1,10 +1,10 @@
 /** What the commands of one company have in common: its config, and its life under a supervisor. */
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
-import { TandemError } from "../base/error.ts";
-import type { ActiveConfig } from "../party/config/config.ts";
-import type { Experiment } from "../party/experiment.ts";
-import type { Emit } from "../record/events.ts";
+import { TandemError } from "../../base/error.ts";
+import type { ActiveConfig } from "../../party/config/config.ts";
+import type { Experiment } from "../../party/experiment.ts";
+import type { Emit } from "../../record/events.ts";
 
 export interface CompanyFlags {
   readonly config: string;
@@ -27,8 +27,8 @@ export async function activeConfig(
   experiment: Experiment = {},
 ): Promise<ActiveConfig> {
   const [{ readActiveConfig }, { newJobName }] = await Promise.all([
-    import("../party/config/config.ts"),
-    import("../party/active/checkpoints.ts"),
+    import("../../party/config/config.ts"),
+    import("../../party/active/checkpoints.ts"),
   ]);
   return readActiveConfig(path, (directory) => jobFor(directory) ?? newJobName(new Date()), experiment);
 }

@@ -1,7 +1,7 @@
 /** `tandem init crew`: what a party needs once to have workers. */
-import { TandemError } from "../base/error.ts";
-import type { CrewFacts } from "../party/crew-files/crew-names.ts";
-import { portNumber } from "./whole-number.ts";
+import { TandemError } from "../../base/error.ts";
+import type { CrewFacts } from "../../party/crew-files/crew-names.ts";
+import { portNumber } from "../whole-number.ts";
 
 export interface InitCrewFlags {
   readonly party?: string;
@@ -23,7 +23,7 @@ export async function runInitCrew({ party, name, host, port = enginePort, out }:
   const wrong = hosts.find((one) => !/^[0-9A-Za-z][0-9A-Za-z.-]*$/.test(one));
   if (wrong !== undefined)
     throw new TandemError("USAGE", `--host must be names or addresses with commas between them; got '${wrong}'`);
-  const { initCrew } = await import("../party/crew-files/init-crew.ts");
+  const { initCrew } = await import("../../party/crew-files/init-crew.ts");
   const made = await initCrew({ party, name, hosts, port: portNumber("--port", port), directory: out });
   process.stdout.write(nextSteps(made, party, out));
 }

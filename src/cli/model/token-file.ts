@@ -1,6 +1,6 @@
 /** A file with the token that requests to a server must show. */
-import { TandemError } from "../base/error.ts";
-import { readSecretFile } from "../base/files/secret-file.ts";
+import { TandemError } from "../../base/error.ts";
+import { readSecretFile } from "../../base/files/secret-file.ts";
 
 const tokenCharsMin = 16;
 

@@ -1,15 +1,15 @@
 /** `tandem party`: a passive party's process. */
 import type { Command } from "commander";
-import { keepHeapRoom } from "../base/scheduling/heap-room.ts";
-import type { PassiveConfig } from "../party/config/config.ts";
-import type { DisclosureFacts } from "../privacy/disclosures.ts";
-import { besideCrew, type BesideCrew } from "../api/beside-crew.ts";
+import { keepHeapRoom } from "../../base/scheduling/heap-room.ts";
+import type { PassiveConfig } from "../../party/config/config.ts";
+import type { DisclosureFacts } from "../../privacy/disclosures.ts";
+import { besideCrew, type BesideCrew } from "../../api/beside-crew.ts";
 import { addCrewOption, type CrewFlags } from "./crew-option.ts";
 import { companyCommand, type CompanyFlags, readExperiment, supervised } from "./company-process.ts";
-import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "./dashboard.ts";
-import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
+import { addDashboardOptions, type DashboardFlags, serveBesideParty } from "../dashboard.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "../leakage.ts";
 import { addMetricsOptions, type MetricsFlags, serveMetrics } from "./party-metrics.ts";
-import { standardErrorScreen } from "./terminal/live-view.ts";
+import { standardErrorScreen } from "../terminal/live-view.ts";
 
 interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags, MetricsFlags, CrewFlags {
   readonly quiet?: boolean;
@@ -26,9 +26,9 @@ export function partyCommand(): Command {
 async function runParty(flags: PartyFlags): Promise<void> {
   keepHeapRoom();
   const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([
-    import("../party/config/config.ts"),
-    import("../party/passive/run.ts"),
-    import("./terminal/party-voice.ts"),
+    import("../../party/config/config.ts"),
+    import("../../party/passive/run.ts"),
+    import("../terminal/party-voice.ts"),
   ]);
   const config = await readPassiveConfig(flags.config, await readExperiment(flags));
   const stop = new AbortController();
@@ -70,9 +70,9 @@ async function runParty(flags: PartyFlags): Promise<void> {
 
 async function policyDisclosures(config: PassiveConfig): Promise<readonly DisclosureFacts[]> {
   const [{ policyFacts }, { readPartyTable }, { sourceIn }] = await Promise.all([
-    import("../party/disclosure-facts.ts"),
-    import("../party/tables/party-data.ts"),
-    import("../data/sources/registry.ts"),
+    import("../../party/disclosure-facts.ts"),
+    import("../../party/tables/party-data.ts"),
+    import("../../data/sources/registry.ts"),
   ]);
   const text = "categories"; // as when it serves: a job says whether it takes them
   const { table } = await readPartyTable(sourceIn(config.data), config.data, null, { text });

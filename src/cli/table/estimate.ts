@@ -1,17 +1,17 @@
 /** `tandem estimate`: what a simulation would take, before it is started, with either scheme. */
 import { availableParallelism } from "node:os";
 import { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import { formatBytes, formatMilliseconds, formatSeconds } from "../base/text/format.ts";
-import type { Estimate, EstimateQuestions, Estimates } from "../simulate/estimate.ts";
-import { revealedTexts } from "../simulate/scheme-advice.ts";
+import { TandemError } from "../../base/error.ts";
+import { formatBytes, formatMilliseconds, formatSeconds } from "../../base/text/format.ts";
+import type { Estimate, EstimateQuestions, Estimates } from "../../simulate/estimate.ts";
+import { revealedTexts } from "../../simulate/scheme-advice.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import type { PartyEvent } from "../record/events.ts";
-import { memoryBytes } from "./memory-size.ts";
-import { crewText } from "./terminal/crew-text.ts";
-import { openProgress } from "./terminal/progress-options.ts";
-import { textTable } from "./terminal/text-table.ts";
-import { wholeNumber } from "./whole-number.ts";
+import type { PartyEvent } from "../../record/events.ts";
+import { memoryBytes } from "../company/memory-size.ts";
+import { crewText } from "../terminal/crew-text.ts";
+import { openProgress } from "../terminal/progress-options.ts";
+import { textTable } from "../terminal/text-table.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 interface EstimateFlags extends JobFlags {
   readonly json?: boolean;
@@ -39,7 +39,7 @@ export function estimateCommand(): Command {
     .option("--memory <size>", "that a worker may have, as 48GB: how many are needed then")
     .action(async (flags: EstimateFlags) => {
       const questions = questionsOf(flags);
-      const { estimate } = await import("../simulate/estimate.ts");
+      const { estimate } = await import("../../simulate/estimate.ts");
       const progress = await openProgress(flags, "active");
       const onEvent = (event: PartyEvent): void => progress.handle(event);
       const options = { ...jobFrom(flags), check: false, onEvent };

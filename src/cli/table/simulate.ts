@@ -1,11 +1,11 @@
 /** `tandem simulate`: one table, cut by columns into companies. */
 import { join } from "node:path";
 import { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import type { DisclosureFacts } from "../privacy/disclosures.ts";
-import type { ContributionRow } from "../simulate/comparison.ts";
-import { outcomeOptions } from "../simulate/table-options.ts";
-import { exportWords } from "../gbdt/tree/xgboost-agreement.ts";
+import { TandemError } from "../../base/error.ts";
+import type { DisclosureFacts } from "../../privacy/disclosures.ts";
+import type { ContributionRow } from "../../simulate/comparison.ts";
+import { outcomeOptions } from "../../simulate/table-options.ts";
+import { exportWords } from "../../gbdt/tree/xgboost-agreement.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
 import {
   addDashboardOptions,
@@ -15,14 +15,14 @@ import {
   keptJobName,
   recordsFolder,
   type RecordsFlags,
-} from "./dashboard.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
-import { writeReport } from "./report.ts";
-import { schemeFactsOf } from "./scheme-options.ts";
+} from "../dashboard.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "../leakage.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
+import { writeReport } from "../report.ts";
+import { schemeFactsOf } from "../scheme-options.ts";
 import { addTableOptions, readTableOptions } from "./table-flags.ts";
-import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "./terminal/summary.ts";
+import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "../terminal/summary.ts";
 
 interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags, RecordsFlags {
   readonly predictions?: string;
@@ -44,10 +44,10 @@ export function simulateCommand(): Command {
 async function runSimulate(flags: SimulateFlags): Promise<void> {
   const job = jobFrom(flags);
   const progress = await openProgress(flags, "active");
-  const { simulate } = await import("../simulate/simulate.ts");
+  const { simulate } = await import("../../simulate/simulate.ts");
   const facts = async (): Promise<readonly DisclosureFacts[]> => {
-    const { prepareSimulation } = await import("../simulate/prepare-simulation.ts");
-    const { simulationFacts } = await import("../simulate/simulation-facts.ts");
+    const { prepareSimulation } = await import("../../simulate/prepare-simulation.ts");
+    const { simulationFacts } = await import("../../simulate/simulation-facts.ts");
     return simulationFacts(await prepareSimulation({ ...job, check: false, onEvent: () => {} }));
   };
   if (!(await explainFirst(flags, "this job", facts))) return;

@@ -1,7 +1,7 @@
-/** Options of a table (simulate/option-spec.ts) on the command line: declared to the parser, and read from its result. */
+/** Options of a table (simulate/option-spec.ts) on the command line: declared to the parser, read from its result. */
 import { type Command, Option } from "commander";
-import { TandemError } from "../base/error.ts";
-import type { OptionSpec, OptionTable, OptionValues } from "../simulate/option-spec.ts";
+import { TandemError } from "../../base/error.ts";
+import type { OptionSpec, OptionTable, OptionValues } from "../../simulate/option-spec.ts";
 
 /** @param isRequired whether options that a table needs must be given */
 export function addTableOptions(command: Command, table: OptionTable, isRequired = true): Command {

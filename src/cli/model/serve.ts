@@ -1,11 +1,11 @@
 /** `tandem serve`: scores over HTTP at the active party. */
 import { Command, Option } from "commander";
-import { resolveParameters, servingParameters } from "../base/parameters/parameters.ts";
-import { given, parameterOption } from "./job-options.ts";
-import { programVersion } from "../base/program-version.ts";
-import { addExamples } from "./terminal/help-text.ts";
+import { resolveParameters, servingParameters } from "../../base/parameters/parameters.ts";
+import { given, parameterOption } from "../table/job-options.ts";
+import { programVersion } from "../../base/program-version.ts";
+import { addExamples } from "../terminal/help-text.ts";
 import { readToken } from "./token-file.ts";
-import { portNumber } from "./whole-number.ts";
+import { portNumber } from "../whole-number.ts";
 
 interface ServeFlags {
   readonly config: string;
@@ -45,9 +45,9 @@ export function serveCommand(): Command {
     const port = portNumber("--port", flags.port);
     const parameters = resolveParameters(servingParameters, given(flags, servingParameters));
     const [{ readActiveConfig }, { runServe }, { logTo }] = await Promise.all([
-      import("../party/config/config.ts"),
-      import("../scoring/http/run-serve.ts"),
-      import("../record/log.ts"),
+      import("../../party/config/config.ts"),
+      import("../../scoring/http/run-serve.ts"),
+      import("../../record/log.ts"),
     ]);
     const config = await readActiveConfig(flags.config, () => "serve");
     const token = flags.tokenFile === undefined ? null : await readToken(flags.tokenFile, config.tls.insecure_key_file);

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratchDirectory } from "../../test/support/command.ts";
-import { expectError } from "../../test/support/expect-error.ts";
-import type { PartyEvent } from "../record/events.ts";
+import { scratchDirectory } from "../../../test/support/command.ts";
+import { expectError } from "../../../test/support/expect-error.ts";
+import type { PartyEvent } from "../../record/events.ts";
 import { type MetricsFlags, serveMetrics, type ServedMetrics } from "./party-metrics.ts";
 
 const alarm: PartyEvent = { type: "alarm", party: "shop", peer: "bank", words: "a limit runs low" };

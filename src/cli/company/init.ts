@@ -1,9 +1,9 @@
 /** `tandem init` and `tandem fingerprint`: what a company does once. */
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { portNumber } from "./whole-number.ts";
+import { TandemError } from "../../base/error.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { portNumber } from "../whole-number.ts";
 
 interface InitFlags {
   readonly party?: string;
@@ -33,7 +33,7 @@ export function initCommand(): Command {
       if (role !== "active" && role !== "passive")
         throw new TandemError("USAGE", `a party is 'active' or 'passive' (or its 'crew'); got '${role}'`);
       const port = portNumber("--port", flags.port ?? defaultPort);
-      const { initParty } = await import("../party/init.ts");
+      const { initParty } = await import("../../party/init.ts");
       const host = flags.host ?? (role === "passive" ? "0.0.0.0" : "localhost");
       const made = await initParty({ role, name: flags.name ?? role, host, port, directory: flags.out });
       process.stdout.write(nextSteps(role, made.configPath, made.fingerprint));
@@ -65,7 +65,7 @@ export function fingerprintCommand(): Command {
     .description("print the fingerprint of a certificate, for the config of the other side")
     .argument("<certificate>", "a PEM file")
     .action(async (path: string) => {
-      const { certificateFingerprint } = await import("../transport/pinned-certificate.ts");
+      const { certificateFingerprint } = await import("../../transport/pinned-certificate.ts");
       let pem: string;
       try {
         pem = await readFile(path, "utf8");

@@ -1,14 +1,14 @@
 /** `tandem model`: look at a share, consent to an export, export. */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
-import { TandemError } from "../base/error.ts";
-import { peerText } from "../wire/peer-text.ts";
-import type { Consent } from "../store/consent-file.ts";
-import { exportWords, versionWords } from "../gbdt/tree/xgboost-agreement.ts";
-import { confirm } from "./terminal/confirm.ts";
-import type { SplitCount } from "./terminal/model-summary.ts";
+import { TandemError } from "../../base/error.ts";
+import { peerText } from "../../wire/peer-text.ts";
+import type { Consent } from "../../store/consent-file.ts";
+import { exportWords, versionWords } from "../../gbdt/tree/xgboost-agreement.ts";
+import { confirm } from "../terminal/confirm.ts";
+import type { SplitCount } from "../terminal/model-summary.ts";
 import { type ShowFormat, showFormats } from "./show-format.ts";
-import { programVersion } from "../base/program-version.ts";
+import { programVersion } from "../../base/program-version.ts";
 
 interface ShowFlags {
   readonly tree?: string;
@@ -76,8 +76,8 @@ async function show(path: string, flags: ShowFlags): Promise<void> {
   if (tree !== undefined && !(Number.isInteger(tree) && tree >= 0))
     throw new TandemError("USAGE", `--tree must be an integer, counted from 0; got '${flags.tree}'`);
   const [{ readShare }, { sharePathOf, showActive, showPassive }] = await Promise.all([
-    import("../store/share-files.ts"),
-    import("./terminal/model-show.ts"),
+    import("../../store/share-files.ts"),
+    import("../terminal/model-show.ts"),
   ]);
   const read = await readShare(await sharePathOf(path));
   const text =
@@ -94,9 +94,9 @@ async function consent({
   yes,
 }: ConsentFlags): Promise<void> {
   const [{ readPassiveConfig }, { prepareConsent }, { featureCounts }] = await Promise.all([
-    import("../party/config/config.ts"),
-    import("../party/model/give-consent.ts"),
-    import("./terminal/model-summary.ts"),
+    import("../../party/config/config.ts"),
+    import("../../party/model/give-consent.ts"),
+    import("../terminal/model-summary.ts"),
   ]);
   const config = await readPassiveConfig(configPath);
   const prepared = await prepareConsent(config, {
@@ -137,8 +137,8 @@ function disclosure(
 
 async function exportTo({ config: configPath, model: job, consent: consents = [], out }: ExportFlags): Promise<void> {
   const [{ readActiveConfig }, { exportModel }] = await Promise.all([
-    import("../party/config/config.ts"),
-    import("../party/model/export-model.ts"),
+    import("../../party/config/config.ts"),
+    import("../../party/model/export-model.ts"),
   ]);
   const config = await readActiveConfig(configPath, () => "none"); // the job that is meant has been named
   const exported = await exportModel(config, { job, consents, out: resolve(out) });

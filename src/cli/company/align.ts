@@ -1,8 +1,8 @@
 /** `tandem align`: the people that all parties have in common. */
 import type { Command } from "commander";
 import { activeConfig, companyCommand, type CompanyFlags } from "./company-process.ts";
-import { openProgress } from "./terminal/progress-options.ts";
-import { textTable } from "./terminal/text-table.ts";
+import { openProgress } from "../terminal/progress-options.ts";
+import { textTable } from "../terminal/text-table.ts";
 
 interface AlignFlags extends CompanyFlags {
   readonly out?: string;
@@ -15,7 +15,7 @@ export function alignCommand(): Command {
 }
 
 async function runAlign(flags: AlignFlags): Promise<void> {
-  const { runAlignment } = await import("../party/active/run.ts");
+  const { runAlignment } = await import("../../party/active/run.ts");
   const config = await activeConfig(flags.config);
   const progress = await openProgress({}, config.name);
   const { path, aligned } = await runAlignment(config, flags.out, (event) => progress.handle(event));

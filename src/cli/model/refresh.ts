@@ -1,9 +1,9 @@
 /** `tandem refresh`: new leaves for a trained model, from people whose labels have come since. */
 import { Command, Option } from "commander";
-import type { RefreshResult } from "../scoring/run-refresh.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { openProgress } from "./terminal/progress-options.ts";
-import { textTable } from "./terminal/text-table.ts";
+import type { RefreshResult } from "../../scoring/run-refresh.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { openProgress } from "../terminal/progress-options.ts";
+import { textTable } from "../terminal/text-table.ts";
 
 interface RefreshFlags {
   readonly config: string;
@@ -38,8 +38,8 @@ export function refreshCommand(): Command {
 
 async function runRefreshCommand({ config: path, json, ...flags }: RefreshFlags): Promise<void> {
   const [{ readActiveConfig }, { runRefresh }] = await Promise.all([
-    import("../party/config/config.ts"),
-    import("../scoring/run-refresh.ts"),
+    import("../../party/config/config.ts"),
+    import("../../scoring/run-refresh.ts"),
   ]);
   const config = await readActiveConfig(path, () => "refresh");
   const progress = await openProgress(json === true ? { json } : {});

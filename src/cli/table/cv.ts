@@ -1,18 +1,18 @@
 /** `tandem cv`: k-fold cross-validation, of a simulation or between companies. */
 import { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import { formatMetric } from "../base/text/format.ts";
-import type { CrossValidation } from "../simulate/cross-validate.ts";
-import type { Spread } from "../gbdt/boost/fold-turns.ts";
-import { besideTaskCrew } from "../api/beside-crew.ts";
-import { addCrewOption, type CrewFlags } from "./crew-option.ts";
+import { TandemError } from "../../base/error.ts";
+import { formatMetric } from "../../base/text/format.ts";
+import type { CrossValidation } from "../../simulate/cross-validate.ts";
+import type { Spread } from "../../gbdt/boost/fold-turns.ts";
+import { besideTaskCrew } from "../../api/beside-crew.ts";
+import { addCrewOption, type CrewFlags } from "../company/crew-option.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
-import { addLeakageOptions, explainFirst, type LeakageFlags } from "./leakage.ts";
-import type { Progress } from "./terminal/progress.ts";
-import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
-import { addExamples } from "./terminal/help-text.ts";
-import { textTable } from "./terminal/text-table.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { addLeakageOptions, explainFirst, type LeakageFlags } from "../leakage.ts";
+import type { Progress } from "../terminal/progress.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
+import { addExamples } from "../terminal/help-text.ts";
+import { textTable } from "../terminal/text-table.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags, CrewFlags {
   readonly config?: string;
@@ -62,7 +62,7 @@ async function simulated(flags: CvFlags, folds: number): Promise<void> {
     );
   const job = jobFrom(flags);
   const progress = await openProgress(flags, "active");
-  const { crossValidate } = await import("../simulate/cross-validate.ts");
+  const { crossValidate } = await import("../../simulate/cross-validate.ts");
   const options = {
     ...job,
     check: flags.check === true,
@@ -87,17 +87,17 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
       `${other.long ?? other.flags} does not go with --config: the config says what is trained`,
     );
   const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([
-    import("../party/config/config.ts"),
-    import("../party/active/checkpoints.ts"),
-    import("../party/active/cross-validation.ts"),
+    import("../../party/config/config.ts"),
+    import("../../party/active/checkpoints.ts"),
+    import("../../party/active/cross-validation.ts"),
   ]);
   // A name of its own every time: it neither continues a job nor stands in the way of one.
   const read = await readActiveConfig(path, () => "cv");
   const config = { ...read, job: { ...read.job, name: newJobName(new Date()).replace("job", "cv") } };
   const facts = async () => {
     const [{ activeFacts }, { readActiveTables }] = await Promise.all([
-      import("../party/active/disclosure-facts.ts"),
-      import("../party/active/tables.ts"),
+      import("../../party/active/disclosure-facts.ts"),
+      import("../../party/active/tables.ts"),
     ]);
     return activeFacts(config, await readActiveTables(config), folds);
   };

@@ -1,14 +1,14 @@
 /** The options that describe a job on one table, shared by `simulate` and `estimate`. */
-import { namesTaking } from "../gbdt/objective/objectives.ts";
+import { namesTaking } from "../../gbdt/objective/objectives.ts";
 import { type Command, Option } from "commander";
-import { type RowColumnName, rowColumnNamed, rowColumnNames } from "../base/rows/row-columns.ts";
-import { aliasesOf, describeBounds, type ParameterSpec } from "../base/parameters/parameters.ts";
-import { jobSectionNames, jobSections, mapSections, secureKeyBits } from "../protocol/job.ts";
-import type { GivenJob } from "../party/resolve-job.ts";
-import { flagOf, keyOf } from "./option-names.ts";
-import { schemeOption } from "./scheme-options.ts";
-import type { SimulateOptions } from "../simulate/simulate-options.ts";
-import { columnOptions, constraintOptions, partyOptions } from "../simulate/table-options.ts";
+import { type RowColumnName, rowColumnNamed, rowColumnNames } from "../../base/rows/row-columns.ts";
+import { aliasesOf, describeBounds, type ParameterSpec } from "../../base/parameters/parameters.ts";
+import { jobSectionNames, jobSections, mapSections, secureKeyBits } from "../../protocol/job.ts";
+import type { GivenJob } from "../../party/resolve-job.ts";
+import { flagOf, keyOf } from "../option-names.ts";
+import { schemeOption } from "../scheme-options.ts";
+import type { SimulateOptions } from "../../simulate/simulate-options.ts";
+import { columnOptions, constraintOptions, partyOptions } from "../../simulate/table-options.ts";
 import { addTableOptions, readTableOptions } from "./table-flags.ts";
 
 export interface JobFlags {

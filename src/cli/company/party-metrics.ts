@@ -1,10 +1,10 @@
 /** `--metrics-port` of `tandem party`: what Prometheus may ask for. */
 import type { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import { isLoopback } from "../base/listening/loopback.ts";
-import type { Emit } from "../record/events.ts";
-import { readToken } from "./token-file.ts";
-import { portNumber } from "./whole-number.ts";
+import { TandemError } from "../../base/error.ts";
+import { isLoopback } from "../../base/listening/loopback.ts";
+import type { Emit } from "../../record/events.ts";
+import { readToken } from "../model/token-file.ts";
+import { portNumber } from "../whole-number.ts";
 
 export interface MetricsFlags {
   readonly metricsPort?: string;
@@ -46,8 +46,8 @@ export async function serveMetrics(
     throw new TandemError("USAGE", `${host} can be reached from other machines. Ask for a token: --metrics-token-file`);
   const token = file === undefined ? null : await readToken(file, insecure);
   const [{ PartyMetrics }, { listenHttp }] = await Promise.all([
-    import("../record/party-metrics.ts"),
-    import("../scoring/http/http-server.ts"),
+    import("../../record/party-metrics.ts"),
+    import("../../scoring/http/http-server.ts"),
   ]);
   const metrics = new PartyMetrics();
   const handle = () => ({ status: 200, body: metrics.text() });

@@ -1,8 +1,8 @@
 /** `tandem demo`: three companies on this machine, one model, and what it was worth. */
 import { join } from "node:path";
 import { Command } from "commander";
-import { TandemError } from "../base/error.ts";
-import type { DemoResult } from "../simulate/demo.ts";
+import { TandemError } from "../../base/error.ts";
+import type { DemoResult } from "../../simulate/demo.ts";
 import {
   addDashboardOptions,
   addRecordsOption,
@@ -11,13 +11,13 @@ import {
   keptJobName,
   recordsFolder,
   type RecordsFlags,
-} from "./dashboard.ts";
-import { addProgressOptions, openProgress, type ProgressFlags } from "./terminal/progress-options.ts";
-import { writeReport } from "./report.ts";
-import { schemeFactsOf, schemeOption } from "./scheme-options.ts";
-import { wholeNumber } from "./whole-number.ts";
-import { costTable, type JobSummary, summarise } from "./terminal/summary.ts";
-import { textTable } from "./terminal/text-table.ts";
+} from "../dashboard.ts";
+import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
+import { writeReport } from "../report.ts";
+import { schemeFactsOf, schemeOption } from "../scheme-options.ts";
+import { wholeNumber } from "../whole-number.ts";
+import { costTable, type JobSummary, summarise } from "../terminal/summary.ts";
+import { textTable } from "../terminal/text-table.ts";
 
 /** The portable kernel is some ten times slower: it gets a job that ends in a minute as well. */
 const sizes = { native: { rows: 10_000, trees: 10 }, portable: { rows: 1_000, trees: 3 } };
@@ -38,8 +38,8 @@ export function demoCommand(): Command {
     .option("--seed <number>", "fixes everything but the cryptographic nonces", "7");
   return addDashboardOptions(addRecordsOption(addProgressOptions(command))).action(async (options: DemoFlags) => {
     const [{ schemeNamed }, { demoParties, runDemo }] = await Promise.all([
-      import("../scheme/registry.ts"),
-      import("../simulate/demo.ts"),
+      import("../../scheme/registry.ts"),
+      import("../../simulate/demo.ts"),
     ]);
     const portable = schemeNamed(options.scheme).kernelName() === "portable";
     const size = portable ? sizes.portable : sizes.native;

@@ -1,5 +1,5 @@
 /** Sizes of memory on the command line. */
-import { TandemError } from "../base/error.ts";
+import { TandemError } from "../../base/error.ts";
 
 const units: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, MIB: 2 ** 20, GIB: 2 ** 30 };
 
