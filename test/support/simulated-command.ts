@@ -3,7 +3,7 @@
  * and TLS, at a tenth of the CPU time. Processes are tested with the command itself.
  */
 import { Command } from "commander";
-import { addJobOptions, type JobFlags, jobFrom } from "../../src/cli/job-options.ts";
+import { addJobOptions, type JobFlags, jobFrom } from "../../src/cli/table/job-options.ts";
 import { schemeFactsOf } from "../../src/cli/scheme-options.ts";
 import { type JobSummary, summarise } from "../../src/cli/terminal/summary.ts";
 import type { ContributionRow } from "../../src/simulate/comparison.ts";
