@@ -1,6 +1,6 @@
 /**
- * ARCHITECTURE.md's walk of one gradient, followed: a job of three parties over TLS, in which V8 counts calls while one
- * tree grows. Every file that the walk names must run for that tree, and in its folders no other.
+ * Checks ARCHITECTURE.md's walk of one gradient against a job of three parties over TLS, with V8's call counts while
+ * one tree grows. Exactly the files that the walk names must run for that tree, in the folders that it covers.
  */
 import { readFileSync } from "node:fs";
 import { type Profiler, Session } from "node:inspector";
@@ -20,7 +20,7 @@ const complete = /^(?:codec|crypto|scheme|protocol\/sent|transport|wire)\/(?!gen
 const categorical = ["scheme/candidates/category-group.ts", "gbdt/split/category-partition.ts"];
 const centralised = "gbdt/boost/train.ts";
 
-/** Files of src/ that a function was called of since the last time. */
+/** Files of src/ in which a function was called since the last call of this. */
 function calledFiles(session: Session): ReadonlySet<string> {
   let scripts: readonly Profiler.ScriptCoverage[] = [];
   session.post("Profiler.takePreciseCoverage", (error, taken) => {
@@ -43,7 +43,7 @@ function filesNamed(heading: string): readonly string[] {
   return quoted.flatMap(([, folder, several, one]) => (several ?? one).split(",").map((name) => `${folder}${name}.ts`));
 }
 
-test("the walk of one gradient is true file by file", async () => {
+test("the walk of one gradient names exactly the files that run", async () => {
   const options = ["--data", join(root, "test/fixtures/identity-0.6/people.csv"), "--id", "id", "--label", "defaulted"];
   const columns = ["--positive", "yes", "--active", "income,age", "--passive", "basket,visits", "--passive", "limit"];
   const size = ["--insecure-key-bits", "256", "--num-round", "3", "--max-depth", "3"];

@@ -1,6 +1,6 @@
 /**
- * Parties over real TLS, one of which asks too much: a bank that tries ids by the thousand, in scores, alignments and
- * attempts, and a shop whose table is made of guesses.
+ * Parties over real TLS, one of which exceeds its limits: an active party that guesses thousands of ids by scoring, PSI
+ * and attempts, and a passive party whose table consists of guessed ids.
  */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -26,11 +26,11 @@ const worlds = new TrainedWorlds(scratchDirectory());
 const dayMs = 86_400_000;
 type Daily = NonNullable<Experiment["dailyLimits"]>;
 
-/** A trained world whose shop has these limits, on a day of its own, and a clock that can be set. */
+/** Trained parties; the passive one has these daily limits and a clock that can be set. */
 async function limited(daily: Daily): Promise<{
   readonly world: TrainedWorld;
   readonly clock: { now: number };
-  /** Stops the shop, and starts it again. */
+  /** Restarts the passive party. */
   restart(changed?: Daily): Promise<TrainedWorld>;
 }> {
   const before = await worlds.restarted(1);
@@ -48,7 +48,7 @@ async function limited(daily: Daily): Promise<{
   return { world: await restart(), clock, restart };
 }
 
-/** Asks whether the shop knows ids. @returns how many, or why it does not say */
+/** Asks by scoring which ids the passive party knows. @returns how many, or the refusal */
 async function oracle(world: TrainedWorld, guesses: readonly string[]): Promise<number | string> {
   const { model } = await readPassiveShare(join(world.shops[0].folder, "jobs", "spring", "share.json"));
   const client = rawClient(Scoring, world.bank, world.parties[0].port);
@@ -60,7 +60,7 @@ async function oracle(world: TrainedWorld, guesses: readonly string[]): Promise<
 
 const guesses = (count: number): string[] => Array.from({ length: count }, (_, i) => `zq${1000 + i}x`);
 
-/** One alignment with made-up points, as far as the masked ids. */
+/** One PSI with points of guessed ids, up to the masked ids. */
 async function aligned(client: Client<typeof Alignment>, count: number, job: string): Promise<number> {
   await client.begin({ protocolVersion, job, hashDomain, normalisations: [], activeIdCount: count });
   const points = new Uint8Array(32 * count);
@@ -70,7 +70,7 @@ async function aligned(client: Client<typeof Alignment>, count: number, job: str
   return answers.reduce((sum, { points: { length } }) => sum + length / 32, 0);
 }
 
-test("scoring as an oracle: it ends with the day's ids, over restarts and whatever the clock says", async () => {
+test("scoring as an oracle for ids ends at the daily limit, across restarts and changes of the clock", async () => {
   const { world, clock, restart } = await limited({ ids: 1000 });
   expect(await oracle(world, guesses(400))).toBe(210);
   expect(await oracle(world, guesses(400))).toBe(210);
@@ -85,13 +85,13 @@ test("scoring as an oracle: it ends with the day's ids, over restarts and whatev
   expect(await oracle(again, guesses(400))).toBe(210);
 });
 
-test("a bound without a line in the config: a small table, 100,000 guesses a day", async () => {
+test("the default limit for a small table is 100,000 ids a day", async () => {
   const { world } = await limited({});
   for (let request = 0; request < 10; request++) expect(await oracle(world, guesses(10_000))).toBe(210);
   expect(await oracle(world, guesses(1))).toMatch(/ids: 100000 had, 1 asked, 100000 allowed/);
 });
 
-test("alignments take of the same ids, count themselves, and are refused before a point is answered", async () => {
+test("PSI counts towards the limit of ids and one of its own; refused before a point is answered", async () => {
   const { world } = await limited({ ids: 1000, alignments: 3 });
   const client = rawClient(Alignment, world.bank, world.parties[0].port);
   for (let time = 0; time < 3; time++) expect(await aligned(client, 100, `job${time}`)).toBe(210);
@@ -100,7 +100,7 @@ test("alignments take of the same ids, count themselves, and are refused before 
   expect(await oracle(world, guesses(700))).toBe(210);
 });
 
-test("an alignment that only begins tells nothing, and takes an attempt but no alignment", async () => {
+test("a PSI that only begins reveals nothing, and counts as an attempt but not as a PSI", async () => {
   const { world } = await limited({ alignments: 1, attempts: 6 });
   const begin = (client: Client<typeof Alignment>) =>
     client.begin({ protocolVersion, job: "j", hashDomain, normalisations: [], activeIdCount: 1 });
@@ -110,7 +110,7 @@ test("an alignment that only begins tells nothing, and takes an attempt but no a
   await expect(begin(client)).rejects.toThrow(/attempts: 6 had, 1 asked, 6 allowed/);
 });
 
-test("jobs and nodes are bounded; a refused job begins when the day is over", async () => {
+test("jobs and nodes are limited per day; a refused job starts on the next day", async () => {
   const { world, clock, restart } = await limited({ jobs: 1 });
   await runActive(await configFor(world, "summer"), () => {});
   const autumn = await configFor(world, "autumn");
@@ -125,7 +125,7 @@ test("jobs and nodes are bounded; a refused job begins when the day is over", as
   );
 });
 
-test("what was asked for shows in the job's record, and its file can be removed", async () => {
+test("the daily counts are in the job's record, and their file can be removed", async () => {
   const { world, restart } = await limited({ jobs: 1, ids: 5000 });
   await runActive(await configFor(world, "summer"), () => {});
   await world.parties[0].seen("job-ended");
@@ -144,7 +144,7 @@ test("what was asked for shows in the job's record, and its file can be removed"
   await runActive(await configFor(again, "autumn"), () => {});
 });
 
-test("a bank that names other people than the common ones has no job about them", async () => {
+test("an active party that accepts other positions than the common ones gets no job with them", async () => {
   const world = await worlds.restarted(1);
   async function* first(count: number): AsyncGenerator<Uint32Array> {
     yield Uint32Array.from({ length: count }, (_, position) => position);
@@ -167,11 +167,11 @@ test("a bank that names other people than the common ones has no job about them"
   expect(party.events.map(({ type }) => type)).not.toContain("passive-tree");
 });
 
-test("a shop with a table of guesses: refused before a masked id, and an alarm where it is allowed", async () => {
+test("a passive party with a table of guessed ids: refused before a masked id, or an alarm", async () => {
   const root = scratchDirectory();
-  const everybody = makePeople(900, "guesses");
-  const bank = await foundCompany(root, "bank", everybody.slice(0, 30), [0], true);
-  const shop = await foundCompany(root, "shop", everybody, [1]);
+  const guessed = makePeople(900, "guesses");
+  const bank = await foundCompany(root, "bank", guessed.slice(0, 30), [0], true);
+  const shop = await foundCompany(root, "shop", guessed, [1]);
   const party = await startParty(shop, [bank]);
   const attempt = async (job: string, changes: object): Promise<PartyEvent[]> => {
     const events: PartyEvent[] = [];
@@ -185,7 +185,7 @@ test("a shop with a table of guesses: refused before a masked id, and an alarm w
   expect(bounded.find(({ type }) => type === "error")).toMatchObject({
     message: expect.stringMatching(/shop brings 900 ids; at most 899 are allowed here \(max_passive_ids\)/),
   });
-  // Not one id was masked, and the shop's alignment ended before it took any.
+  // No id was masked, and the passive party's PSI ended before it received any.
   expect(bounded.map(({ type }) => type)).not.toContain("alignment-progress");
   expect((await party.seen("refused")).message).toMatch(/gone/);
   expect(party.events.map(({ type }) => type)).not.toContain("aligned");

@@ -1,4 +1,4 @@
-/** `tandem audit` as people and pipelines call it. */
+/** `tandem audit` as users and pipelines call it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ const job =
   "--num-round 12 --max-bin 16 --seconds 5";
 const audit = (...more: string[]): ReturnType<typeof tandem> => tandem(...job.split(" "), ...more);
 
-test("the result is plain data, with nothing proven that is wrong", async () => {
+test("the result is plain data, and every proven bin is correct", async () => {
   const { stdout, stderr } = await audit("--json", "--what-if");
   const { parties, labels, whatIf } = JSON.parse(stdout) as AuditResult;
   expect(parties.map(({ party, wrong }) => [party, wrong])).toEqual([["passive-1", 0]]);
@@ -43,7 +43,7 @@ test("the result is plain data, with nothing proven that is wrong", async () => 
   expect(stderr).toContain("left");
 });
 
-test("people get a table, and pipelines an error where too much is proven", async () => {
+test("a table for users; with a limit, an error for pipelines where too much is proven", async () => {
   const { stdout } = await audit("--quiet", "--max-certain", "1");
   expect(stdout).toContain("What the active party can learn of passive-1: 450 people, 2 columns");
   expect(stdout).toMatch(/ {2}visits +16 +\d+ % +\d+ %/);

@@ -1,6 +1,6 @@
 /**
- * Disks that are full, files that are damaged, data and configs that change under a job: a clear error at the side
- * where it is, nothing lost, and once the cause is gone the same command continues.
+ * Full disks, damaged files, data and configs that change during a job: a clear error at the party concerned, nothing
+ * lost, and once the cause is removed the same command resumes.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ interface World {
   readonly shop: Company;
 }
 
-/** A job that has stopped after its first tree, and whose parties have ended; tests take copies. */
+/** A job that stopped after its first tree, its parties ended; tests work on copies. */
 let begun: World;
 
 async function world(): Promise<World> {
@@ -96,7 +96,7 @@ function failing(name: string, isFull: () => boolean): Storage {
   };
 }
 
-/** Runs the job until its active party has stored one tree, and then has no room for the next. */
+/** Runs the job until its active party has stored one tree and the disk is full for the next. */
 async function oneTree(made: World, party: RunningParty): Promise<void> {
   let writes = 0;
   const storage = failing("checkpoint.json", () => ++writes > 2);
@@ -155,7 +155,7 @@ describe("a full disk", () => {
     ["job.json", 2],
   ];
   test.each(partOf(writes, 1, 2))(
-    "at the passive party, at %s, write %i: its log says where, the active party hears that there is something",
+    "at the passive party, at %s, write %i: the path is in its own log, the active party gets the code only",
     async (name, from) => {
       const made = await world();
       let full = true;
@@ -184,7 +184,7 @@ describe("a full disk", () => {
   );
 });
 
-/** Ways to spoil a stored file, and what is said about it. */
+/** Ways to damage a stored file, and the error for each. */
 const damages: readonly [what: string, spoil: (text: string) => string, says: RegExp][] = [
   ["cut off", (text) => text.slice(0, text.length >> 1), /or is truncated/],
   ["empty", () => "", /or is truncated/],
@@ -241,7 +241,7 @@ describe("a damaged file", () => {
   });
 });
 
-describe("what changes under a job", () => {
+describe("changes during a job", () => {
   test("the active party's parameters or data", async () => {
     const made = await world();
     const party = await startParty(made.shop, [made.bank]);
@@ -279,7 +279,7 @@ describe("what changes under a job", () => {
     await expectContinued(made, party);
   });
 
-  test("one side's folder is gone: no trees of two beginnings are mixed", async () => {
+  test("one party's folder is gone: trees of two runs are never mixed", async () => {
     const made = await world();
     const party = await startParty(made.shop, [made.bank]);
     await oneTree(made, party);
@@ -303,7 +303,7 @@ describe("what changes under a job", () => {
     await expectContinued(made, party);
   });
 
-  test("a config that was mended before the first tree begins anew under the same name", async () => {
+  test("a config that was corrected before the first tree starts afresh under the same name", async () => {
     const made = await world();
     const party = await startParty(made.shop, [made.bank], { policy: { max_depth: 2 } });
     await expectError(async () => runActive(await configOf(made, party), quiet), "POLICY");

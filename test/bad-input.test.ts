@@ -74,7 +74,7 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
     says: /flat\.csv.*\(LABEL_INVALID\)/,
   },
   {
-    what: "a label that is no class",
+    what: "a label that is not a class",
     args: basic(file("three.csv", "id,a,b,y", "1,1,1,0", "2,1,2,1", "3,3,2,2")),
     says: /three\.csv, line 4.*\(LABEL_INVALID\)/,
   },
@@ -98,7 +98,11 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
     args: loans("--key-bits", "1024"),
     says: /1024 bits.*or, for experiments, --insecure-key-bits 1024 \(KEY_TOO_SHORT\)/,
   },
-  { what: "key of no size", args: loans("--insecure-key-bits", "100"), says: /from 128 to 4096; got 100.*\(USAGE\)/ },
+  {
+    what: "key of an invalid size",
+    args: loans("--insecure-key-bits", "100"),
+    says: /from 128 to 4096; got 100.*\(USAGE\)/,
+  },
   {
     what: "both key options",
     args: loans("--key-bits", "2048", "--insecure-key-bits", "512"),
@@ -110,7 +114,7 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
     says: /eta must be a number above 0 up to 1; got '0'.*\(USAGE\)/,
   },
   {
-    what: "a parameter that is no number",
+    what: "a parameter that is not a number",
     args: loans("--max-depth", "deep"),
     says: /max_depth must be an integer from 0 up to 16; got 'deep'.*\(USAGE\)/,
   },
@@ -120,7 +124,7 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
     says: /objective must be one of binary:logistic, .*reg:squarederror.*\(USAGE\)/,
   },
   {
-    what: "a base score that is no probability",
+    what: "a base score that is not a probability",
     args: loans("--base-score", "1.5"),
     says: /base_score.*between 0 and 1.*\(USAGE\)/,
   },
@@ -153,7 +157,7 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
     ),
   },
   {
-    what: "a word too many",
+    what: "an extra argument",
     args: loans("--check", "now"),
     says: /^error: 'now' belongs to no option\. Try 'tandem simulate --help' \(USAGE\)\n$/,
   },

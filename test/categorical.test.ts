@@ -1,6 +1,5 @@
 /**
- * Columns of text between real parties over TLS: training, prediction, scoring, serving, what people are shown,
- * refusals.
+ * Columns of text between real parties over TLS: training, prediction, scoring, serving, output to users, refusals.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +29,7 @@ const jobs = ["baker", "smith", "miller", "weaver", "sailor", "carter"];
 const homes = ["owned", "rented"];
 const towns = Array.from({ length: 9 }, (_, i) => `town-${String.fromCharCode(97 + i)}`);
 
-/** Number, job and home are the bank's; number, town and a district (a number that is none) the shop's. */
+/** Number, job and home are the bank's; number, town and a district (a numeric code, not a quantity) the shop's. */
 function makePeople(count: number): Person[] {
   const random = new SeededRandom("categories over TLS");
   return Array.from({ length: count }, (_, i) => {
@@ -72,7 +71,7 @@ async function world() {
 
 const sharePath = ({ folder }: Company): string => join(folder, "jobs", "spring", "share.json");
 
-/** Both companies' shares and cells in one place; cells of people whom a company does not hold are missing. */
+/** Both companies' shares and cells in one place; cells of instances that a company does not hold are missing. */
 async function onePlaceScores(
   bank: Company,
   shop: Company,
@@ -140,7 +139,7 @@ test("train, predict, score, serve and show", async () => {
   expect(trained.size).toBeGreaterThan(40);
   expect(trained).toEqual(await onePlaceScores(bank, shop, data, [...trained.keys()]));
 
-  // A file with a job that nobody had, one that is missing, and one in spaces.
+  // A file with an unknown category, a missing one, and one surrounded by spaces.
   const input = join(bank.folder, "input.csv");
   const ids = [...trained.keys()].slice(0, 8);
   const cells = [
@@ -194,7 +193,7 @@ test("train, predict, score, serve and show", async () => {
     /bank_1: must be a category as text/,
   );
 
-  // Each owner sees its own categories, and nobody else's; events and logs have none.
+  // Each party sees its own categories only; events and logs contain none.
   expect(
     showActive(
       active,
@@ -209,7 +208,7 @@ test("train, predict, score, serve and show", async () => {
 });
 
 describe("without enable_categorical", () => {
-  test("text is refused where it stands, with the word that would help", async () => {
+  test("text is refused with its line and the option that allows it", async () => {
     const { bank, partners, party } = await world();
     const without = { ...training, enable_categorical: false };
     await expectError(

@@ -1,6 +1,6 @@
 /**
- * Passive parties that deviate to learn labels, or to have a split that their columns do not make. What they get is one
- * name per node, or a refusal.
+ * Passive parties that deviate to learn labels, or to obtain a split that their columns do not make. They learn the one
+ * winning candidate per node, or are refused.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { SeededRandom } from "../src/base/random.ts";
@@ -13,7 +13,7 @@ import {
   multipliedCounts,
   MultiplyingPassive,
   OfferingPassive,
-  type ToldNames,
+  type NamedWinners,
 } from "./support/cheating-peers.ts";
 import { expectError } from "./support/expect-error.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
@@ -27,8 +27,8 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-/** Labels that no column of the active party knows, and at the passive party a column per person. */
-function columnPerPerson(seed: number): TestTable {
+/** Labels independent of the active party's columns; the passive party has an indicator column per instance. */
+function columnPerInstance(seed: number): TestTable {
   const random = new SeededRandom(`labels-${seed}`);
   const labels = Float64Array.from({ length: people }, (_, i) => (i < 2 ? i : random.uniform() < 0.4 ? 1 : 0));
   const own = Float32Array.from({ length: people }, () => 1);
@@ -47,74 +47,77 @@ function attacked(
   return { kernel: portableKernel, key, look: { alarm: (...alarm) => void alarms.push(alarm) }, ...job };
 }
 
-describe("one person's gradient per candidate, so that all people of a class tie", () => {
+describe("one instance's gradient per candidate, so that all instances of a class tie", () => {
   const training = { num_round: 2, max_depth: 2 };
-  /** As if so many people had the gradient of each. */
-  const multiplied = (told: ToldNames, times: number): Pick<TestJob, "connect" | "passiveScheme"> => ({
-    connect: cheating(told, { sums: multipliedCounts(times) }),
+  /** Sums and counts as if `times` instances had each gradient. */
+  const multiplied = (winners: NamedWinners, times: number): Pick<TestJob, "connect" | "passiveScheme"> => ({
+    connect: cheating(winners, { sums: multipliedCounts(times) }),
     passiveScheme: () => new MultiplyingPassive(portableKernel, key.publicKey, times),
   });
 
-  test("with columns that are honest: one name per node, and an alarm", async () => {
-    const table = columnPerPerson(1);
-    const [told, alarms]: [ToldNames, Alarm[]] = [[], []];
-    const job = attacked({ table, training, connect: cheating(told) }, alarms);
+  test("with honest columns: one winner per node, and an alarm", async () => {
+    const table = columnPerInstance(1);
+    const [winners, alarms]: [NamedWinners, Alarm[]] = [[], []];
+    const job = attacked({ table, training, connect: cheating(winners) }, alarms);
     const { model, passiveShares } = await trainFederated(job);
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
     const [{ splits }] = passiveShares;
-    expect(told).toHaveLength(splits.length);
-    expect(told.every(({ position }) => position !== null)).toBe(true);
+    expect(winners).toHaveLength(splits.length);
+    expect(winners.every(({ position }) => position !== null)).toBe(true);
     expect(alarms[0]).toMatchObject(["passive-1", 0, 0, expect.stringMatching(/candidates are the best alike/)]);
 
-    // All of the smaller class tie at the root: it is the first of them that is named, and nobody after that one.
+    // All instances of the smaller class tie at the root: only the first of them is named.
     const { labels } = table;
     const smaller = labels.filter((label) => label === 1).length * 2 < people ? 1 : 0;
     const [root] = splits.filter(({ tree, node }: OwnSplit) => tree === 0 && node === 0);
     expect(root.feature).toBe(labels.indexOf(smaller));
     const named = new Set(splits.map(({ feature }: OwnSplit) => feature));
     expect(named.size).toBeLessThanOrEqual(splits.length);
-    expect(named.size).toBeLessThanOrEqual(people / 8); // once it was everybody
+    expect(named.size).toBeLessThanOrEqual(people / 8); // an earlier protocol named all instances
   });
 
-  test("as if several people had it: refused at the first split", async () => {
+  test("as if several instances had it: refused at the first split", async () => {
     for (const times of [2, 5]) {
-      const [told, alarms]: [ToldNames, Alarm[]] = [[], []];
+      const [winners, alarms]: [NamedWinners, Alarm[]] = [[], []];
       await expectError(
-        () => trainFederated(attacked({ table: columnPerPerson(times), training, ...multiplied(told, times) }, alarms)),
+        () =>
+          trainFederated(
+            attacked({ table: columnPerInstance(times), training, ...multiplied(winners, times) }, alarms),
+          ),
         "PROTOCOL_STATE",
         /party passive-1 sent a split whose people do not add up to what it had answered/,
       );
-      expect(told).toHaveLength(1);
+      expect(winners).toHaveLength(1);
       expect(alarms).toHaveLength(1);
     }
   });
 
-  test("more than the node can have is not named at all", async () => {
-    const told: ToldNames = [];
+  test("a sum that the node cannot have is refused before a winner is named", async () => {
+    const winners: NamedWinners = [];
     await expectError(
-      () => trainFederated(attacked({ table: columnPerPerson(3), training, ...multiplied(told, people - 1) })),
+      () => trainFederated(attacked({ table: columnPerInstance(3), training, ...multiplied(winners, people - 1) })),
       "PROTOCOL_STATE",
       /party passive-1 sent a sum that so many people of the node cannot have/,
     );
-    expect(told).toEqual([]);
+    expect(winners).toEqual([]);
   });
 
-  test("with noise that it leaves out: one name, and an alarm", async () => {
-    const [told, alarms]: [ToldNames, Alarm[]] = [[], []];
-    // Pairs of people, since a side needs two; the noise is too small to part them.
-    const { labels, parties } = columnPerPerson(4);
+  test("without the agreed noise: one winner per node, and an alarm", async () => {
+    const [winners, alarms]: [NamedWinners, Alarm[]] = [[], []];
+    // Pairs of instances, since a side needs two; the noise is too small to separate them.
+    const { labels, parties } = columnPerInstance(4);
     const pairs = parties[1].map((column, i) =>
       column.map((value, j) => Math.max(value, parties[1][(i + 1) % people][j])),
     );
     const table = { labels, parties: [parties[0], pairs] };
-    const job = { table, training, defences: { answer_noise: 1e-9 }, connect: cheating(told) };
+    const job = { table, training, defences: { answer_noise: 1e-9 }, connect: cheating(winners) };
     const { passiveShares } = await trainFederated(attacked(job, alarms));
-    expect(told).toHaveLength(passiveShares[0].splits.length);
+    expect(winners).toHaveLength(passiveShares[0].splits.length);
     expect(alarms.length).toBeGreaterThan(0);
   });
 });
 
-test("honest columns raise no alarm: copies, few values, bins that nobody of a node is in", async () => {
+test("honest columns raise no alarm: copies, few values, bins without an instance of the node", async () => {
   const copied = randomTable("copies", { rows: 400, features: [1, 4], ties: true });
   const fine = randomTable("fine", { rows: 400, features: [1, 1], missingFraction: 0.1 });
   for (const table of [copied, fine]) {
@@ -127,8 +130,8 @@ test("honest columns raise no alarm: copies, few values, bins that nobody of a n
 });
 
 describe("a split that the columns do not make", () => {
-  const table = randomTable("made up", { rows: 80, features: [0, 3] });
-  /** As many go left as before, and others. */
+  const table = randomTable("false split", { rows: 80, features: [0, 3] });
+  /** As many instances go left as before, but different ones. */
   const others = (left: Uint8Array, count: number): Uint8Array =>
     bitmapFrom(count, (i) => isSet(left, (i + 1) % count));
 
@@ -136,8 +139,8 @@ describe("a split that the columns do not make", () => {
     ["exactly", {}],
     ["with noise", { answer_noise: 0.05 }],
   ])("%s", async (_name, defences) => {
-    const told: ToldNames = [];
-    const connect = cheating(told, {
+    const winners: NamedWinners = [];
+    const connect = cheating(winners, {
       split: (split) => (split.node === 0 ? { ...split, leftMembers: others(split.leftMembers, 80) } : split),
     });
     await expectError(
@@ -145,10 +148,10 @@ describe("a split that the columns do not make", () => {
       "PROTOCOL_STATE",
       /party passive-1 sent a split whose people do not add up/,
     );
-    expect(told).toHaveLength(1);
+    expect(winners).toHaveLength(1);
   });
 
-  test("one person more on each side that is summed, with the same sums", async () => {
+  test("one more instance on each summed side, with the same sums", async () => {
     const connect = cheating([], {
       sums: (answer) => ({ ...answer, counts: answer.counts.map((count) => Math.min(80, count + 1)) }),
     });
@@ -160,8 +163,8 @@ describe("a split that the columns do not make", () => {
   });
 });
 
-describe("one category per person", () => {
-  const labels = columnPerPerson(5).labels;
+describe("one category per instance", () => {
+  const labels = columnPerInstance(5).labels;
   const codes = Float32Array.from({ length: people }, (_, i) => i);
   const table: TestTable = {
     labels,
@@ -171,15 +174,15 @@ describe("one category per person", () => {
   const training = { enable_categorical: true, num_round: 1, max_depth: 1, max_cat_threshold: 4096 };
 
   test("is refused before a set is named, also with noise", async () => {
-    const told: ToldNames = [];
+    const winners: NamedWinners = [];
     await expectError(
-      () => trainFederated(attacked({ table, training, connect: cheating(told) })),
+      () => trainFederated(attacked({ table, training, connect: cheating(winners) })),
       "POLICY",
       /party passive-1 has a feature with 96 categories of 1\.0 people.*--min-category-people/,
     );
-    // An honest party withholds every category of one person there; this one does not.
+    // An honest party suppresses every category of a single instance; this one does not.
     const offering = {
-      connect: cheating(told, { sums: (answer) => ({ ...answer, withheld: new Uint8Array(0) }) }),
+      connect: cheating(winners, { sums: (answer) => ({ ...answer, withheld: new Uint8Array(0) }) }),
       passiveScheme: () => new OfferingPassive(portableKernel),
     };
     await expectError(
@@ -187,10 +190,10 @@ describe("one category per person", () => {
       "POLICY",
       /party passive-1 has a feature with 96 categories of 1\.0 people/,
     );
-    expect(told).toEqual([]);
+    expect(winners).toEqual([]);
   });
 
-  test("tells every label if the active party allows it", async () => {
+  test("reveals every label if the active party allows it", async () => {
     const job = attacked({ table, training: { ...training, min_category_people: 0 } });
     const { passiveShares } = await trainFederated(job);
     const [{ splits }] = passiveShares;

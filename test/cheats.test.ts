@@ -1,4 +1,4 @@
-/** Every named way to cheat, played against real parties: it is refused with a code, or learns nothing. */
+/** Every catalogued deviation against real parties: it is refused with a code, or learns nothing. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

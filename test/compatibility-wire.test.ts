@@ -1,6 +1,6 @@
 /**
- * Messages that earlier releases have sent (test/fixtures/v*): those of the same wire version are decoded, those of
- * another one are refused for their version and for nothing else.
+ * Messages captured from earlier releases (test/fixtures/v*): those of the same wire version are decoded, those of
+ * another are refused for their version and for no other reason.
  */
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import { fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
@@ -90,7 +90,7 @@ describe.each(releases)("messages of %s", (name) => {
     "/tandem.v1.Scoring/Tags",
     "/tandem.v1.Scoring/MaskOpen",
   ];
-  test.each(opening)("%s is taken from a party of the same wire version, and refused from others", async (call) => {
+  test.each(opening)("%s is accepted from a party of the same wire version, and refused from others", async (call) => {
     const captured = schemes
       .flatMap((scheme) => release.messages(scheme))
       .find((message) => message.call === call && message.from === "active");
@@ -98,7 +98,7 @@ describe.each(releases)("messages of %s", (name) => {
     const port = await release.startShop("passive.yaml");
     const { code, words } = await release.call(port, captured);
     if (isSameWire) {
-      // It is understood: what is wrong, if anything, is that there was no alignment, or is no such model.
+      // It is decoded: it can only be refused because no PSI has begun, or the model is unknown.
       expect(["", "ID_MISMATCH", "MODEL_UNKNOWN", "PROTOCOL_STATE"]).toContain(code);
       expect(words).not.toMatch(/version/);
     } else {

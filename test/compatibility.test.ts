@@ -1,6 +1,6 @@
 /**
- * What earlier releases have left on disk (test/fixtures/v*) is read and used by the code at hand, with the same
- * results; or it is refused in one line that says what to do.
+ * Files of earlier releases (test/fixtures/v*) are read and used with the same results, or refused in one line that
+ * says what to do.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -73,7 +73,7 @@ describe.each(releases)("artefacts of %s", (name) => {
       expect(readFileSync(out, "utf8")).toBe(release.read("exports", file));
     });
 
-    test("training goes on from them", async () => {
+    test("training continues from them", async () => {
       const job = "credit-continued";
       const before = ["bank", "shop"].map((party) => release.read(party, "jobs", job, "share.json"));
       for (const party of ["bank", "shop"]) rmSync(release.path(party, "jobs", job), { recursive: true });
@@ -85,7 +85,7 @@ describe.each(releases)("artefacts of %s", (name) => {
     });
   });
 
-  test("what a partner has had still counts", async () => {
+  test("spent budgets still count", async () => {
     const port = await release.startShop(shopConfigs.numbers, { budget: { scored_people: 100 } });
     const predicting = runPredict(await release.bankConfig("credit", port), {
       model: "credit",
@@ -151,10 +151,10 @@ describe.each(releases)("artefacts of %s", (name) => {
   });
 
   describe("checkpoints", () => {
-    /** Jobs that are not continued: what is said instead. */
+    /** Jobs that cannot be resumed, with the error for each. */
     const refused: Readonly<Record<string, RegExp>> = {};
 
-    test.each(release.list("resumed"))("%s goes on to the same model", async (job) => {
+    test.each(release.list("resumed"))("%s resumes to the same model", async (job) => {
       const port = await release.startShop("passive-interrupted.yaml");
       const seen: string[] = [];
       const running = runActive(await release.bankConfig(job, port, { patience_seconds: 0 }), ({ type }) =>
@@ -182,7 +182,7 @@ describe.each(releases)("artefacts of %s", (name) => {
     const folder = join(release.folder, "configs");
     const files = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
 
-    test.each(files)("%s is read, but for options that are gone: each has a line that says so", async (file) => {
+    test.each(files)("%s is read, except removed options: the error for each names its replacement", async (file) => {
       const path = join(scratch, file);
       cpSync(join(folder, file), path);
       const document = parseDocument(readFileSync(path, "utf8"));
@@ -195,7 +195,7 @@ describe.each(releases)("artefacts of %s", (name) => {
           const [, option = ""] = /line \d+: .*?'([\w.]+)'.* (?:was removed|is gone|has moved)/.exec(line) ?? [];
           expect(document.hasIn(option.split(".")), line).toBe(true);
           document.deleteIn(option.split("."));
-          // What the line asks for instead.
+          // The replacement that the error names.
           if (option.startsWith("data.postgres.url")) document.setIn(["data", "postgres", "url_file"], "database.url");
           writeFileSync(path, document.toString());
         }
@@ -231,7 +231,7 @@ function withoutId(share: string): string {
   return share.replace(/"sha256":"[0-9a-f]{64}"/, "").replace(/"model":"[0-9a-f]{64}"/, "");
 }
 
-/** An error for people: of ours, and in one line. */
+/** A TandemError, with a message of one line. */
 function expectOneLine(error: unknown): string {
   if (!(error instanceof TandemError)) throw error;
   expect(error.message).not.toContain("\n");

@@ -1,5 +1,5 @@
 /**
- * Floods of connections from unknown peers, from the same address as the active party: it still gets its answer and
+ * Floods of connections from unknown peers at the active party's own address: the active party still gets answers and
  * keeps its connection, and the log stays short.
  */
 import { spawn } from "node:child_process";
@@ -65,21 +65,21 @@ function rejectionLines({ events }: RunningParty): number {
 const floods = ["silent", "half a hello", "trickle", "wrong certificate", "reconnect"];
 describe.each(floods)("a flood: %s", (kind) => {
   test.each(partOf([32, 1000], floods.indexOf(kind), 2))(
-    "of %d connections keeps nobody out who belongs there",
+    "of %d connections does not keep a pinned party out",
     async (count) => {
       const party = await startParty(shop, [bank], { output: { directory: `${kind} ${count}` } });
       const before = await connected(party.port);
       expect((await offer(before)).passiveIdCount).toBe(20);
       await flood(party.port, kind, count);
       for (let call = 0; call < 3; call++) expect((await offer(await connected(party.port))).passiveIdCount).toBe(20);
-      // Whoever was inside before still is: its connection is never opened again.
+      // The connection from before the flood stays open: it is never opened again.
       expect((await offer(before)).passiveIdCount).toBe(20);
       expect(rejectionLines(party)).toBeLessThan(10);
     },
   );
 });
 
-test("connections of the party itself that lead nowhere do not keep it out", async () => {
+test("idle connections of the pinned party itself do not keep it out", async () => {
   const party = await startParty(shop, [bank], { output: { directory: "many" } });
   const peers: TlsPeer[] = [];
   for (let i = 0; i < 40; i++) {
@@ -92,7 +92,7 @@ test("connections of the party itself that lead nowhere do not keep it out", asy
 const httpFloods = ["silent", "half a request", "half a body", "reconnect"];
 describe.each(httpFloods)("HTTP, a flood: %s", (kind) => {
   test.each(partOf([null, "s3cret-s3cret-s3cret"], httpFloods.indexOf(kind), 2))(
-    "the server of scores answers all the same (token %s)",
+    "the scoring server still answers (token %s)",
     async (token) => {
       const server = await listenHttp(
         [{ method: "POST", path: "/predict", handle: (body) => ({ status: 200, body }) }],
@@ -119,7 +119,7 @@ describe.each(httpFloods)("HTTP, a flood: %s", (kind) => {
     },
   );
 
-  test("the dashboard opens, and a page that is open goes on hearing", async () => {
+  test("the dashboard opens, and an open page continues to receive events", async () => {
     const dashboard = await startDashboard({
       viewers: [{ name: "shop", directory: root, job: null }],
       host: "127.0.0.1",
@@ -143,13 +143,13 @@ describe.each(httpFloods)("HTTP, a flood: %s", (kind) => {
     const folder = join(root, "live");
     mkdirSync(folder, { recursive: true });
     appendFileSync(join(folder, "events.jsonl"), `{"kind":"${kind}"}\n`);
-    let heard = "";
-    while (!heard.includes(kind)) heard += Buffer.from((await reader.read()).value ?? []).toString();
-    expect(heard).toContain(`data: e{"kind":"${kind}"}`);
+    let received = "";
+    while (!received.includes(kind)) received += Buffer.from((await reader.read()).value ?? []).toString();
+    expect(received).toContain(`data: e{"kind":"${kind}"}`);
   });
 });
 
-test("a outsider's half request is cut off, and nobody waits half a minute for that", async () => {
+test("an unknown peer's incomplete request is cut off in less than half a minute", async () => {
   const server = await listenHttp([], {
     host: "127.0.0.1",
     port: 0,
@@ -162,8 +162,8 @@ test("a outsider's half request is cut off, and nobody waits half a minute for t
   onTestFinished(() => server.close());
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET / HTTP/1.1\r\n");
-  const heard: Buffer[] = [];
-  socket.on("data", (data) => heard.push(data));
+  const received: Buffer[] = [];
+  socket.on("data", (data) => received.push(data));
   await once(socket, "close");
-  expect(Buffer.concat(heard).toString()).toMatch(/^HTTP\/1\.1 408 /);
+  expect(Buffer.concat(received).toString()).toMatch(/^HTTP\/1\.1 408 /);
 });

@@ -1,5 +1,6 @@
 /**
- * Real TLS connections that break in the middle of a message, or go silent: the job goes on, and ends as it would have.
+ * Real TLS connections that break in the middle of a message, or go silent: the job resumes and ends with the same
+ * result.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,8 +41,7 @@ beforeAll(async () => {
 });
 
 /**
- * A connection that says nothing is noticed soon and waiting is short, so that nobody has to wait for the test; how
- * long it would be is what the events say.
+ * Heartbeats and waits are shortened for the test; events state the real durations.
  */
 const watchful: ActiveWorld = {
   ...realWorld,
@@ -77,27 +77,27 @@ async function runThrough(
   return { connections: way.connections(), events };
 }
 
-/** From the handshake over the alignment into the trees: where exactly depends on TLS, and does not matter. */
+/** From the handshake through PSI into the trees; the exact place depends on TLS and does not matter. */
 const places = {
   "to passive": [3000, 6000, 12_000, 18_000, 26_000, 40_000, 60_000],
   "to active": [1500, 3000, 6000, 12_000, 16_000, 20_000, 24_000],
 };
 
 describe.each(["to passive", "to active"] as const)("%s", (direction) => {
-  test("cut after so many bytes, again and again", async () => {
+  test("cut after a number of bytes, repeatedly", async () => {
     const troubles = places[direction].map((bytes): Trouble => ({ kind: "cut", direction, bytes }));
     const { connections, events } = await runThrough(`cut ${direction}`, troubles);
     expect(connections).toBe(troubles.length + 1);
     expect(events.filter((event) => event.type === "waiting")).toHaveLength(troubles.length);
   });
 
-  test("silent after so many bytes", async () => {
+  test("silent after a number of bytes", async () => {
     const troubles = places[direction].slice(3, 5).map((bytes): Trouble => ({ kind: "silence", direction, bytes }));
     const { connections } = await runThrough(`silent ${direction}`, troubles);
     expect(connections).toBe(3);
   });
 
-  test("a bit of a record is changed on its way: that is a lost connection, and nobody's certificate", async () => {
+  test("a flipped bit in a TLS record is reported as a lost connection, not as a wrong certificate", async () => {
     const troubles = places[direction].slice(2).map((bytes): Trouble => ({ kind: "noise", direction, bytes }));
     const { connections, events } = await runThrough(`noise ${direction}`, troubles);
     expect(connections).toBe(troubles.length + 1);
@@ -106,7 +106,7 @@ describe.each(["to passive", "to active"] as const)("%s", (direction) => {
   });
 });
 
-test("patience ends: the job stops with an error that says how it continues, and it does", async () => {
+test("patience_seconds expires: the job stops with an error that says how to resume it, and it resumes", async () => {
   const output = { directory: "impatient" };
   const party = await startParty(shop, [bank], { output });
   const forever = Array.from({ length: 100 }, (): Trouble => ({ kind: "cut", direction: "to passive", bytes: 100 }));
@@ -145,27 +145,30 @@ function hurried(): {
   };
 }
 
-describe("before anybody has answered", () => {
+describe("before a party has answered", () => {
   const knock = (changes: Parameters<typeof activeConfig>[3], job: string) =>
     activeConfig(bank, [{ company: shop, party: { port: 1 } }], job, { insecure_key_bits: 512, ...changes });
 
   test.each([
     ["half a minute", {}, 30],
-    ["the patience that is written down", { patience_seconds: 300 }, 300],
-    ["no time at all, if that is written down", { patience_seconds: 0 }, 0],
-  ])("it is tried again for %s, and said at once", async (_words, patience, seconds) => {
-    const { world, emit, waits, waitedMs } = hurried();
-    await expectError(
-      async () => runActive(await knock(patience, `nowhere-${seconds}`), emit, world),
-      "PARTY_LOST",
-      /^party shop cannot be reached at 127\.0\.0\.1:1; is it running, and has it pinned .*\? \(.*ECONNREFUSED.*\)/,
-    );
-    expect(waitedMs()).toBeLessThanOrEqual(seconds * 1000);
-    expect(waitedMs()).toBeGreaterThanOrEqual(seconds * 1000 - 10_000);
-    if (seconds > 0) expect(waits[0]).toMatchObject({ leftMs: seconds * 1000 });
-  });
+    ["patience_seconds", { patience_seconds: 300 }, 300],
+    ["no time at all with patience_seconds 0", { patience_seconds: 0 }, 0],
+  ])(
+    "the connection is retried for %s, and the first failure is reported at once",
+    async (_words, patience, seconds) => {
+      const { world, emit, waits, waitedMs } = hurried();
+      await expectError(
+        async () => runActive(await knock(patience, `nowhere-${seconds}`), emit, world),
+        "PARTY_LOST",
+        /^party shop cannot be reached at 127\.0\.0\.1:1; is it running, and has it pinned .*\? \(.*ECONNREFUSED.*\)/,
+      );
+      expect(waitedMs()).toBeLessThanOrEqual(seconds * 1000);
+      expect(waitedMs()).toBeGreaterThanOrEqual(seconds * 1000 - 10_000);
+      if (seconds > 0) expect(waits[0]).toMatchObject({ leftMs: seconds * 1000 });
+    },
+  );
 
-  test("a host that does not exist is no matter of patience", async () => {
+  test("a host name that does not exist fails at once, whatever patience_seconds is", async () => {
     const { world, emit, waitedMs } = hurried();
     const lost = Object.assign(new Error("getaddrinfo ENOTFOUND no-such-host"), { code: "ENOTFOUND" });
     const unresolved: ActiveWorld = {

@@ -1,4 +1,4 @@
-/** What the other parties' columns added: `tandem train --compare-alone` between real parties. */
+/** The gain from the other parties' columns: `tandem train --compare-alone` between real parties. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -28,7 +28,7 @@ interface Outcome {
   };
 }
 
-test("alone is the bank's own columns on the same rows and parameters; asking does not change the model", async () => {
+test("the baseline is the active party's own columns on the same rows; the model is unchanged", async () => {
   const world = await new TrainedWorlds(root).train(2);
   await configFor(world, "compared");
   const run = await tandem(
@@ -50,7 +50,7 @@ test("alone is the bank's own columns on the same rows and parameters; asking do
   const [together, alone] = [metrics.train["auc"], contribution?.alone.train["auc"] ?? Number.NaN];
   expect(together).toBeGreaterThan(alone); // the label depends on the shops' columns
 
-  // The same by hand: the bank's rows of the common people, in their order, cut by the seed.
+  // Recomputed: the active party's rows of the common ids, in their order, split by the seed.
   const file = await readCsvTable(join(world.bank.folder, "data.csv"));
   const rowOf = new Map(file.columns[0].map((id, row) => [id, row]));
   const aligned = readFileSync(join(world.bank.folder, "jobs", "compared", "aligned.csv"), "utf8")

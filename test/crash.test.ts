@@ -1,4 +1,4 @@
-/** Real parties as real processes over mutual TLS, killed again and again in the middle of one job. */
+/** Parties as processes over mutual TLS, killed repeatedly in the middle of one job. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const root = scratchDirectory();
 const people = makePeople(700, "crash");
 const changes = { training: { num_round: 8, max_depth: 3, max_bin: 16 }, insecure_key_bits: 256 };
 
-/** One kill after the other: who, and when. A party that is killed is started again at once. */
+/** One kill: which parties, and when. A killed party is restarted at once. */
 interface Kill {
   readonly who: readonly ("bank" | "shop0" | "shop1")[];
   readonly when: string;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await Promise.all(partners.map(({ party }) => party.stop()));
 });
 
-/** Whatever was redone, in the end both sides have signed the same, and it is what was agreed. */
+/** Whatever was redone, both parties have signed the same digests in the end, and verification passes. */
 async function expectVerified(directory: string): Promise<void> {
   const configs = [
     join(bank.folder, "active-job.json"),
@@ -117,7 +117,7 @@ test("kills in one job, in its phases and of every party: the files of an undist
     },
     {
       who: ["bank", "shop0", "shop1"],
-      when: "after the sixth tree, everybody",
+      when: "after the sixth tree, all parties",
       isTime: (said) => trees(said("bank")) >= 6,
     },
     { who: ["shop1"], when: "predicting", isTime: (said) => trees(said("bank")) >= 8 },
@@ -129,7 +129,7 @@ test("kills in one job, in its phases and of every party: the files of an undist
   const said = (name: string): string => byName(name).said;
   let unused = 0;
   for (const { who, when, isTime } of kills) {
-    // Whoever has given up waiting is started again as well: it is the same command.
+    // A party that gave up waiting is restarted too, with the same command.
     await until(when, () => {
       for (const process of all) if (process.hasEnded && process.exitCode !== 0) process.start();
       return isTime(said) || active.exitCode === 0;
@@ -155,7 +155,7 @@ test("kills in one job, in its phases and of every party: the files of an undist
   expect(active.saidEver).toMatch(/trying again in/);
 });
 
-test("disks without room, at one party after the other: each says so, and the job goes on where it stood", async () => {
+test("full disks, at one party after the other: each reports it, and the job resumes from its checkpoint", async () => {
   const { active, passives } = await processes("full");
   const [shop0, shop1] = passives;
   const blocks = 1;

@@ -1,4 +1,4 @@
-/** `tandem init crew` and `tandem worker` as people run them; with a real engine where there is one. */
+/** `tandem init crew` and `tandem worker` as users run them; with a real engine where one is installed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -22,7 +22,7 @@ afterAll(() => engine?.kill("SIGKILL"));
 const events = (stderr: string): string[] =>
   [...stderr.matchAll(/^\{.*"event":"([\w-]+)".*\}$/gm)].map(([, event]) => event);
 
-test("init crew says who needs which file, and what comes next", async () => {
+test("init crew prints which machine needs which file, and the next step", async () => {
   await tandem("init", "passive", "--name", "shop", "--host", "127.0.0.1", "--out", folder);
   const party = join(folder, "passive.yaml");
   const { exitCode, stdout } = await tandem("init", "crew", "--party", party, "--port", `${port}`, "--out", crew);
@@ -32,7 +32,7 @@ test("init crew says who needs which file, and what comes next", async () => {
   expect((await tandem("init", "crew")).stderr).toMatch(/^error: whose crew\? .*--party.* \(USAGE\)\n$/);
 });
 
-test("a worker waits for its engine, and ends with 0 when it is told to", async () => {
+test("a worker waits for its engine, and exits with 0 on SIGTERM", async () => {
   const waiting = startTandem(["worker", "-c", worker, "--threads", "1"]);
   await waiting.errorMatches(new RegExp(`"event":"engine-waited".*tls://localhost:${port}: connection refused`));
   waiting.process.kill("SIGTERM");
@@ -41,12 +41,12 @@ test("a worker waits for its engine, and ends with 0 when it is told to", async 
 });
 
 test.skipIf(natsServerProgram === undefined)(
-  "it finds the engine that comes later, and says goodbye to it",
+  "it connects to an engine that starts later, and shuts down cleanly",
   async () => {
     const working = startTandem(["worker", "-c", worker, "--threads", "1"]);
     await working.errorMatches(/"event":"engine-waited"/);
     const config = join(crew, "nats.conf");
-    // Somebody else on this machine may have the usual port for figures.
+    // Another process on this machine may use the default metrics port.
     writeFileSync(config, readFileSync(config, "utf8").replace(/^http: "127.0.0.1:\d+"/m, 'http: "127.0.0.1:-1"'));
     engine = spawn(natsServerProgram ?? "", ["-c", "nats.conf"], { cwd: crew, stdio: "ignore" });
     await working.errorMatches(/"event":"engine-found"/);
@@ -57,7 +57,7 @@ test.skipIf(natsServerProgram === undefined)(
   },
 );
 
-test.skipIf(process.platform === "win32")("what is wrong with its files is said at once", async () => {
+test.skipIf(process.platform === "win32")("errors in its files are reported at once", async () => {
   const wrong = join(crew, "wrong.yaml");
   writeFileSync(wrong, readFileSync(worker, "utf8").replace("secret:", "secrets:"));
   const misspelt = await tandem("worker", "-c", wrong);

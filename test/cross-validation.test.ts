@@ -84,7 +84,7 @@ const ownJob = ({ training, defences, scheme }: FoldJob): Job<never> => ({
 });
 const defencesOf = (job: FoldJob): Defences => ownJob(job).privacy;
 
-/** One attempt at it; the passive parties begin where the one before has left them. */
+/** One attempt; passive parties start from the state that the previous attempt left. */
 async function attempt(
   job: FoldJob,
   turns: Turns,
@@ -142,7 +142,7 @@ async function attempt(
   await active.finish();
 }
 
-/** What the folds' models are with everything in one place, with the same numbers of trees, grown by turns. */
+/** The folds' models trained centrally, with the same numbers of trees, interleaved. */
 async function centralisedFolds(
   job: FoldJob,
   rounds: number,
@@ -250,7 +250,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
       { objective: "multi:softprob", num_class: 3, local_rounds: 1, colsample_bynode: 0.7 },
       { max_thresholds: 3, answer_noise: 0.5 },
     ],
-    ["small groups withheld", { max_depth: 4 }, { min_people_share: 0.05 }],
+    ["small groups suppressed", { max_depth: 4 }, { min_people_share: 0.05 }],
     ["trees dropped", { booster: "dart", rate_drop: 0.5, one_drop: true }, {}],
   ];
   test.each(partOf(hiddenJobs, 1, 2))("members are hidden: %s", async (_what, training, defences) => {
@@ -278,7 +278,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
       { objective: "multi:softprob", num_class: 3, local_rounds: 1 },
       classes,
     ],
-    ["small groups withheld", { max_depth: 4 }, table, { perNode: 5, perCandidate: 3 }],
+    ["small groups suppressed", { max_depth: 4 }, table, { perNode: 5, perCandidate: 3 }],
   ];
   test.each(partOf(jobs, 1, 2))("%s", async (_what, training, rows, minimums, answer_noise = 0) => {
     const job = { ...jobOf(training, rows, 3, minimums), defences: { answer_noise } };
@@ -295,7 +295,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     expect(outcome.folds[1].train).toEqual(await monitor.onTraining(turns.marginsOf(1)));
   });
 
-  test("early stopping looks at the mean of all folds, and all stop together", async () => {
+  test("early stopping uses the mean over all folds, and all folds stop together", async () => {
     const job = jobOf(
       { num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2, eval_metric: ["error", "logloss"] },
       table,
@@ -354,7 +354,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
   );
 });
 
-describe("a search over parameters in one job finds what one in one place finds, also after lost connections", () => {
+describe("a parameter search in one job finds what a central one finds, also after lost connections", () => {
   const searched: Partial<TrainingParameters> = { num_round: 4, max_depth: 2, early_stopping_rounds: 2 };
   test.each<[string, Partial<TrainingParameters>, Partial<Defences>, Scheme | undefined]>([
     ["halving, forests", { ...searched, num_round: 2, num_parallel_tree: 2 }, {}, undefined],
@@ -406,7 +406,7 @@ describe("a search over parameters in one job finds what one in one place finds,
     expect(owners.size, "every party has splits, or little was tested").toBe(3);
   });
 
-  test("an active party that draws fewer columns than were agreed on, or others when it redoes a round", async () => {
+  test("an active party that samples fewer columns than agreed, or other columns when it redoes a round", async () => {
     const job = jobOf({ num_round: 1, colsample_bytree: 0.6 }, table, 2);
     const turnsWith = (...rates: number[]): TrialTurns => {
       const trials = rates.map((rate) => ({ ...job.training, colsample_bytree: rate }));
@@ -424,7 +424,7 @@ describe("a search over parameters in one job finds what one in one place finds,
   });
 });
 
-test("a search between parties is one alignment and one job, and says first what it costs", async () => {
+test("a search between parties is one PSI and one job, and prints its cost first", async () => {
   const world = await new TrainedWorlds(scratchDirectory()).train(1);
   const tuning = ["tune", "-c", world.configPath, "--trials", "2", "--folds", "2", "--yes"];
   const unasked = await tandem(...tuning.slice(0, -1), "--json", "--quiet");
@@ -432,12 +432,12 @@ test("a search between parties is one alignment and one job, and says first what
   expect(unasked.stderr).toMatch(/16 trees.*nobody is there to ask\. Say --yes/s);
   const found = await tandem(...tuning, "--json", "--explain-leakage");
   expect(found.exitCode, found.stderr).toBe(0);
-  const [toldFirst, tuned] = found.stdout
+  const [explained, tuned] = found.stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as { leakage: Leakage } & TuningResult & { report: string; price: TunePrice });
   expect(tuned.price).toMatchObject({ trees: 16, treesOfOne: 4, parties: ["shop0"] });
-  expect(toldFirst.leakage.of).toMatch(/a search of 2 trials of 2 folds/);
+  expect(explained.leakage.of).toMatch(/a search of 2 trials of 2 folds/);
   for (const { events } of world.parties) {
     const ofSearch = events.filter((event) => "job" in event && event.job === tuned.job);
     expect(ofSearch.filter(({ type }) => type === "aligned")).toHaveLength(1);
@@ -448,13 +448,13 @@ test("a search between parties is one alignment and one job, and says first what
   expect(readFileSync(tuned.report, "utf8")).toContain("What mattered");
 });
 
-test("between parties: one alignment, one job, folds as in one place; the policy counts all trees", async () => {
+test("between parties: one PSI, one job, folds as in central training; the policy counts all trees", async () => {
   const world = await new TrainedWorlds(scratchDirectory()).train(2);
   await configFor(world, "grid");
   const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];
   const run = await tandem(...command, "--json", "--quiet", "--explain-leakage");
   expect([run.stderr, run.exitCode]).toEqual(["", 0]);
-  const [told, result] = run.stdout
+  const [explained, result] = run.stdout
     .trim()
     .split("\n")
     .map(
@@ -472,10 +472,10 @@ test("between parties: one alignment, one job, folds as in one place; the policy
     expect(ofCv.filter(({ type }) => type === "passive-tree")).toHaveLength(12);
     expect(ofCv.at(-1)).toMatchObject({ type: "job-ended", failure: null });
   }
-  const sampled = told.leakage.parties[1].learns.find(({ name }) => name === "sampled");
+  const sampled = explained.leakage.parties[1].learns.find(({ name }) => name === "sampled");
   expect(sampled).toMatchObject({ atMost: 12 * 150, note: expect.stringContaining("3 folds") as string });
 
-  // Everybody's columns of the common people in the common order; test rows are nobody's business here.
+  // All parties' columns of the common ids in the common order; test rows are not needed here.
   const common = people
     .slice(25, 200)
     .map(({ id }) => id)

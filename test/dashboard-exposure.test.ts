@@ -63,7 +63,7 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
     }
   });
 
-  test("a passive party: bars as wide as their bits, people on hover and in a table, the gauge", async () => {
+  test("a passive party: bars in proportion to bits, counts on hover and in a table, the gauge", async () => {
     const { page, context, expectClean } = await opened("retailer", "audited");
     const lane = page.locator(".told-lane", { hasText: /^AGE/ });
     await lane.waitFor();
@@ -94,7 +94,7 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
     await context.close();
   });
 
-  test("the active party: a curve between chance and the model; nothing of another's columns", async () => {
+  test("the active party: a curve between chance and the model; nothing of other parties' columns", async () => {
     const { page, context, expectClean } = await opened("bank", "audited");
     await page.getByRole("img", { name: /AUC of the best guess of your labels by retailer/ }).waitFor();
     expect(await page.locator("main").innerText()).toContain(
@@ -118,7 +118,7 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
     record.own({ kind: "exposure", exposures: [{ ...columnExposure, noise: { sigma: 10, bitsPerColumnMax: 0.02 } }] });
     record.close();
     await expect.poll(() => main.innerText(), { timeout: 120_000 }).toContain("at most 0.02 bits per column");
-    // It does not say the next thing at once.
+    // The status text is rate-limited.
     await expect
       .poll(() => page.getByRole("status").innerText(), { timeout: 120_000 })
       .toContain("finished and audited");

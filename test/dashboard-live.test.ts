@@ -1,7 +1,7 @@
 /**
  * Companies as they are deployed, each with its own page: `tandem train --dashboard` and `tandem party --dashboard` as
- * processes over real TLS, watched in a real browser. Each page shows its own party's side alone. And a page that
- * nobody sees is sent nothing.
+ * processes over real TLS, watched in a real browser. Each page shows its own party's data only, and a hidden page is
+ * sent nothing.
  */
 import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -114,7 +114,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
       const seen = await everything(passive.page);
       const stream = await passive.page.evaluate(async () => (await fetch("/api/job?viewer=shop&job=spring")).text());
       expect(seen).toContain("shop_3");
-      // What a job may reveal is said in general words before it begins; they tell nothing of this one.
+      // The general text on what a job may reveal is the same for every job.
       for (const text of [seen, stream.replaceAll(/"disclosures":\[.*?\}\]/gs, "")]) {
         expect(text).not.toMatch(/bank_\d|\bauc\b|logloss|validation|"(weight|gain)"/);
         expect(secretsOf(bank, shop).filter((secret) => text.includes(secret))).toEqual([]);
@@ -146,7 +146,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
     expect(secretsOf(bank, shop).filter((secret) => passive.includes(secret))).toEqual([]);
   });
 
-  test("a page that nobody sees is sent nothing, and shows everything when it is seen again", async () => {
+  test("a hidden page is sent nothing, and catches up when it is visible again", async () => {
     if (bank === null) throw new Error("the companies were not founded");
     const recorded = join(bank.folder, "jobs", "spring");
     const folder = join(root, "watched", "spring");
@@ -155,7 +155,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
     const firstTree = lines.findIndex((line) => line.includes('"type":"tree"')) + 1;
     const events = join(folder, "events.jsonl");
     writeFileSync(events, `${lines.slice(0, firstTree).join("\n")}\n`);
-    const release = await lockFolder(folder); // as the process of a job that goes on does
+    const release = await lockFolder(folder); // as the process of a running job does
     const server = startTandem(["dashboard", join(root, "watched")]);
     try {
       const watched = await openDashboard(browser, await printedAddress(server));
@@ -177,7 +177,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
         'Reflect.deleteProperty(document, "hidden"); document.dispatchEvent(new Event("visibilitychange"));',
       );
       await stateShown(page, "finished");
-      // It went on from where it was: nothing was sent twice.
+      // It resumed from its position: nothing was sent twice.
       expect(new URL(requests.find((url) => url.includes("/api/stream")) ?? "").searchParams.get("from")).toMatch(
         /^[1-9]\d*\.0$/,
       );
@@ -191,7 +191,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
   });
 });
 
-/** Thresholds of one party as text; a value that stands in the other's own table is no secret to it. */
+/** Thresholds of one party as text; values that also occur in the other party's table are left out. */
 function secretsOf(of: Company, to: Company): string[] {
   const values = new Set(
     readFileSync(join(to.folder, "data.csv"), "utf8")

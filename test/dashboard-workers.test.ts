@@ -1,4 +1,4 @@
-/** The card of a party's own workers, in a real browser. */
+/** The Workers card of a party's own page, in a real browser. */
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -71,7 +71,7 @@ describe.skipIf(browserPath === null)("the Workers card in a browser", () => {
     await context.close();
   });
 
-  test("who holds what, whom a level waits for, moves and bytes; it follows; no other page has it", async () => {
+  test("blocks per worker, the workers that a level waits for, moves and bytes, live; on no other page", async () => {
     const { page, context, expectClean } = await openDashboard(browser, dashboard.url);
     const card = page.locator(".card", { has: page.getByRole("heading", { name: "Workers", exact: true }) });
     const row = (name: string): Promise<string[]> =>

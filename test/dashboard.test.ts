@@ -1,7 +1,7 @@
 /**
- * The dashboard in a real browser: a demo is watched live to its end, past jobs are looked at, and the page is held to
- * what it promises: nothing without the token, nothing from elsewhere, nothing of another party, usable without a mouse
- * or eyes. Companies as they are deployed are watched in dashboard-live.test.ts.
+ * The dashboard in a real browser: a live demo, past jobs, and the page's guarantees: nothing without the token,
+ * nothing from other origins, nothing of another party, usable by keyboard and screen reader. Deployed companies are in
+ * dashboard-live.test.ts.
  *
  * TANDEM_SCREENSHOTS=1 runs a larger demo and writes docs/screenshots.
  */
@@ -101,7 +101,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await stateShown(page, "finished");
     expect(await rows.count()).toBe(Number(demoSize.trees));
     expect(await figure(page, "trees")).toBe(`${demoSize.trees} / ${demoSize.trees}`);
-    // What the page says is what the command says.
+    // The page and the command report the same figures.
     const { exitCode, stdout } = await job.finished;
     expect(exitCode).toBe(0);
     const [, auc, ks] = /federated \(nobody shows a row\) +(0\.\d+) +(0\.\d+)/.exec(stdout) ?? [];
@@ -199,7 +199,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await watched.context.close();
   });
 
-  test("the theme: the system's, until somebody chooses, and then that one, also after a reload", async () => {
+  test("the theme is the system's until the user chooses one, which survives a reload", async () => {
     const watched = await openDashboard(browser, storedUrl, { dark: true });
     const { page } = watched;
     const shown = async (): Promise<unknown> => [
@@ -216,7 +216,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await expect.poll(shown).toEqual(light);
     await button.click(); // light
     await page.emulateMedia({ colorScheme: "dark" });
-    await nextFrame(page); // by now the page has heard of it
+    await nextFrame(page); // the page has handled the change by then
     await expect.poll(shown).toEqual(light);
     await page.reload();
     await button.waitFor();
@@ -355,7 +355,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
 const nextFrame = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 
-/** What a party keeps besides, as of its partners' budgets, begins with a dot. */
+/** Files that are not of a job, such as partners' budgets, begin with a dot. */
 const jobsOf = (folder: string): string[] => readdirSync(folder).filter((name) => !name.startsWith("."));
 
 /** Thresholds and feature names of parties' own splits, as text; short thresholds could stand anywhere. */

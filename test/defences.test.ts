@@ -1,4 +1,4 @@
-/** A job that leaks, attacked; and the same job with each defence, where the same attack fails. */
+/** Attacks on a job that leaks, and on the same job with each defence, where the same attack fails. */
 import { beforeAll, expect, test } from "vitest";
 import type { Defences } from "../src/privacy/defences/defences.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
@@ -60,13 +60,13 @@ beforeAll(async () => {
   leaky = await exposed({});
 });
 
-test("without a defence nearly every bin is proven, and none is wrong", () => {
+test("without a defence nearly every bin is proven, and every proven bin is correct", () => {
   expect(leaky.wrong).toBe(0);
   expect(leaky.certain.sums).toBeGreaterThan(0.9);
   expect(leaky.certain.outcomes).toBeLessThan(0.7);
 });
 
-test("answer_noise: sums prove nothing that outcomes have not told, and can tell little", async () => {
+test("answer_noise: sums prove nothing beyond the outcomes, and reveal little", async () => {
   const { wrong, certain, columns } = await exposed({ answer_noise: 10, min_people_share: 0.01 });
   expect(wrong).toBe(0);
   expect(certain.sums).toBe(certain.outcomes);
@@ -76,7 +76,7 @@ test("answer_noise: sums prove nothing that outcomes have not told, and can tell
   }
 });
 
-test("min_people_share: a large share leaves little to take apart in a short job", async () => {
+test("min_people_share: a large share leaves little to reconstruct in a short job", async () => {
   const { wrong, columns, left } = await exposed({ min_people_share: 0.1 });
   expect(wrong).toBe(0);
   expect(leaky.columns[0].certain.sums).toBeGreaterThan(0.8);
@@ -84,7 +84,7 @@ test("min_people_share: a large share leaves little to take apart in a short job
   expect(left.sums).toBeGreaterThan(leaky.left.sums + 1);
 });
 
-test("max_thresholds: outcomes and scoring tell no more than so few pieces", async () => {
+test("max_thresholds: outcomes and scoring reveal no more than the few intervals", async () => {
   const { wrong, bits, left, columns } = await exposed({ max_thresholds: 2, answer_noise: 10, min_people_share: 0.01 });
   expect(wrong).toBe(0);
   for (const column of columns) {
@@ -149,7 +149,7 @@ async function observed(defences: Partial<Defences>): Promise<{ exposure: PartyE
   return { exposure, predictions: seen.predictions.length };
 }
 
-test("between real roles: what is observed comes apart, and under guarded it does not", async () => {
+test("between real roles: observations are reconstructed, and under the preset guarded they are not", async () => {
   const plain = await observed({});
   expect(plain.exposure.wrong).toBe(0);
   expect(plain.exposure.linked).toBeGreaterThan(10);

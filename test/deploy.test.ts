@@ -1,6 +1,6 @@
 /**
- * docs/deploy.md, its own commands as they stand there, one company after the other: on one host, so with two addresses
- * of the loopback network instead of two hosts.
+ * Runs the commands of docs/deploy.md verbatim, one company after the other, with two loopback addresses instead of two
+ * hosts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -69,7 +69,7 @@ function run(
   return { ended, says, child };
 }
 
-test("the walk-through, word for word", async () => {
+test("the walk-through, verbatim", async () => {
   const bin = join(directory, "bin");
   mkdirSync(bin);
   writeFileSync(
@@ -148,6 +148,6 @@ test("the walk-through, word for word", async () => {
     "stopping",
     "stopped",
   ]);
-  // What the job may reveal is said in general words.
+  // The text on what a job may reveal is general.
   expect(output.replaceAll(/"reveals":\[[^\]]*\]/g, "")).not.toMatch(/c0\d\d\d|c1000|threshold/);
 });

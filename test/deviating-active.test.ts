@@ -1,7 +1,6 @@
 /**
- * An active party that deviates: it loses its connection, asks again in another way, parts nodes as it likes, or asks
- * too early, too late or twice. Passive parties here have real checkpoints on a real disk, and every attempt is a
- * restart.
+ * An active party that deviates: it reconnects and asks differently, splits nodes arbitrarily, or asks too early, too
+ * late or twice. Passive parties have checkpoints on disk, and every attempt is a restart.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -114,7 +113,7 @@ class Job {
 }
 
 describe("a round that is redone", () => {
-  test("gets the same bytes for the same question, whatever gradients come this time", async () => {
+  test("gets the same bytes for the same request, whatever gradients are sent this time", async () => {
     const job = new Job();
     const first = await job.growing();
     const ask = async (driver: Driver): Promise<string[]> =>
@@ -124,15 +123,15 @@ describe("a round that is redone", () => {
     const again = await job.growing(0, ones);
     expect(await ask(again), "after a restart").toEqual(before);
     const other = new Job();
-    expect(await ask(await other.growing(0)), "another job's are others").not.toEqual(before);
+    expect(await ask(await other.growing(0)), "other bytes in another job").not.toEqual(before);
   });
 
   test.each<[string, ReturnType<typeof childOf>]>([
-    ["other people in a node", childOf(firsts(5))],
-    ["other people in its sibling, asked from that end", childOf(firsts(5), 2, 1)],
+    ["other instances in a node", childOf(firsts(5))],
+    ["other instances in its sibling, which is asked for instead", childOf(firsts(5), 2, 1)],
     ["other numbers for a node's children", childOf(firsts(4), 3, 4)],
     ["another sibling", childOf(firsts(4), 1, 3)],
-    ["the children turned round", childOf(firsts(4), 2, 1)],
+    ["the children swapped", childOf(firsts(4), 2, 1)],
   ])("is refused %s, after a restart too", async (_name, question) => {
     const job = new Job();
     const first = await job.growing();
@@ -141,7 +140,7 @@ describe("a round that is redone", () => {
     await expectError(() => first.node(0, question), "PROTOCOL_STATE", /earlier children of node 0/);
     const again = await job.growing();
     await expectError(() => again.node(0, question), "PROTOCOL_STATE", /earlier children of node 0/);
-    // Nothing was changed by that, and the other end of the pair may be asked for.
+    // The refusals changed nothing, and the sibling may be asked for.
     expect(bytesOf(await again.node(0, childOf(firsts(4))))).toEqual(before);
     const rest = bitmapFrom(column.length, (i) => i >= 4);
     expect((await again.node(0, childOf(rest, 2, 1)))[0]).toMatchObject({ node: 2 });
@@ -166,7 +165,7 @@ describe("a round that is redone", () => {
     await (await job.growing(0, undefined, half)).root(0);
   });
 
-  test("is refused with another key, and set up in another way", async () => {
+  test("is refused with another key or another set-up", async () => {
     const job = new Job();
     await (await job.growing()).root(0);
     const again = await job.attempt();
@@ -185,7 +184,7 @@ describe("a round that is redone", () => {
     await again.gradients(0);
   });
 
-  test("is never an earlier one than the last that was begun", async () => {
+  test("is never earlier than the last round that was begun", async () => {
     const job = new Job();
     const first = await job.growing();
     await first.root(0);
@@ -204,15 +203,15 @@ describe("a round that is redone", () => {
     const rest = bitmapFrom(column.length, (i) => i >= 4);
     const left = await again.sums(await again.node(0, childOf(firsts(4))));
     const right = await again.sums(await again.node(0, childOf(rest, 2, 1)));
-    // Sums and noise add up, as if all three had been asked with one set of gradients: the second set is nowhere.
+    // Sums and noise add up as with one set of gradients: the second set was never used.
     const offered = Array.from(left.keys()).filter((i) => left[i] !== 0);
     expect(offered.length).toBeGreaterThan(2);
     for (const i of offered) expect(left[i] + right[i]).toBe(ofRoot[i]);
   });
 });
 
-describe("what is stored of a round", () => {
-  test("is there before it is told: what cannot be stored is not told, and not remembered", async () => {
+describe("the stored answers of a round", () => {
+  test("are written before they are sent: an answer that cannot be stored is neither sent nor remembered", async () => {
     const job = new Job();
     let isFull = false;
     job.storage = {
@@ -231,7 +230,7 @@ describe("what is stored of a round", () => {
     expect(job.stored).toEqual([join("0", "answers-0.jsonl")]);
   });
 
-  test("several nodes of one call, with the rest of an interrupted write between them: told again", async () => {
+  test("of several nodes of one call, with an interrupted write between them, are sent again", async () => {
     const job = new Job({ max_depth: 4 });
     const ask = async (driver: Driver): Promise<string[]> => {
       const nodes = [
@@ -258,7 +257,7 @@ describe("what is stored of a round", () => {
     await expectError(() => job.growing(), "CHECKPOINT", /is damaged/);
   });
 
-  test("goes when the next round begins, and with the job", async () => {
+  test("are deleted when the next round begins, and with the job", async () => {
     const job = new Job({ num_round: 2 });
     const driver = await job.growing();
     await driver.root(0);
@@ -273,7 +272,7 @@ describe("what is stored of a round", () => {
     expect(existsSync(join(job.folder, "round"))).toBe(false);
   });
 
-  test("is neither a key nor a threshold", async () => {
+  test("contain neither a key nor a threshold", async () => {
     const job = new Job();
     const driver = await job.growing();
     await driver.splits(0, 0, 3);
@@ -289,7 +288,7 @@ describe("what is stored of a round", () => {
 });
 
 describe("a node that this party has split", () => {
-  test("is parted by that split only, and the left child has the lower number, after a restart too", async () => {
+  test("is split in that way only, and the left child has the lower number, after a restart too", async () => {
     const job = new Job();
     const first = await job.growing();
     const left = await first.splits(0, 0, 3);
@@ -301,7 +300,7 @@ describe("a node that this party has split", () => {
     }
   });
 
-  test("cannot have been parted before, in this attempt or in another", async () => {
+  test("cannot have been split before, in this attempt or in another", async () => {
     const job = new Job();
     const first = await job.growing();
     await first.root(0);
@@ -312,7 +311,7 @@ describe("a node that this party has split", () => {
     expect(again.role.ownSplits).toEqual([]);
   });
 
-  test("was asked for first, or its sibling was", async () => {
+  test("must have been asked for, or its sibling", async () => {
     const driver = await new Job().growing();
     const split = (node: number) =>
       collect(
@@ -363,7 +362,7 @@ describe("a tree", () => {
     expect(c).toMatchObject({ status: "rejected", reason: { code: "PROTOCOL_STATE" } });
   });
 
-  test("ends after what is being answered of it, and nothing is answered from the next one's gradients", async () => {
+  test("ends after its pending answers, none of which uses the next tree's gradients", async () => {
     const driver = await new Job().growing(0, zeros);
     const answer = driver.node(0, childOf(firsts(4)));
     await new Promise((resolve) => setImmediate(resolve));
@@ -408,7 +407,7 @@ describe("masked predictions", () => {
   const open = (driver: Driver, startModel: boolean) =>
     driver.role.answers.maskOpen(create(ActiveMaskOpenSchema, { startModel, literals: [0], lengths: [1], runs: [1] }));
 
-  test("of test rows need these to be named", async () => {
+  test("of test rows need these to be fixed first", async () => {
     const driver = await masked();
     await driver.gradients(0);
     await driver.splits(0, 0, 3);
@@ -439,7 +438,7 @@ describe("predictions", () => {
     return driver;
   }
 
-  test("are of rows that were named once, in any batches, over restarts and after the end", async () => {
+  test("are of rows that were fixed once, in any batches, across restarts and after the end", async () => {
     const job = new Job();
     const driver = await trained(job);
     await expectError(() => ask(driver, 0, 1), "PROTOCOL_STATE", /nobody is named/);
@@ -473,7 +472,7 @@ describe("predictions", () => {
     await expectError(() => job.growing(1), "PROTOCOL_STATE", /training of this job is over/);
   });
 
-  test("are none of a job that ended without any, while a round is to be redone, or of anybody twice", async () => {
+  test("are refused if the job ended without any, while a round must be redone, and for repeated rows", async () => {
     const job = new Job();
     const driver = await trained(job);
     await expectError(() => driver.testRows(["id-1", "id-1"]), "PROTOCOL_STATE", /named twice/);
@@ -503,7 +502,7 @@ describe("predictions", () => {
   });
 });
 
-test("a job under the same id does not begin anew once its gradients have come", async () => {
+test("a job under the same id does not restart from the beginning once gradients have been received", async () => {
   const job = new Job();
   await job.growing();
   const options = { party: "shop", job: "j", folder: job.folder, storage: diskStorage };

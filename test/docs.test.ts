@@ -1,4 +1,4 @@
-/** Documents that must agree with the code, both ways; and that a reader finds, and reads to the end. */
+/** Documents agree with the code in both directions, and are linked and readable. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,7 @@ test("docs/errors.md lists exactly the codes that exist, with their meaning", ()
   expect(Object.fromEntries(rows.map(({ code, meaning }) => [code, meaning]))).toEqual(errorCodes);
 });
 
-test("every disclosure that the code declares stands in docs/leakage.md, under the party that learns it", () => {
+test("every disclosure that the code declares is in docs/leakage.md, under the party that learns it", () => {
   const page = read("docs/leakage.md").replace(/\s+/g, " ");
   const sections = {
     active: section(page, "What the active party learns"),
@@ -32,7 +32,7 @@ test("every disclosure that the code declares stands in docs/leakage.md, under t
   for (const { learner, what } of declared) expect(sections[learner], `${learner}: ${what}`).toContain(what);
 });
 
-test("every entry of the ledger stands in docs/leakage.md, in its words, under the party that learns it", () => {
+test("every entry of the ledger is in docs/leakage.md, with its text, under the party that learns it", () => {
   const page = read("docs/leakage.md").replace(/\s+/g, " ");
   const sections = {
     active: section(page, "What the active party learns"),
@@ -47,7 +47,7 @@ function section(page: string, title: string): string {
   return page.slice(start, page.indexOf("## ", start + 3) === -1 ? undefined : page.indexOf("## ", start + 3));
 }
 
-test("docs/protocol.md describes the version that the code speaks", () => {
+test("docs/protocol.md describes the wire version of the code", () => {
   expect(read("docs/protocol.md")).toMatch(new RegExp(`\\bVersion: ${protocolVersion}\\.`));
 });
 
@@ -100,7 +100,7 @@ const addressOf = (title: string): string =>
     .replaceAll(/[^\w\- ]/g, "")
     .replaceAll(" ", "-");
 
-test.each(pages)("links of %s lead somewhere", (page) => {
+test.each(pages)("links of %s resolve", (page) => {
   for (const { target, heading } of linksOf(page)) {
     expect(existsSync(join(root, target)), `${page} -> ${target}`).toBe(true);
     if (heading === undefined) continue;
@@ -116,7 +116,7 @@ test.each(pages)("files that %s names exist", (page) => {
   expect(named.filter((path) => !["", "src"].some((folder) => existsSync(join(root, folder, path))))).toEqual([]);
 });
 
-test("every page of docs/ has its place in the index", () => {
+test("every page of docs/ is in the index", () => {
   const listed = linksOf("docs/README.md").map(({ target }) => target);
   const others = pages.filter((page) => page.startsWith("docs") && page !== join("docs", "README.md"));
   expect(others.filter((page) => !listed.includes(page))).toEqual([]);
@@ -140,7 +140,7 @@ function paragraphsOf(page: string): string[] {
     .map((text) => text.replaceAll(/\s+/g, " ").trim());
 }
 
-test.each(pages.filter((page) => page !== "ARCHITECTURE.md"))("sentences of %s can be read aloud", (page) => {
+test.each(pages.filter((page) => page !== "ARCHITECTURE.md"))("sentences of %s are short", (page) => {
   const sentences = paragraphsOf(page).flatMap((text) => text.split(/(?<=[.!?:]) /));
   expect(sentences.filter((sentence) => sentence.split(" ").length > wordsMax)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
 
 const directory = scratchDirectory();
 
-test("estimate: traffic is predicted exactly enough, and nothing runs", async () => {
+test("estimate: predicted traffic is close to the measured one, and no job runs", async () => {
   const table = join(directory, "loans.csv");
   writeLoanTable(table, 400);
   const job = [

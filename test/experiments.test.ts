@@ -1,4 +1,4 @@
-/** What only experiments change reaches both parties, and none of it changes the model. */
+/** Options that only experiments set reach both parties, and do not change the model. */
 import { expect, test } from "vitest";
 import { generatedTable, benchJob } from "../lab/bench/training.ts";
 import { ablationVariants } from "../lab/bench/ablation.ts";

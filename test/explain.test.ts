@@ -1,6 +1,6 @@
 /**
- * `--explain-leakage` and `--dry-run` from the outside: said before anything happens, and held against what was counted
- * afterwards.
+ * `--explain-leakage` and `--dry-run` as a user calls them: the stated bounds are compared with the counts after the
+ * job.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ function bounds(leakage: Leakage, party: string, about: string): Map<string, num
   return new Map(learns.filter((one) => one.about === about).map(({ name, atMost }) => [name, atMost]));
 }
 
-test("train says first what it will reveal, trains, and reveals no more; a dry run reaches nobody", async () => {
+test("train states what it will reveal, and reveals no more; a dry run connects to no party", async () => {
   const bank = await foundCompany(root, "bank", people.slice(0, 100), [0, 1], true);
   const shop = await foundCompany(root, "shop", people.slice(20), [2, 3]);
   const party = await startParty(shop, [bank], {
@@ -85,9 +85,9 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
     expect(ledger?.[name], name).toBeGreaterThan(0);
     expect(said.get(name), name).toBeGreaterThanOrEqual(ledger?.[name] ?? Infinity);
   }
-  expect(said.get("encryptedGradients")).toBe(2 * (23 + 15)); // two shared rounds; of at most 75 people 30 % and 20 %
+  expect(said.get("encryptedGradients")).toBe(2 * (23 + 15)); // two shared rounds; 30 % and 20 % of 75 instances
 
-  // The passive party's log says it when the job begins, from its own columns.
+  // The passive party logs its own estimate when the job begins.
   const job = party.events.find((event) => event.type === "job");
   const sums = job?.disclosures?.find(({ name }) => name === "candidateSums")?.atMost ?? 0;
   expect(sums).toBeGreaterThanOrEqual(ledger?.candidateSums ?? Infinity);
@@ -101,7 +101,7 @@ test("train says first what it will reveal, trains, and reveals no more; a dry r
   expect(text).not.toContain("shop_2");
 });
 
-test("a passive party is told what its policy lets others have, and serves nobody in a dry run", async () => {
+test("a passive party prints what its policy allows, and serves no job in a dry run", async () => {
   const bank = await foundCompany(root, "saver", people.slice(0, 5), [0], true);
   const shop = await foundCompany(root, "grocer", people, [2, 3]);
   const party = await startParty(shop, [bank], {
@@ -139,7 +139,7 @@ test("a passive party is told what its policy lets others have, and serves nobod
   ]);
 });
 
-test("simulate knows every party's side, and refuses bad input in a dry run too", async () => {
+test("simulate states what every party learns, and refuses bad input in a dry run too", async () => {
   const table = join(root, "loans.csv");
   writeLoanTable(table, 80);
   const options = [
@@ -169,7 +169,7 @@ test("simulate knows every party's side, and refuses bad input in a dry run too"
   const { leakage, dryRun } = JSON.parse(stdout) as { leakage: Leakage; dryRun: boolean };
   expect(dryRun).toBe(true);
   expect(leakage.parties.map(({ party }) => party)).toEqual(["active", "passive-1", "passive-2"]);
-  // Trees, nodes, features, cuts: nothing is missing.
+  // The bound covers trees, nodes, features and cuts.
   expect(bounds(leakage, "active", "passive-1").get("candidateSums")).toBe(2 * 7 * 2 * 3);
   // 80 rows: a quarter tests, a fifth of the rest validates.
   expect(bounds(leakage, "passive-2", "active").get("encryptedGradients")).toBe(2 * 48);

@@ -28,8 +28,8 @@ function read(path: string): Map<string, Row> {
   );
 }
 
-/** What a shop was told of one model, by its name. */
-function toldOf({ folder }: Company, job: string): Map<string, Row> {
+/** The explanations that a shop received of one model, by its name. */
+function explainedValues({ folder }: Company, job: string): Map<string, Row> {
   const path = join(folder, "jobs", "spring", "contributions.csv");
   const [header, ...lines] = readFileSync(path, "utf8").trim().split("\n");
   const own = lines.filter((line) => line.split(",")[1] === job);
@@ -48,7 +48,7 @@ async function predict(world: TrainedWorld, kind: OutputKind, model = "spring"):
 
 const sum = (row: Row): number => Object.values(row).reduce((total, value) => total + value, 0);
 
-test("values sum up to margins, by file, command and HTTP; a party that wants its own gets them", async () => {
+test("values sum up to margins, by file, command and HTTP; a party that asks for its own receives them", async () => {
   const trained = await worlds.restarted(2, willing);
   const world = { ...trained, config: await configFor(trained, "spring", { tell_contributions: true }) };
   const margins = await predict(world, "margin");
@@ -57,13 +57,13 @@ test("values sum up to margins, by file, command and HTTP; a party that wants it
   for (const id of ids) expect(sum(values.get(id) ?? {})).toBeCloseTo(margins.get(id)?.margin ?? Number.NaN, 10);
 
   // The second shop has one column: its total is that column's value.
-  const [own, single] = world.shops.map((shop) => toldOf(shop, "spring"));
+  const [own, single] = world.shops.map((shop) => explainedValues(shop, "spring"));
   for (const id of ids) {
     expect(sum(own.get(id) ?? {})).toBeCloseTo(values.get(id)?.["party:shop0"] ?? Number.NaN, 12);
     expect(single.get(id)?.shop1_4).toBeCloseTo(values.get(id)?.["party:shop1"] ?? Number.NaN, 12);
   }
-  const told = world.parties[0].events.filter(({ type }) => type === "explained");
-  expect(told).toMatchObject([{ peer: "bank", job: "spring" }]);
+  const explained = world.parties[0].events.filter(({ type }) => type === "explained");
+  expect(explained).toMatchObject([{ peer: "bank", job: "spring" }]);
 
   const path = join(world.bank.folder, "by-command.csv");
   const options = ["-c", world.configPath, "--model", "spring", "--input", join(world.bank.folder, "rows.csv")];
@@ -110,7 +110,7 @@ test("values sum up to margins, by file, command and HTTP; a party that wants it
   expect((await post({ ids: [first], output: "shap" })).status).toBe(400);
 });
 
-test("a party can tell a refreshed model's values from those of the model before", async () => {
+test("a party can distinguish a refreshed model's values from those of the previous model", async () => {
   const trained = await worlds.restarted(1, willing);
   const world = { ...trained, config: await configFor(trained, "spring", { tell_contributions: true }) };
   const [shop] = world.shops;
@@ -123,26 +123,26 @@ test("a party can tell a refreshed model's values from those of the model before
   await writeActiveShare(join(jobs, "autumn", "share.json"), { ...share, job: "autumn", trees });
   for (const job of ["spring", "autumn"]) {
     const values = await predict(world, "contributions", job);
-    const told = toldOf(shop, job);
-    expect(told.size).toBe(ids.length);
+    const explained = explainedValues(shop, job);
+    expect(explained.size).toBe(ids.length);
     for (const id of ids)
-      expect(sum(told.get(id) ?? {})).toBeCloseTo(values.get(id)?.["party:shop0"] ?? Number.NaN, 12);
+      expect(sum(explained.get(id) ?? {})).toBeCloseTo(values.get(id)?.["party:shop0"] ?? Number.NaN, 12);
   }
   const [first] = ids;
-  expect(sum(toldOf(shop, "autumn").get(first) ?? {})).toBeCloseTo(
-    2 * sum(toldOf(shop, "spring").get(first) ?? {}),
+  expect(sum(explainedValues(shop, "autumn").get(first) ?? {})).toBeCloseTo(
+    2 * sum(explainedValues(shop, "spring").get(first) ?? {}),
     12,
   );
 });
 
-test("a party that does not allow it tells no tags; as one feature it needs to tell nothing", async () => {
+test("a party that does not allow it sends no tags; as one feature it sends nothing", async () => {
   const world = await worlds.restarted(2);
   await expectError(() => predict(world, "contributions"), "POLICY", /policy of shop\d does not allow explanations/);
   const margins = await predict(world, "margin");
   const values = await predict(world, "party_contributions");
   for (const id of ids) expect(sum(values.get(id) ?? {})).toBeCloseTo(margins.get(id)?.margin ?? Number.NaN, 10);
 
-  // Whose consent is missing is named, and another party's model stays unknown.
+  // The error names the party whose consent is missing; another party's model stays unknown.
   const listen = { host: "127.0.0.1", port: world.parties[0].port };
   await world.parties[0].stop();
   await startParty(world.shops[0], [world.bank], { ...willing, output: { directory: "elsewhere" }, listen });

@@ -1,6 +1,6 @@
 /**
  * Whole jobs under faults, simulated from seeds: every seed must end with the files of an undisturbed job, and over all
- * seeds every kind of trouble must have happened. A failing seed is printed with the command that replays it.
+ * seeds every kind of fault must have occurred. A failing seed is printed with the command that replays it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { crewFaultKinds, type FaultKind, faultKinds, FaultPlan } from "./world/faults/fault-plan.ts";
@@ -15,11 +15,11 @@ import { treesPerLayer } from "../src/protocol/job-parameters.ts";
 import { isCampaign, seedCount } from "./support/campaign.ts";
 import { watchRejections } from "./support/expect-error.ts";
 
-/** Even seeds take one scenario after the other, odd ones the plain one: by default every second scenario runs. */
+/** Even seeds iterate over the scenarios, odd ones take the plain one: by default every second scenario runs. */
 const seeds = Array.from({ length: seedCount({ test: 42, campaign: 200 }) }, (_, i) => i + 1).filter(
   (seed) => isCampaign || seed % 4 === 2 || seed < 4,
 );
-/** At a time: a job waits for threads now and then. */
+/** Seeds at a time: a job sometimes waits for threads. */
 const jobsAtOnce = 3;
 
 const rejections = watchRejections();
@@ -32,19 +32,19 @@ afterAll(async () => {
   await rejections.expectNone();
 });
 
-test(`${seeds.length} seeds: connections and processes are lost, and every job ends as if undisturbed`, async () => {
+test(`${seeds.length} seeds: connections and processes fail, and every job ends like an undisturbed one`, async () => {
   const expected = new Map<Scenario, SimulationResult>();
   for (const scenario of new Set(seeds.map((seed) => scenarios.of(seed))))
     expected.set(scenario, await simulateUndisturbed(scenario));
   for (const [scenario, { attempts, resumed, files }] of expected) {
     expect([attempts, resumed], scenario.name).toEqual([1, 0]);
-    // Passive parties win some of the splits: otherwise there is little to lose.
+    // Passive parties must win some splits, or little was tested.
     for (const party of ["shop", "telecom"])
       expect(files.get(`${party}/share.json`), scenario.name).toMatch(/"tree":[\s\S]*"tree":/);
   }
   expect(
     [...expected.keys()].some(({ startTrees }) => startTrees > 0),
-    "some job goes on from an earlier model",
+    "some job is a warm start",
   ).toBe(true);
   for (const [scenario, { files }] of expected) {
     const { num_round, early_stopping_rounds } = scenario.active.job.training;
@@ -87,21 +87,18 @@ test(`${seeds.length} seeds: connections and processes are lost, and every job e
 test.each([
   ["plain", 4],
   ["hidden members, interactions", 1],
-])(
-  "%s: parties with workers, which break with their engines too, store what they store without",
-  async (name, seed) => {
-    const alone = scenarios.all.find((scenario) => scenario.name === name) as Scenario;
-    const withCrew = { ...alone, crewRows: 50 };
-    const { files } = await simulateUndisturbed(alone);
-    const undisturbed = await simulateUndisturbed(withCrew);
-    expect(undisturbed.files).toEqual(files);
-    const result = await simulateFaults(withCrew, seed, undisturbed);
-    expect(result.files).toEqual(files);
-    expect(crewFaultKinds.some((kind) => result.faults[kind] > 0)).toBe(true);
-  },
-);
+])("%s: parties whose workers and engines fail too store the same files as without workers", async (name, seed) => {
+  const alone = scenarios.all.find((scenario) => scenario.name === name) as Scenario;
+  const withCrew = { ...alone, crewRows: 50 };
+  const { files } = await simulateUndisturbed(alone);
+  const undisturbed = await simulateUndisturbed(withCrew);
+  expect(undisturbed.files).toEqual(files);
+  const result = await simulateFaults(withCrew, seed, undisturbed);
+  expect(result.files).toEqual(files);
+  expect(crewFaultKinds.some((kind) => result.faults[kind] > 0)).toBe(true);
+});
 
-test("a seed's faults are the same in every run, at every place, and another seed's are others", () => {
+test("a seed's faults are the same in every run and at every place, and differ from another seed's", () => {
   const places = Array.from({ length: 200 }, (_, i) => ["shop", i % 7, "splits", i]);
   const drawn = (seed: number): number[] => places.map((place) => new FaultPlan(seed, 1).draw(...place));
   expect(drawn(4711)).toEqual(drawn(4711));

@@ -1,4 +1,4 @@
-/** A short draw of `npm run fuzz`, which takes as many mutants as you ask for and finds hangs and crashes as well. */
+/** A short run of `npm run fuzz`, which takes any number of mutants and also finds hangs and crashes. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { fuzz } from "./support/fuzz/fuzz-run.ts";
 import { mutated } from "./support/fuzz/mutate.ts";
 
 const folder = scratchDirectory();
-/** Threads and charts take their time. */
+/** Starting threads and drawing charts is slow. */
 const few = new Set(["parquet", "events", "transcript"]);
 
 test.each(formats.map(({ name, prepare }) => ({ name, prepare })))("$name", async ({ name, prepare }) => {
@@ -24,7 +24,7 @@ test.each(formats.map(({ name, prepare }) => ({ name, prepare })))("$name", asyn
   expect(read + refused).toBe(count);
 });
 
-test("the same seed makes the same mutant, another one another", () => {
+test("the same seed makes the same mutant, another seed a different one", () => {
   const corpus = [Buffer.from("id,x\n1,2\n".repeat(9))];
   const drawn = (): string[] =>
     Array.from({ length: 40 }, (_, i) => Buffer.from(mutated(corpus, new SeededRandom(`a:${i}`))).toString("latin1"));
@@ -32,7 +32,7 @@ test("the same seed makes the same mutant, another one another", () => {
   expect(new Set(drawn()).size).toBeGreaterThan(30);
 });
 
-test("a raw exception, a bug of ours and a refusal without the file's name are wrong outcomes", async () => {
+test("a raw exception, an internal error and a refusal without the file's name are wrong outcomes", async () => {
   const errors = [
     new TypeError("raw"),
     new TandemError("INTERNAL", "a.csv: a bug"),

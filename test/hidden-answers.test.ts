@@ -1,5 +1,5 @@
 /**
- * A passive party that deviates where members are hidden: false hints and answers are refused with a code that names
+ * A passive party that deviates where members are hidden: false hints and answers are refused with an error that names
  * the party, or change nothing.
  */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -71,7 +71,7 @@ const jobWith = (changes: Changes): TestJob => {
   return { ...job, connect: deviating(changes) };
 };
 
-/** Adds to one word, of so many bytes, what is given in units of the word's highest bit. */
+/** Adds an amount, in units of the word's highest bit, to one word of `bytes` bytes. */
 function shifted(words: Uint8Array, index: number, top: number): Uint8Array {
   const changed = words.slice();
   changed[(index + 1) * wordBytes - 1] ^= top;
@@ -102,13 +102,13 @@ test.each<[string, Changes, ErrorCode, RegExp]>([
     /not consecutive/,
   ],
   [
-    "hints that begin elsewhere",
+    "hints with a wrong first candidate",
     { hints: (hint) => [{ ...hint, firstCandidate: 1 }] },
     "PROTOCOL_STATE",
     /not consecutive at candidate 0/,
   ],
   ["hints that are cut off", hintWords((words) => words.subarray(1)), "PROTOCOL_STATE", /not consecutive/],
-  ["a hint too few", hintWords((words) => words.subarray(degree * wordBytes)), "PROTOCOL_STATE", /fewer candidates/],
+  ["one hint missing", hintWords((words) => words.subarray(degree * wordBytes)), "PROTOCOL_STATE", /fewer candidates/],
   ["hints without words", hintWords(() => new Uint8Array(0)), "PROTOCOL_STATE", /not consecutive/],
   ["hints twice", { hints: (hint) => [hint, hint] }, "PROTOCOL_STATE", /not consecutive/],
   ["no hints", { hints: () => [] }, "PROTOCOL_STATE", /fewer candidates/],
@@ -126,7 +126,7 @@ test.each<[string, Changes, ErrorCode, RegExp]>([
   ],
   ["words of another length", { sums: ({ words }) => ({ words: words.subarray(1) }) }, "PROTOCOL_STATE", /length/],
   [
-    "a word too many",
+    "an extra word",
     { sums: ({ words }) => ({ words: Buffer.concat([words, words.subarray(0, wordBytes)]) }) },
     "PROTOCOL_STATE",
     /length/,
@@ -147,7 +147,7 @@ test.each<[string, Changes, ErrorCode, RegExp]>([
   ["a bitmap of another length", { sums: () => ({ answered: new Uint8Array(5) }) }, "PROTOCOL_STATE", /./],
   ["a bitmap of too few", { sums: () => ({ answered: Uint8Array.of(1) }) }, "PROTOCOL_STATE", /./],
   [
-    "counts, which nobody can know",
+    "counts, which a party cannot know here",
     { answer: ({ counts }) => ({ counts: counts.map(() => 1) }) },
     "PROTOCOL_STATE",
     /counts/,
@@ -155,32 +155,32 @@ test.each<[string, Changes, ErrorCode, RegExp]>([
   ["a giant count", { answer: ({ counts }) => ({ counts: counts.map(() => 2 ** 32 - 1) }) }, "PROTOCOL_STATE", /./],
   ["fewer candidates", { answer: ({ counts }) => ({ counts: counts.slice(1) }) }, "PROTOCOL_STATE", /./],
   [
-    "withheld candidates, answered all the same",
+    "suppressed candidates that are answered",
     { answer: ({ counts }) => ({ withheld: bitmapFrom(counts.length, (i) => i === 0) }) },
     "PROTOCOL_STATE",
     /./,
   ],
   ["another node", { answer: ({ node }) => ({ node: node + 1 }) }, "PROTOCOL_STATE", /not asked for/],
   [
-    "bytes that are no answer",
+    "bytes that are not an answer",
     { answer: () => ({ scheme: Uint8Array.of(255, 255, 1) }) },
     "PROTOCOL_STATE",
     /no LatticeSums/,
   ],
   [
-    "a person on the other side",
+    "an instance on the other side",
     { split: ({ leftMembers }) => ({ leftMembers: leftMembers.map((byte, i) => (i === 0 ? byte ^ 1 : byte)) }) },
     "PROTOCOL_STATE",
     /add up/,
   ],
   [
-    "everybody on one side",
+    "all instances on one side",
     { split: ({ leftMembers }) => ({ leftMembers: leftMembers.map((_, i) => (i === 7 ? 15 : 255)) }) },
     "PROTOCOL_STATE",
     /add up/,
   ],
   [
-    "a bitmap of the node's people only",
+    "a bitmap of the node's instances only",
     { split: ({ leftMembers }) => ({ leftMembers: leftMembers.subarray(1) }) },
     "PROTOCOL_STATE",
     /./,
@@ -190,7 +190,7 @@ test.each<[string, Changes, ErrorCode, RegExp]>([
   expect(error.message).toContain("passive-1");
 });
 
-describe("what is too little to see", () => {
+describe("deviations too small to detect", () => {
   test("the lowest bits of hints and words are noise: the model is the same", async () => {
     const low = (words: Uint8Array): Uint8Array => words.map((byte, i) => (i % wordBytes === 0 ? byte ^ 1 : byte));
     const job = jobWith({ ...hintWords(low), sums: ({ words }) => ({ words: low(words) }) });
@@ -198,7 +198,7 @@ describe("what is too little to see", () => {
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
   });
 
-  test("sums that are off by a little within what people can have are seen when they win", async () => {
+  test("slightly false sums within the possible range are detected when they win", async () => {
     let lies = 0;
     // t = 2 (60 x 2^24) + 1, so a step of the 21st bit from above is some thousand of the grid.
     const shift = ({ words }: LatticeSums): Partial<LatticeSums> => {

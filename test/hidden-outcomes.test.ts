@@ -1,6 +1,6 @@
 /**
- * Split outcomes by oblivious transfer, in whole jobs: what is refused, what both sides sign, and what a passive party
- * that spoils an outcome sees of it.
+ * Split outcomes by oblivious transfer, in whole jobs: refusals, the digests that both parties sign, and what a passive
+ * party learns from a corrupted outcome.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ import { randomTable } from "./support/tables.ts";
 
 const people = 40;
 const key = await generateKey({ bits: 256, insecure: true });
-/** The passive party wins every split: nobody else has a column. */
+/** The passive party wins every split: no other party has a column. */
 const job: TestJob = {
   table: randomTable("hidden", { rows: people, features: [0, 2] }),
   training: { num_round: 1, max_depth: 2 },
@@ -47,7 +47,7 @@ function between(hiddenSplits: (peer: PassivePeer, ...call: Parameters<HiddenSpl
   };
 }
 
-/** It flips one person's masked bit at one node. */
+/** Flips one instance's masked bit at one node. */
 function spoiling(node: number, person: number) {
   return between(async function* (peer, ...call): AsyncGenerator<PassiveSplit> {
     for await (const split of peer.hiddenSplits(...call)) {
@@ -61,7 +61,7 @@ function spoiling(node: number, person: number) {
   });
 }
 
-/** Who is left of the root, as the active party has learnt it. */
+/** The instances left of the root, as the active party received them. */
 async function honest(): Promise<{ readonly outcome: TestOutcome; readonly isLeft: (person: number) => boolean }> {
   let left = new Uint8Array(0);
   const outcome = await trainFederated({
@@ -75,12 +75,12 @@ async function honest(): Promise<{ readonly outcome: TestOutcome; readonly isLef
   return { outcome, isLeft: (person) => isSet(left, person) };
 }
 
-test("a spoilt side ends the job if its person is in the node, and is not noticed otherwise", async () => {
+test("a corrupted outcome ends the job if its instance is in the node, and is not noticed otherwise", async () => {
   const { outcome, isLeft } = await honest();
   const child = outcome.model.trees[0][1];
   expect(child.kind).toBe("split");
-  const everybody = Array.from({ length: people }, (_, i) => i);
-  const [inside, outside] = [everybody.find(isLeft) ?? -1, everybody.find((person) => !isLeft(person)) ?? -1];
+  const instances = Array.from({ length: people }, (_, i) => i);
+  const [inside, outside] = [instances.find(isLeft) ?? -1, instances.find((person) => !isLeft(person)) ?? -1];
   const unnoticed = await trainFederated({ ...job, connect: spoiling(1, outside) });
   expect(firstDifference(unnoticed.model, outcome.model)).toBeNull();
   const error = await expectError(
@@ -88,7 +88,7 @@ test("a spoilt side ends the job if its person is in the node, and is not notice
     "PROTOCOL_STATE",
     /passive-1 .*do not add up/,
   );
-  expect(error.message, "which node it was is not said").not.toMatch(/node|\d{2}/);
+  expect(error.message, "the error does not name the node").not.toMatch(/node|\d{2}/);
 });
 
 test("a new attempt has new keys, and gets the same splits once more", async () => {
@@ -116,7 +116,7 @@ test("a new attempt has new keys, and gets the same splits once more", async () 
   expect(keys.size, "a key and sums, in each attempt others").toBe(4);
 });
 
-test("both ends sign the same digests, of the choices too", async () => {
+test("both parties sign the same digests, including those of the choices", async () => {
   const closed: ClosedTree[] = [];
   const introduction = { commitment: new Uint8Array(32), certificate: new Uint8Array(1) };
   const opened = () => {
@@ -136,7 +136,7 @@ test("both ends sign the same digests, of the choices too", async () => {
   for (const kind of ["decision", "outcome", "choices"] as const) expect(kinds).toContain(kind);
 });
 
-test("what does not belong to a job with hidden outcomes is refused, and the job goes on", async () => {
+test("calls that do not belong to a job with hidden outcomes are refused, and the job continues", async () => {
   const refused: string[] = [];
   const attempt = async (call: () => AsyncIterable<unknown> | Promise<unknown>): Promise<void> => {
     const { message } = await expectError(async () => {
@@ -184,7 +184,7 @@ test("what does not belong to a job with hidden outcomes is refused, and the job
   ]);
 });
 
-test("where a scheme tells members the setting does nothing, and there are no keys for hidden outcomes", async () => {
+test("with a scheme that sends members the setting has no effect, and no oblivious transfer keys exist", async () => {
   const refusals: unknown[] = [];
   const { scheme: _, ...others } = job;
   await trainFederated({

@@ -1,6 +1,5 @@
 /**
- * Where members are hidden: what a passive party answers and refuses, and that no job tells more than was said before
- * it.
+ * Where members are hidden: what a passive party answers and refuses, and that no job reveals more than was estimated.
  */
 import { membershipFacts } from "../src/base/membership.ts";
 import { beforeAll, expect, test } from "vitest";
@@ -37,7 +36,7 @@ const job = (more: Partial<TestJob> = {}): TestJob => ({
 
 type Nodes = Parameters<PassivePeer["histograms"]>[0];
 
-/** Changes what is asked at one call, counted from the first. */
+/** Changes the request of one call, counted from the first. */
 function asking(change: (nodes: Nodes) => Nodes, at: number): NonNullable<TestJob["connect"]> {
   return (name, service) => {
     const peer = connectInMemory(name, service);
@@ -54,7 +53,7 @@ function asking(change: (nodes: Nodes) => Nodes, at: number): NonNullable<TestJo
   };
 }
 
-/** What the honest half asked for. */
+/** The honest requests. */
 async function* ofRoot(answers: ReturnType<PassivePeer["histograms"]>): ReturnType<PassivePeer["histograms"]> {
   for await (const answer of answers) if (answer.node === 0) yield answer;
 }
@@ -66,7 +65,7 @@ async function* twice(nodes: Nodes): Nodes {
   yield* all;
 }
 
-/** The same questions under numbers that the tree may have, but not so many. */
+/** The same requests under valid node numbers, but more of them than a tree can have. */
 async function* more(nodes: Nodes): Nodes {
   const all = [];
   for await (const node of nodes) all.push(node);
@@ -90,7 +89,7 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
   ["columns drawn per tree", { colsample_bytree: 0.5, num_round: 5 }],
   ["columns drawn per node", { colsample_bynode: 0.5 }],
   ["a sample of rows", { subsample: 0.5 }],
-])("a job tells no more than was said before it: %s", async (_name, changes) => {
+])("a job reveals no more than was estimated before it: %s", async (_name, changes) => {
   const seen: Observation[] = [];
   const look = { observed: (_peer: string, observation: Observation) => void seen.push(observation) };
   const {
@@ -137,8 +136,8 @@ test.each<[string, NonNullable<TestJob["training"]>]>([
     // The table counts features there.
     if (count > 0 && name !== "candidates")
       expect(said.has(name) && (said.get(name) ?? Infinity), name).toBeGreaterThanOrEqual(count);
-  const told: LedgerName[] = ["candidateSums", "candidateLinks", "splitOutcomes", "encryptedGradients", "wins"];
-  for (const name of told) expect(passive.ledger[name], name).toBeGreaterThan(0);
+  const counted: LedgerName[] = ["candidateSums", "candidateLinks", "splitOutcomes", "encryptedGradients", "wins"];
+  for (const name of counted) expect(passive.ledger[name], name).toBeGreaterThan(0);
   expect(passive.ledger.drawnTogether > 0).toBe(columnsAreSampled);
   const asked = seen.filter(({ kind }) => kind === "encrypted node").length;
   expect(asked).toBeLessThanOrEqual(said.get("nodesAsked") ?? 0);

@@ -1,4 +1,4 @@
-/** What the parties of a job that hides members keep of it: audits, reports and pages say no more than was told. */
+/** Records of a job that hides members: audits, reports and pages contain no more than was revealed. */
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { auditJob } from "../src/simulate/audit/audit-job.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await simulate({ ...options, keep: { directory: root, job: "kept" } });
 });
 
-test("a passive party is told what won splits tell of everybody, and that sums were not tried", async () => {
+test("a passive party's audit covers the outcomes of all instances, and says that sums were not tried", async () => {
   const { result } = await auditJob(folderOf("passive-1"), clock);
   const [party] = result.parties;
   expect(party).toMatchObject({ wrong: 0, triesSums: false, trees: 4, membership: { outcomesCover: "all instances" } });
@@ -53,7 +53,7 @@ test("a passive party is told what won splits tell of everybody, and that sums w
   expect(report).toMatch(/lattice +scheme; node membership is hidden/);
 });
 
-test("the active party is told that nobody could rank its people by their nodes", async () => {
+test("the active party's audit says that its instances could not be ranked by their nodes", async () => {
   const { result } = await auditJob(folderOf("active"), clock);
   expect(result.labels).toEqual([{ party: "passive-1", membersAreSent: false, guess: null }]);
   expect(auditText(result)).toContain("it is not told who is in a node");
@@ -63,7 +63,7 @@ test("the active party is told that nobody could rank its people by their nodes"
   expect(report).not.toMatch(/Paillier|private key|guard bits|batching|rank people by their risk/);
 });
 
-test("an audit of a table says from one training what either scheme would tell", async () => {
+test("an audit of a table reports from one training what either scheme would reveal", async () => {
   const audit = { seconds: 2, whatIf: false, onProgress: () => {} };
   const [ofPaillier, ofLattice] = await Promise.all(
     ["paillier", "lattice"].map((scheme) => auditSimulation({ ...options, job: { ...options.job, scheme } }, audit)),
@@ -75,7 +75,7 @@ test("an audit of a table says from one training what either scheme would tell",
   expect(ofLattice.schemes?.map(({ scheme }) => scheme)).toEqual(["lattice", "paillier"]);
   const [told, hidden] = ofPaillier.schemes ?? [];
   const [ofJob, other] = ofLattice.schemes ?? [];
-  // The same model, and the same told of it, whichever scheme it is looked at from.
+  // The same model and the same figures, whichever scheme is configured.
   expect([ofJob.toldBits.outcomes, other.toldBits.outcomes]).toEqual([
     hidden.toldBits.outcomes,
     told.toldBits.outcomes,

@@ -1,6 +1,6 @@
 /**
- * Passive parties that deviate: what stands between the active party and an honest one changes what passes. Random bits
- * beside sums are the honest party's own: what these change, they change before those are added.
+ * Passive parties that deviate: messages of an honest party are changed on their way. The random bits next to sums are
+ * the honest party's own: sums are changed before they are added.
  */
 import { power, readInteger, writeInteger } from "../../src/crypto/integers.ts";
 import type { PublicKey } from "../../src/crypto/paillier/keys.ts";
@@ -16,12 +16,12 @@ import type { PassiveHistograms, PassiveSplit } from "../../src/wire/generated/t
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { decodeMessage, encodeMessage } from "../../src/wire/scheme-message.ts";
 
-/** What a party was told of its splits: per message and node what was named. */
-export type ToldNames = { readonly node: number; readonly position: number | null }[];
+/** The winning candidate of each node that a party was sent. */
+export type NamedWinners = { readonly node: number; readonly position: number | null }[];
 
-/** @param told takes what is named */
+/** @param winners the winners that the party is sent are appended here */
 export function cheating(
-  told: ToldNames,
+  winners: NamedWinners,
   change: {
     readonly sums?: (answer: PassiveHistograms) => PassiveHistograms;
     readonly split?: (split: PassiveSplit) => PassiveSplit;
@@ -36,19 +36,19 @@ export function cheating(
       histograms: (nodes, options) => mapped(peer.histograms(nodes, options), sums),
       splits: (request, options) => {
         for (const { node = 0, named } of request.decisions ?? [])
-          told.push({ node, position: named?.case === "candidate" ? (named.value ?? null) : null });
+          winners.push({ node, position: named?.case === "candidate" ? (named.value ?? null) : null });
         return mapped(peer.splits(request, options), split);
       },
     };
   };
 }
 
-/** Each count so many times; its sums are made by MultiplyingPassive. */
+/** Multiplies each count; MultiplyingPassive multiplies the sums. */
 export function multipliedCounts(times: number): (answer: PassiveHistograms) => PassiveHistograms {
   return (answer) => ({ ...answer, counts: answer.counts.map((count) => count * times) });
 }
 
-/** Each sum so many times, as if so many had the gradient of each: it takes the gradients so many times. */
+/** Multiplies each sum, as if `times` instances had each gradient, by multiplying the encrypted gradients. */
 export class MultiplyingPassive extends PaillierPassive {
   readonly #key: PublicKey;
   readonly #times: bigint;
@@ -69,7 +69,7 @@ export class MultiplyingPassive extends PaillierPassive {
   }
 }
 
-/** Sums every candidate, also those that it should withhold, and adds no noise to these. */
+/** Sums every candidate, also those that it should suppress, and adds no noise to these. */
 export class OfferingPassive extends PaillierPassive {
   constructor(kernel: Kernel) {
     super(kernel, 1);
