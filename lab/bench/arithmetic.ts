@@ -1,6 +1,6 @@
 /**
  * The arithmetic's figures: encryption, products, decryption, histograms, packing and threads, each against its
- * yardstick.
+ * baseline.
  */
 import { SeededRandom } from "../../src/base/random.ts";
 import {
@@ -15,7 +15,7 @@ import { type HistogramRequest } from "../../src/crypto/paillier/kernel.ts";
 import { loadNativeKernel } from "../../src/crypto/paillier/native-kernel.ts";
 import type { ResidentVector } from "../../src/crypto/paillier/vectors.ts";
 import { type Contender, interleave, type Timing } from "./measure.ts";
-import { opensslPower, randomOdd } from "./yardstick.ts";
+import { opensslPower, randomOdd } from "./baseline.ts";
 
 /** A figure of the bench: a number with a name, a bar where there is one, and what it was made from. */
 export interface Figure {

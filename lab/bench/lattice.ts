@@ -39,7 +39,7 @@ export async function benchLattice(bench: TrainingBench, onFigure: (figure: Figu
     bench.onProgress(`lattice: ${job.trees} trees of ${job.table.active.columns[0].length} rows`);
     for (const figure of await againstLocal(job, python)) onFigure(figure);
   }
-  bench.onProgress("lattice: Paillier beside it");
+  bench.onProgress("lattice: Paillier for comparison");
   onFigure(await againstPaillier(small, bench.quick ? 1 : 3));
   bench.onProgress("lattice: CPU of all parties");
   onFigure(await againstHistograms(small));
@@ -77,7 +77,7 @@ async function againstLocal(
   ];
 }
 
-/** Both schemes by turns, on the first job. */
+/** Both schemes interleaved, on the first job. */
 async function againstPaillier(table: Columns, repeats: number): Promise<Figure> {
   const [slow, fast]: [number[], number[]] = [[], []];
   for (let repeat = 0; repeat < repeats; repeat++) {

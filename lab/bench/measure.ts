@@ -1,6 +1,6 @@
 /**
  * Interleaved measurement. The machine is shared and its speed drifts, so what is compared runs in turns within one
- * run, and a figure is a ratio of minima; medians are reported beside them.
+ * run, and a figure is a ratio of minima; medians are reported with them.
  */
 
 /** One thing to time: runs `units` units of work and returns something that depends on it. */

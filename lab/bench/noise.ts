@@ -1,6 +1,6 @@
 /**
- * What noise in answers costs: the CPU time of all parties per tree with it over that without, by turns. The trees are
- * not the same ones, but as many and as deep.
+ * The cost of noise in answers: the CPU time of all parties per tree with noise over that without, interleaved. The
+ * trees are not the same ones, but as many and as deep.
  */
 import type { Figure } from "./arithmetic.ts";
 import { benchJob, type Columns, span, type TrainingBench } from "./training.ts";

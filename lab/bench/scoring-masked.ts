@@ -1,7 +1,7 @@
 /**
  * What masked scoring costs: the same people scored with the same trees, with outcomes and without. A bank and one shop
  * as processes of their own over mutual TLS on loopback. In batches the bank is this process; one person at a time
- * comes over HTTP, to one server of each kind by turns.
+ * comes over HTTP, to one server of each kind, interleaved.
  */
 import { join } from "node:path";
 import { TandemError } from "../../src/base/error.ts";

@@ -1,6 +1,6 @@
 /**
  * The load test of `tandem serve`: a bank and two shops as processes of their own over mutual TLS on loopback, a model
- * that they have trained together, and HTTP clients in front of it. Every request asks about one person, by row, and
+ * that they have trained together, and HTTP clients in front of it. Every request is about one row, and
  * every answer is checked. The key has no part in scoring, so a short one trains the model.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -119,7 +119,7 @@ async function batches(load: HttpLoad): Promise<{ ids: number; count: number }> 
   return { ids: value("tandem_batch_ids_sum"), count: value("tandem_batch_ids_count") };
 }
 
-/** Folders, certificates and tables; @returns the bodies of requests about everybody, and the parties' fingerprints */
+/** Folders, certificates and tables; @returns the bodies of requests about all rows, and the parties' fingerprints */
 export async function foundParties(
   root: string,
   shops: readonly string[],

@@ -6,7 +6,7 @@ import { SeededRandom } from "../../src/base/random.ts";
 import { readCsvTable } from "../../src/data/csv-table.ts";
 import type { Figure } from "./arithmetic.ts";
 import { interleave } from "./measure.ts";
-import { opensslPower, randomOdd } from "./yardstick.ts";
+import { opensslPower, randomOdd } from "./baseline.ts";
 import {
   type FederationJob,
   type FederationResult,
@@ -58,7 +58,7 @@ export async function benchTraining(bench: TrainingBench, onFigure: (figure: Fig
 async function perInstance(table: Columns, bits: number, trees: number): Promise<Figure[]> {
   const rows = table.active.columns[0].length;
   const modulus = randomOdd(bits);
-  const yardstick = async (): Promise<number> => {
+  const baseline = async (): Promise<number> => {
     const power = opensslPower(modulus * modulus, modulus);
     const timings = await interleave(
       [{ name: "textbook", units: 8, run: () => Array.from({ length: 8 }, power).length }],
@@ -67,9 +67,9 @@ async function perInstance(table: Columns, bits: number, trees: number): Promise
     );
     return timings.get("textbook")?.min ?? Number.NaN;
   };
-  const before = await yardstick();
+  const before = await baseline();
   const result = await runFederation(benchJob(table, bits, trees));
-  const textbook = Math.min(before, await yardstick());
+  const textbook = Math.min(before, await baseline());
   const cpuSeconds = result.passives.reduce((sum, passive) => sum + passive.cpuSeconds, result.active.cpuSeconds);
   const perTree = cpuSeconds / trees / rows;
   const blocks = [result.active, ...result.passives].map(({ eventLoopMaxBlockMs }) => eventLoopMaxBlockMs);

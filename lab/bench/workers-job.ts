@@ -111,7 +111,7 @@ export class SummedTrees {
     return new SummedTrees(job, evaluator, new GradientBlocks(blocks, evaluator, 1));
   }
 
-  /** @returns a digest of all sums: the same whoever makes them */
+  /** @returns a digest of all sums: independent of which worker computes them */
   async tree(): Promise<string> {
     await this.load();
     const digest = createHash("sha256");
@@ -134,7 +134,7 @@ export class SummedTrees {
     await this.#gradients.loaded();
   }
 
-  /** Everybody's answer about the root. */
+  /** The answers of all blocks about the root. */
   async root(): Promise<void> {
     this.#evaluator.free(await this.#gradients.sums(this.#tasks[0]));
   }

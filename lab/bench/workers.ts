@@ -41,7 +41,7 @@ export async function benchWorkers(bench: WorkersBench, onFigure: (figure: Figur
     const two = new BenchCrew(join(root, "two"), { ...common, workers: 2, threads: 1, blocks: 2 });
     crews.push(one, two);
     for (const crew of crews) await crew.open();
-    bench.onProgress("workers: time per tree, by turns");
+    bench.onProgress("workers: time per tree, interleaved");
     for (const figure of await times(job, one, two, bench)) onFigure(figure);
     onFigure(await bytesPerRow(job, two));
     bench.onProgress("workers: one is killed");

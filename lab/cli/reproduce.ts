@@ -1,4 +1,4 @@
-/** `tandem reproduce`: the paper's section IV on our system, its numbers beside ours. */
+/** `tandem reproduce`: the paper's section IV on our system, compared with its numbers. */
 import { Argument, Command } from "commander";
 import { TandemError } from "../../src/base/error.ts";
 import { type ExperimentName, experimentNames } from "../reproduce/experiment-names.ts";
@@ -27,7 +27,7 @@ interface ReproduceFlags {
 
 export function reproduceCommand(): Command {
   const command = new Command("reproduce")
-    .description("run the paper's experiments, and report the paper's numbers beside ours")
+    .description("run the paper's experiments, and compare the paper's numbers with ours")
     .addArgument(new Argument("<experiment>", "which one").choices([...experimentNames, "all"]))
     .addOption(schemeOption().hideHelp())
     .option("--data <folder>", "the folder with UCI_Credit_Card.csv and cs-training.csv, or both as .csv.gz")
@@ -51,7 +51,7 @@ async function runReproduce(experiment: ExperimentName | "all", flags: Reproduce
     throw new TandemError(
       "USAGE",
       "the paper's experiments are about Paillier: its keys, its batching, its overflows. " +
-        "'tandem bench --only lattice' sets the other scheme beside it",
+        "'tandem bench --only lattice' compares the other scheme",
     );
   }
   if (flags.data === undefined && flags.synthetic !== true) {

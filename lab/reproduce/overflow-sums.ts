@@ -90,8 +90,8 @@ export function overflowRows(
 }
 
 /**
- * One by one at first, where the paper's example fails; then by powers of two. Never everybody, which would be the same
- * sum in every draw.
+ * One by one at first, where the paper's example fails; then by powers of two. Never all instances, which would be the
+ * same sum in every draw.
  */
 function growingCounts(instanceCount: number): number[] {
   const counts = [1, 2, 3, 4, 5, 6, 7, 8, 12];

@@ -25,7 +25,7 @@ describe("sums of gradients", () => {
     for (const { failures } of rows) expect(failures.Proposed).toEqual({ raised: 0, wrong: 0 });
   });
 
-  it("of positive numbers only: nobody fails", () => {
+  it("of positive numbers only: no encoding fails", () => {
     for (const { failures } of overflowRows(gradientsOf(Array.from({ length: 40 }, () => 0.5)), credit, 2, 7)) {
       for (const name of encodings) expect(failures[name]).toEqual({ raised: 0, wrong: 0 });
     }

@@ -1,4 +1,4 @@
-/** The paper's numbers, compared with its own source where that lies beside the project. */
+/** The paper's numbers, compared with its own source if that is next to the project. */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";

@@ -33,7 +33,7 @@ describe("errors of sums", () => {
     expect(rows[1].bound).toBeCloseTo(rows[0].bound / 16);
   });
 
-  it("reach the bound where everybody errs the same way", () => {
+  it("reach the bound if all values are rounded the same way", () => {
     // Just below the middle between two steps.
     const half = Float64Array.from({ length: count }, () => -10 + 0.4999 * 2 ** -10 + 2);
     const { error, bound } = sumErrors(

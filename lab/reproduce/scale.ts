@@ -37,7 +37,7 @@ export interface Scale {
 const paperKeys = paperTables.keys.map(({ at }) => at);
 const paperSamples = paperTables.samples.map(({ at }) => at);
 const paperRounds = paperTables.rounds.map(({ at }) => at);
-/** The paper stops at 1024 bits; nobody should. */
+/** The paper stops at 1024 bits, which is insecure. */
 const longerKeys: readonly Point[] = [2048, 3072].map((ours) => ({ paper: null, ours }));
 
 function points(values: readonly number[], fraction: number): Point[] {

@@ -152,7 +152,7 @@ describe("a report", () => {
     expect(read("report-claims.md")).toContain("| time per tree |");
   });
 
-  it("is a page whose figures lie beside it", async () => {
+  it("is a page with figures in separate files", async () => {
     const page = readFileSync(await writeResultsPage(reproduction, folder), "utf8");
     for (const [, link] of page.matchAll(/\]\((results\/[^)]+)\)/g))
       expect(readFileSync(join(folder, link)).length).toBeGreaterThan(1000);

@@ -1,4 +1,4 @@
-/** A reproduction as a Markdown page, with its figures beside it. */
+/** A reproduction as a Markdown page, with its figures in separate files. */
 import { claimsTable, circumstances } from "./claims-table.ts";
 import { markdownTable } from "./table-text.ts";
 import type { ResultTable } from "../reproduce/outcome.ts";

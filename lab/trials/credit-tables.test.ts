@@ -28,7 +28,7 @@ describe("the public files", () => {
     writeFileSync(join(folder, "kaggle", "giveme", "cs-training.csv.gz"), gzipSync(givemeText(30)));
     const table = await readCreditTable(giveme, folder);
     expect(table.rowCount).toBe(30);
-    expect(table.source).toBe("cs-training.csv.gz"); // no path of anybody's machine
+    expect(table.source).toBe("cs-training.csv.gz"); // no path of this machine
     expect(table.parties.map(({ featureNames }) => featureNames)).toEqual([giveme.active, giveme.passive]);
     expect(table.parties[0].labels?.[3]).toBe(1);
     expect(table.parties[1].features[4][1]).toBeNaN();

@@ -58,7 +58,7 @@ export function partition(items: Uint32Array, bitmap: Uint8Array): { inside: Uin
   let insideCount = 0;
   let outsideCount = 0;
   for (let i = 0; i < items.length; i++) {
-    // Both are written, and one of them counts: no branch that nobody can foresee.
+    // Writes both and advances one of them: avoids an unpredictable branch.
     const isInside = (bitmap[i >>> 3] >>> (i & 7)) & 1;
     inside[insideCount] = items[i];
     outside[outsideCount] = items[i];

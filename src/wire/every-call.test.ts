@@ -97,7 +97,7 @@ function expectedRequests(method: DescMethod): string[] {
 const typeNames = (messages: unknown[]): string[] =>
   messages.map((message) => (message as { $typeName: string }).$typeName);
 
-/** A party that has this job open for everybody. */
+/** A party that has this job open for every peer. */
 function routesOf(service: PassiveService): ReturnType<typeof partyRoutes> {
   const desk: Pick<PartyDesk, "openJob" | "job" | "jobRefused"> = {
     openJob: () => Promise.resolve(service),

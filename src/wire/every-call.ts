@@ -58,7 +58,7 @@ export function callsAmong<Calls extends object>(
   return Object.fromEntries(calls) as Calls;
 }
 
-/** A stream whose reader is heard: it has taken the last message, and wants the next one. */
+/** A stream with a callback when its reader has taken a message and requests the next one. */
 export async function* noted<T>(items: Messages<T>, taken: () => void): AsyncGenerator<T> {
   for await (const item of items) {
     yield item;

@@ -1,4 +1,4 @@
-/** A scheme's own messages: bytes to everybody else. */
+/** A scheme's own messages: opaque bytes outside the scheme. */
 import {
   create,
   type DescMessage,

@@ -1,4 +1,4 @@
-/** A passive party as whoever scores sees it: the service Scoring of proto/. */
+/** A passive party as the scoring party sees it: the service Scoring of proto/. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   ActiveMaskOpenSchema,

@@ -1,6 +1,6 @@
 /**
  * The report of a search over parameters: one HTML file without scripts. It shows the trials, what mattered, and each
- * parameter's values beside their scores.
+ * parameter's values with their scores.
  */
 import { formatCount } from "../../src/base/text/format.ts";
 import type { TrialOutcome } from "../../src/gbdt/tune/outcome.ts";

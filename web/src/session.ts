@@ -160,7 +160,7 @@ function follow(of: string, job: string | null): void {
   if (!document.hidden) listen();
 }
 
-/** Nobody looks: nothing is sent, and nothing drawn. */
+/** The page is hidden: nothing is sent, and nothing drawn. */
 function rest(): void {
   source?.close();
   source = null;

@@ -1,4 +1,4 @@
-/** One colour per party, the same everywhere: Okabe and Ito's palette, which colour-blind people can tell apart. */
+/** One colour per party, the same everywhere: Okabe and Ito's palette, distinguishable for colour-blind readers. */
 import type { JobView } from "../../src/record/job-view.ts";
 
 const passiveColours = 6;

@@ -28,7 +28,7 @@ const apart = 9;
 /** Between a box and the end of an arrow. */
 const gap = 5;
 
-/** One passive party beside the active one, two below it, more below each other to the right. */
+/** One passive party next to the active one, two below it, more in a column to the right. */
 export function placeParties(count: number): PlacedParties {
   const [width, lane] = [560, box.height + 18];
   const [left, right] = [box.width / 2 + margin, width - box.width / 2 - margin];
@@ -57,7 +57,7 @@ export interface PlacedArrow {
   readonly to: Point;
   /** A path. */
   readonly head: string;
-  /** Of what is written beside it, on its outer side. */
+  /** Position of its text, on its outer side. */
   readonly label: Point & { readonly anchor: "start" | "middle" | "end" };
 }
 

@@ -133,7 +133,7 @@ function KsCard({ cumulative, ksAt }: Pick<ScoreCurves, "cumulative" | "ksAt">) 
   );
 }
 
-/** Fractions of each label by itself: counts of the rarer one could not be seen beside the other's. */
+/** Fractions within each label: counts of the rarer one would be invisible next to the other's. */
 function DistributionCard({ min, max, negatives, positives }: ScoreCurves["histogram"]) {
   const width = (max - min) / negatives.length;
   const x = negatives.map((_, i) => min + i * width);

@@ -1,5 +1,5 @@
 /**
- * The yardstick: OpenSSL's modular power, reached through Diffie-Hellman, which is a modular power for any odd modulus.
+ * The baseline: OpenSSL's modular power, reached through Diffie-Hellman, which is a modular power for any odd modulus.
  * One textbook encryption is a power with exponent n modulo n^2: what Paillier costs without any of our shortcuts.
  */
 import { createDiffieHellman, randomBytes } from "node:crypto";
