@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { runActive } from "../src/party/active/run.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { openJob } from "../src/verify/open-job.ts";
-import { partOf } from "./support/campaign.ts";
+import { isCampaign, partOf } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
 import { freePort, PartyProcess, until } from "./support/processes.ts";
@@ -155,22 +155,25 @@ test("kills in one job, in its phases and of every party: the files of an undist
   expect(active.saidEver).toMatch(/trying again in/);
 });
 
-test("full disks, at one party after the other: each reports it, and the job resumes from its checkpoint", async () => {
-  const { active, passives } = await processes("full");
-  const [shop0, shop1] = passives;
-  const blocks = 1;
-  shop0.start(blocks);
-  shop1.start();
-  active.start();
-  expect(await active.ended()).toBe(2);
-  expect(active.said).toMatch(/shop0 has trouble with its own files\. Its log says what \(FILE_UNWRITABLE\)/);
-  expect(shop0.said).toMatch(/shop0\/full\/job\/\S+ cannot be written \(EFBIG\)/);
-  await shop0.kill();
-  shop0.start();
-  active.start(blocks);
-  expect(await active.ended()).toBe(2);
-  expect(active.said).toMatch(/bank\/full\/job\/\S+ cannot be written \(EFBIG\) \(FILE_UNWRITABLE\)/);
-  active.start();
-  expect(await active.ended(), active.said).toBe(0);
-  expectUndisturbedFiles("full");
-});
+test.runIf(isCampaign)(
+  "full disks, at one party after the other: each reports it, and the job resumes from its checkpoint",
+  async () => {
+    const { active, passives } = await processes("full");
+    const [shop0, shop1] = passives;
+    const blocks = 1;
+    shop0.start(blocks);
+    shop1.start();
+    active.start();
+    expect(await active.ended()).toBe(2);
+    expect(active.said).toMatch(/shop0 has trouble with its own files\. Its log says what \(FILE_UNWRITABLE\)/);
+    expect(shop0.said).toMatch(/shop0\/full\/job\/\S+ cannot be written \(EFBIG\)/);
+    await shop0.kill();
+    shop0.start();
+    active.start(blocks);
+    expect(await active.ended()).toBe(2);
+    expect(active.said).toMatch(/bank\/full\/job\/\S+ cannot be written \(EFBIG\) \(FILE_UNWRITABLE\)/);
+    active.start();
+    expect(await active.ended(), active.said).toBe(0);
+    expectUndisturbedFiles("full");
+  },
+);

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+import { simulateInProcess } from "./support/simulated-command.ts";
 
 const directory = scratchDirectory();
 
@@ -32,10 +33,10 @@ test("estimate: predicted traffic is close to the measured one, and no job runs"
     wallSeconds: number;
     cpuSeconds: number;
   };
-  const actual = JSON.parse((await tandem("simulate", ...job)).stdout) as { bytes: Record<string, number> };
+  const actual = await simulateInProcess(...job);
   expect(predicted.wallSeconds).toBeGreaterThan(0);
   expect(predicted.cpuSeconds).toBeGreaterThan(0);
-  for (const direction of ["activeToPassive", "passiveToActive"]) {
+  for (const direction of ["activeToPassive", "passiveToActive"] as const) {
     expect(Math.abs(predicted.bytes[direction] / actual.bytes[direction] - 1), direction).toBeLessThan(0.1);
   }
 });

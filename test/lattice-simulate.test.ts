@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+import { simulateInProcess } from "./support/simulated-command.ts";
 
 const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
@@ -39,7 +40,7 @@ test("simulate: one passive party, rows held back, a kept record; bit for bit th
 
 test("simulate and estimate: two passive parties, and the traffic that was predicted", async () => {
   const options = job("age,visits", "basket,minutes");
-  const actual = JSON.parse((await tandem("simulate", ...options, "--check")).stdout) as Summary;
+  const actual = await simulateInProcess(...options, "--check");
   expect(actual.identicalToCentralised).toBe(true);
   const predicted = JSON.parse((await tandem("estimate", ...options)).stdout) as Summary & {
     readonly schemes: readonly { readonly scheme: string; readonly estimate: object | null }[];

@@ -8,7 +8,7 @@ import { type Defences, presets, privacyParameters } from "../src/privacy/defenc
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
-import { partOf } from "./support/campaign.ts";
+import { isCampaign, partOf } from "./support/campaign.ts";
 import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
@@ -37,7 +37,7 @@ describe.each(presets.filter((preset) => preset !== "exact"))("%s", (preset) => 
   test("jobs that take many features at once", async () => {
     let splits = 0;
     for (const [, table, training] of partOf(manyFeatures, presets.indexOf(preset), 2)) {
-      await expectEqual({ table, training, defences, kernel, key });
+      if (isCampaign) await expectEqual({ table, training, defences, kernel, key });
       splits += await expectEqual({ table, training, defences: less, kernel, key });
     }
     expect(splits).toBeGreaterThan(5);
