@@ -19,6 +19,10 @@ test.each([
   [["train", "--fast"], /^unknown option '--fast'\. Try 'tandem train --help'$/],
   [["simulate", "--max-dept", "3"], /did you mean --max-depth\? Try 'tandem simulate --help'$/],
   [["--config", "a.yaml", "train"], /'--config'\. Options stand behind .* Try 'tandem train --help'$/],
+  [
+    ["simulate", "--layout", "paper"],
+    /It was removed: experiments of a clone have it .* Try 'tandem simulate --help'$/,
+  ],
   [["--fast"], /^unknown option '--fast'\. Try 'tandem --help'$/],
   [["train", "--max-depth", "3"], /It stands in the config: training\.max_depth\. Try 'tandem train --help'$/],
   [["train", "--privacy=strict"], /It stands in the config: privacy\. Try/],

@@ -14,6 +14,19 @@ const configBlocks = {
   privacy: privacyParameters,
 };
 
+const ofExperiments = "experiments of a clone have it (tandem reproduce)";
+
+/** Options of earlier versions, and what to do about each. */
+const removedOptions: Readonly<Record<string, string>> = {
+  "--runs": "use --records",
+  "--rounds": "use --batches, or --repeats of bench",
+  ...Object.fromEntries(
+    ["no-packing", "no-subtraction", "no-joint-bins", "no-skip-bin", "encryption"]
+      .concat(["codec", "layout", "shift", "codec-alpha", "alpha-max", "r", "padding"])
+      .map((name) => [`--${name}`, ofExperiments]),
+  ),
+};
+
 /** Lets a command and its subcommands throw TandemError USAGE for what the parser refuses. */
 export function tellUsage(command: Command): Command {
   command.configureOutput({ outputError: () => {} }).exitOverride((error) => {
@@ -36,7 +49,9 @@ function complaint(error: CommanderError, command: Command): string {
 /** What an unknown option may have been meant as: a field of the config, or one of the command behind it. */
 function optionHint(error: CommanderError, command: Command): string {
   if (meantCommand(error, command) !== command) return " Options stand behind the name of the command.";
-  const name = /'--([\w-]+)/.exec(error.message)?.[1].replaceAll("-", "_") ?? "";
+  const option = /'(--[\w-]+)/.exec(error.message)?.[1] ?? "";
+  if (Object.hasOwn(removedOptions, option)) return ` It was removed: ${removedOptions[option]}.`;
+  const name = option.slice(2).replaceAll("-", "_");
   const hasConfig = command.options.some(({ long }) => long === "--config");
   const block = Object.entries(configBlocks).find(([, table]) => Object.hasOwn(table, name));
   const field = block?.[0] === name ? name : `${block?.[0]}.${name}`; // a preset is the block itself
