@@ -33,7 +33,7 @@ import type { TuningResult } from "../src/party/active/tuning.ts";
 import type { Leakage } from "../src/privacy/leakage.ts";
 import { type ActiveRule, isOwnRule } from "../src/protocol/active/federated-tree.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
-import { agreedParameters, noiseIn, treesPerLayer } from "../src/protocol/job-parameters.ts";
+import { agreedParameters, noiseIn, treesPerBoostingRound } from "../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../src/scheme/paillier/passive.ts";
 import type { PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
@@ -150,7 +150,7 @@ async function centralisedFolds(
 ): Promise<TrainedModel[]> {
   const { table, binned, training, folds, minimums } = job;
   const defences = defencesOf(job);
-  const perRound = treesPerLayer(training);
+  const perRound = treesPerBoostingRound(training);
   const membership = job.scheme?.membership ?? "sent";
   const plaintextBits = job.scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
   const noise = noiseIn(ownJob(job));

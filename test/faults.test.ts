@@ -11,7 +11,7 @@ import {
   simulateUndisturbed,
   type SimulationResult,
 } from "./world/faults/fault-simulation.ts";
-import { treesPerLayer } from "../src/protocol/job-parameters.ts";
+import { treesPerBoostingRound } from "../src/protocol/job-parameters.ts";
 import { isCampaign, seedCount } from "./support/campaign.ts";
 import { watchRejections } from "./support/expect-error.ts";
 
@@ -48,7 +48,7 @@ test(`${seeds.length} seeds: connections and processes fail, and every job ends 
   ).toBe(true);
   for (const [scenario, { files }] of expected) {
     const { num_round, early_stopping_rounds } = scenario.active.job.training;
-    const perRound = treesPerLayer(scenario.active.job.training);
+    const perRound = treesPerBoostingRound(scenario.active.job.training);
     const kept =
       (JSON.parse(files.get("bank/share.json") ?? "") as { share: { trees: unknown[] } }).share.trees.length / perRound;
     // Where jobs may stop early, they do, and drop what came after the best round.

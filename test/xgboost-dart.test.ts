@@ -39,7 +39,7 @@ function trained(golden: Case, drops?: readonly (readonly number[])[]): Promise<
     rows: new TrainingRows(Float64Array.from(golden.labels)),
     parameters,
     quantise: quantiseFinely,
-    ...(drops === undefined ? {} : { drops: (layer: number) => drops[layer] }),
+    ...(drops === undefined ? {} : { drops: (round: number) => drops[round] }),
   });
 }
 

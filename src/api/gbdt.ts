@@ -14,7 +14,7 @@ import { predictionsOf, predictMargins } from "../gbdt/tree/predict.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
 import { treeTerms } from "../party/job-grid.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
-import { treesPerLayer } from "../protocol/job-parameters.ts";
+import { treesPerBoostingRound } from "../protocol/job-parameters.ts";
 import { untilAborted } from "./abort.ts";
 import { categoryColumn, doubleColumn, isTextColumn, numberColumn } from "./columns.ts";
 import { Model } from "./model.ts";
@@ -84,7 +84,7 @@ async function run(table: Table, options: TrainOptions): Promise<TrainResult> {
   const names = categoryNamesOf(own);
   const startModel = options.start?.grown;
   const before = startModel?.trees.length ?? 0;
-  const treeCount = before + parameters.num_round * treesPerLayer(parameters);
+  const treeCount = before + parameters.num_round * treesPerBoostingRound(parameters);
   const { trainMargins, ...grown } = await trainCentralised({
     ...treeTerms(job),
     parties: [binTable(own, binningOf(job), rows.training)],

@@ -7,7 +7,7 @@ import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import { type Defences, mapDefences } from "../privacy/defences/defences.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
-import { roundsOf } from "../gbdt/boost/layers.ts";
+import { gradientRoundCount } from "../gbdt/boost/gradient-rounds.ts";
 import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { Job, SectionValues } from "./job.ts";
@@ -54,8 +54,8 @@ export function treesPerRound(training: TrainingParameters): number {
 }
 
 /** Trees that begin from the same margins. */
-export function treesPerLayer(training: TrainingParameters): number {
-  return roundsOf(1, training) * treesPerRound(training);
+export function treesPerBoostingRound(training: TrainingParameters): number {
+  return gradientRoundCount(1, training) * treesPerRound(training);
 }
 
 export function treeCountOf({
@@ -90,7 +90,7 @@ export function fitsStoredTrees(agreed: Beginning, active: number, passive: numb
 export function agreedParameters(job: Job): AgreedParameters {
   const { training, codec, privacy, start } = job;
   const startTrees = start?.trees.length ?? 0;
-  const numRound = startTrees / treesPerRound(training) + roundsOf(training.num_round, training);
+  const numRound = startTrees / treesPerRound(training) + gradientRoundCount(training.num_round, training);
   return {
     job: job.name,
     numRound,
@@ -105,7 +105,7 @@ export function agreedParameters(job: Job): AgreedParameters {
     colsampleBylevel: training.colsample_bylevel,
     colsampleBynode: training.colsample_bynode,
     treesPerRound: treesPerRound(training),
-    localRounds: Math.min(roundsOf(training.local_rounds, training), numRound),
+    localRounds: Math.min(gradientRoundCount(training.local_rounds, training), numRound),
     startModel: start?.model ?? "",
     startTrees,
     enableCategorical: training.enable_categorical,

@@ -11,7 +11,7 @@ import { withGrid } from "../party/job-grid.ts";
 import { joinTables } from "../party/tables/joined-tables.ts";
 import { rowsOfTable } from "../party/tables/table-rows.ts";
 import { type PlainResult, trainPlain } from "../party/active/plain-training.ts";
-import { treesPerLayer } from "../protocol/job-parameters.ts";
+import { treesPerBoostingRound } from "../protocol/job-parameters.ts";
 import { noiseSecretFrom } from "../party/noise-secret.ts";
 import { simulatedSecret } from "./federation.ts";
 
@@ -47,7 +47,7 @@ function trainWithout(given: OnePlaceJob, leftOut: readonly number[]): Promise<P
   const { training } = job;
   const isWhole = leftOut.length === 0;
   // A start model of all parties is no baseline for some of them: these train all of its rounds themselves.
-  const before = isWhole ? 0 : (given.start?.trees.length ?? 0) / treesPerLayer(training);
+  const before = isWhole ? 0 : (given.start?.trees.length ?? 0) / treesPerBoostingRound(training);
   const takesPart = (_: unknown, party: number): boolean => !leftOut.includes(party);
   return trainPlain({
     job: { ...job, training: { ...training, num_round: training.num_round + before } },

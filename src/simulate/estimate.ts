@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { TandemError } from "../base/error.ts";
 import type { PartyTable } from "../data/dataset.ts";
-import { roundsOf } from "../gbdt/boost/layers.ts";
+import { gradientRoundCount } from "../gbdt/boost/gradient-rounds.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import { nodesPerOutput } from "../party/job-grid.ts";
 import { binningOf, type BinningParameters, binTable } from "../party/tables/party-data.ts";
@@ -102,7 +102,7 @@ export function estimateJob(
   const { training } = job;
   const rows = questions.rows ?? train[0].ids.length;
   const times = rows / train[0].ids.length;
-  const rounds = roundsOf(training.num_round, training);
+  const rounds = gradientRoundCount(training.num_round, training);
   const shape: JobShape = {
     rows,
     trees: rounds,

@@ -82,7 +82,7 @@ describe("a checkpoint", () => {
         return diskStorage.write(path, all);
       },
     };
-    const progress = { trees, margins: long, layerMargins: long.slice(3), best: null };
+    const progress = { trees, margins: long, boostingRoundMargins: long.slice(3), best: null };
     await writeActiveCheckpoint(folder, checkpoint({ aligned, progress }), storage);
     expect(Math.max(...pieces)).toBeLessThanOrEqual(1 << 20);
     const back = await readActiveCheckpoint(folder, paillier, diskStorage);
@@ -92,7 +92,7 @@ describe("a checkpoint", () => {
     expect(isSame(back?.aligned, aligned)).toBe(true);
     expect(back?.progress?.trees).toEqual(trees);
     expect(isSame(back?.progress?.margins, long)).toBe(true);
-    expect(isSame(back?.progress?.layerMargins, long.slice(3))).toBe(true);
+    expect(isSame(back?.progress?.boostingRoundMargins, long.slice(3))).toBe(true);
   });
 
   test("before the first tree, without alignment; and no checkpoint", async () => {

@@ -68,7 +68,7 @@ const contents = z.strictObject({
   /** Empty before the end of the first round; with `dart` the initial margins. */
   margins: z.base64(),
   dart: dartSchema.optional(),
-  /** The margins at the beginning of the current layer, if only some of its rounds have ended. */
+  /** The margins at the beginning of the current boosting round, if only some of its rounds have ended. */
   layer: z.base64().optional(),
   best: bestSchema,
 });
@@ -90,7 +90,7 @@ export async function writeActiveCheckpoint(
   storage: Storage,
 ): Promise<void> {
   type Stored = z.infer<typeof contents>;
-  const { best = null, dart, layerMargins } = progress ?? {};
+  const { best = null, dart, boostingRoundMargins } = progress ?? {};
   const margins = dart?.start ?? progress?.margins ?? new Float64Array(0);
   const before: Pick<Stored, "identity" | "run" | "key" | "sampling" | "resolution"> = {
     identity: { ...identity },
@@ -117,9 +117,9 @@ export async function writeActiveCheckpoint(
     else yield* quoted(aligned);
     yield `,${fieldsOf(between)},"margins":`;
     yield* quoted(margins);
-    if (layerMargins !== undefined) {
+    if (boostingRoundMargins !== undefined) {
       yield `,"layer":`;
-      yield* quoted(layerMargins);
+      yield* quoted(boostingRoundMargins);
     }
     yield `,${fieldsOf(after)},"trees":${storedList((progress ?? start)?.trees ?? [])}}`;
   };
@@ -171,7 +171,7 @@ function progressFrom(
   const margins = doublesFrom(text);
   const best = bestFrom(storedOne);
   if (dart !== undefined) return withDartRounds({ trees, best, dart }, margins, run, lines, path);
-  const underWay = layer === undefined ? {} : { layerMargins: doublesFrom(layer) };
+  const underWay = layer === undefined ? {} : { boostingRoundMargins: doublesFrom(layer) };
   return withRounds({ trees, margins, ...underWay, best }, run, lines, path);
 }
 

@@ -42,12 +42,12 @@ function stump(): StoredRound["trees"][number] {
   return [{ kind: "split", left: 1, right: 2, gain: 1, ...numbers, rule: { owner: 1 } }, leaf(), leaf()];
 }
 
-async function grow(endsLayer = true): Promise<StoredRound> {
+async function grow(endsBoostingRound = true): Promise<StoredRound> {
   await course.learnt(trees.length, margins);
   const tree = stump();
   const leaves = Uint32Array.from({ length: people }, () => 1 + random.below(2));
   course.add(tree, leaves);
-  if (endsLayer) await course.endLayer(margins);
+  if (endsBoostingRound) await course.endBoostingRound(margins);
   trees.push(tree);
   return { trees: [tree], leaves: [leaves] };
 }
@@ -67,12 +67,12 @@ const write = (progress: ActiveProgress): Promise<void> =>
 const read = async (): Promise<ActiveProgress | null | undefined> =>
   (await readActiveCheckpoint("jobs/j", paillier, storage))?.progress;
 
-test("written whole, with rounds added, and in the middle of a layer", async () => {
+test("written whole, with rounds added, and in the middle of a boosting round", async () => {
   await grow();
   await write(progressNow());
   expect(await read()).toEqual(progressNow());
-  for (const endsLayer of [true, true, false, true]) {
-    const round = await grow(endsLayer);
+  for (const endsBoostingRound of [true, true, false, true]) {
+    const round = await grow(endsBoostingRound);
     await addRoundLine(path, jobId, progressNow(), round, storage);
     expect(await read()).toEqual(progressNow());
   }

@@ -14,7 +14,7 @@ import { bytesFrom, doublesFrom, textOf } from "./stored-numbers.ts";
 export const dartSchema = z.strictObject({
   /** Per tree a number per instance, with as many bytes as the tree's size needs. */
   leaves: z.array(z.base64()),
-  /** The weights of the trees of finished layers, float64. */
+  /** The weights of the trees of finished boosting rounds, float64. */
   weights: z.base64(),
 });
 

@@ -57,7 +57,7 @@ const contents = z.strictObject({
   /** Per tree a number per instance, with as many bytes as the tree's size needs. */
   leaves: z.array(z.base64()),
   best: bestSchema,
-  /** Booster dart: the weights of all trees of finished layers. */
+  /** Booster dart: the weights of all trees of finished boosting rounds. */
   weights: z.base64().optional(),
 });
 export type RoundLine = z.infer<typeof contents>;
@@ -96,7 +96,7 @@ export function lineBytes({ trees, leaves }: StoredRound): number {
 }
 
 /**
- * The contents of a checkpoint with its appended rounds; a layer in progress ends with the first.
+ * The contents of a checkpoint with its appended rounds; a boosting round in progress ends with the first.
  * @throws TandemError CHECKPOINT if a round is inconsistent
  */
 export function withRounds(

@@ -16,7 +16,7 @@ import { drawRows, validationRows } from "../../src/data/split.ts";
 import { trainInOnePlace } from "../../src/simulate/comparison.ts";
 import { otherRows } from "../../src/base/rows/row-numbers.ts";
 import type { MetricName } from "../../src/gbdt/metric/metrics.ts";
-import { treesPerLayer } from "../../src/protocol/job-parameters.ts";
+import { treesPerBoostingRound } from "../../src/protocol/job-parameters.ts";
 import { foldsOf, refreshedMetrics, searched } from "../support/figure-jobs.ts";
 import { figuresPage } from "../support/figures-page.ts";
 import { figureCells, tableLine, writeSections } from "../support/xgboost-page.ts";
@@ -245,7 +245,7 @@ async function ours(each: Case, rows: Rows): Promise<{ value: number; rounds: nu
   const metrics = each.refreshed ? refreshedMetrics(model, training, rows.validation, rows.test) : testMetrics;
   return {
     value: metrics?.[metric] ?? Number.NaN,
-    rounds: model.trees.length / treesPerLayer(training),
+    rounds: model.trees.length / treesPerBoostingRound(training),
   };
 }
 

@@ -74,9 +74,9 @@ async function attempt(
       },
       activeStored: {
         ...(progress === undefined ? {} : { progress }),
-        // As ActiveCheckpoints does: whole at first and in the middle of a layer, otherwise a line.
+        // As ActiveCheckpoints does: whole at first and in the middle of a boosting round, otherwise a line.
         store: async (now, round) => {
-          if (isWritten && now.layerMargins === undefined)
+          if (isWritten && now.boostingRoundMargins === undefined)
             await addRoundLine(checkpointPath(bank), begun.jobId, now, round, disk);
           else await writeActiveCheckpoint(bank, { ...begun, progress: now }, disk);
           isWritten = true;

@@ -10,7 +10,7 @@ import { BoostingTask } from "./boosting-task.ts";
 import { dartBeginning } from "./dart/begin.ts";
 import { DartCourse, type DartProgress } from "./dart/course.ts";
 import { checkDartSize } from "./dart/size.ts";
-import { endsLayer, layerOf, roundsOf } from "./layers.ts";
+import { endsBoostingRound, boostingRoundOf, gradientRoundCount } from "./gradient-rounds.ts";
 import { requireDeciding } from "../metric/one-class.ts";
 import type { TrainingRows } from "../rows/training-rows.ts";
 import { isHigherBetter } from "../metric/metrics.ts";
@@ -44,8 +44,8 @@ export interface Turn {
   readonly monitor: BoostingMonitor;
   /** A copy, so that a failed turn has no effect. */
   readonly margins: Float64Array;
-  /** The margins at the beginning of the fold's layer. */
-  readonly layerMargins: Float64Array;
+  /** The margins at the beginning of the fold's boosting round. */
+  readonly boostingRoundMargins: Float64Array;
   /** Dart state of this turn alone; null: trees are not dropped. */
   readonly dart: DartCourse | null;
 }
@@ -88,8 +88,8 @@ export class FoldTurns implements Turns {
   readonly #dart: (DartProgress | null)[];
   /** Per round and fold. */
   readonly #history: FoldMetrics[][] = [];
-  /** Rounds of the current layer that its fold has finished, and its margins after them. */
-  #ofLayer: { readonly rounds: number; readonly margins: Float64Array } | null = null;
+  /** Rounds of the current boosting round that its fold has finished, and its margins after them. */
+  #inBoostingRound: { readonly rounds: number; readonly margins: Float64Array } | null = null;
 
   /**
    * @param rows of all folds; `folds` defines which of them are held out
@@ -112,13 +112,13 @@ export class FoldTurns implements Turns {
         );
     this.#margins = this.#tasks.map((task) => task.startMargins());
     const isDart = parameters.booster === "dart";
-    const rounds = roundsOf(this.whole.num_round, parameters);
+    const rounds = gradientRoundCount(this.whole.num_round, parameters);
     checkDartSize(parameters, rows.count, rounds * this.firstTask.treeOutputs.length);
     this.#dart = this.#tasks.map((task) => (isDart ? dartBeginning(parameters, task, null) : null));
   }
 
   get whole(): TrainingParameters {
-    return roundsOfAll(this.#parameters, this.foldCount);
+    return withRoundsOfAllFolds(this.#parameters, this.foldCount);
   }
 
   get foldCount(): number {
@@ -132,21 +132,22 @@ export class FoldTurns implements Turns {
 
   /** Finished trees of all folds. */
   get treesDone(): number {
-    const rounds = roundsOf(this.#layersDone, this.#parameters) + (this.#ofLayer?.rounds ?? 0);
+    const rounds =
+      gradientRoundCount(this.#boostingRoundsDone, this.#parameters) + (this.#inBoostingRound?.rounds ?? 0);
     return rounds * this.firstTask.treeOutputs.length;
   }
 
-  get #layersDone(): number {
+  get #boostingRoundsDone(): number {
     return this.#history.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Layers that every fold has finished: what XGBoost calls rounds. */
   get roundsDone(): number {
-    return Math.floor(this.#layersDone / this.foldCount);
+    return Math.floor(this.#boostingRoundsDone / this.foldCount);
   }
 
   get isOver(): boolean {
-    if (this.#layersDone % this.foldCount !== 0 || this.#ofLayer !== null) return false;
+    if (this.#boostingRoundsDone % this.foldCount !== 0 || this.#inBoostingRound !== null) return false;
     const { num_round: rounds, early_stopping_rounds: patience } = this.#parameters;
     return (
       this.roundsDone === rounds ||
@@ -156,7 +157,7 @@ export class FoldTurns implements Turns {
 
   /** Whether every fold has finished this many rounds, or will have no more. */
   hasHad(rounds: number): boolean {
-    const isBetween = this.#layersDone % this.foldCount === 0 && this.#ofLayer === null;
+    const isBetween = this.#boostingRoundsDone % this.foldCount === 0 && this.#inBoostingRound === null;
     return this.isOver || (isBetween && this.roundsDone >= rounds);
   }
 
@@ -167,19 +168,19 @@ export class FoldTurns implements Turns {
   }
 
   next(): Turn {
-    const fold = this.#layersDone % this.foldCount;
-    const round = roundsOf(this.roundsDone, this.#parameters) + (this.#ofLayer?.rounds ?? 0);
-    const isLastLayer = this.#layersDone + 1 === this.foldCount * this.#parameters.num_round;
+    const fold = this.#boostingRoundsDone % this.foldCount;
+    const round = gradientRoundCount(this.roundsDone, this.#parameters) + (this.#inBoostingRound?.rounds ?? 0);
+    const isLastBoostingRound = this.#boostingRoundsDone + 1 === this.foldCount * this.#parameters.num_round;
     return {
       round,
       fold,
       firstTree: this.treesDone,
-      isLast: isLastLayer && endsLayer(round, this.#parameters),
+      isLast: isLastBoostingRound && endsBoostingRound(round, this.#parameters),
       training: this.#parameters,
       task: this.#tasks[fold],
       monitor: this.#monitors[fold],
-      margins: (this.#ofLayer?.margins ?? this.#margins[fold]).slice(),
-      layerMargins: this.#margins[fold],
+      margins: (this.#inBoostingRound?.margins ?? this.#margins[fold]).slice(),
+      boostingRoundMargins: this.#margins[fold],
       dart: this.#courseOf(fold),
     };
   }
@@ -192,14 +193,14 @@ export class FoldTurns implements Turns {
   /** Called when the turn's trees have been stored. */
   async finish({ round, fold, monitor, margins, dart }: Turn): Promise<void> {
     this.#dart[fold] = dart?.progress ?? null;
-    if (!endsLayer(round, this.#parameters)) {
-      this.#ofLayer = { rounds: (this.#ofLayer?.rounds ?? 0) + 1, margins };
+    if (!endsBoostingRound(round, this.#parameters)) {
+      this.#inBoostingRound = { rounds: (this.#inBoostingRound?.rounds ?? 0) + 1, margins };
       return;
     }
     const metrics = { train: await monitor.onTraining(margins), test: (await monitor.onValidation(margins)) ?? {} };
-    this.#ofLayer = null;
+    this.#inBoostingRound = null;
     this.#margins[fold] = margins;
-    (this.#history[layerOf(round, this.#parameters)] ??= []).push(metrics);
+    (this.#history[boostingRoundOf(round, this.#parameters)] ??= []).push(metrics);
   }
 
   /** Margins of all rows in a fold's model. */
@@ -239,7 +240,7 @@ export class FoldTurns implements Turns {
 }
 
 /** The rounds of all folds, as passive parties count them. */
-export function roundsOfAll(training: TrainingParameters, folds: number): TrainingParameters {
+export function withRoundsOfAllFolds(training: TrainingParameters, folds: number): TrainingParameters {
   const { num_round: rounds, local_rounds: local } = training;
   return { ...training, num_round: rounds * folds, local_rounds: Math.min(local, rounds) * folds };
 }

@@ -11,7 +11,7 @@ import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { leafValue, splitParametersOf, TreeGain } from "../split/gain.ts";
 import { addLeafWeights } from "./train.ts";
 import type { BoostingTask } from "./boosting-task.ts";
-import { beginsLayer, etaOf } from "./layers.ts";
+import { beginsBoostingRound, etaOf } from "./gradient-rounds.ts";
 import type { Tree, TreeNode } from "../tree/tree.ts";
 import type { WeighedTrees } from "../tree/weighted-trees.ts";
 
@@ -43,7 +43,7 @@ export function refreshTrees<R>(
   let values: readonly Float64Array[] = [];
   for (const [index, tree] of trees.entries()) {
     const isFirstOfRound = index % perRound === 0;
-    if (isFirstOfRound && beginsLayer(index / perRound, parameters)) values = task.gradients(margins).values;
+    if (isFirstOfRound && beginsBoostingRound(index / perRound, parameters)) values = task.gradients(margins).values;
     const leaves = leavesOf(index);
     const fresh = refreshedTree(tree, leaves, values, task.treeOutputs[index % perRound], parameters, refreshLeaf);
     refreshed.push(fresh);

@@ -28,7 +28,14 @@ import type { TrainingRows } from "../rows/training-rows.ts";
 import type { CategoryNames } from "../split/split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
 import { type UsedThresholds, usedWithin } from "../split/used-thresholds.ts";
-import { beginsLayer, endsLayer, etaOf, layerOf, parallelOf, roundsOf } from "./layers.ts";
+import {
+  beginsBoostingRound,
+  endsBoostingRound,
+  etaOf,
+  boostingRoundOf,
+  parallelOf,
+  gradientRoundCount,
+} from "./gradient-rounds.ts";
 import { roundsBefore } from "./warm-start.ts";
 
 /** Rounds real gradients to the integer grid. */
@@ -108,16 +115,16 @@ export async function trainCentralised(training: CentralisedTraining): Promise<T
   }
 }
 
-/** trainCentralised layer by layer, so that several models can be interleaved. */
+/** trainCentralised boosting round by boosting round, so that several models can be interleaved. */
 export async function* centralisedRounds(training: CentralisedTraining): AsyncGenerator<void, TrainedModel> {
   const { parties, rows, parameters, quantise, onTree, start = null } = training;
   for (const feature of parties.flat()) {
     assert(feature.bins.length === rows.count, "features and labels of different length");
   }
   const task = new BoostingTask(parameters, rows);
-  const startLayers = roundsBefore(start?.model ?? null, task, parameters);
-  const startRounds = roundsOf(startLayers, parameters);
-  const monitor = new BoostingMonitor(parameters, task, { rounds: startLayers, best: null });
+  const startBoostingRounds = roundsBefore(start?.model ?? null, task, parameters);
+  const startRounds = gradientRoundCount(startBoostingRounds, parameters);
+  const monitor = new BoostingMonitor(parameters, task, { rounds: startBoostingRounds, best: null });
   const dart = centralisedDart(parameters, task, start, training.drops);
   const margins =
     start === null
@@ -141,13 +148,13 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [...(start?.model.trees ?? [])];
   let learnt = margins;
-  let ofLayer: RealGradients = { values: [], bounds: [] };
-  for (let round = startRounds; round < startRounds + roundsOf(parameters.num_round, parameters); round++) {
-    if (beginsLayer(round, parameters)) {
-      if (dart !== null) learnt = await dart.learnt(layerOf(round, parameters), margins);
-      ofLayer = task.gradients(learnt);
+  let inBoostingRound: RealGradients = { values: [], bounds: [] };
+  for (let round = startRounds; round < startRounds + gradientRoundCount(parameters.num_round, parameters); round++) {
+    if (beginsBoostingRound(round, parameters)) {
+      if (dart !== null) learnt = await dart.learnt(boostingRoundOf(round, parameters), margins);
+      inBoostingRound = task.gradients(learnt);
     }
-    const { sample, ...real } = sampleRows(parameters, round, ofLayer, rows.training);
+    const { sample, ...real } = sampleRows(parameters, round, inBoostingRound, rows.training);
     const gradients = quantise(real);
     checkNoise(training, gradients);
     for (const [i, outputs] of task.treeOutputs.entries()) {
@@ -157,7 +164,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isConstrained,
         hidesCounts: gradients.hidesCounts ?? false,
       });
-      const isLocal = layerOf(round, parameters) < parameters.local_rounds;
+      const isLocal = boostingRoundOf(round, parameters) < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const serial = (): number => serialOf(training, task, treeNumber, startRounds);
       const search = new CentralisedSearch(
@@ -175,18 +182,18 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
       const { tree, leaves } = task.withOwnLeaves(grown, outputs, learnt, sample);
       if (dart === null) addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       else dart.add(tree, leaves);
-      const isLastOfLayer = i + 1 === task.treeOutputs.length && endsLayer(round, parameters);
-      if (isLastOfLayer) await dart?.endLayer(margins);
+      const isLastOfBoostingRound = i + 1 === task.treeOutputs.length && endsBoostingRound(round, parameters);
+      if (isLastOfBoostingRound) await dart?.endBoostingRound(margins);
       trees.push(tree);
       onTree?.(tree, treeIndex, margins);
     }
-    if (endsLayer(round, parameters)) {
+    if (endsBoostingRound(round, parameters)) {
       await monitor.afterRound(margins, dart?.weights);
       if (monitor.isOver) break;
       yield;
     }
   }
-  trees.length = roundsOf(monitor.roundsKept, parameters) * task.treeOutputs.length;
+  trees.length = gradientRoundCount(monitor.roundsKept, parameters) * task.treeOutputs.length;
   return {
     objective: parameters.objective,
     baseMargin: start?.model.baseMargin ?? task.baseMargin(),
@@ -233,8 +240,8 @@ function serialOf(
   tree: number,
   startRounds: number,
 ): number {
-  const layersAlone = Math.min(parameters.local_rounds, parameters.num_round) * (job?.folds ?? 1);
-  const alone = roundsOf(layersAlone, parameters);
+  const localBoostingRounds = Math.min(parameters.local_rounds, parameters.num_round) * (job?.folds ?? 1);
+  const alone = gradientRoundCount(localBoostingRounds, parameters);
   const rounds = Math.floor(tree / treeOutputs.length) + 1 - Math.max(startRounds, alone);
   const size = job?.whole ?? parameters;
   return rounds * treeOutputs.length * nodesAskedMax(growParametersOf(size), columnRatesOf(size));

@@ -6,7 +6,7 @@
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { BoostingTask } from "./boosting-task.ts";
-import { roundsOf } from "./layers.ts";
+import { gradientRoundCount } from "./gradient-rounds.ts";
 import type { ModelTerms } from "../tree/model.ts";
 import type { Tree } from "../tree/tree.ts";
 
@@ -45,7 +45,7 @@ export function roundsBefore<R>(
   if (booster !== parameters.booster)
     throw refusal(`booster is ${parameters.booster}, but the model was trained with ${booster}`);
   const isVector = outputCount > 1 && task.treeOutputs.length === 1;
-  const perRound = roundsOf(1, parameters) * task.treeOutputs.length;
+  const perRound = gradientRoundCount(1, parameters) * task.treeOutputs.length;
   const isOther = trees.flat().some((node) => node.kind === "leaf" && (node.weights !== undefined) !== isVector);
   if (isOther || trees.length % perRound !== 0)
     throw refusal(`multi_strategy is ${parameters.multi_strategy}, but the model was trained with the other one`);

@@ -1,5 +1,5 @@
 /** A centralised search over parameters: the same trees as in a federated search, without encryption. */
-import { beginsLayer, endsLayer } from "../boost/layers.ts";
+import { beginsBoostingRound, endsBoostingRound } from "../boost/gradient-rounds.ts";
 import { centralisedRounds, type CentralisedTraining } from "../boost/train.ts";
 import { usedWithin } from "../split/used-thresholds.ts";
 import type { TrialTurns } from "./trial-turns.ts";
@@ -16,7 +16,7 @@ export interface OnePlaceSearch extends Pick<
 
 /** A trial's model of one fold, while it may continue. */
 interface GrowingModel {
-  readonly layers: AsyncGenerator<void, unknown>;
+  readonly boostingRounds: AsyncGenerator<void, unknown>;
   /** Its trees so far, and the index of the next among all trees of the job. */
   trees: number;
   firstTree: number;
@@ -39,11 +39,11 @@ export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training
       treeNumber: (tree) => own.firstTree + tree - own.trees,
       onTree: (_tree, _index, margins) => (own.margins = margins),
     })));
-    if (beginsLayer(turn.round, turn.training)) {
+    if (beginsBoostingRound(turn.round, turn.training)) {
       model.firstTree = turn.firstTree;
-      await model.layers.next();
+      await model.boostingRounds.next();
     }
-    if (endsLayer(turn.round, turn.training)) {
+    if (endsBoostingRound(turn.round, turn.training)) {
       turn.margins.set(model.margins);
       model.trees += turn.task.treeOutputs.length * turn.training.num_parallel_tree;
     }
@@ -56,6 +56,6 @@ export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training
 function begun(training: (own: GrowingModel) => CentralisedTraining): GrowingModel {
   const own: { -readonly [K in keyof GrowingModel]?: GrowingModel[K] } = { trees: 0, firstTree: 0 };
   own.margins = new Float64Array(0);
-  own.layers = centralisedRounds(training(own as GrowingModel));
+  own.boostingRounds = centralisedRounds(training(own as GrowingModel));
   return own as GrowingModel;
 }

@@ -75,20 +75,20 @@ export class ActiveCheckpoints {
     return this.#keep({ identity: this.#identity, ...job, progress: null });
   }
 
-  /** The round is added to the file's end, or all is written anew: always while a layer of rounds is under way. */
-  async store({ trees, margins, layerMargins, best, dart }: ActiveProgress, round: StoredRound): Promise<void> {
+  /** The round is added to the file's end, or all is written anew: always while a boosting round of rounds is under way. */
+  async store({ trees, margins, boostingRoundMargins, best, dart }: ActiveProgress, round: StoredRound): Promise<void> {
     const begun = this.#checkpoint;
     assert(begun !== null, "a job has begun before its rounds are stored");
     const copy = this.#spare?.length === margins.length ? this.#spare : new Float64Array(margins.length);
     copy.set(margins);
-    const underWay = layerMargins === undefined ? {} : { layerMargins: layerMargins.slice() };
+    const underWay = boostingRoundMargins === undefined ? {} : { boostingRoundMargins: boostingRoundMargins.slice() };
     const drops = dart === undefined ? {} : { dart };
     const checkpoint = { ...begun, progress: { trees: [...trees], margins: copy, ...underWay, ...drops, best } };
     const before = begun.progress?.margins ?? null;
     // Of dart all rounds' lines are needed: written whole it has no fewer bytes.
     const room = dart === undefined ? Math.min(addedTimesMax * margins.byteLength, addedBytesMax) : Infinity;
     const isFull = this.#addedBytes >= room;
-    const isWhole = isFull || layerMargins !== undefined;
+    const isWhole = isFull || boostingRoundMargins !== undefined;
     const added = isWhole ? 0 : this.#addedBytes;
     // A write that fails may have been done all the same: after it the file is written whole.
     this.#addedBytes = Infinity;

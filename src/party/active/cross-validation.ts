@@ -2,7 +2,7 @@
  * `tandem cv` between companies: the models of all folds in one job (interleaved-training.ts).
  */
 import { join } from "node:path";
-import { type CrossValidationOutcome, FoldTurns, roundsOfAll } from "../../gbdt/boost/fold-turns.ts";
+import { type CrossValidationOutcome, FoldTurns, withRoundsOfAllFolds } from "../../gbdt/boost/fold-turns.ts";
 import type { Emit } from "../../record/events.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { trainInterleaved } from "./interleaved-training.ts";
@@ -38,7 +38,7 @@ export async function runCrossValidation(
         folds,
         noun: "a cross-validation",
         training,
-        whole: roundsOfAll(training, folds),
+        whole: withRoundsOfAllFolds(training, folds),
         turns: (rows, held) => new FoldTurns(training, rows, held),
         onTurn: ({ roundsDone, latest }) => {
           if (roundsDone === told || latest === null) return;

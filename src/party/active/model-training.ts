@@ -9,7 +9,7 @@ import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { ActiveObserver, ActiveRole, PhaseTimesMs, RoundMetrics } from "../../protocol/active/role.ts";
-import { agreedParameters, treesPerLayer } from "../../protocol/job-parameters.ts";
+import { agreedParameters, treesPerBoostingRound } from "../../protocol/job-parameters.ts";
 import type { Emit } from "../../record/events.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { ProcessMeter } from "../../record/process-meter.ts";
@@ -172,14 +172,14 @@ export class ModelTraining implements JobWork<void> {
   #isEvaluated(tree: number): boolean {
     const { training } = this.#config.job;
     const { eval_every: every } = training;
-    const round = Math.floor(tree / treesPerLayer(training)) + 1;
+    const round = Math.floor(tree / treesPerBoostingRound(training)) + 1;
     return tree + 1 === this.#treeCount || (every > 0 && round % every === 0);
   }
 
   /** Trees of the whole model, if nothing stops it early. */
   get #treeCount(): number {
     const { training, start } = this.#config.job;
-    return (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
+    return (start?.trees.length ?? 0) + training.num_round * treesPerBoostingRound(training);
   }
 
   #sayResumed({ aligned }: BegunJob): void {
@@ -236,7 +236,7 @@ export class ModelTraining implements JobWork<void> {
   #alone(prepared: PreparedJob, { samplingSecret }: BegunJob): ReturnType<typeof trainAlone> {
     const { job } = prepared.config;
     const { training } = job;
-    const rounds = this.#treeCount / treesPerLayer(training);
+    const rounds = this.#treeCount / treesPerBoostingRound(training);
     const alone = { ...job, start: null, training: { ...training, num_round: rounds } };
     return trainAlone(alone, prepared, samplingSecret);
   }

@@ -9,7 +9,7 @@ import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
 import { programVersion } from "../../base/program-version.ts";
-import { treesPerLayer } from "../../protocol/job-parameters.ts";
+import { treesPerBoostingRound } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { JobAttempts } from "./attempts.ts";
 import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
@@ -104,7 +104,7 @@ function jobEvent({ name, job, passives, data, align }: ActiveConfig): EventOf<"
     role: "active",
     job: job.name,
     peers: passives.map((passive) => passive.name),
-    treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training),
+    treeCount: (start?.trees.length ?? 0) + training.num_round * treesPerBoostingRound(training),
     ...(start === null ? {} : { startTrees: start.trees.length }),
     depthMax: training.max_depth,
     parameters: {

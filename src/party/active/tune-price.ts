@@ -2,18 +2,18 @@
 import { columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import { growParametersOf } from "../../gbdt/boost/train.ts";
 import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
-import { treesPerLayer } from "../../protocol/job-parameters.ts";
+import { treesPerBoostingRound } from "../../protocol/job-parameters.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { type Search, wholeSearch } from "./tuning.ts";
 
 export function tunePrice({ job: { training, privacy }, passives }: ActiveConfig, search: Search) {
   const whole = wholeSearch(search);
-  const trees = whole.num_round * treesPerLayer(whole);
+  const trees = whole.num_round * treesPerBoostingRound(whole);
   return {
     trials: search.trials.length,
     folds: search.folds,
     trees,
-    treesOfOne: training.num_round * treesPerLayer(training),
+    treesOfOne: training.num_round * treesPerBoostingRound(training),
     nodes: trees * nodesAskedMax(growParametersOf(whole), columnRatesOf(whole)),
     thresholds: privacy.max_thresholds,
     parties: passives.map(({ name }) => name),

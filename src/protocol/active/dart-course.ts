@@ -5,14 +5,14 @@ import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { dartBeginning } from "../../gbdt/boost/dart/begin.ts";
 import { DartCourse } from "../../gbdt/boost/dart/course.ts";
 import { checkDartSize } from "../../gbdt/boost/dart/size.ts";
-import { treesPerLayer } from "../job-parameters.ts";
+import { treesPerBoostingRound } from "../job-parameters.ts";
 import type { ActiveJob } from "./job.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 import { leavesAfter } from "./predictions.ts";
 
 /** @throws TandemError USAGE: where people end in all trees must be known, and kept; nobody hears of a job otherwise */
 export function checkDart({ job: { training, start, privacy }, rows }: ActiveJob): void {
-  const trees = (start?.trees.length ?? 0) + training.num_round * treesPerLayer(training);
+  const trees = (start?.trees.length ?? 0) + training.num_round * treesPerBoostingRound(training);
   checkDartSize(training, rows.count, trees);
   if (training.booster === "dart" && start !== null && privacy.masked_scoring)
     throw new TandemError(

@@ -11,7 +11,7 @@ import type { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
 import type { Turn } from "../../gbdt/boost/fold-turns.ts";
-import { endsLayer, layerOf } from "../../gbdt/boost/layers.ts";
+import { endsBoostingRound, boostingRoundOf } from "../../gbdt/boost/gradient-rounds.ts";
 import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
 import type { GrownTree } from "../../gbdt/tree/grow.ts";
@@ -24,8 +24,8 @@ import type { ActiveMembership } from "./membership.ts";
 import type { PeerSession } from "./peer-session.ts";
 import { allShortcuts } from "../../scheme/shortcuts.ts";
 
-/** Which round it is, and where its layer began. */
-export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "layerMargins" | "training" | "dart">;
+/** Which round it is, and where its boosting round began. */
+export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "boostingRoundMargins" | "training" | "dart">;
 
 export class FederatedRound {
   readonly #job: ActiveJob;
@@ -71,13 +71,13 @@ export class FederatedRound {
 
   /**
    * While the passive parties end its last tree, and while it is stored, the next round may be computed.
-   * @param margins move on with every tree, or with dart when a layer ends; gradients are those of its beginning
+   * @param margins move on with every tree, or with dart when a boosting round ends; gradients are those of its beginning
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
    * @param before settles when the round before this one is stored: no party hears of this one earlier
    * @returns when the round is grown; `ended` settles when it is stored
    */
   async grow(
-    { round, firstTree, isLast, layerMargins, training, dart }: RoundTurn,
+    { round, firstTree, isLast, boostingRoundMargins, training, dart }: RoundTurn,
     monitor: BoostingMonitor,
     margins: Float64Array,
     keep: (round: StoredRound) => Promise<void>,
@@ -86,7 +86,7 @@ export class FederatedRound {
     const { observer } = this.#job;
     const { training: agreed, privacy } = this.#job.job;
     this.#growing = firstTree;
-    const learnt = dart === null ? layerMargins : await dart.learnt(layerOf(round, training), margins);
+    const learnt = dart === null ? boostingRoundMargins : await dart.learnt(boostingRoundOf(round, training), margins);
     const { sample, ...real } = sampleRows(training, round, this.#task.gradients(learnt), this.#task.rows.training);
     const layout = layoutFor(this.#job, real);
     await nextSlice();
@@ -137,8 +137,8 @@ export class FederatedRound {
       leaves.push(grown.leaves);
       await nextSlice();
       if (i + 1 === treeOutputs.length) {
-        const isEnd = endsLayer(round, training);
-        if (isEnd) await dart?.endLayer(margins);
+        const isEnd = endsBoostingRound(round, training);
+        if (isEnd) await dart?.endBoostingRound(margins);
         const validation = isEnd ? await monitor.afterRound(margins, dart?.weights) : null;
         const ending = async (): Promise<RoundMetrics | null> => {
           await finished;

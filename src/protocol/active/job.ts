@@ -78,8 +78,8 @@ export interface OwnColumns {
 export interface ActiveProgress {
   readonly trees: readonly Tree<ActiveRule>[];
   readonly margins: Float64Array;
-  /** Those that the layer under way began with; left out: none is, or it is its first round. */
-  readonly layerMargins?: Float64Array | undefined;
+  /** Those that the boosting round under way began with; left out: none is, or it is its first round. */
+  readonly boostingRoundMargins?: Float64Array | undefined;
   readonly best: BestRound | null;
   /** Of booster dart: what the margins follow from. */
   readonly dart?: DartProgress | undefined;

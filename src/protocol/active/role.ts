@@ -10,7 +10,13 @@ import type { GradientLayout } from "../../codec/layout.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import type { Turns } from "../../gbdt/boost/fold-turns.ts";
-import { beginsLayer, endsLayer, layerOf, parallelOf, roundsOf } from "../../gbdt/boost/layers.ts";
+import {
+  beginsBoostingRound,
+  endsBoostingRound,
+  boostingRoundOf,
+  parallelOf,
+  gradientRoundCount,
+} from "../../gbdt/boost/gradient-rounds.ts";
 import { checkSampling, sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { checkConstraints, checkForest, checkGrowth, checkOrderedLeaves, outputsOf } from "../../gbdt/boost/train.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
@@ -131,35 +137,35 @@ export class ActiveRole {
     checkSampling(training);
     checkConstraints(training, this.#job.features);
     const task = this.#newTask();
-    const roundCount = roundsOf(roundsBefore(start, task, training) + training.num_round, training);
+    const roundCount = gradientRoundCount(roundsBefore(start, task, training) + training.num_round, training);
     const trees = [...((progress ?? start)?.trees ?? [])];
     const dart = await federatedDart(this.#job, task, this.#predictions);
     const margins = progress?.margins.slice() ?? (await (dart?.margins() ?? this.#marginsBefore(task)));
     let round = trees.length / task.treeOutputs.length;
-    const layers = layerOf(round, training);
-    const monitor = new BoostingMonitor(training, task, { rounds: layers, best: progress?.best ?? null });
-    const layerMargins = (progress?.layerMargins ?? margins).slice();
+    const boostingRounds = boostingRoundOf(round, training);
+    const monitor = new BoostingMonitor(training, task, { rounds: boostingRounds, best: progress?.best ?? null });
+    const boostingRoundMargins = (progress?.boostingRoundMargins ?? margins).slice();
     // Of the beginning: every attempt sets up the same.
     const layout = layoutFor(
       this.#job,
       sampleRows(training, 0, task.gradients(task.startMargins()), task.rows.training),
     );
-    const isOver = (): boolean => round === roundCount || (beginsLayer(round, training) && monitor.isOver);
+    const isOver = (): boolean => round === roundCount || (beginsBoostingRound(round, training) && monitor.isOver);
     if (!isOver()) await this.#setUp(task.rows.training, layout);
     this.#job.observer.layoutProven?.(layout);
     let stored: Promise<RoundMetrics | null> = Promise.resolve(null);
     try {
       for (; !isOver(); round++) {
         const firstTree = round * task.treeOutputs.length;
-        const turn = { round, firstTree, isLast: round + 1 === roundCount, layerMargins, training, dart };
-        const underWay = endsLayer(round, training) || dart !== null ? {} : { layerMargins };
+        const turn = { round, firstTree, isLast: round + 1 === roundCount, boostingRoundMargins, training, dart };
+        const underWay = endsBoostingRound(round, training) || dart !== null ? {} : { boostingRoundMargins };
         const grown = await this.#round(turn, task, monitor, margins, stored, async (ofRound) => {
           trees.push(...ofRound.trees);
           const kept = dart === null ? underWay : { dart: dart.progress };
           await store?.({ trees, margins, best: monitor.best, ...kept }, ofRound);
         });
         stored = grown.ended;
-        if (endsLayer(round, training)) layerMargins.set(margins);
+        if (endsBoostingRound(round, training)) boostingRoundMargins.set(margins);
       }
     } finally {
       await stored.catch(() => {}); // whatever goes wrong, nothing is written after this
@@ -168,7 +174,7 @@ export class ActiveRole {
     this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
     this.#evaluated = monitor.metricsKept ?? this.#evaluated;
     this.#grown = trees.slice();
-    trees.length = this.#treesKept = roundsOf(monitor.roundsKept, training) * task.treeOutputs.length;
+    trees.length = this.#treesKept = gradientRoundCount(monitor.roundsKept, training) * task.treeOutputs.length;
     return {
       objective: training.objective,
       baseMargin: start?.baseMargin ?? task.baseMargin(),
@@ -272,7 +278,7 @@ export class ActiveRole {
     keep: (round: StoredRound) => Promise<void>,
   ): ReturnType<FederatedRound["grow"]> {
     const { training } = turn;
-    const sessions = layerOf(turn.round, training) < training.local_rounds ? [] : this.#sessions;
+    const sessions = boostingRoundOf(turn.round, training) < training.local_rounds ? [] : this.#sessions;
     const isConstrained =
       this.#job.features.some(({ monotone = 0 }) => monotone !== 0) ||
       this.#sessions.some((session) => session.isMonotone);

@@ -17,7 +17,7 @@ import { isCrewTrouble } from "../../../src/base/crew-trouble.ts";
 import { runActive } from "../../../src/party/active/run.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
 import type { PassiveSplit } from "../../../src/wire/generated/tandem/v1/tandem_pb.ts";
-import { roundsOf } from "../../../src/gbdt/boost/layers.ts";
+import { gradientRoundCount } from "../../../src/gbdt/boost/gradient-rounds.ts";
 import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../../src/protocol/job-parameters.ts";
 import { schemeNamed } from "../../../src/scheme/registry.ts";
 import { psiPeerOver } from "../../../src/transport/psi-client.ts";
@@ -289,7 +289,7 @@ class Simulation implements PassiveSurroundings {
     if (ours === null) return;
     const { training } = this.#scenario.active.job;
     const agreed = {
-      localRounds: roundsOf(training.local_rounds, training),
+      localRounds: gradientRoundCount(training.local_rounds, training),
       treesPerRound: treesPerRound(training),
       startTrees: this.#scenario.startTrees,
     };

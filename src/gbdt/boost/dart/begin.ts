@@ -2,7 +2,7 @@
 import { assert } from "../../../base/assert.ts";
 import type { TrainingParameters } from "../../parameters/training-parameters.ts";
 import type { Tree } from "../../tree/tree.ts";
-import { roundsOf } from "../layers.ts";
+import { gradientRoundCount } from "../gradient-rounds.ts";
 import type { BoostingTask } from "../boosting-task.ts";
 import type { DartProgress } from "./course.ts";
 import { placed } from "./placed-tree.ts";
@@ -37,5 +37,5 @@ export function dartBeginning<R>(
 }
 
 function treesToGrow(parameters: TrainingParameters, task: BoostingTask): number {
-  return roundsOf(parameters.num_round, parameters) * task.treeOutputs.length;
+  return gradientRoundCount(parameters.num_round, parameters) * task.treeOutputs.length;
 }

@@ -39,13 +39,13 @@ test("margins without the dropped trees, and with all trees at their new weights
     parameters,
     1,
     { start: Float64Array.of(10, 20), placed: [], weights: [] },
-    (layer) => drops[layer],
+    (round) => drops[round],
   );
   const margins = Float64Array.of(10, 20);
-  const grow = async (layer: number, tree: Tree<null>): Promise<number[]> => {
-    const learnt = [...(await course.learnt(layer, margins))];
+  const grow = async (round: number, tree: Tree<null>): Promise<number[]> => {
+    const learnt = [...(await course.learnt(round, margins))];
     course.add(tree, Uint32Array.of(1, 2));
-    await course.endLayer(margins);
+    await course.endBoostingRound(margins);
     expect(await course.margins()).toEqual(margins);
     return learnt;
   };
@@ -76,7 +76,7 @@ test("a tree with several outputs, and trees of one output each", async () => {
     const margins = new Float64Array(4);
     await course.learnt(0, margins);
     course.add(tree, Uint32Array.of(0, 0));
-    await course.endLayer(margins);
+    await course.endBoostingRound(margins);
     expect([...margins]).toEqual(wanted);
   }
 });

@@ -1,5 +1,5 @@
 /**
- * Boosting with dropout (dart, Vinayak and Gilad-Bachrach 2015; XGBoost's booster of that name). A layer's gradients
+ * Boosting with dropout (dart, Vinayak and Gilad-Bachrach 2015; XGBoost's booster of that name). A boosting round's gradients
  * are those of the margins without the trees that it drops. When its trees have grown, they and the dropped ones get
  * new weights. Margins are sums of weight times leaf.
  *
@@ -21,7 +21,7 @@ export interface DartProgress {
   /** The initial margins of all instances. */
   readonly start: Float64Array;
   readonly placed: readonly PlacedTree[];
-  /** The weights of the trees of finished layers; later trees belong to the current layer. */
+  /** The weights of the trees of finished boosting rounds; later trees belong to the current boosting round. */
   readonly weights: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export class DartCourse {
   readonly #start: Float64Array;
   readonly #placed: PlacedTree[];
   #weights: readonly number[];
-  /** The trees dropped by the current layer; null: no layer has begun. */
+  /** The trees dropped by the current boosting round; null: no boosting round has begun. */
   #dropped: readonly number[] | null = null;
 
   constructor(
@@ -49,7 +49,7 @@ export class DartCourse {
     this.#weights = weights;
   }
 
-  /** The weights of the trees of finished layers. */
+  /** The weights of the trees of finished boosting rounds. */
   get weights(): readonly number[] {
     return this.#weights;
   }
@@ -60,22 +60,22 @@ export class DartCourse {
   }
 
   /**
-   * The margins for a layer's gradients: without the trees that it drops.
+   * The margins for a boosting round's gradients: without the trees that it drops.
    * @param margins those of all trees
    */
-  async learnt(layer: number, margins: Float64Array): Promise<Float64Array> {
-    const dropped = (this.#dropped = this.#draw(layer, this.#weights));
+  async learnt(round: number, margins: Float64Array): Promise<Float64Array> {
+    const dropped = (this.#dropped = this.#draw(round, this.#weights));
     return dropped.length === 0 ? margins : this.#sum(new Float64Array(margins.length), new Set(dropped));
   }
 
-  /** Adds a finished tree of the current layer. */
+  /** Adds a finished tree of the current boosting round. */
   add<R>(tree: Tree<R>, leaves: Uint32Array): void {
     this.#placed.push(placed(tree, leaves));
   }
 
-  /** Ends the layer. @param margins updated with the new trees and the new weights of the dropped ones */
-  async endLayer(margins: Float64Array): Promise<void> {
-    assert(this.#dropped !== null, "a layer has begun");
+  /** Ends the boosting round. @param margins updated with the new trees and the new weights of the dropped ones */
+  async endBoostingRound(margins: Float64Array): Promise<void> {
+    assert(this.#dropped !== null, "a boosting round has begun");
     const before = this.#weights.length;
     this.#weights = weightsAfter(this.#weights, this.#dropped, this.#placed.length - before, this.#parameters);
     const isSame = this.#dropped.length === 0;
@@ -84,7 +84,7 @@ export class DartCourse {
     else await this.#sum(margins);
   }
 
-  /** Margins of all trees of finished layers. */
+  /** Margins of all trees of finished boosting rounds. */
   margins(): Promise<Float64Array> {
     return this.#sum(new Float64Array(this.#start.length));
   }

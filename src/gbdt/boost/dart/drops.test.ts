@@ -6,7 +6,7 @@ import { seededDrops } from "./drops.ts";
 
 const drops = (given: Partial<TrainingParameters>) =>
   seededDrops(resolveParameters(trainingParameters, { booster: "dart", ...given }));
-const layers = Array.from({ length: 2000 }, (_, layer) => layer);
+const boostingRounds = Array.from({ length: 2000 }, (_, round) => round);
 const even = [1, 1, 1, 1];
 
 test("the same seed and round draw the same trees, another seed or round different ones", () => {
@@ -19,12 +19,12 @@ test("the same seed and round draw the same trees, another seed or round differe
 });
 
 test("nothing, everything, and nothing to drop", () => {
-  for (const layer of layers.slice(0, 50)) {
-    expect(drops({})(layer, even)).toEqual([]);
-    expect(drops({ rate_drop: 1 })(layer, even)).toEqual([0, 1, 2, 3]);
-    expect(drops({ rate_drop: 1, skip_drop: 1, one_drop: true })(layer, even)).toEqual([]);
-    expect(drops({ rate_drop: 1, one_drop: true })(layer, [])).toEqual([]);
-    expect(drops({ one_drop: true })(layer, even)).toHaveLength(1);
+  for (const round of boostingRounds.slice(0, 50)) {
+    expect(drops({})(round, even)).toEqual([]);
+    expect(drops({ rate_drop: 1 })(round, even)).toEqual([0, 1, 2, 3]);
+    expect(drops({ rate_drop: 1, skip_drop: 1, one_drop: true })(round, even)).toEqual([]);
+    expect(drops({ rate_drop: 1, one_drop: true })(round, [])).toEqual([]);
+    expect(drops({ one_drop: true })(round, even)).toHaveLength(1);
   }
 });
 
@@ -36,10 +36,10 @@ test.each([
   ["one, by weight", { one_drop: true, sample_type: "weighted" }, [3, 0.5, 0.5, 0], [0.75, 0.125, 0.125, 0]],
 ] as const)("%s: each tree with the right frequency", (_name, given, weights, wanted) => {
   const counts = [0, 0, 0, 0];
-  for (const layer of layers) for (const tree of drops(given)(layer, weights)) counts[tree]++;
+  for (const round of boostingRounds) for (const tree of drops(given)(round, weights)) counts[tree]++;
   wanted.forEach((share, tree) => {
-    const deviation = Math.sqrt((share * (1 - share)) / layers.length);
-    expect(Math.abs(counts[tree] / layers.length - share)).toBeLessThanOrEqual(5 * deviation);
+    const deviation = Math.sqrt((share * (1 - share)) / boostingRounds.length);
+    expect(Math.abs(counts[tree] / boostingRounds.length - share)).toBeLessThanOrEqual(5 * deviation);
   });
 });
 

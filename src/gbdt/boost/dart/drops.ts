@@ -6,16 +6,16 @@ import type { TrainingParameters } from "../../parameters/training-parameters.ts
 import { SeededRandom } from "../../../base/random.ts";
 
 /**
- * @param layer the round, as XGBoost counts them @param weights of the trees so far
+ * @param round the boosting round, as XGBoost counts them @param weights of the trees so far
  * @returns the indices of the dropped trees, ascending
  */
-export type DrawDrops = (layer: number, weights: readonly number[]) => readonly number[];
+export type DrawDrops = (round: number, weights: readonly number[]) => readonly number[];
 
 type DropParameters = Pick<TrainingParameters, "seed" | "rate_drop" | "skip_drop" | "one_drop" | "sample_type">;
 
-/** The same layer and weights always draw the same trees. */
+/** The same boosting round and weights always draw the same trees. */
 export function seededDrops(parameters: DropParameters): DrawDrops {
-  return (layer, weights) => drawn(parameters, new SeededRandom(`dart/${parameters.seed}/${layer}`), weights);
+  return (round, weights) => drawn(parameters, new SeededRandom(`dart/${parameters.seed}/${round}`), weights);
 }
 
 function drawn(
