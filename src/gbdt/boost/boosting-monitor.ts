@@ -35,8 +35,7 @@ export class BoostingMonitor {
   /**
    * @param before earlier rounds of a resumed training
    * @throws TandemError USAGE for early stopping without a validation set, or a metric that does not fit;
-   * LABEL_INVALID
-   * if the deciding metric is undefined for these labels
+   * LABEL_INVALID if the deciding metric is undefined for these labels
    */
   constructor(
     parameters: TrainingParameters,

@@ -32,7 +32,7 @@ export interface Spread {
 /** One round of one fold's model. */
 export interface Turn {
   /** Index of the fold's gradient round. */
-  readonly round: number;
+  readonly gradientRound: number;
   readonly fold: number;
   /** The index of its first tree among the trees of all folds. */
   readonly firstTree: number;
@@ -169,13 +169,13 @@ export class FoldTurns implements Turns {
 
   next(): Turn {
     const fold = this.#boostingRoundsDone % this.foldCount;
-    const round = gradientRoundCount(this.roundsDone, this.#parameters) + (this.#inBoostingRound?.rounds ?? 0);
+    const gradientRound = gradientRoundCount(this.roundsDone, this.#parameters) + (this.#inBoostingRound?.rounds ?? 0);
     const isLastBoostingRound = this.#boostingRoundsDone + 1 === this.foldCount * this.#parameters.num_round;
     return {
-      round,
+      gradientRound,
       fold,
       firstTree: this.treesDone,
-      isLast: isLastBoostingRound && endsBoostingRound(round, this.#parameters),
+      isLast: isLastBoostingRound && endsBoostingRound(gradientRound, this.#parameters),
       training: this.#parameters,
       task: this.#tasks[fold],
       monitor: this.#monitors[fold],
@@ -191,16 +191,16 @@ export class FoldTurns implements Turns {
   }
 
   /** Called when the turn's trees have been stored. */
-  async finish({ round, fold, monitor, margins, dart }: Turn): Promise<void> {
+  async finish({ gradientRound, fold, monitor, margins, dart }: Turn): Promise<void> {
     this.#dart[fold] = dart?.progress ?? null;
-    if (!endsBoostingRound(round, this.#parameters)) {
+    if (!endsBoostingRound(gradientRound, this.#parameters)) {
       this.#inBoostingRound = { rounds: (this.#inBoostingRound?.rounds ?? 0) + 1, margins };
       return;
     }
     const metrics = { train: await monitor.onTraining(margins), test: (await monitor.onValidation(margins)) ?? {} };
     this.#inBoostingRound = null;
     this.#margins[fold] = margins;
-    (this.#history[boostingRoundOf(round, this.#parameters)] ??= []).push(metrics);
+    (this.#history[boostingRoundOf(gradientRound, this.#parameters)] ??= []).push(metrics);
   }
 
   /** Margins of all rows in a fold's model. */

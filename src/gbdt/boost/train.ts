@@ -149,12 +149,16 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   const trees: Tree<SplitRule>[] = [...(start?.model.trees ?? [])];
   let learnt = margins;
   let inBoostingRound: RealGradients = { values: [], bounds: [] };
-  for (let round = startRounds; round < startRounds + gradientRoundCount(parameters.num_round, parameters); round++) {
-    if (beginsBoostingRound(round, parameters)) {
-      if (dart !== null) learnt = await dart.learnt(boostingRoundOf(round, parameters), margins);
+  for (
+    let gradientRound = startRounds;
+    gradientRound < startRounds + gradientRoundCount(parameters.num_round, parameters);
+    gradientRound++
+  ) {
+    if (beginsBoostingRound(gradientRound, parameters)) {
+      if (dart !== null) learnt = await dart.learnt(boostingRoundOf(gradientRound, parameters), margins);
       inBoostingRound = task.gradients(learnt);
     }
-    const { sample, ...real } = sampleRows(parameters, round, inBoostingRound, rows.training);
+    const { sample, ...real } = sampleRows(parameters, gradientRound, inBoostingRound, rows.training);
     const gradients = quantise(real);
     checkNoise(training, gradients);
     for (const [i, outputs] of task.treeOutputs.entries()) {
@@ -164,7 +168,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isConstrained,
         hidesCounts: gradients.hidesCounts ?? false,
       });
-      const isLocal = boostingRoundOf(round, parameters) < parameters.local_rounds;
+      const isLocal = boostingRoundOf(gradientRound, parameters) < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const serial = (): number => serialOf(training, task, treeNumber, startRounds);
       const search = new CentralisedSearch(
@@ -176,18 +180,18 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isLocal ? columns.slice(0, 1) : columns,
         gradients,
         gain,
-        isLocal ? undefined : training.watch?.({ tree: treeIndex, round, gradients, gain }),
+        isLocal ? undefined : training.watch?.({ tree: treeIndex, round: gradientRound, gradients, gain }),
       );
       const grown = await growTree(search, gradients, sample, gain, growParameters);
       const { tree, leaves } = task.withOwnLeaves(grown, outputs, learnt, sample);
       if (dart === null) addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       else dart.add(tree, leaves);
-      const isLastOfBoostingRound = i + 1 === task.treeOutputs.length && endsBoostingRound(round, parameters);
+      const isLastOfBoostingRound = i + 1 === task.treeOutputs.length && endsBoostingRound(gradientRound, parameters);
       if (isLastOfBoostingRound) await dart?.endBoostingRound(margins);
       trees.push(tree);
       onTree?.(tree, treeIndex, margins);
     }
-    if (endsBoostingRound(round, parameters)) {
+    if (endsBoostingRound(gradientRound, parameters)) {
       await monitor.afterRound(margins, dart?.weights);
       if (monitor.isOver) break;
       yield;

@@ -39,11 +39,11 @@ export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training
       treeNumber: (tree) => own.firstTree + tree - own.trees,
       onTree: (_tree, _index, margins) => (own.margins = margins),
     })));
-    if (beginsBoostingRound(turn.round, turn.training)) {
+    if (beginsBoostingRound(turn.gradientRound, turn.training)) {
       model.firstTree = turn.firstTree;
       await model.boostingRounds.next();
     }
-    if (endsBoostingRound(turn.round, turn.training)) {
+    if (endsBoostingRound(turn.gradientRound, turn.training)) {
       turn.margins.set(model.margins);
       model.trees += turn.task.treeOutputs.length * turn.training.num_parallel_tree;
     }

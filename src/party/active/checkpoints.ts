@@ -75,7 +75,7 @@ export class ActiveCheckpoints {
     return this.#keep({ identity: this.#identity, ...job, progress: null });
   }
 
-  /** The round is added to the file's end, or all is written anew: always while a boosting round of rounds is under way. */
+  /** Appends the round to the file, or rewrites it: always in the middle of a boosting round. */
   async store({ trees, margins, boostingRoundMargins, best, dart }: ActiveProgress, round: StoredRound): Promise<void> {
     const begun = this.#checkpoint;
     assert(begun !== null, "a job has begun before its rounds are stored");

@@ -25,7 +25,10 @@ import type { PeerSession } from "./peer-session.ts";
 import { allShortcuts } from "../../scheme/shortcuts.ts";
 
 /** Which round it is, and where its boosting round began. */
-export type RoundTurn = Pick<Turn, "round" | "firstTree" | "isLast" | "boostingRoundMargins" | "training" | "dart">;
+export type RoundTurn = Pick<
+  Turn,
+  "gradientRound" | "firstTree" | "isLast" | "boostingRoundMargins" | "training" | "dart"
+>;
 
 export class FederatedRound {
   readonly #job: ActiveJob;
@@ -71,13 +74,13 @@ export class FederatedRound {
 
   /**
    * While the passive parties end its last tree, and while it is stored, the next round may be computed.
-   * @param margins move on with every tree, or with dart when a boosting round ends; gradients are those of its beginning
+   * @param margins updated with every tree; with dart at the end of a boosting round, whose gradients use the old ones
    * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
    * @param before settles when the round before this one is stored: no party hears of this one earlier
    * @returns when the round is grown; `ended` settles when it is stored
    */
   async grow(
-    { round, firstTree, isLast, boostingRoundMargins, training, dart }: RoundTurn,
+    { gradientRound, firstTree, isLast, boostingRoundMargins, training, dart }: RoundTurn,
     monitor: BoostingMonitor,
     margins: Float64Array,
     keep: (round: StoredRound) => Promise<void>,
@@ -86,8 +89,14 @@ export class FederatedRound {
     const { observer } = this.#job;
     const { training: agreed, privacy } = this.#job.job;
     this.#growing = firstTree;
-    const learnt = dart === null ? boostingRoundMargins : await dart.learnt(boostingRoundOf(round, training), margins);
-    const { sample, ...real } = sampleRows(training, round, this.#task.gradients(learnt), this.#task.rows.training);
+    const learnt =
+      dart === null ? boostingRoundMargins : await dart.learnt(boostingRoundOf(gradientRound, training), margins);
+    const { sample, ...real } = sampleRows(
+      training,
+      gradientRound,
+      this.#task.gradients(learnt),
+      this.#task.rows.training,
+    );
     const layout = layoutFor(this.#job, real);
     await nextSlice();
     const gradients = quantise(layout, real.values);
@@ -137,7 +146,7 @@ export class FederatedRound {
       leaves.push(grown.leaves);
       await nextSlice();
       if (i + 1 === treeOutputs.length) {
-        const isEnd = endsBoostingRound(round, training);
+        const isEnd = endsBoostingRound(gradientRound, training);
         if (isEnd) await dart?.endBoostingRound(margins);
         const validation = isEnd ? await monitor.afterRound(margins, dart?.weights) : null;
         const ending = async (): Promise<RoundMetrics | null> => {

@@ -141,8 +141,8 @@ export class ActiveRole {
     const trees = [...((progress ?? start)?.trees ?? [])];
     const dart = await federatedDart(this.#job, task, this.#predictions);
     const margins = progress?.margins.slice() ?? (await (dart?.margins() ?? this.#marginsBefore(task)));
-    let round = trees.length / task.treeOutputs.length;
-    const boostingRounds = boostingRoundOf(round, training);
+    let gradientRound = trees.length / task.treeOutputs.length;
+    const boostingRounds = boostingRoundOf(gradientRound, training);
     const monitor = new BoostingMonitor(training, task, { rounds: boostingRounds, best: progress?.best ?? null });
     const boostingRoundMargins = (progress?.boostingRoundMargins ?? margins).slice();
     // Of the beginning: every attempt sets up the same.
@@ -150,22 +150,30 @@ export class ActiveRole {
       this.#job,
       sampleRows(training, 0, task.gradients(task.startMargins()), task.rows.training),
     );
-    const isOver = (): boolean => round === roundCount || (beginsBoostingRound(round, training) && monitor.isOver);
+    const isOver = (): boolean =>
+      gradientRound === roundCount || (beginsBoostingRound(gradientRound, training) && monitor.isOver);
     if (!isOver()) await this.#setUp(task.rows.training, layout);
     this.#job.observer.layoutProven?.(layout);
     let stored: Promise<RoundMetrics | null> = Promise.resolve(null);
     try {
-      for (; !isOver(); round++) {
-        const firstTree = round * task.treeOutputs.length;
-        const turn = { round, firstTree, isLast: round + 1 === roundCount, boostingRoundMargins, training, dart };
-        const underWay = endsBoostingRound(round, training) || dart !== null ? {} : { boostingRoundMargins };
+      for (; !isOver(); gradientRound++) {
+        const firstTree = gradientRound * task.treeOutputs.length;
+        const turn = {
+          gradientRound,
+          firstTree,
+          isLast: gradientRound + 1 === roundCount,
+          boostingRoundMargins,
+          training,
+          dart,
+        };
+        const underWay = endsBoostingRound(gradientRound, training) || dart !== null ? {} : { boostingRoundMargins };
         const grown = await this.#round(turn, task, monitor, margins, stored, async (ofRound) => {
           trees.push(...ofRound.trees);
           const kept = dart === null ? underWay : { dart: dart.progress };
           await store?.({ trees, margins, best: monitor.best, ...kept }, ofRound);
         });
         stored = grown.ended;
-        if (endsBoostingRound(round, training)) boostingRoundMargins.set(margins);
+        if (endsBoostingRound(gradientRound, training)) boostingRoundMargins.set(margins);
       }
     } finally {
       await stored.catch(() => {}); // whatever goes wrong, nothing is written after this
@@ -278,7 +286,7 @@ export class ActiveRole {
     keep: (round: StoredRound) => Promise<void>,
   ): ReturnType<FederatedRound["grow"]> {
     const { training } = turn;
-    const sessions = boostingRoundOf(turn.round, training) < training.local_rounds ? [] : this.#sessions;
+    const sessions = boostingRoundOf(turn.gradientRound, training) < training.local_rounds ? [] : this.#sessions;
     const isConstrained =
       this.#job.features.some(({ monotone = 0 }) => monotone !== 0) ||
       this.#sessions.some((session) => session.isMonotone);

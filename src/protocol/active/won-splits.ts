@@ -1,10 +1,10 @@
 /**
  * The splits that one passive party has won on a level: which of its candidates that tie is named, and who goes left.
  *
- * One name per node is all that the party gets. Where several tie, it is asked for the order of the node's
- * candidates first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from
- * tree to tree, which noise hides. There the first is named, and its owner takes the first in tie order of those that
- * have the same sums (scheme/candidates/same-sums.ts); others do not tie with it.
+ * One name per node is all that the party gets. Where several tie, it is asked for the order of the node's candidates
+ * first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from tree to
+ * tree, which noise hides. There the first is named, and its owner takes the first in tie order of those that have the
+ * same sums (scheme/candidates/same-sums.ts); others do not tie with it.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";

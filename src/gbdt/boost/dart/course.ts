@@ -1,7 +1,7 @@
 /**
- * Boosting with dropout (dart, Vinayak and Gilad-Bachrach 2015; XGBoost's booster of that name). A boosting round's gradients
- * are those of the margins without the trees that it drops. When its trees have grown, they and the dropped ones get
- * new weights. Margins are sums of weight times leaf.
+ * Boosting with dropout (dart, Vinayak and Gilad-Bachrach 2015; XGBoost's booster of that name). The gradients of a
+ * boosting round are those of the margins without the trees that it drops. When its trees have grown, they and the
+ * dropped ones get new weights. Margins are sums of weight times leaf.
  *
  * They are always added up from the start in the order of trees, so that every trainer, and every resumed job, gets the
  * same bits. If nothing was dropped, no weight has changed, and the new trees are added to the previous sum.
