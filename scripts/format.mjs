@@ -48,6 +48,6 @@ const results = [formatWithOxfmt(), formatNative()];
 const wide = isCheck ? wideLines(root) : [];
 for (const line of wide) console.error(line);
 if (results.includes(false) || wide.length > 0) {
-  if (isCheck) console.error("npm run format mends everything but wide strings and comments");
+  if (isCheck) console.error("npm run format fixes everything except wide strings and comments");
   process.exitCode = 1;
 }

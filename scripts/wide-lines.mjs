@@ -20,7 +20,7 @@ export function wideLines(root) {
       .forEach((line, i) => {
         const width = [...line].length;
         if (width <= columnsMax || (isProse && mayBeWide(line))) return;
-        found.push(`${name}:${i + 1}: ${width} columns; at most ${columnsMax} are read with pleasure`);
+        found.push(`${name}:${i + 1}: ${width} columns; the limit is ${columnsMax}`);
       });
   }
   return found;

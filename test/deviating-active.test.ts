@@ -414,13 +414,13 @@ describe("masked predictions", () => {
     await driver.finishTree(0);
     await expectError(() => open(driver, false), "PROTOCOL_STATE", /nobody is named/);
     await driver.testRows(["id-1"]);
-    await expectError(() => open(driver, false), "PROTOCOL_STATE", /a masking that this party does not know/);
+    await expectError(() => open(driver, false), "PROTOCOL_STATE", /unknown masking/);
     await expectError(() => driver.gradients(1), "PROTOCOL_STATE", /training of this job is over/);
   });
 
   test("by a start model come before the first gradients", async () => {
     const driver = await masked({ start: [{ split, values: column }] });
-    await expectError(() => open(driver, true), "PROTOCOL_STATE", /a masking that this party does not know/);
+    await expectError(() => open(driver, true), "PROTOCOL_STATE", /unknown masking/);
     await driver.gradients(0);
     await driver.finishTree(0);
     await expectError(() => open(driver, true), "PROTOCOL_STATE", /before the first gradients only/);
@@ -443,14 +443,14 @@ describe("predictions", () => {
     const driver = await trained(job);
     await expectError(() => ask(driver, 0, 1), "PROTOCOL_STATE", /nobody is named/);
     const ids = ["id-1", "id-2", "id-3"];
-    const told = await driver.predict(ids);
+    const predicted = await driver.predict(ids);
     expect(await ask(driver, 1, 2)).toHaveLength(1);
     const again = await job.attempt();
     again.join({ trees: 1 });
     const other = /other people are to be predicted/;
     for (const others of [["id-1"], [...ids, "id-4"], ids.toReversed()])
       await expectError(() => again.testRows(others), "PROTOCOL_STATE", other);
-    expect(await again.predict(ids)).toEqual(told);
+    expect(await again.predict(ids)).toEqual(predicted);
     for (const [first, count] of [
       [0, 4],
       [3, 1],
@@ -461,7 +461,7 @@ describe("predictions", () => {
     const finished = await job.attempt();
     finished.join({ trees: 1 });
     await expectError(() => finished.testRows(["id-4"]), "PROTOCOL_STATE", other);
-    expect(await finished.predict(ids)).toEqual(told);
+    expect(await finished.predict(ids)).toEqual(predicted);
   });
 
   test("end training, also after a restart", async () => {
@@ -493,9 +493,9 @@ describe("predictions", () => {
     const driver = drive(key, { start: [{ split, values: column }] });
     const start = () => collect(driver.role.answers.predict(create(ActivePredictSchema, { startInstances: true })));
     driver.join();
-    const told = await start();
+    const predicted = await start();
     await driver.setUp();
-    expect(await start()).toEqual(told);
+    expect(await start()).toEqual(predicted);
     await driver.gradients(0);
     await driver.finishTree(0);
     await expectError(start, "PROTOCOL_STATE", /before the first gradients only/);

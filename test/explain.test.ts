@@ -26,7 +26,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
   const party = await startParty(shop, [bank], {
     data: { path: "data.csv", id: "id", features: "all", monotone_constraints: { shop_2: 1 } },
   });
-  await activeConfig(bank, [{ company: shop, party }], "told", {
+  await activeConfig(bank, [{ company: shop, party }], "explained", {
     training: {
       num_round: 3,
       max_depth: 3,
@@ -41,7 +41,9 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
 
   const dry = await tandem("train", ...config, "--dry-run");
   expect([dry.stderr, dry.exitCode]).toEqual(["", 0]);
-  expect(dry.stdout).toMatch(/^What job told reveals[\s\S]*goss: 30 % of the people[\s\S]*Nothing was sent to anybody/);
+  expect(dry.stdout).toMatch(
+    /^What job explained reveals[\s\S]*goss: 30 % of the people[\s\S]*Nothing was sent to anybody/,
+  );
   expect(existsSync(join(bank.folder, "jobs"))).toBe(false);
   expect(party.events.map(({ type }) => type)).toEqual(["listening"]);
 
@@ -69,7 +71,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
     "startOutcomes",
     "validationRows",
   ]);
-  const events = readFileSync(join(bank.folder, "jobs", "told", "events.jsonl"), "utf8")
+  const events = readFileSync(join(bank.folder, "jobs", "explained", "events.jsonl"), "utf8")
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as PartyEvent);
@@ -96,7 +98,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
   if (job !== undefined)
     logTo({ level: "info", terminal: true, write: (more) => (text += more), now: () => new Date(0) })(job);
   expect(text).toMatch(
-    /shop: job told will reveal to bank, at most: per candidate of a passive party.*\(up to [\d,]+ sums/,
+    /shop: job explained will reveal to bank, at most: per candidate of a passive party.*\(up to [\d,]+ sums/,
   );
   expect(text).not.toContain("shop_2");
 });

@@ -73,17 +73,17 @@ test("an audit of a table reports from one training what either scheme would rev
     ["lattice", false],
   ]);
   expect(ofLattice.schemes?.map(({ scheme }) => scheme)).toEqual(["lattice", "paillier"]);
-  const [told, hidden] = ofPaillier.schemes ?? [];
+  const [sent, hidden] = ofPaillier.schemes ?? [];
   const [ofJob, other] = ofLattice.schemes ?? [];
   // The same model and the same figures, whichever scheme is configured.
   expect([ofJob.toldBits.outcomes, other.toldBits.outcomes]).toEqual([
     hidden.toldBits.outcomes,
-    told.toldBits.outcomes,
+    sent.toldBits.outcomes,
   ]);
-  expect(hidden.toldBits.outcomes).toBeGreaterThan(told.toldBits.outcomes);
+  expect(hidden.toldBits.outcomes).toBeGreaterThan(sent.toldBits.outcomes);
   expect(hidden).toMatchObject({ tellsCounts: false, labelsAuc: null, membership: { name: "hidden" } });
   expect(hidden.linked).toBe(hidden.candidates);
-  expect(told.labelsAuc).toBeGreaterThan(0.5);
+  expect(sent.labelsAuc).toBeGreaterThan(0.5);
   const parties = [...ofPaillier.parties, ...ofLattice.parties];
   expect(parties.map(({ wrong }) => wrong)).toEqual([0, 0]);
   expect(ofLattice.parties[0].left.outcomes).toBeCloseTo(hidden.bits - hidden.toldBits.outcomes);

@@ -1,6 +1,6 @@
 /**
- * A short draw of hostile jobs against real processes; `npm run swarm -- --hostile` makes as many as one likes. Every
- * one is refused with a code, or ends with the exact model, and so does whoever comes after it.
+ * A short run of hostile jobs against real processes; `npm run swarm -- --hostile` runs any number. Every one is
+ * refused with a code or ends with the exact model, and so does the honest job after it.
  */
 import { expect, test } from "vitest";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -11,7 +11,7 @@ import { HostileJob } from "./world/hostile/hostile-job.ts";
 import { makePeople } from "./world/hostile/hostile-parties.ts";
 import { forgedLine } from "./world/hostile/hostile-values.ts";
 import { mutateMessage } from "./world/hostile/mutate-message.ts";
-import { ToldSecrets } from "./world/hostile/told-secrets.ts";
+import { SecretScanner } from "./world/hostile/secret-scanner.ts";
 import { PaillierGradientsSchema } from "../src/wire/generated/tandem/v1/paillier_pb.ts";
 import {
   ActiveGradientsSchema,
@@ -22,14 +22,14 @@ import {
 const seed = 20;
 const jobs = seedCount({ test: 24, campaign: 100 });
 
-test("a hostile party is refused, or learns of nothing but its own job", async () => {
+test("a hostile party is refused, or learns nothing beyond its own job", async () => {
   const report = await runCampaign({ seed, jobs });
   expect(report.wrong.map(({ job, what, replay }) => `job ${job}: ${what}\n  ${replay}`).join("\n")).toBe("");
   expect(report.jobCount).toBe(jobs);
   expect(report.jobs.train + report.jobs.align).toBeGreaterThan(0);
   expect(report.messages).toBeGreaterThan(12 * jobs);
   expect(report.honestJobs).toBeGreaterThanOrEqual(2);
-  // Whatever is refused at the door would never reach what lies behind it.
+  // Messages refused at the connection gate would not reach the code behind it.
   for (const outcome of ["answered", "PROTOCOL_STATE", "HANDSHAKE_MISMATCH", "POLICY"])
     expect(report.outcomes[outcome], outcome).toBeGreaterThan(0);
 });
@@ -44,7 +44,7 @@ test("a message is changed in the same way by the same seed, and every field of 
   for (let i = 0; i < 250; i++) {
     const first = mutateMessage(ActiveGradientsSchema, gradients, new SeededRandom(i));
     const again = mutateMessage(ActiveGradientsSchema, gradients, new SeededRandom(i));
-    expect(first.message).toEqual(again.message); // a number that is none equals itself here
+    expect(first.message).toEqual(again.message); // toEqual takes NaN for equal to NaN
     expect(toBinary(ActiveGradientsSchema, first.message)).toEqual(toBinary(ActiveGradientsSchema, again.message));
     paths.add(first.path);
   }
@@ -79,20 +79,20 @@ test("fields of nested messages and maps are reached", () => {
     ).toBe(true);
 });
 
-test("what a party must not say is noticed", () => {
+test("secrets in a party's output are detected", () => {
   const people = makePeople();
-  const told = new ToldSecrets(people);
-  expect(told.in('{"event":"joined","party":"shop"}\nerror: party shop is gone (PARTY_LOST)\n')).toEqual([]);
-  expect(told.in(`person ${people[3].id}`)).toEqual(["an id"]);
-  expect(told.in(`is a ${people[3].label}`)).toEqual(["a label"]);
-  expect(told.in(`at ${people.flatMap(({ shop }) => shop).find((cell) => cell.length > 4)}`)).toEqual(["a value"]);
-  expect(told.in("TypeError: x is undefined\n    at f (file.js:3:4)")).toEqual(["a stack"]);
-  expect(told.in('{"code":"INTERNAL"}')).toEqual(["an internal error"]);
-  expect(told.in(`{"message":"a\n${forgedLine}`)).toEqual(["a forged line"]);
-  expect(told.in(`{"message":"a ${forgedLine}`)).toEqual([]);
+  const secrets = new SecretScanner(people);
+  expect(secrets.in('{"event":"joined","party":"shop"}\nerror: party shop is gone (PARTY_LOST)\n')).toEqual([]);
+  expect(secrets.in(`person ${people[3].id}`)).toEqual(["an id"]);
+  expect(secrets.in(`is a ${people[3].label}`)).toEqual(["a label"]);
+  expect(secrets.in(`at ${people.flatMap(({ shop }) => shop).find((cell) => cell.length > 4)}`)).toEqual(["a value"]);
+  expect(secrets.in("TypeError: x is undefined\n    at f (file.js:3:4)")).toEqual(["a stack"]);
+  expect(secrets.in('{"code":"INTERNAL"}')).toEqual(["an internal error"]);
+  expect(secrets.in(`{"message":"a\n${forgedLine}`)).toEqual(["a forged line"]);
+  expect(secrets.in(`{"message":"a ${forgedLine}`)).toEqual([]);
 });
 
-test("a job's draws hang on its number and the place, and on nothing else", () => {
+test("a job's draws depend on its number and the place only", () => {
   const drawn = (number: number, place: string): number => new HostileJob(5, number).random(place).uint32();
   expect(drawn(3, "join")).toBe(drawn(3, "join"));
   expect(new Set([drawn(3, "join"), drawn(4, "join"), drawn(3, "setUp")]).size).toBe(3);

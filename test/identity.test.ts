@@ -1,6 +1,6 @@
 /**
- * Every job of test/fixtures/identity-0.6 trained once more, between parties and in one place: shares, predictions,
- * metrics and the export for XGBoost must be those of 0.6, byte for byte. scripts/capture-identity.mjs made them.
+ * Trains every job of test/fixtures/identity-0.6 again, federated and centrally: shares, predictions, metrics and the
+ * export for XGBoost must be those of 0.6, byte for byte. scripts/capture-identity.mjs made them.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

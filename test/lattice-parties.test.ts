@@ -1,4 +1,4 @@
-/** The lattice scheme between companies: who must allow it, what it makes, and that it survives what Paillier does. */
+/** The lattice scheme between companies: policy, results, and the same fault tolerance as Paillier. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -42,7 +42,7 @@ async function modelOf(job: string): Promise<Model> {
   return mergeShares(await readActiveShare(share(bank)), [await readPassiveShare(share(shop))]);
 }
 
-test("real processes, each killed once: the model of Paillier, and a record without ciphertexts to check", async () => {
+test("processes, each killed once: the same model as Paillier, and no stored ciphertexts to verify", async () => {
   const port = await freePort();
   const training = { num_round: 4, max_depth: 2, max_bin: 8 };
   const partner = [{ company: shop, party: { port } }];
@@ -70,13 +70,13 @@ test("real processes, each killed once: the model of Paillier, and a record with
   await passive.kill();
 
   const party = await startParty(shop, [bank], { policy: allowed });
-  const told = await activeConfig(bank, [{ company: shop, party }], "told", { training });
-  await runActive(told, () => {});
-  expect(firstDifference(await modelOf("hidden"), await modelOf("told"))).toBeNull();
+  const plain = await activeConfig(bank, [{ company: shop, party }], "plain", { training });
+  await runActive(plain, () => {});
+  expect(firstDifference(await modelOf("hidden"), await modelOf("plain"))).toBeNull();
   const answers = readdirSync(join(bank.folder, "jobs", "hidden", "evidence"));
   expect(answers.length).toBe(4);
   const sizeOf = (job: string): number => statSync(join(bank.folder, "jobs", job, "evidence", answers[0])).size;
-  expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("told") / 2);
+  expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("plain") / 2);
 
   const openings = await Promise.all([openJob(config, "hidden"), openJob(theirs, "hidden")]);
   const verdict = await checkOpenings(openings, { trees: null });
@@ -105,17 +105,17 @@ test("a passive party must allow it, and say that minimums at the root are enoug
   expect(existsSync(join(shop.folder, "jobs", "refused", "share.json"))).toBe(false);
 });
 
-test("a cross-validation: what Paillier finds", async () => {
+test("a cross-validation: the same result as Paillier", async () => {
   const party = await startParty(shop, [bank], { policy: { ...allowed, lattice_minimums: "root" } });
   const partners = [{ company: shop, party }];
   const training = { num_round: 1, max_depth: 2 };
-  const [hidden, told] = [
+  const [hidden, plain] = [
     await activeConfig(bank, partners, "hidden-folds", { ...lattice, training }),
     await activeConfig(bank, partners, "told-folds", { training }),
   ];
   const events: PartyEvent[] = [];
   const found = await runCrossValidation(hidden, { folds: 2 }, (event) => events.push(event));
-  const expected = await runCrossValidation(told, { folds: 2 }, () => {});
+  const expected = await runCrossValidation(plain, { folds: 2 }, () => {});
   expect(found.folds).toEqual(expected.folds);
   expect(events.find((event) => event.type === "key")).toMatchObject({ keyless: true });
 });

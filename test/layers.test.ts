@@ -115,7 +115,7 @@ describe("a small tree", () => {
     ]);
   });
 
-  it("takes a folder within a folder for a layer of its own, if the table has it", () => {
+  it("treats a nested folder as a layer of its own, if the table lists it", () => {
     plant("src/protocol/active/role.ts", 'import "../phase.ts";\nimport "../passive/role.ts";\n');
     plant("src/protocol/passive/role.ts", 'import "../../scheme/candidates/plan.ts";\nimport "../../crypto/key.ts";\n');
     plant("src/scheme/candidates/plan.ts", 'import "../paillier/active.ts";\n');
@@ -127,7 +127,7 @@ describe("a small tree", () => {
     ]);
   });
 
-  it("holds views to records: components reach no party, and parties no component", () => {
+  it("lets views import records only: components import no party, and parties no component", () => {
     plant("web/views/card.tsx", 'import "../../src/record/job-view.ts";\nimport "../../src/party/run.ts";\n');
     plant("src/party/run.ts", 'import "../../web/views/card.tsx";\n');
     plant("src/dashboard/server.ts", 'import "../../web/report/reports.js";\n');
@@ -137,7 +137,7 @@ describe("a small tree", () => {
     ]);
   });
 
-  it("counts the halves of a training protocol among the roles that they belong to", () => {
+  it("assigns the halves of a training protocol to their roles", () => {
     plant("src/protocol/hidden/active.ts", 'import "../active/role.ts";\nimport "./passive-nodes.ts";\n');
     plant("src/protocol/hidden/passive-nodes.ts", 'import "./terms.ts";\nimport "../passive/role.ts";\n');
     plant("src/protocol/hidden/terms.ts", 'import "../passive/role.ts";\n');
@@ -148,7 +148,7 @@ describe("a small tree", () => {
     ]);
   });
 
-  it("lets whoever may import base import its folders, which hardly know each other", () => {
+  it("lets a layer that may import base import its folders, which may not import each other", () => {
     plant("src/base/files/disk.ts", 'import "../error.ts";\nimport "../text/format.ts";\n');
     plant("src/base/parameters/table.ts", 'import "../text/format.ts";\n');
     plant("src/base/assert.ts", 'import "./files/disk.ts";\n');

@@ -80,7 +80,7 @@ describe("a job", () => {
     expect(shopSteps).toContainEqual({ party: "shop", type: "ended", job: "first", error: null });
   });
 
-  test("that is aborted keeps its trees: the same call goes on", async () => {
+  test("that is aborted keeps its trees: the same call resumes", async () => {
     const stop = new AbortController();
     const reason = new Error("enough for today");
     const config = { ...bank, job: "second", training: { num_round: 4, max_depth: 2 } };
@@ -121,7 +121,7 @@ describe("what a caller plugs in", () => {
     spent: rows.map((i) => (i % 7) * (i % 11) + (i % 3)),
   };
   const training = { objective: "reg:squarederror", num_round: 3, max_depth: 3 } as const;
-  /** The same people in the same order at both parties. */
+  /** The same ids in the same order at both parties. */
   async function together(job: string, run: (config: ActiveConfig) => Promise<TrainResult>): Promise<Float64Array> {
     const paths = { bank: join(folder, `${job}-bank.csv`), shop: join(folder, `${job}-shop.csv`) };
     writeFileSync(
@@ -154,7 +154,7 @@ describe("what a caller plugs in", () => {
     return values;
   }
 
-  test("an objective: parties grow the trees of one place, bit for bit", async () => {
+  test("an objective: federated trees equal centralised ones, bit for bit", async () => {
     const objective: CustomObjective = {
       name: "log-cosh",
       bounds: { g: { min: -1, max: 1 }, h: { min: 0, max: 1 } },
@@ -180,7 +180,7 @@ describe("what a caller plugs in", () => {
 });
 
 describe("scores", () => {
-  test("by id are those of the same people in a table", async () => {
+  test("by id equal those of the same instances in a table", async () => {
     const model = await openModel(bank, "first");
     const byId = await model.score(["c4", "c7"]);
     expect(byId).toMatchObject({ ids: ["c4", "c7"], names: ["prediction"], unknown: new Map() });
@@ -191,9 +191,9 @@ describe("scores", () => {
     model.close();
   });
 
-  test("of people whom a party does not hold are refused, skipped, or take the value as missing", async () => {
+  test("of ids that a party does not hold are refused, skipped, or computed with missing values", async () => {
     const model = await openModel(bank, "first");
-    const people = ["c4", "c0", "nobody"]; // c0 is unknown to the shop, the last one to the bank
+    const people = ["c4", "c0", "unknown"]; // c0 is unknown to the shop, the last one to the bank
     await expectError(() => model.score(people), "ID_UNKNOWN", /^1 of 3 ids are unknown to a party \(bank\)/);
     await expectError(() => model.score(people.slice(0, 2)), "ID_UNKNOWN", /^1 of 2 .* \(shop\)/);
     const skipped = await model.score(people, { unknown: "skip" });
@@ -201,7 +201,7 @@ describe("scores", () => {
     expect(skipped.unknown).toEqual(
       new Map([
         ["c0", ["shop"]],
-        ["nobody", ["bank"]],
+        ["unknown", ["bank"]],
       ]),
     );
     const missing = await model.score(people, { unknown: "missing" });
@@ -218,7 +218,7 @@ describe("scores", () => {
   });
 });
 
-test("a wrong field of an object is named without a line", async () => {
+test("an error in a config object names the field, without a line", async () => {
   const wrong = { ...bank, trainng: {} } as ActiveConfig;
   await expectError(
     () => train(wrong),

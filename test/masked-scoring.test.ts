@@ -1,4 +1,4 @@
-/** Masked scoring between real parties over TLS: the plain scores to the last bit, and no outcome for anybody. */
+/** Masked scoring between real parties over TLS: the plain scores to the last bit, and no party learns an outcome. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -51,31 +51,34 @@ async function predict(
 
 const sharePath = (folder: string): string => join(folder, "jobs", "spring", "share.json");
 const common = people.slice(30, 200).map(({ id }) => id);
-/** People 0 to 19 are unknown to every shop, 20 to 24 to the second. */
+/** Ids 0 to 19 are unknown to every shop, 20 to 24 to the second. */
 const some = [people[40].id, people[10].id, people[22].id, people[41].id];
 
 describe("scores are the plain ones to the last bit", () => {
-  test.each(partOf([1, 3], 0, 2))("%i passive parties: the job's own, everybody's, and strangers'", async (shops) => {
-    const plain = await worlds.train(shops);
-    const world = await maskedWorld(shops);
-    const trained = trainingPredictions(world);
-    expect(trained.size).toBeGreaterThan(40);
-    expect(trained).toEqual(trainingPredictions(plain));
-    const everybody = await predict(world, common);
-    expect(everybody).toEqual(await predict(plain, common));
-    for (const [id, score] of trained) if (everybody.has(id)) expect(everybody.get(id)).toBe(score);
-    for (const unknown of shops === 1 ? (["skip", "missing"] as const) : (["missing"] as const))
-      expect(await predict(world, some, { unknown })).toEqual(await predict(plain, some, { unknown }));
-    await expectError(() => predict(world, some), "ID_UNKNOWN", /[12] of its 4 ids are unknown/);
-    const shares = await Promise.all(world.shops.map(({ folder }) => readPassiveShare(sharePath(folder))));
-    expect(shares.map(({ maskedScoring }) => maskedScoring)).toEqual(shares.map(() => true));
-    expect(readFileSync(sharePath(plain.shops[0].folder), "utf8")).not.toContain("maskedScoring");
-    const scored = world.parties[0].events.filter((event) => event.type === "scored");
-    await Promise.all(world.parties.map((party) => party.stop()));
-    expect(scored.length).toBeGreaterThan(0);
-    const ledgers = world.parties[0].events.flatMap((event) => (event.type === "ledger" ? [event.ledger] : []));
-    expect(ledgers.at(-1)).toMatchObject({ predictionOutcomes: 0, maskedScores: trained.size });
-  });
+  test.each(partOf([1, 3], 0, 2))(
+    "%i passive parties: of the job's test rows, of all common ids, and of unknown ids",
+    async (shops) => {
+      const plain = await worlds.train(shops);
+      const world = await maskedWorld(shops);
+      const trained = trainingPredictions(world);
+      expect(trained.size).toBeGreaterThan(40);
+      expect(trained).toEqual(trainingPredictions(plain));
+      const scores = await predict(world, common);
+      expect(scores).toEqual(await predict(plain, common));
+      for (const [id, score] of trained) if (scores.has(id)) expect(scores.get(id)).toBe(score);
+      for (const unknown of shops === 1 ? (["skip", "missing"] as const) : (["missing"] as const))
+        expect(await predict(world, some, { unknown })).toEqual(await predict(plain, some, { unknown }));
+      await expectError(() => predict(world, some), "ID_UNKNOWN", /[12] of its 4 ids are unknown/);
+      const shares = await Promise.all(world.shops.map(({ folder }) => readPassiveShare(sharePath(folder))));
+      expect(shares.map(({ maskedScoring }) => maskedScoring)).toEqual(shares.map(() => true));
+      expect(readFileSync(sharePath(plain.shops[0].folder), "utf8")).not.toContain("maskedScoring");
+      const scored = world.parties[0].events.filter((event) => event.type === "scored");
+      await Promise.all(world.parties.map((party) => party.stop()));
+      expect(scored.length).toBeGreaterThan(0);
+      const ledgers = world.parties[0].events.flatMap((event) => (event.type === "ledger" ? [event.ledger] : []));
+      expect(ledgers.at(-1)).toMatchObject({ predictionOutcomes: 0, maskedScores: trained.size });
+    },
+  );
 
   test.each(partOf(["one_output_per_tree", "multi_output_tree"], 1, 2))(
     "the command, three classes (%s)",
@@ -139,7 +142,7 @@ test("serving, in batches that a party's limit makes, before and after it restar
   expect(metrics).toMatch(/tandem_batches_total\{party="shop1",result="answered"\} \d+/);
 });
 
-test("outcomes are refused, whoever asks: by plain scoring, by a plain job that goes on, and by policy", async () => {
+test("outcomes are refused: to plain scoring, to a warm start without masking, and by policy", async () => {
   const world = await maskedWorld(1);
   const [shop] = world.shops;
   const share = await readActiveShare(sharePath(world.bank.folder));

@@ -1,9 +1,7 @@
 /**
  * From training to XGBoost between companies: parties with configs and certificates of their own train over TLS, each
- * passive one consents with the command, the active one exports with the command. The result is the golden file that
- * XGBoost
- * 1.7.4 predicted with (test/fixtures/xgboost-export/README.md), byte for byte, and XGBoost itself is asked where it
- * is.
+ * passive one consents and the active one exports with the command. The result is, byte for byte, the golden file that
+ * XGBoost 1.7.4 predicted with (test/fixtures/xgboost-export/README.md); where XGBoost is installed, it predicts too.
  */
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Labels that are names, between real parties: the model is that of numbers, and the names go wherever it goes. */
+/** Class names as labels, between real parties: the model equals that of numbered classes, and carries the names. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -35,7 +35,7 @@ function sharesOf({ bank, shops: [shop] }: TrainedWorld) {
   return Promise.all([readActiveShare(path(bank.folder)), readPassiveShare(path(shop.folder))]);
 }
 
-test("names are numbered in sorted order, and nobody says how many they are", async () => {
+test("names are numbered in sorted order, without num_class", async () => {
   const named = await worlds.train(1, {
     active: { ...numbered.active, training },
     label,
@@ -64,7 +64,7 @@ test("names are numbered in sorted order, and nobody says how many they are", as
   const { model, features } = withUsedFeatures(mergeShares(active, [passive]), 2);
   expect(xgboostModel(model, features).learner.attributes).toEqual({ classes: JSON.stringify(names) });
 
-  // More trees go on from it only for the same classes in the same order.
+  // A warm start needs the same classes in the same order.
   const events: PartyEvent[] = [];
   const called = (name: string) => ({ ...named.config.job, name });
   const next = { ...named.config, job: called("summer"), warm_start: { model: "spring" } };
@@ -94,7 +94,7 @@ const fullDisk: ActiveWorld = {
 };
 
 test.each(partOf(["paillier", "lattice"], 0, 2))(
-  "a job of names that was broken off ends as any other (%s)",
+  "an interrupted job with class names resumes like any other (%s)",
   async (scheme) => {
     const ofScheme = scheme === "lattice" ? { scheme, insecure_key_bits: undefined } : {};
     const active = { ...numbered.active, training, ...ofScheme };

@@ -1,4 +1,4 @@
-/** A passive party's rows in several blocks: whatever these are, the model is that of one process. */
+/** A passive party's rows in several blocks: the model does not depend on the blocks. */
 import { beforeAll, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { selectLatticeKernel } from "../src/crypto/lattice/select-kernel.ts";

@@ -67,7 +67,7 @@ function categoryRules({ trees }: Model): SplitRule[] {
     .flatMap((node) => (node.kind === "split" && node.rule.categories !== undefined ? [node.rule] : []));
 }
 
-describe("one category against the rest, and sets of categories", () => {
+describe("one-hot splits and category sets", () => {
   test("by the number of categories", async () => {
     const rules = await expectEqual({ training: { num_round: 4, max_depth: 4 }, seeds: 3 });
     const sizes = (wanted: (rule: SplitRule) => boolean): number[] =>
@@ -79,7 +79,7 @@ describe("one category against the rest, and sets of categories", () => {
     expect(new Set(rules.map(({ defaultLeft }) => defaultLeft))).toEqual(new Set([true, false]));
   });
 
-  test("all one against the rest", async () => {
+  test("all one-hot", async () => {
     for (const { categories } of await expectEqual({ training: { max_cat_to_onehot: 100 } }))
       expect(categories).toHaveLength(1);
   });
@@ -92,7 +92,7 @@ describe("one category against the rest, and sets of categories", () => {
       .map(({ categories = [] }) => categories.length);
     expect(nine.every((size) => size <= 2 || size >= 7)).toBe(true);
   });
-  test("max_cat_threshold without missing values: cuts from the back win, and say where these would go", async () => {
+  test("max_cat_threshold without missing values: cuts from the back win, with a default direction", async () => {
     const table = (seed: number): TestTable =>
       categoricalTable(seed, { rows: 300, features: [0, 0, 0], categories: [[24], [30], [20]], missingFraction: 0 });
     const rules = await expectEqual({ training: { max_cat_threshold: 4, num_round: 4 }, seeds: 3, table });
@@ -120,7 +120,7 @@ describe("one category against the rest, and sets of categories", () => {
   });
 });
 
-describe("with what else there is", () => {
+describe("combined with other parameters", () => {
   test.each<Partial<TrainingParameters>>([
     { subsample: 0.5 },
     { sampling_method: "goss", min_category_people: 4 },
@@ -153,7 +153,7 @@ describe("with what else there is", () => {
       seeds: 1,
     }));
 
-  test("monotone constraints on numbers beside them, and none on categories", async () => {
+  test("monotone constraints on numeric features only", async () => {
     const constrained = (seed: number): TestTable => ({
       ...tableOf(seed),
       monotone: [
@@ -266,7 +266,7 @@ describe("minimums of a passive party", () => {
     });
   });
 
-  test("fewer cuts than categories: missing values that are withheld stay left with cuts from either end", async () => {
+  test("fewer cuts than categories: suppressed missing values stay left with cuts from either end", async () => {
     const off = { perNode: 1, perCandidate: 1 };
     const minimums = { perNode: 1, perCandidate: 6 };
     const shape = { rows: 300, features: [0, 0, 0], categories: [[20], [24], [18]], missingFraction: 0.015 };

@@ -1,6 +1,6 @@
 /**
- * Booster dart between parties: trees are dropped and weighted anew between rounds. Federated equals centralised with
- * both schemes, also after a warm start or a restart, and passive parties see a job like any other.
+ * Booster dart between parties: trees are dropped and reweighted between rounds. Federated equals centralised with both
+ * schemes, also after a warm start or a restart; passive parties cannot distinguish the job from others.
  */
 import { beforeAll, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
@@ -53,7 +53,7 @@ const cases: readonly (readonly [string, Omit<TestJob, "kernel" | "key">])[] = [
     "trees of several outputs",
     { table: classes, training: { ...dart, ...softprob, multi_strategy: "multi_output_tree" } },
   ],
-  ["trees side by side", { table, training: { ...dart, num_round: 2, num_parallel_tree: 2, subsample: 0.6 } }],
+  ["parallel trees", { table, training: { ...dart, num_round: 2, num_parallel_tree: 2, subsample: 0.6 } }],
   ["leaves of residuals", { table, training: { ...dart, objective: "reg:absoluteerror", num_round: 3 } }],
   ["masked scores", { table, training: { ...dart, num_round: 3 }, defences: { masked_scoring: true } }],
 ];
@@ -78,7 +78,7 @@ test("early stopping keeps the best round with what its trees weighed then", asy
   expect(firstDifference(model, alone)).toBeNull();
 });
 
-test("it goes on where it ended, draws as if there had been no end, and refuses another booster", async () => {
+test("a warm start continues its draws as in one job, and refuses another booster", async () => {
   const start = await expectEqual({ table, training: dart });
   const job = { table, training: { ...dart, num_round: 2 }, start };
   const { model } = await expectEqual(job);
@@ -89,7 +89,7 @@ test("it goes on where it ended, draws as if there had been no end, and refuses 
   await expectError(() => trainFederated(masked), "USAGE", /dart needs to know where people end/);
 });
 
-test("a job that was broken off ends in the same model, also between trees that stand side by side", async () => {
+test("an interrupted job ends in the same model, also between parallel trees", async () => {
   const training = { ...dart, num_round: 3, num_parallel_tree: 2, subsample: 0.7, early_stopping_rounds: 3 };
   const job = { table: { ...held, parties: held.parties.slice(0, 2) }, training, kernel, key };
   const kept: { active: ActiveProgress; passive: PassiveProgress }[] = [];

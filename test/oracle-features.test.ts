@@ -170,7 +170,7 @@ describe("sampling", () => {
     expect(firstDifference(first, second)).not.toBeNull();
   });
 
-  test("goss: the rest is weighted, and no slot overflows", async () => {
+  test("goss: the sampled rest is weighted up, and no slot overflows", async () => {
     await expectEqual({ sampling_method: "goss" }, rows);
     await expectEqual({ sampling_method: "goss", top_rate: 0.1, other_rate: 0.07 }, rows);
     await expectEqual({ sampling_method: "goss", objective: "reg:squarederror" }, regressionTable);
@@ -359,7 +359,7 @@ describe("a validation set and early stopping", () => {
   const tableOf = (seed: number): TestTable => held(randomTable(seed, { ...shape, rows: 200, missingFraction: 0.15 }));
   const eager = { num_round: 30, eta: 1, max_depth: 4, early_stopping_rounds: 2 } as const;
 
-  test("rows for validation are not learnt from, and not encrypted", async () => {
+  test("validation rows are not trained on, and not encrypted", async () => {
     await expectEqual({}, tableOf);
     await expectEqual({ subsample: 0.5, sampling_method: "uniform", base_score: "auto" }, tableOf);
     await expectEqual({ sampling_method: "goss" }, tableOf);
@@ -373,7 +373,7 @@ describe("a validation set and early stopping", () => {
     expect(margins).toHaveLength(200);
   });
 
-  test("values above all that was trained on are routed as prediction routes them", async () => {
+  test("validation values above all training values are routed as in prediction", async () => {
     const table = tableOf(2);
     const rows = table.validationRows ?? new Uint32Array(0);
     for (const column of table.parties.flat()) for (const row of rows) if (row % 8 === 1) column[row] = 1e6;
@@ -442,7 +442,7 @@ describe("local rounds", () => {
   });
 });
 
-/** Whatever computes and however values are packed; the tests above take the best kernel and the default codec. */
+/** All kernels and codecs; the tests above use the best kernel and the default codec. */
 describe.each(
   [...loadNativeKernel().kernels.values(), portableKernel].map((each, i) => ({ each, i, name: each.name })),
 )("many features at once, $name kernel", ({ each, i }) => {

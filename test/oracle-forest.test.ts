@@ -1,6 +1,6 @@
 /**
- * Boosted random forests between parties: trees of a round on the same margins, each with a sample of its own.
- * Federated equals centralised with both schemes, and passive parties see rounds like any others.
+ * Boosted random forests between parties: the trees of a round share margins, each with a sample of its own. Federated
+ * equals centralised with both schemes; passive parties cannot distinguish the rounds from others.
  */
 import { beforeAll, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
@@ -53,7 +53,7 @@ test.each(
   expect(firstDifference({ ...model, trees: [model.trees[0]] }, { ...model, trees: [model.trees[1]] })).not.toBeNull();
 });
 
-test("leaves are divided by the trees that stand side by side; without samples these are all one tree", async () => {
+test("leaf weights are divided by num_parallel_tree; without sampling the parallel trees are identical", async () => {
   const alone = await trainInOnePlace({ table, key, training: { num_round: 1 } });
   const { trees } = await trainInOnePlace({ table, key, training: { num_round: 1, num_parallel_tree: 4 } });
   expect(trees).toHaveLength(4);
@@ -66,7 +66,7 @@ test("leaves are divided by the trees that stand side by side; without samples t
   }
 });
 
-test("a forest goes on where it ended, and refuses another width", async () => {
+test("a warm start continues a forest, and refuses another num_parallel_tree", async () => {
   const start = await expectEqual({ table, training: forest });
   const job = { table, training: { ...forest, num_round: 1 }, start };
   const { model } = await expectEqual(job);

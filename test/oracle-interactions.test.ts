@@ -1,6 +1,6 @@
 /**
- * Interaction constraints over features of several owners, who do not name them to each other: federated equals
- * centralised with both schemes, every path keeps to the groups, and a party that is told or tells otherwise refuses.
+ * Interaction constraints over features of several parties, which do not name them to each other: federated equals
+ * centralised with both schemes, every path keeps to the groups, and deviations of either side are refused.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
@@ -108,8 +108,8 @@ describe("federated equals centralised", () => {
     await expectEqual({ table, training, scheme: lattice, defences: { hidden_outcomes: true } });
   });
 
-  test("a party with nothing in a group is not asked below, and in a job without groups nothing is told", async () => {
-    const strangers = {
+  test("a party without features in a group is not asked below it; without groups nothing is sent", async () => {
+    const withoutGroup = {
       ...table,
       groups: [
         ["a", "a"],
@@ -117,7 +117,7 @@ describe("federated equals centralised", () => {
         ["b", "b"],
       ],
     };
-    const { seen } = await expectEqual({ table: strangers, training });
+    const { seen } = await expectEqual({ table: withoutGroup, training });
     const together = {
       ...table,
       groups: [
@@ -147,7 +147,7 @@ function changed(change: Partial<Record<keyof PassiveAnswers, (call: (...given: 
 
 describe("deviations are refused", () => {
   type Nodes = AsyncIterable<{ members?: { isRoot: boolean; open: number } }>;
-  const lying = (open: (told: number) => number) =>
+  const lying = (open: (sent: number) => number) =>
     changed({
       histograms: (call) => (nodes: Nodes) => {
         async function* others() {
@@ -160,7 +160,7 @@ describe("deviations are refused", () => {
       },
     });
 
-  test.each([undefined, lattice])("an active party that opens or closes what it must not", async (scheme) => {
+  test.each([undefined, lattice])("an active party that sends wrong groups", async (scheme) => {
     const job = { table, training, kernel, key, ...(scheme === undefined ? {} : { scheme }) };
     const words = /open interaction groups|differ from the earlier children|open groups in a job/;
     for (const open of [() => 7, () => 0, () => 2 ** 31, () => 8])
@@ -170,7 +170,7 @@ describe("deviations are refused", () => {
     await expectError(() => trainFederated({ ...free, around: lying(() => 1) }), "PROTOCOL_STATE", words);
   });
 
-  test("a passive party that names groups that are not open, none at all, or some that there are not", async () => {
+  test("a passive party that answers with closed groups, no groups, or unknown groups", async () => {
     const naming = (named: (groups: number, node: number) => number) =>
       changed({
         splits: (call) =>

@@ -1,6 +1,6 @@
 /**
- * The main oracle with the lattice scheme, where something ends: blocks of rows, bytes of bins, the range of gradients,
- * rounds and candidates; in both sets of parameters. And the two schemes train the same model.
+ * The main oracle with the lattice scheme, at boundaries: blocks of rows, bytes of bins, the range of gradients, rounds
+ * and candidates; with both parameter sets. The two schemes train the same model.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-/** An active party that plans for so many nodes that only set B hides what they tell. */
+/** An active party that plans for so large a number of nodes that parameter set B is required. */
 const inSetB: Scheme = {
   ...lattice,
   active: (...given) => {
@@ -43,8 +43,8 @@ async function expectEqual(job: Edge): Promise<TestJob> {
 
 async function expectSameAsPaillier(job: Edge): Promise<void> {
   const { scheme: _, ...paillier } = await expectEqual(job);
-  const [hidden, told] = [await trainInOnePlace({ ...paillier, scheme: lattice }), await trainFederated(paillier)];
-  expect(firstDifference(hidden, told.model)).toBeNull();
+  const [hidden, federated] = [await trainInOnePlace({ ...paillier, scheme: lattice }), await trainFederated(paillier)];
+  expect(firstDifference(hidden, federated.model)).toBeNull();
 }
 
 const classes: TestTable = {
@@ -87,7 +87,7 @@ describe("as Paillier does, at equal resolution_bits", () => {
       "half of the weights 0, others 1,000",
       { table: { ...plain, columns: { weight: plain.labels.map((_, i) => (i % 2) * 1000) } } },
     ],
-    ["siblings are derived also where nobody asks for it", { table: plain, shortcuts: { subtraction: false } }],
+    ["siblings are derived even without subtraction", { table: plain, shortcuts: { subtraction: false } }],
     ["a tree per class", { table: classes, training: softprob }],
     [
       "trees of all classes, in set B",
@@ -165,7 +165,7 @@ describe("federated equals centralised", () => {
     await expectEqual({ table, training, passiveScheme, minimums });
   });
 
-  test("a party without features, one with nothing to split by, and one that only misses values", async () => {
+  test("a party without features, one without candidates, and one with missing values only", async () => {
     const table = randomTable("nothing", { rows: 60, features: [1, 0, 1, 1, 2] });
     table.parties[2][0].fill(2);
     table.parties[3][0].fill(Number.NaN);
@@ -179,7 +179,7 @@ describe("federated equals centralised", () => {
     await expectEqual({ table: { labels: Float64Array.of(0, 1, 1), parties: [[], [column]] }, scheme: inSetB });
   });
 
-  test("nobody has an answer: local rounds, no features, one row, or labels that are all the same", async () => {
+  test("no party answers: local rounds, no features, one row, or constant labels", async () => {
     const jobs: Edge[] = [
       { table: plain, training: { local_rounds: 3 } },
       { table: randomTable("alone", { rows: 60, features: [2, 0] }) },

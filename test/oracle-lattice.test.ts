@@ -1,6 +1,6 @@
 /**
  * The main oracle with the lattice scheme: federated training equals centralised training, node for node and bit for
- * bit, although passive parties do not know who is in a node.
+ * bit, although passive parties do not learn which instances are in a node.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
@@ -26,7 +26,7 @@ async function expectEqual(job: Omit<TestJob, "kernel" | "key">): Promise<TestOu
 }
 
 describe("federated equals centralised", () => {
-  test("one passive party: it is told nobody's place, and its candidates are linked", async () => {
+  test("one passive party: it is sent no membership, and its candidates are linked", async () => {
     const table = randomTable("lattice", { rows: 90, features: [2, 2] });
     const { seen } = await expectEqual({ table, training: { num_round: 2 } });
     for (const { active, passive } of seen) {
@@ -93,7 +93,7 @@ describe("federated equals centralised", () => {
   ])("minimums %s", async (_name, job) => {
     const { model } = await expectEqual({ table, ...job });
     const unlimited = { kernel: portableKernel, key, scheme: lattice, table, training: job.training ?? {} };
-    expect(firstDifference(model, await trainInOnePlace(unlimited)), "nothing was withheld").not.toBeNull();
+    expect(firstDifference(model, await trainInOnePlace(unlimited)), "nothing was suppressed").not.toBeNull();
   });
 
   test.each<[string, Partial<TestJob>]>([
@@ -116,7 +116,7 @@ describe("federated equals centralised", () => {
 describe("with hidden outcomes", () => {
   const defences = { hidden_outcomes: true };
 
-  test("it is told the sides of the node's people, and both ends count from how many they are", async () => {
+  test("the active party receives outcomes of the node's instances only, and both parties count them", async () => {
     const table = randomTable("lattice", { rows: 90, features: [2, 2] });
     const chosen: number[] = [];
     const { seen } = await expectEqual({

@@ -53,7 +53,7 @@ describe("test rows", () => {
     ),
   );
 
-  test("regression, where base and weights are of all sizes", async () =>
+  test("regression, with base score and leaf weights of all magnitudes", async () =>
     expectSame(randomTable("sizes", { rows: 80, features: [2, 2], regression: true }), {
       objective: "reg:squarederror",
       base_score: "auto",

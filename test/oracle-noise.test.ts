@@ -23,7 +23,7 @@ beforeAll(async () => {
 const some = { answer_noise: 0.7 };
 const mixed = { rows: 120, features: [2, 2, 2], missingFraction: 0.1 };
 
-/** Equal; and not what the same job is without noise, or nothing was tested. */
+/** Equal, and different from the same job without noise, or nothing was tested. */
 async function expectEqual(job: Pick<TestJob, "table"> & Partial<TestJob>, note = ""): Promise<void> {
   const noisy = { kernel, key, defences: some, ...job };
   const { model, passiveShares, seen } = await trainFederated(noisy);
@@ -50,7 +50,7 @@ describe("every job of the list", () => {
   );
 });
 
-describe("whatever a job has", () => {
+describe("with every parameter", () => {
   test.each<[string, Partial<TestJob>]>([
     ["early stopping", { training: { num_round: 8, early_stopping_rounds: 2, subsample: 0.7 } }],
     ["columns per node", { training: { colsample_bynode: 0.5, num_round: 4 } }],
@@ -109,7 +109,7 @@ describe("whatever a job has", () => {
     }
   });
 
-  test("training goes on from an earlier model", async () => {
+  test("a warm start", async () => {
     const table = randomTable("warm", mixed);
     const first = await trainFederated({ table, kernel, key, defences: some });
     await expectEqual({ table, start: first, training: { num_round: 2 } });

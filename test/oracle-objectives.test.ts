@@ -1,6 +1,6 @@
 /**
- * The oracle for every objective: federated equals centralised, bit for bit, with both schemes. Tiny jobs: what an
- * objective decides is at the active party, before anything is encrypted and after everything is decrypted.
+ * The oracle for every objective: federated equals centralised, bit for bit, with both schemes. Tiny jobs: an objective
+ * acts at the active party only, before encryption and after decryption.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
@@ -85,7 +85,7 @@ const cases: readonly Case[] = [
 
 const offset = Float64Array.from(table.labels, (_, row) => Math.fround(Math.sin(row)));
 
-test("base_margin: margins start there, also of a warm start, with masked scores and in predictions", async () => {
+test("base_margin: initial margins, also in a warm start, with masked scores and in predictions", async () => {
   const own = { ...table, labels: table.labels.map((label) => Math.max(0, Math.round(label / 3))) };
   const validationRows = Uint32Array.of(2, 9, 30);
   const job = { training: { objective: "count:poisson", num_round: 2, max_depth: 2 } as const, kernel, key };
@@ -103,7 +103,7 @@ test("base_margin: margins start there, also of a warm start, with masked scores
   await expectError(() => trainFederated({ ...job, table: withIt, start: without }), "USAGE", /without base_margin/);
 });
 
-test("a custom objective that leaves its bounds ends the job, and says no value", async () => {
+test("a custom objective that exceeds its bounds ends the job with an error that contains no value", async () => {
   const custom = { ...logCosh, bounds: { g: { min: -0.5, max: 0.5 }, h: { min: 0, max: 1 } } };
   const job = { table: { ...table, custom }, training: { objective: "reg:squarederror" } as const, kernel, key };
   await expectError(() => trainFederated(job), "LAYOUT_RANGE", /'log-cosh' gives instance \d+ a g outside/);
@@ -118,7 +118,7 @@ describe("federated equals centralised", () => {
       const { model } = await trainFederated(whole);
       expect(firstDifference(model, await trainInOnePlace(whole)), scheme?.name ?? "paillier").toBeNull();
       const owners = model.trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []));
-      expect(owners, "nobody else's split was tested").toContain(1);
+      expect(owners, "no passive party's split was tested").toContain(1);
     }
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The oracle of test/oracle.test.ts where passive parties withhold what is of few people, or what would use more
- * thresholds than the job may: federated equals centralised, node for node, and no feature has more of them.
+ * The oracle of test/oracle.test.ts where passive parties suppress candidates with few instances, or beyond the job's
+ * limit of thresholds: federated equals centralised, node for node, and no feature exceeds the limit.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Defences } from "../src/privacy/defences/defences.ts";
@@ -28,7 +28,7 @@ const choices: readonly Partial<Defences>[] = [
   { min_people_share: 0.06, max_thresholds: 3 },
 ];
 
-/** Per passive party and feature, what its splits of the model have as thresholds, or as categories. */
+/** The distinct thresholds or category sets of the model, per passive party and feature. */
 function thresholdsOf({ passiveShares }: Pick<TestOutcome, "passiveShares">): number[] {
   const byFeature = new Map<string, Set<string>>();
   for (const { name, splits } of passiveShares)
@@ -62,7 +62,7 @@ describe.each(choices)("%o", (defences) => {
       changes += changed ? 1 : 0;
       most = Math.max(most, ofJob);
     }
-    expect(changes, "nothing was withheld, nothing was tested").toBeGreaterThan(0);
+    expect(changes, "nothing was suppressed, nothing was tested").toBeGreaterThan(0);
     if (defences.min_people_share === undefined) expect(most).toBe(defences.max_thresholds);
   });
 
@@ -98,22 +98,25 @@ describe.each(choices)("%o", (defences) => {
   });
 
   const isFor = (part: number): boolean => isCampaign || choices.indexOf(defences) % 2 === part;
-  test.runIf(isFor(0))("validation rows are no people, and early stopping forgets nothing", async () => {
-    const validationRows = Uint32Array.from({ length: 40 }, (_, i) => 3 * i);
-    await expectEqual({
-      table: { ...randomTable("validated", { ...shape, rows: 120 }), validationRows },
-      training: { ...long, num_round: 12, eta: 1, early_stopping_rounds: 2 },
-      defences,
-      kernel,
-      key,
-    });
-  });
+  test.runIf(isFor(0))(
+    "validation rows do not count for minimums; thresholds of dropped rounds stay used",
+    async () => {
+      const validationRows = Uint32Array.from({ length: 40 }, (_, i) => 3 * i);
+      await expectEqual({
+        table: { ...randomTable("validated", { ...shape, rows: 120 }), validationRows },
+        training: { ...long, num_round: 12, eta: 1, early_stopping_rounds: 2 },
+        defences,
+        kernel,
+        key,
+      });
+    },
+  );
 
-  test.runIf(isFor(1))("a warm start: what the first model has used is used", async () => {
+  test.runIf(isFor(1))("a warm start: thresholds of the first model stay used", async () => {
     const job = { table: randomTable("warm", shape), training: { num_round: 3 }, defences, kernel, key };
     const { outcome } = await expectEqual(job);
     await expectEqual({ ...job, start: outcome });
-    // A model without limits may have used more than a job that goes on from it may.
+    // A start model without limits may have used more thresholds than the job allows.
     const free = await trainFederated({ ...job, defences: {} });
     const next = { ...job, start: free };
     const federated = await trainFederated(next);
@@ -123,7 +126,7 @@ describe.each(choices)("%o", (defences) => {
   });
 });
 
-test("trees of one round: what the first one uses, the second one's root has no place for", async () => {
+test("trees of one round: thresholds that the first tree uses are not available at the second one's root", async () => {
   const column = Float32Array.from({ length: 90 }, (_, i) => i % 9);
   const table = {
     labels: Float64Array.from(column, (x) => Math.floor(x / 3)),

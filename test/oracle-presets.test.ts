@@ -1,6 +1,6 @@
 /**
- * The oracle with all defences together, as the presets have them: federated equals centralised, node for node. The
- * tables are small, so that a preset's own noise hides everything; a tenth of it leaves something to split.
+ * The oracle with all defences together, as in the presets: federated equals centralised, node for node. The tables are
+ * so small that a preset's noise would hide every split, so the tests use a tenth of it.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { resolveParameters } from "../src/base/parameters/parameters.ts";
@@ -54,7 +54,7 @@ describe.each(presets.filter((preset) => preset !== "exact"))("%s", (preset) => 
     expect(await expectEqual({ table, training, defences: less, kernel, key })).toBeGreaterThan(0);
   });
 
-  test("going on from a model: places of thresholds that it used are taken", async () => {
+  test("a warm start: thresholds of the start model count towards the limit", async () => {
     const table = randomTable("presets", { rows: 200, features: [2, 3], missingFraction: 0.1 });
     const job = { table, defences: less, kernel, key };
     const start = await trainFederated(job);

@@ -1,6 +1,6 @@
 /**
- * The oracle after restarts: a job that was broken off in the middle of trees, twice, and taken up from what stands in
- * files, ends in the model that is trained in one place; for whatever a round's gradients hang on, with both schemes.
+ * The oracle after restarts: a job that was interrupted twice in the middle of trees, and resumed from files, ends in
+ * the centralised model; for every kind of per-round state, with both schemes.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
@@ -43,7 +43,7 @@ const cases: readonly Case[] = [
     { ...table, groups: [["a"], ["a", "b"]] },
     { objective: "reg:squarederror", max_depth: 3 },
   ],
-  ["trees side by side", labelled((value) => (value > 0 ? 1 : 0)), { num_parallel_tree: 2, subsample: 0.7 }],
+  ["parallel trees", labelled((value) => (value > 0 ? 1 : 0)), { num_parallel_tree: 2, subsample: 0.7 }],
   [
     "base_margin",
     labelled((value) => Math.max(0, Math.round(value / 3)), {
@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
   ["rank:pairwise", labelled(degree, groups), { objective: "rank:pairwise" }],
   ["rank:ndcg", labelled(degree, groups), { objective: "rank:ndcg" }],
   [
-    // What is learnt from other groups is wrong of the one that is held back: the first round is the best.
+    // Trees trained on the other groups do not fit the validation group: the first round is the best.
     "rank:ndcg, stopping early",
     labelled((value, row) => degree(row % 5 === 0 ? -value : value), {
       ...groups,
@@ -89,19 +89,19 @@ const cases: readonly Case[] = [
   ],
 ];
 
-/** What makes another model of a table where it is left out. */
+/** Leaving these out of the table must change the model. */
 const without = new Map<string, Partial<TestTable>>([
   ["interaction_constraints", { groups: [] }],
   ["base_margin", { columns: {} }],
   ["sets of categories", { categories: [] }],
 ]);
 
-describe.each([undefined, lattice])("a job that is broken off twice", (scheme) => {
+describe.each([undefined, lattice])("a job that is interrupted twice", (scheme) => {
   test.each<Case>(cases)(`%s (${scheme?.name ?? "paillier"})`, async (name, own, given) => {
     const training = { num_round: 3, max_depth: 2, ...given };
     const job = { table: own, training, kernel, key, ...(scheme === undefined ? {} : { scheme }) };
     const perRound = treesPerRound(testJob(job).training);
-    // Trees that stand side by side are broken off between them, and in the middle of the next ones.
+    // Parallel trees are interrupted between each other, and in the middle of the next.
     const { model, treesAtBreaks } = await trainBrokenOff(job, [perRound, 2 * perRound]);
     expect(treesAtBreaks).toEqual([perRound, 2 * perRound]);
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();

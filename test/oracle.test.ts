@@ -119,7 +119,7 @@ describe.each(kernels.map((kernel) => ({ kernel, name: kernel.name })))(
 
 describe("every native kernel", () => {
   const others = [...loadNativeKernel().kernels.values()].filter((kernel) => kernel.name !== kernels[0].name);
-  test.each(["batched", "unbatched"] as const)("trains the same model as one place, %s", async (codec) => {
+  test.each(["batched", "unbatched"] as const)("trains the centralised model, %s", async (codec) => {
     const key = await generateKey({ bits: 512, insecure: true });
     const table = randomTable("kernels", { rows: 90, features: [2, 2, 2], missingFraction: 0.1 });
     for (const kernel of [kernels[0], ...others])
@@ -145,7 +145,7 @@ describe("minimums of passive parties", () => {
   ];
   const apart = [none, { perNode: 12, perCandidate: 4 }, { perNode: 5, perCandidate: 9 }];
 
-  /** Equal for some seeds; and not what the same job is without minimums, or they were not tested. */
+  /** Equal for some seeds, and different from the same job without minimums, or these were not tested. */
   const expectKept = async (
     shape: TableShape,
     job: Pick<TestJob, "training" | "shortcuts" | "minimums">,
@@ -201,7 +201,7 @@ describe("minimums of passive parties", () => {
     ),
   );
 
-  test("no side of a split has fewer people than its party's minimum; above everything there is no split", async () => {
+  test("no side of a split is below its party's minimum; a minimum above the row count allows no split", async () => {
     const table = randomTable("kept", { rows: 150, features: [1, 2, 2], missingFraction: 0.1 });
     const { model } = await trainFederated({
       table,

@@ -1,4 +1,7 @@
-/** Companies over TLS: what a passive party's policy demands of a job, and what a partner may have over all jobs. */
+/**
+ * Companies over TLS: the defences that a passive party's policy demands of a job, and a partner's budget over all
+ * jobs.
+ */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -24,7 +27,7 @@ const spentSums = (events: readonly { readonly type: string }[]): number => {
 const agreedParameters = (events: readonly { readonly type: string }[]): unknown =>
   (events.findLast(({ type }) => type === "job") as { parameters: unknown } | undefined)?.parameters;
 
-test("a job that brings less than the policy's preset is refused, with every field that is weaker", async () => {
+test("a job with weaker defences than the policy's preset is refused; the error names every weaker field", async () => {
   const world = await worlds.restarted(1, { policy: { privacy: "guarded" } });
   await expectError(
     async () => runActive(await configFor(world, "summer"), () => {}),
@@ -52,18 +55,18 @@ test("jobs add up, over restarts of the party, until the budget is spent", async
     "POLICY",
     /budget of shop0 for this partner does not allow this job: sums_per_person: [\d.e-]+ had/,
   );
-  // A job that asks for less fits.
+  // A smaller job fits the budget.
   const short = { num_round: 1, max_depth: 1, max_bin: 8 };
   await runActive(await configFor(again, "winter", { training: short, privacy: { max_thresholds: 3 } }), () => {});
   await bounded.seen("job-ended");
-  // Its owner sees what the job has agreed on, by the names of the config; no preset is just that.
+  // The owner sees the agreed defences by their config names; they match no preset.
   expect(agreedParameters(bounded.events)).toMatchObject({ max_thresholds: 3, min_people_share: 0 });
   expect(agreedParameters(bounded.events)).not.toHaveProperty("privacy");
   expect(spentSums(bounded.events)).toBeGreaterThan(afterOne);
   expect(spentSums(bounded.events)).toBeLessThanOrEqual(1.2 * afterOne);
 });
 
-test("a job that goes on from a model must fit too: its thresholds, and the people that it scores", async () => {
+test("a warm start must fit the policy too: its thresholds, and the instances that it scores", async () => {
   const onward = { training: { num_round: 1, max_depth: 2, max_bin: 8 }, warm_start: { model: "spring" } };
   const world = await worlds.restarted(1, { policy: { privacy: { max_thresholds: 1 } } });
   await expectError(
@@ -80,7 +83,7 @@ test("a job that goes on from a model must fit too: its thresholds, and the peop
 });
 
 test("scores are bounded over all requests", async () => {
-  // The training of the copied world has asked about its test rows already.
+  // The training of the copied world has already predicted its test rows.
   const world = await worlds.restarted(1, { policy: { budget: { scored_people: 1200 } } });
   const ids = people.slice(30, 190).map(({ id }) => id);
   const input = writeInput(world, "people.csv", ids);
@@ -99,7 +102,7 @@ test("scores are bounded over all requests", async () => {
   expect(answered).toBeLessThan(8);
 });
 
-test("a transcript is kept where it is asked for: both sides have the same people in the same nodes", async () => {
+test("a transcript is kept on request: both parties record the same instances in the same nodes", async () => {
   const world = await worlds.restarted(1, { output: { directory: "jobs", transcript: true } });
   const config = await configFor(world, "kept", { output: { directory: "jobs", transcript: true } });
   await runActive(config, () => {});
@@ -107,10 +110,10 @@ test("a transcript is kept where it is asked for: both sides have the same peopl
   const [bank, shop] = await Promise.all(
     [world.bank, world.shops[0]].map(({ folder }) => readTranscript(join(folder, "jobs", "kept"))),
   );
-  const told = (lines: readonly TranscriptLine[]): unknown[] =>
+  const nodes = (lines: readonly TranscriptLine[]): unknown[] =>
     lines.flatMap((line) => (line.kind === "node" || line.kind === "outcome" ? [{ ...line, peer: "" }] : []));
-  expect(told(bank).length).toBeGreaterThan(4);
-  expect(told(shop)).toEqual(told(bank));
+  expect(nodes(bank).length).toBeGreaterThan(4);
+  expect(nodes(shop)).toEqual(nodes(bank));
   const kinds = (lines: readonly TranscriptLine[]): string[] => [...new Set(lines.map(({ kind }) => kind))].sort();
   expect(kinds(bank)).toEqual(["job", "node", "outcome", "people", "tree"]);
   expect(kinds(shop)).toEqual(["columns", "job", "node", "outcome", "split", "tree"]);
@@ -152,7 +155,7 @@ test("an audit of a folder: columns at the passive party, labels at the active o
   );
 });
 
-test("a tree that sums few people is refused where the policy says so", async () => {
+test("a tree with sums over few instances is refused by policy", async () => {
   const world = await worlds.restarted(1, { policy: { min_instances_per_tree: 100 } });
   const training = { num_round: 2, max_depth: 2, max_bin: 8, subsample: 0.1 };
   await expectError(

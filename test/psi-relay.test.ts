@@ -1,7 +1,7 @@
 /**
- * Points that are passed on, over real TLS. A bank that holds nobody aligns with two shops that hold the same people.
- * It sends each of them what the other has masked, in every order that it can think of, and looks for a point that it
- * has got in two ways: that many people both shops hold. It must find none.
+ * Relayed points, over real TLS. An active party without ids runs PSI with two shops that hold the same ids. It sends
+ * each of them the other's masked points, in various orders, and looks for points that it received twice: these would
+ * be ids that both shops hold. It must find none.
  */
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
@@ -29,7 +29,7 @@ interface Relay {
   connect(shop: 0 | 1, active?: 0 | 1): Cheat;
 }
 
-/** Two shops with the same people, and two active parties that both have pinned. */
+/** Two shops with the same ids, and two active parties that both have pinned. */
 async function relay(): Promise<Relay> {
   const folder = join(root, String(worlds++));
   const actives = [
@@ -44,7 +44,7 @@ async function relay(): Promise<Relay> {
   };
 }
 
-/** One connection, and every point that came over it. */
+/** One connection, and every point received on it. */
 class Cheat {
   readonly seen: string[] = [];
   readonly #client: Client<typeof Alignment>;
@@ -86,9 +86,9 @@ class Cheat {
   }
 }
 
-/** Points that somebody who holds nobody can make. */
-function strangers(count: number, from = 0): string[] {
-  return Array.from({ length: count }, (_, i) => hashed(`stranger ${from + i}`));
+/** Points of ids that no shop holds. */
+function unknownPoints(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, i) => hashed(`unknown ${from + i}`));
 }
 
 function hashed(id: string, boundTo = ""): string {
@@ -108,14 +108,14 @@ function tick(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** How often a point came in two ways. */
-function learnt(...cheats: readonly Cheat[]): number {
+/** The number of points that were received more than once. */
+function duplicates(...cheats: readonly Cheat[]): number {
   const all = cheats.flatMap(({ seen }) => seen);
   expect(all.length).toBeGreaterThan(0);
   return all.length - new Set(all).size;
 }
 
-test("the same count finds everybody where the bank may: it holds the people itself", async () => {
+test("the same count finds all common ids when the active party holds them itself", async () => {
   const { actives, connect } = await relay();
   const shop = connect(0);
   const pool = new MaskingPool(0);
@@ -130,24 +130,24 @@ test("the same count finds everybody where the bank may: it holds the people its
   pool.close();
 });
 
-test("masked ids cannot be had first", async () => {
+test("masked ids cannot be requested first", async () => {
   const { connect } = await relay();
   const [north, south] = [connect(0), connect(1)];
   for (const shop of [north, south]) {
     await shop.begin(40);
     expect(await refusal(shop.maskedIds())).toMatch(/begun: this message is out of order/);
-    expect(await refusal(shop.remask(strangers(40)))).toMatch(/no alignment under way/);
+    expect(await refusal(shop.remask(unknownPoints(40)))).toMatch(/no alignment under way/);
     expect(shop.seen).toEqual([]);
   }
 });
 
-test("nor while both shops wait for the other's: the last point is missing", async () => {
+test("nor while both shops wait for the last point", async () => {
   const { connect } = await relay();
   const [north, south] = [connect(0), connect(1)];
   await Promise.all([north.begin(40), south.begin(40)]);
-  /** All but one point; when answers come, the other shop's masked ids are asked for, to be sent on. */
+  /** All but one point; after the first answers it requests the other shop's masked ids, to relay them. */
   async function* waiting(from: Cheat, other: Cheat): AsyncGenerator<string> {
-    yield* strangers(39);
+    yield* unknownPoints(39);
     for (let waits = 0; from.seen.length < 20 && waits < 500; waits++) await tick();
     const [last] = await other.maskedIds();
     yield last;
@@ -158,35 +158,35 @@ test("nor while both shops wait for the other's: the last point is missing", asy
   ]);
   expect(outcomes.join()).toMatch(/out of order/);
   for (const outcome of outcomes) expect(outcome).not.toBe("");
-  // Answers of points that the bank made itself came back, and no masked id did.
+  // Only answers to the active party's own points were received, and no masked id.
   expect(north.seen.length + south.seen.length).toBeLessThanOrEqual(78);
-  expect(learnt(north, south)).toBe(0);
+  expect(duplicates(north, south)).toBe(0);
 });
 
-test("one shop's masked ids can be passed on to the other, but not back", async () => {
+test("one shop's masked ids can be relayed to the other, but not back", async () => {
   const { connect } = await relay();
   const [north, south] = [connect(0), connect(1)];
   await Promise.all([north.begin(40), south.begin(40)]);
-  await north.remask(strangers(40));
+  await north.remask(unknownPoints(40));
   const ofNorth = await north.maskedIds();
-  await south.remask(ofNorth); // north's people, under both masks
-  const ofSouth = await south.maskedIds(); // south's people under its own mask: north's is missing
+  await south.remask(ofNorth); // north's ids, under both masks
+  const ofSouth = await south.maskedIds(); // south's ids under its own mask, without north's
   expect(await refusal(north.remask(ofSouth))).toMatch(/exchanged: this message is out of order/);
-  expect(learnt(north, south)).toBe(0);
+  expect(duplicates(north, south)).toBe(0);
 });
 
-test("nor in another attempt, over another connection, or by another party: the mask is another", async () => {
+test("nor in another attempt, over another connection, or by another party: masks differ", async () => {
   const { connect } = await relay();
   const [north, south] = [connect(0), connect(1)];
   await Promise.all([north.begin(40), south.begin(40)]);
-  await north.remask(strangers(40));
+  await north.remask(unknownPoints(40));
   await south.remask(await north.maskedIds());
   const ofSouth = await south.maskedIds();
 
   await north.begin(40);
   const again = await north.remask(ofSouth);
   await north.maskedIds();
-  const second = connect(0); // the same bank and job: it takes the first connection's place
+  const second = connect(0); // the same active party and job: it replaces the first connection
   await second.begin(40);
   expect(await refusal(north.remask(ofSouth))).toMatch(/no alignment under way/);
   await second.remask(again);
@@ -195,7 +195,7 @@ test("nor in another attempt, over another connection, or by another party: the 
   expect(await refusal(lender.begin(40))).toMatch(/serves another job/);
   const lenderSouth = connect(1, 1);
   expect(await refusal(lenderSouth.begin(40))).toMatch(/serves another job/);
-  expect(learnt(north, south, second)).toBe(0);
+  expect(duplicates(north, south, second)).toBe(0);
 });
 
 test("two colluding active parties, one at each shop, find nothing in any order", async () => {
@@ -205,21 +205,21 @@ test("two colluding active parties, one at each shop, find nothing in any order"
   // South's answers go to north while south still takes points.
   const chain: string[] = [];
   async function* intoSouth(): AsyncGenerator<string> {
-    yield* strangers(40);
+    yield* unknownPoints(40);
     for (let waits = 0; chain.length < 40; waits++) await (waits < 5000 ? tick() : expect.fail("no answers"));
-    await north.remask([...chain, ...strangers(40, 40)]);
+    await north.remask([...chain, ...unknownPoints(40, 40)]);
     yield* await north.maskedIds();
   }
   for await (const answer of south.remasking(intoSouth())) if (chain.length < 40) chain.push(answer);
   await south.maskedIds();
-  expect(learnt(north, south)).toBe(0);
+  expect(duplicates(north, south)).toBe(0);
 });
 
-test("an honest active party's points mean nothing at a shop that it did not ask", async () => {
+test("an honest active party's points match nothing at a shop that it did not ask", async () => {
   const { actives, connect } = await relay();
   const shared = async (boundTo: string): Promise<number> => {
     const shop = connect(0);
-    /** A passive party to the lender, that is the bank to a shop, and passes everything on. */
+    /** Poses as a passive party to the lender and as the bank to a shop, and relays all messages. */
     const between: PsiPeer = {
       name: "between",
       boundTo,
@@ -238,9 +238,9 @@ test("an honest active party's points mean nothing at a shop that it did not ask
     const { pairwise } = await intersectActive(DistinctIds.from(ids), [between], { threads: 0 });
     return pairwise[0].sharedCount;
   };
-  // The lender's points are bound to the lender, the shop's to whoever has called it.
+  // The lender's points are bound to the lender, the shop's to its caller.
   expect(await shared(actives[1].fingerprint)).toBe(0);
-  // Without that, the one in between would learn how many people the lender and the shop share.
+  // Without the binding, the relay would learn the size of the lender's and the shop's intersection.
   expect(await shared(actives[0].fingerprint)).toBe(40);
 });
 

@@ -1,6 +1,5 @@
 /**
- * The alignment's messages over real TLS with self-signed certificates: what deviates is refused, and nothing stays
- * open.
+ * PSI messages over real TLS with self-signed certificates: deviations are refused, and no session stays open.
  */
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -50,7 +49,7 @@ const wireOffer = { ...offer, protocolVersion, job: "j" };
 const point = (x: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? x : 0));
 const twoPoints = Uint8Array.from([...point(9), ...point(4)]);
 
-test("bytes that are no message: the alignment ends as with any other deviation, and nobody has a bug", async () => {
+test("bytes that cannot be decoded end the PSI like any other deviation, not as an internal error", async () => {
   const made = await pair();
   const client = rawClient(Alignment, made.bank, made.party.port);
   await client.begin(wireOffer);
@@ -61,7 +60,7 @@ test("bytes that are no message: the alignment ends as with any other deviation,
 });
 
 describe("out of order", () => {
-  test("masks without a beginning, and a second beginning", async () => {
+  test("masked ids without begin, and a second begin", async () => {
     const { connect, party } = await pair();
     const peer = connect().alignment("j");
     await expectError(
@@ -78,7 +77,7 @@ describe("out of order", () => {
     expect((await party.seen("refused")).code).toBe("PROTOCOL_STATE");
   });
 
-  test("masked ids before all points have come; another beginning draws other masks", async () => {
+  test("masked ids before all points have been received; another begin draws other masks", async () => {
     const { connect } = await pair();
     const peer = connect().alignment("j");
     await peer.begin(offer, {});
@@ -97,7 +96,7 @@ describe("out of order", () => {
     await expectError(() => collect(peer.remask(one(twoPoints), {})), "PROTOCOL_STATE", /remasked: .* out of order/);
   });
 
-  test("another connection, even of the same party, reaches nothing", async () => {
+  test("another connection, even of the same party, has no access", async () => {
     const { connect } = await pair();
     const first = connect().alignment("j");
     await first.begin(offer, {});
@@ -108,7 +107,7 @@ describe("out of order", () => {
     expect(await collect(first.maskedIds({}))).toHaveLength(1);
   });
 
-  test("the same party and job on another connection takes the place of the first, which may be dead", async () => {
+  test("the same party and job on another connection replaces the first, which may be dead", async () => {
     const { connect } = await pair();
     const first = connect().alignment("j");
     await first.begin(offer, {});
@@ -130,7 +129,7 @@ describe("out of order", () => {
 });
 
 describe("messages that deviate", () => {
-  test("another version, another hash domain, a name that is a path", async () => {
+  test("another version, another hash domain, a job name that is a path", async () => {
     const { bank, party } = await pair();
     const client = rawClient(Alignment, bank, party.port);
     const refused = (change: object) =>
@@ -145,7 +144,7 @@ describe("messages that deviate", () => {
     expect(await refused({})).toBe("");
   });
 
-  test("points out of order, and a number that changes", async () => {
+  test("points out of order, and a changing count", async () => {
     const { bank, party } = await pair();
     const client = rawClient(Alignment, bank, party.port);
     await client.begin(wireOffer);
@@ -173,7 +172,7 @@ test("points of small order and other encodings of a point, over the wire", asyn
   const peer = connect().alignment("j");
   const highBit = point(9);
   highBit[31] = 0x80;
-  for (const [bad, words] of [
+  for (const [bad, message] of [
     [point(0), /small order/],
     [point(1), /small order/],
     [highBit, /canonical/],
@@ -181,13 +180,13 @@ test("points of small order and other encodings of a point, over the wire", asyn
   ] as const) {
     await peer.begin(offer, {});
     const points = Uint8Array.from([...point(9), ...bad]);
-    await expectError(() => collect(peer.remask(one(points), {})), "PROTOCOL_STATE", words);
+    await expectError(() => collect(peer.remask(one(points), {})), "PROTOCOL_STATE", message);
     await expectError(() => collect(peer.maskedIds({})), "PROTOCOL_STATE", /no alignment under way/);
   }
 });
 
 describe("self-signed certificates", () => {
-  const nobody = { routes: () => {} };
+  const noRoutes = { routes: () => {} };
   const valid = (): Promise<TlsIdentity> => createSelfSigned("valid", 1);
   const expired = (): Promise<TlsIdentity> => createSelfSigned("expired", -0.02);
 
@@ -198,7 +197,7 @@ describe("self-signed certificates", () => {
   ): Promise<{ turnedAway: string[]; call: Promise<unknown> }> {
     const turnedAway: string[] = [];
     const listening = await listenTls(
-      nobody,
+      noRoutes,
       server,
       [{ name: "bank", fingerprint: certificateFingerprint(client.certificate) }],
       { host: "127.0.0.1", port: 0 },
@@ -230,7 +229,7 @@ describe("self-signed certificates", () => {
     const server = await valid();
     const turnedAway: string[] = [];
     const listening = await listenTls(
-      nobody,
+      noRoutes,
       server,
       [{ name: "bank", fingerprint: "0".repeat(64) }],
       { host: "127.0.0.1", port: 0 },
@@ -246,7 +245,7 @@ describe("self-signed certificates", () => {
     expect(turnedAway).toEqual(["it shows no certificate"]);
   });
 
-  test("nobody there", async () => {
+  test("no server at the address", async () => {
     const peer = connectTls("shop", await valid(), "0".repeat(64), { host: "127.0.0.1", port: 1 });
     await expectError(
       () => peer.alignment("j").begin(offer, {}),

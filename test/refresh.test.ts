@@ -1,4 +1,6 @@
-/** Refreshed leaves between real parties over TLS: columns that say how rows are learnt, labels of one class. */
+/**
+ * Refreshed leaves between real parties over TLS: columns that control how rows are trained on, labels of one class.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -36,11 +38,14 @@ interface World {
   readonly shop: Company;
   readonly party: RunningParty;
   readonly config: ActiveConfig;
-  /** Of all people, with the whole model. */
+  /** Of all instances, with the whole model. */
   readonly trained: Metrics;
 }
 
-/** Both know everybody. The bank's second column is one that says how rows are learnt, or a feature. */
+/**
+ * Both hold all ids. The bank's second column controls how rows are trained on (a weight, for example), or is a
+ * feature.
+ */
 async function trainedWorld(people: readonly Person[], active: Partial<ActiveConfigInput>): Promise<World> {
   const folder = join(root, `world-${worlds++}`);
   const bank = await foundCompany(folder, "bank", people, [0, 1], true);
@@ -54,7 +59,7 @@ async function trainedWorld(people: readonly Person[], active: Partial<ActiveCon
   return { bank, shop, party, config, trained };
 }
 
-/** Of the bank's file, in its order: the whole model with new leaves, as one place would have them. */
+/** Of the bank's file, in its order: the whole model with new leaves, as in central training. */
 async function onePlace({ bank, shop, config }: World, input: string, column: RowColumnName | null) {
   const shareOf = ({ folder }: Company): string => join(folder, "jobs", "spring", "share.json");
   const model = mergeShares(await readActiveShare(shareOf(bank)), [await readPassiveShare(shareOf(shop))]);
@@ -94,7 +99,7 @@ function optionsFor(input: string, changes: Partial<RefreshOptions> = {}): Refre
   return { model: "spring", input, job: "autumn", unknown: "refuse", refreshLeaf: true, onProgress() {}, ...changes };
 }
 
-/** The bank's file with fewer people, or other cells. */
+/** The bank's file with fewer rows, or other cells. */
 function changedFile({ bank }: World, name: string, change: (cells: string[], row: number) => string[] | null): string {
   const [header, ...lines] = readFileSync(join(bank.folder, "data.csv"), "utf8").trim().split("\n");
   const rows = lines.flatMap((line, row) => change(line.split(","), row)?.join(",") ?? []);
@@ -128,7 +133,7 @@ const cases: readonly (readonly [string, RowColumnName, (person: Person, row: nu
   ["rank:pairwise", "qid", (person, row) => withColumn(person, String(row % 9), at(person, 3) > at(person, 5) ? 1 : 0)],
 ];
 
-test.each(cases)("%s with %s: leaves are those of one place, and metrics those of training", async (...given) => {
+test.each(cases)("%s with %s: leaves equal the centralised ones, and metrics those of training", async (...given) => {
   const [objective, column, change] = given;
   const data = {
     path: "data.csv",
@@ -153,7 +158,7 @@ test.each(cases)("%s with %s: leaves are those of one place, and metrics those o
   expect(await leavesIn(world, "autumn")).toEqual(await onePlace(world, fewer, column));
 });
 
-test("labels of one class refresh leaves, as in XGBoost; nobody at all does not", async () => {
+test("labels of one class refresh leaves, as in XGBoost; no rows at all is refused", async () => {
   const people = makePeople(120, "one class");
   const world = await trainedWorld(people, {});
   const alike = changedFile(world, "alike.csv", (cells) => [...cells.slice(0, 3), "defaulter"]);
@@ -166,15 +171,15 @@ test("labels of one class refresh leaves, as in XGBoost; nobody at all does not"
   const again = await runRefresh(fromParquet, optionsFor(alike, { job: "winter" }));
   expect(again.metrics.after["logloss"]).toBe(result.metrics.after["logloss"]);
 
-  const strangers = changedFile(world, "strangers.csv", ([id, ...cells]) => [`${id}y`, ...cells]);
+  const unknown = changedFile(world, "unknown-ids.csv", ([id, ...cells]) => [`${id}y`, ...cells]);
   await expectError(
-    () => runRefresh(world.config, optionsFor(strangers, { job: "nobody", unknown: "skip" })),
+    () => runRefresh(world.config, optionsFor(unknown, { job: "no-rows", unknown: "skip" })),
     "ID_UNKNOWN",
-    /strangers\.csv: none of its ids is known to all passive parties/,
+    /unknown-ids\.csv: none of its ids is known to all passive parties/,
   );
 });
 
-test("what is wrong with the rows is said before anybody is asked, by file and line", async () => {
+test("errors in the rows are reported by file and line, before any party is asked", async () => {
   const [, column, change] = cases[1];
   const data = { path: "data.csv", id: "id", features: "all" as const, label: "outcome", positive: undefined };
   const training = { objective: "survival:aft", num_round: 1, max_depth: 2, max_bin: 8 };

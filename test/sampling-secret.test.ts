@@ -1,4 +1,4 @@
-/** The secret that a party draws its columns with, unless an experiment names one. */
+/** The secret that seeds a party's column sampling, unless an experiment sets one. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ function keyFile(content: string): { certificate: string; key: string } {
   return { certificate: "", key };
 }
 
-test("a party's TLS key fixes it, another key gives another, and it hides the key; an experiment's goes first", () => {
+test("it is derived from the party's TLS key by a one-way function; an experiment's secret takes precedence", () => {
   const ours = samplingSecretOf({ tls: keyFile("ours") });
   expect(samplingSecretOf({ tls: keyFile("ours") })).toBe(ours);
   expect(samplingSecretOf({ tls: keyFile("theirs") })).not.toBe(ours);

@@ -1,5 +1,5 @@
 /**
- * `tandem predict` between real parties over TLS: scores to the last bit, strangers, refusals, parties that are busy.
+ * `tandem predict` between real parties over TLS: scores to the last bit, unknown ids, refusals, busy parties.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ async function predict(
   return { scores: predictionsIn(output), result };
 }
 
-/** Every company's shares and columns in one place: what nobody has, and what scores must equal. */
+/** All companies' shares and columns together, which no party has: scores must equal its predictions. */
 async function onePlaceScores(world: TrainedWorld, ids: readonly string[]): Promise<Map<string, string>> {
   const { model, columns } = await onePlace(world, ids);
   const scores = predictionsOf(model, predictMargins(model, columns, ids.length));
@@ -83,7 +83,7 @@ async function onePlace({ bank, shops }: TrainedWorld, ids: readonly string[]) {
 const common = people.slice(25, 200).map(({ id }) => id);
 
 describe("scores are the training-time model's to the last bit", () => {
-  test.each([1, 2])("with %i passive parties: those of the job itself, and everybody's in one place", async (shops) => {
+  test.each([1, 2])("with %i passive parties: equal to the job's own and to the merged model's", async (shops) => {
     const world = await worlds.train(shops);
     const trained = trainingPredictions(world);
     expect(trained.size).toBeGreaterThan(40);
@@ -157,7 +157,7 @@ describe("scores are the training-time model's to the last bit", () => {
     expect([stderr, exitCode]).toEqual(["", 0]);
     expect(JSON.parse(stdout)).toMatchObject({ job: "spring", rows: trained.size, scored: trained.size, unknown: {} });
     expect(predictionsIn(output)).toEqual(trained);
-    const stranger = await tandem(
+    const unpinned = await tandem(
       "predict",
       "-c",
       world.configPath,
@@ -168,8 +168,8 @@ describe("scores are the training-time model's to the last bit", () => {
       "--output",
       output,
     );
-    expect(stranger.exitCode).toBe(2);
-    expect(stranger.stderr).toMatch(
+    expect(unpinned.exitCode).toBe(2);
+    expect(unpinned.stderr).toMatch(
       /1 of its 1 ids are unknown to a passive party \(1 to shop1\), the first in line 2.*ID_UNKNOWN/,
     );
     expect(predictionsIn(output)).toEqual(trained); // what was there stays
@@ -192,10 +192,10 @@ describe("scores are the training-time model's to the last bit", () => {
   });
 });
 
-describe("people whom a party does not hold", () => {
-  test("are refused, left out, or scored as missing there, as the command says", async () => {
+describe("ids that a party does not hold", () => {
+  test("are refused, left out, or scored with missing values, by option", async () => {
     const world = await worlds.restarted(2);
-    // Person 10 is unknown to both shops, 22 to the second.
+    // Id 10 is unknown to both shops, 22 to the second.
     const ids = [common[0], people[10].id, people[22].id, common[1]];
     const input = writeInput(world, "some.csv", ids);
     const error = await expectError(
@@ -214,19 +214,19 @@ describe("people whom a party does not hold", () => {
   });
 });
 
-describe("who may ask what", () => {
-  test("another active party hears of no model, there or not; a stranger gets no connection", async () => {
+describe("permissions", () => {
+  test("another active party cannot find out which models exist; an unknown peer gets no connection", async () => {
     const world = await worlds.restarted(1);
     const [shop] = world.shops;
     await world.parties[0].stop();
     const folder = join(world.bank.folder, "..");
-    const [rival, stranger] = [
+    const [rival, unpinned] = [
       await foundCompany(folder, "rival", people.slice(0, 200), [0, 1], true),
-      await foundCompany(folder, "stranger", people.slice(0, 200), [0, 1], true),
+      await foundCompany(folder, "unpinned", people.slice(0, 200), [0, 1], true),
     ];
     const party = await startParty(shop, [world.bank, rival]);
     const says: string[] = [];
-    for (const thief of [rival, stranger]) {
+    for (const thief of [rival, unpinned]) {
       cpSync(join(world.bank.folder, "jobs"), join(thief.folder, "jobs"), { recursive: true });
       const config = await activeConfig(thief, [{ company: shop, party }], "steal");
       const work = (): Promise<unknown> => predict({ ...world, config }, writeInput(world, "all.csv", common));
@@ -251,7 +251,7 @@ describe("who may ask what", () => {
     expect(error.message).toBe(says[0]);
   });
 
-  test("an active party that has got another name: only the owner's log says why its model is unknown", async () => {
+  test("a renamed active party: only the passive party's own log says why the model is unknown", async () => {
     const world = await worlds.restarted(1);
     const [shop] = world.shops;
     await world.parties[0].stop();
@@ -267,7 +267,7 @@ describe("who may ask what", () => {
     });
   });
 
-  test("a share that is damaged is as good as none, and the owner's log says which", async () => {
+  test("a damaged share counts as missing, and the party's own log names it", async () => {
     const world = await worlds.restarted(1);
     const share = join(world.shops[0].folder, "jobs", "spring", "share.json");
     writeFileSync(share, readFileSync(share, "utf8").replace("threshold", "treshold"));
@@ -278,7 +278,7 @@ describe("who may ask what", () => {
     });
   });
 
-  test("a policy without scoring", async () => {
+  test("a policy that does not allow scoring", async () => {
     const world = await worlds.restarted(1, { policy: { scoring: false } });
     await expectError(
       () => predict(world, writeInput(world, "all.csv", common)),
@@ -314,7 +314,7 @@ describe("who may ask what", () => {
   });
 });
 
-test("the passive party's log tells who asked about how many, and about nobody in particular", async () => {
+test("the passive party logs who scored how many ids, and no id", async () => {
   const world = await worlds.restarted(1);
   await predict(world, writeInput(world, "all.csv", [...common, people[5].id]), { unknown: "skip" });
   await predict(world, writeInput(world, "all.csv", common));
@@ -340,14 +340,14 @@ test("the passive party's log tells who asked about how many, and about nobody i
   expect(text).not.toMatch(/zq\d/);
 });
 
-test("refreshed leaves are those of one place, the splits stay, and the refreshed model scores", async () => {
+test("refreshed leaves equal the centralised ones, the splits stay, and the refreshed model scores", async () => {
   const world = await worlds.restarted(1);
   const { bank } = world;
   const labelOf = new Map(people.map(({ id, label }) => [id, label]));
   const ids = common.slice(0, 90);
-  const strangers = people.slice(0, 3).map(({ id }) => id);
+  const unknown = people.slice(0, 3).map(({ id }) => id);
   const input = join(bank.folder, "later.csv");
-  const [head, ...lines] = readFileSync(writeInput(world, "later-input.csv", [...strangers, ...ids]), "utf8")
+  const [head, ...lines] = readFileSync(writeInput(world, "later-input.csv", [...unknown, ...ids]), "utf8")
     .trim()
     .split("\n");
   const labelled = lines.map((line) => `${line},${labelOf.get(line.split(",")[2]) ?? ""}`);

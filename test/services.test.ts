@@ -1,4 +1,4 @@
-/** Companies with configs, certificates and files of their own: alignment, jobs one after the other, refusals, logs. */
+/** Companies with configs, certificates and files of their own: PSI, consecutive jobs, refusals, logs. */
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -36,7 +36,7 @@ interface World {
   readonly companies: readonly Company[];
 }
 
-/** A bank that knows people 0 to 199, and companies that know others, each in an order of its own. */
+/** A bank that holds ids 0 to 199, and companies that hold other ranges, each in an order of its own. */
 async function world(passiveCount: number): Promise<World> {
   const folder = join(root, `world-${worlds++}`);
   const bank = await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true);
@@ -99,7 +99,7 @@ async function onePlaceModel(made: World, config: ActiveConfig) {
 
 describe("align, then train", () => {
   test.each([1, 3])(
-    "%i passive parties with other people in other orders: the model of the joined table",
+    "%i passive parties with other ids in other orders: the model of the joined table",
     async (passiveCount) => {
       const made = await world(passiveCount);
       const running = await partners(made);
@@ -156,7 +156,7 @@ describe("align, then train", () => {
     );
   });
 
-  test("alignment alone: both sides have their own rows, for their own eyes", async () => {
+  test("PSI alone: each party stores its own aligned rows, readable by itself only", async () => {
     const made = await world(2);
     const running = await partners(made);
     const out = join(made.bank.folder, "rows.csv");
@@ -182,7 +182,7 @@ describe("align, then train", () => {
     await runActive(await activeConfig(made.bank, running, "after"), quiet);
   });
 
-  test("nobody in common: every party learns that, and the job is refused", async () => {
+  test("no common ids: every party learns that, and the job is refused", async () => {
     const made = await world(1);
     const [shop] = made.companies;
     const data = join(shop.folder, "data.csv");
@@ -196,7 +196,7 @@ describe("align, then train", () => {
     expect(running[0].party.events.find((event) => event.type === "aligned")).toMatchObject({ commonCount: 0 });
   });
 
-  test("without alignment the files must agree already", async () => {
+  test("without PSI the files must have the same ids", async () => {
     const made = await world(1);
     const running = await partners(made);
     await expectError(
@@ -235,7 +235,7 @@ describe("one job after the other", () => {
     );
   });
 
-  test("another job while one runs is refused, of the same active party or of another; the first goes on", async () => {
+  test("a second job is refused while one runs, from any active party; the first continues", async () => {
     const made = await world(1);
     const rival = await foundCompany(join(made.bank.folder, ".."), "rival", people.slice(0, 200), [1], true);
     const [company] = made.companies;
@@ -262,7 +262,7 @@ describe("one job after the other", () => {
     await runActive(await activeConfig(rival, running, "theirs"), quiet);
   });
 
-  test("an active party that fails or leaves does not keep the next one out", async () => {
+  test("an active party that fails or disconnects does not block the next one", async () => {
     const made = await world(2);
     const running = await partners(made);
     const wrong = [
@@ -278,9 +278,9 @@ describe("one job after the other", () => {
   });
 });
 
-describe("who and what is let in", () => {
+describe("admission", () => {
   test.skipIf(process.platform === "win32")(
-    "a key that others may read is refused before anybody connects",
+    "a private key readable by other users is refused before any connection",
     async () => {
       const {
         bank,
@@ -295,17 +295,17 @@ describe("who and what is let in", () => {
     },
   );
 
-  test("a certificate that is not pinned is turned away and named in the log", async () => {
+  test("a certificate that is not pinned is rejected, and its fingerprint logged", async () => {
     const made = await world(1);
-    const stranger = await foundCompany(join(made.bank.folder, ".."), "stranger", people.slice(0, 200), [1], true);
+    const unpinned = await foundCompany(join(made.bank.folder, ".."), "unpinned", people.slice(0, 200), [1], true);
     const running = await partners(made);
     const error = await expectError(
-      async () => runActive(await activeConfig(stranger, running, "in"), quiet),
+      async () => runActive(await activeConfig(unpinned, running, "in"), quiet),
       "PARTY_LOST",
       /shop0/,
     );
     expect(error.message).toMatch(/has it pinned this party's certificate/);
-    expect((await running[0].party.seen("turned-away")).why).toContain(stranger.fingerprint);
+    expect((await running[0].party.seen("turned-away")).why).toContain(unpinned.fingerprint);
   });
 
   test.each([
@@ -336,7 +336,7 @@ describe("who and what is let in", () => {
   });
 });
 
-test("a passive party keeps its owner's minimums, of which the active party is told nothing", async () => {
+test("a passive party applies its minimums, which the active party is not sent", async () => {
   const made = await world(1);
   const splitsWith = async (job: string, policy: NonNullable<Parameters<typeof startParty>[2]>["policy"]) => {
     const running = await partners(made, { policy });

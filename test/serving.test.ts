@@ -1,6 +1,6 @@
 /**
  * `tandem serve` in front of real parties over TLS: scores to the last bit over HTTP, batches, restarts, limits, the
- * document.
+ * OpenAPI document.
  */
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
@@ -98,7 +98,7 @@ async function metric(url: string, line: string): Promise<number> {
   );
 }
 
-/** Passes bytes on, until it is told to swallow what the connections that are open then bring; new ones work. */
+/** A proxy that can be switched to drop all bytes of its open connections; new connections work. */
 async function swallowingProxy(target: number): Promise<{ port: number; swallow(): void; connections(): number }> {
   const pairs: [Socket, Socket][] = [];
   const server = createServer((inner) => {
@@ -142,7 +142,7 @@ describe("scores", () => {
   });
 
   test.each(["one_output_per_tree", "multi_output_tree"])(
-    "of three classes (%s): a list per person, equal to the training job's, also in batches",
+    "of three classes (%s): a list per instance, equal to the training job's, also in batches",
     async (strategy) => {
       const world = await worlds.train(1, threeClasses(strategy));
       const trained = trainingPredictions(world);
@@ -159,7 +159,7 @@ describe("scores", () => {
     },
   );
 
-  test("requests that arrive together share batches, and everybody gets his own", async () => {
+  test("concurrent requests share batches, and each gets its own scores", async () => {
     const world = await worlds.restarted(2);
     const trained = trainingPredictions(world);
     const { url } = await serve(world, { parameters: { window_ms: 300 } });
@@ -174,7 +174,7 @@ describe("scores", () => {
     expect(await metric(url, 'tandem_http_requests_total{path="/predict",status="200"}')).toBe(ids.length);
   });
 
-  test("one who is unknown gets an error of his own, or counts as missing where the server is told so", async () => {
+  test("an unknown id gets an error of its own, or is scored with missing values by option", async () => {
     const world = await worlds.restarted(2);
     const trained = trainingPredictions(world);
     const [known] = trained.keys();
@@ -208,7 +208,7 @@ describe("scores", () => {
     expect(served.events.filter((event) => event.type === "error").length).toBeLessThanOrEqual(1);
   });
 
-  test("a connection that swallows everything is given up for a new one, within the request's time", async () => {
+  test("a connection that drops everything is replaced within the request's time limit", async () => {
     const world = await worlds.restarted(1);
     const trained = trainingPredictions(world);
     const ids = [...trained.keys()];
@@ -222,7 +222,7 @@ describe("scores", () => {
     expect(proxy.connections()).toBeGreaterThan(1);
   });
 
-  test("a new model is served and an added person is known without a restart of the passive party", async () => {
+  test("a new model is served and an added id is known without a restart of the passive party", async () => {
     const world = await worlds.restarted(1);
     await runActive(await configFor(world, "autumn", { training: { num_round: 2 } }), () => {});
     const trained = trainingPredictions(world, "autumn");
@@ -242,8 +242,8 @@ describe("scores", () => {
   });
 });
 
-describe("what is wrong is said clearly", () => {
-  test("with a request", async () => {
+describe("errors", () => {
+  test("in a request", async () => {
     const world = await worlds.restarted(1);
     const { url } = await serve(world, { parameters: { request_ids: 3, request_bytes: 2000 } });
     const [row] = rowsOf(world, [people[30].id]);
@@ -292,7 +292,7 @@ describe("what is wrong is said clearly", () => {
     expect(await metric(url, 'tandem_batches_total{party="shop0",result="answered"}')).toBeNaN();
   });
 
-  test("with a party: not there, without the model, unwilling", async () => {
+  test("of a party: unreachable, without the model, not allowed by policy", async () => {
     const world = await worlds.restarted(1);
     const ids = [people[30].id];
     const { url, events } = await serve(world, { parameters: { timeout_ms: 1000 } });
@@ -319,7 +319,7 @@ describe("what is wrong is said clearly", () => {
     expect([unknown.status, unknown.body.error?.code]).toEqual([502, "MODEL_UNKNOWN"]);
   });
 
-  test("with the server's own data: the caller hears nothing of it, the log does", async () => {
+  test("in the server's own data: logged, not returned to the caller", async () => {
     const world = await worlds.restarted(1);
     writeFileSync(join(world.bank.folder, "data.csv"), "id,bank_0\nzq1,1\n");
     const { url, events } = await serve(world);
@@ -332,8 +332,8 @@ describe("what is wrong is said clearly", () => {
   });
 });
 
-describe("the door", () => {
-  test("a token, where there is one, is needed for everything but the two questions of a supervisor", async () => {
+describe("access", () => {
+  test("a token, if configured, is required for everything except the two health endpoints", async () => {
     const world = await worlds.restarted(1);
     const token = "s3cret-s3cret-s3cret";
     const { url } = await serve(world, { token });
@@ -360,7 +360,7 @@ describe("the door", () => {
     expect((await post(url, { ids }, { authorization })).status).toBe(200);
   });
 
-  test("beyond this machine only with a token, or with a word that says insecure", async () => {
+  test("listening beyond this machine needs a token or the insecure option", async () => {
     const world = await worlds.restarted(1);
     await expectError(
       () => serve(world, { host: "0.0.0.0" }),
@@ -381,7 +381,7 @@ describe("the door", () => {
     expect(stderr).not.toContain("short");
   });
 
-  test("the command serves, and on SIGTERM answers what is under way and ends well", async () => {
+  test("the command serves, and on SIGTERM completes pending requests and exits with 0", async () => {
     const world = await worlds.restarted(1);
     const trained = trainingPredictions(world);
     const command = startTandem([
@@ -416,7 +416,7 @@ describe("the door", () => {
   });
 });
 
-test("the OpenAPI document describes what is really asked and answered", async () => {
+test("requests and responses match the OpenAPI document", async () => {
   const world = await worlds.restarted(1);
   const { url } = await serve(world, { token: null });
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
@@ -443,7 +443,7 @@ test("the OpenAPI document describes what is really asked and answered", async (
     body: JSON.stringify(body),
   });
   const byRows = { rows: rowsOf(world, [people[30].id]) };
-  const byIds = { ids: [people[30].id, "nobody"] };
+  const byIds = { ids: [people[30].id, "unknown"] };
   expect(schema("PredictByRows").safeParse(byRows).success).toBe(true);
   expect(schema("PredictByRows").safeParse({ rows: [{ id: "a", features: { bank_0: 1 } }] }).success).toBe(false);
   expect(schema("PredictByIds").safeParse(byIds).success).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * Passive parties that keep their connection and answer its pings, and answer no call: the active party says that it
- * waits, and gives up when it should. Their services are real, over TLS; the active party's clock runs faster.
+ * Passive parties that keep their connection and answer pings, but no call: the active party reports that it waits, and
+ * gives up in time. The services are real, over TLS; the active party's clock runs faster.
  */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -40,7 +40,7 @@ const fast: ActiveWorld = {
   sleep: (ms) => realWorld.sleep(ms / speed),
 };
 
-/** A party at which somebody calls, and whose answers are these. */
+/** A passive party with these handlers. */
 async function serving(routes: (router: ConnectRouter) => void): Promise<{ port: number }> {
   const identity = await readIdentity({
     certificate: join(shop.folder, "certificate.pem"),
@@ -54,13 +54,13 @@ async function serving(routes: (router: ConnectRouter) => void): Promise<{ port:
   return server;
 }
 
-/** It commits to something, and its certificate is the pinned one. */
+/** Any commitment, and the pinned certificate. */
 function introduction(): { readonly commitment: Uint8Array; readonly certificate: Uint8Array } {
   const certificate = new X509Certificate(readFileSync(join(shop.folder, "certificate.pem"))).raw;
   return { commitment: new Uint8Array(32), certificate: Uint8Array.from(certificate) };
 }
 
-/** Joins, and says that it is working every so often if at all; then it is as the test wants it. */
+/** Joins, sends heartbeats at this interval (0: none), and otherwise has the test's handlers. */
 function party(beatMs: number, more: Partial<ServiceImpl<typeof PassiveParty>>) {
   return (router: ConnectRouter) =>
     void router.service(PassiveParty, {
@@ -109,36 +109,39 @@ describe("training", () => {
       "histograms",
       { gradients: async (chunks: AsyncIterable<unknown>) => (await drained(chunks), {}), histograms: silence },
     ],
-  ])("a party that does not answer %s is given up after patience, and named before", async (_call, answers) => {
-    const { events, message } = await train(party(0, answers), { patience_seconds: 150 });
-    expect(message).toMatch(/has not answered for \d+ s, nor said that it works; gave up after waiting for \d+ s/);
-    const said = unanswered(events);
-    expect(said.length).toBeGreaterThan(1);
-    expect(said.length).toBeLessThan(9);
-    expect(said.at(-1)).toMatchObject({ party: "bank", peer: "shop", isWorking: false });
-    expect(said.at(-1)?.waitedMs).toBeGreaterThan(2 * (said.at(-2)?.waitedMs ?? Infinity));
-  });
+  ])(
+    "a party that does not answer %s is reported first, and given up after patience_seconds",
+    async (_call, answers) => {
+      const { events, message } = await train(party(0, answers), { patience_seconds: 150 });
+      expect(message).toMatch(/has not answered for \d+ s, nor said that it works; gave up after waiting for \d+ s/);
+      const said = unanswered(events);
+      expect(said.length).toBeGreaterThan(1);
+      expect(said.length).toBeLessThan(9);
+      expect(said.at(-1)).toMatchObject({ party: "bank", peer: "shop", isWorking: false });
+      expect(said.at(-1)?.waitedMs).toBeGreaterThan(2 * (said.at(-2)?.waitedMs ?? Infinity));
+    },
+  );
 
-  test("a party that says it is working is waited for beyond patience, up to call_seconds", async () => {
+  test("a party that sends heartbeats is waited for beyond patience_seconds, up to call_seconds", async () => {
     const { events, message } = await train(party(10, { setUp: never }), { patience_seconds: 1, call_seconds: 300 });
     expect(message).toMatch(/says that it works, and has not answered a call for \d+ s; call_seconds allows more/);
     expect(unanswered(events)).toContainEqual(expect.objectContaining({ peer: "shop", isWorking: true }));
     expect(unanswered(events).length).toBeLessThan(6);
   });
 
-  test("a party that does not even say hello", async () => {
+  test("a party that does not answer join", async () => {
     const { message } = await train(party(0, { join: silence }), { patience_seconds: 150 });
     expect(message).toMatch(/has not answered for \d+ s/);
   });
 
-  test("little patience is no reason to leave a party that is silent for a minute", async () => {
+  test("a small patience_seconds does not give up a party that is silent for less than a minute", async () => {
     const slowly = { setUp: () => new Promise<never>((_, reject) => setTimeout(() => reject(new Error("slow")), 200)) };
     const { message } = await train(party(0, slowly), { patience_seconds: 1 });
     expect(message).toMatch(/internal/);
   });
 });
 
-test("an alignment with a party that does not answer ends as well", async () => {
+test("PSI with a party that does not answer ends as well", async () => {
   const events: PartyEvent[] = [];
   const routes = (router: ConnectRouter): void =>
     void router.service(Alignment, { begin: () => ({ passiveIdCount: 300 }), remask: silence, maskedIds: silence });
@@ -153,7 +156,7 @@ test("an alignment with a party that does not answer ends as well", async () => 
   expect(unanswered(events).length).toBeGreaterThan(0);
 });
 
-test("scores of a party that does not answer are not waited for either", async () => {
+test("scoring with a party that does not answer times out as well", async () => {
   const real = await startParty(shop, [bank], { output: { directory: "scored" } });
   const output = { directory: "scored" };
   await runActive(await activeConfig(bank, [{ company: shop, party: real }], "scored", { output }), () => {});

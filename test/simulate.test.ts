@@ -1,4 +1,4 @@
-/** `tandem simulate` and `tandem demo` from the outside: real processes, real TLS, real files. */
+/** `tandem simulate` and `tandem demo` as a user calls them: real processes, TLS and files. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -188,7 +188,7 @@ describe("simulate", () => {
     expect(results[2].metrics).not.toEqual(results[0].metrics);
   });
 
-  test("monotone constraints by column, whoever holds it; a misspelt one is refused", async () => {
+  test("monotone constraints by column name at any party; a misspelt name is refused", async () => {
     const options = ["--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--check"];
     const result = await inProcess(
       ...options,
@@ -283,7 +283,7 @@ describe("simulate", () => {
     expect(stderr).toContain("early_stopping_rounds needs a validation set");
   });
 
-  test("few thresholds, and groups of enough people: the same model as in one place", async () => {
+  test("max_thresholds and minimums: the same model as centralised", async () => {
     const exact = await plain();
     const fewer = ["--min-people-share", "0.05", "--max-thresholds", "1", "--explain-leakage"];
     const [leakage, result] = (await tandem("simulate", ...common, ...fewer)).stdout.split("\n");
@@ -321,7 +321,7 @@ describe("simulate", () => {
     const auc = contribution.map((row) => row.metrics.train["auc"]);
     expect(new Set(auc).size).toBe(4);
     expect(auc[0]).toBeGreaterThan(auc[3]); // the label depends on columns of every party
-    // A federation that is without the last party from the start has the same figures: those of one place.
+    // A federation without the last party has the same figures as central training without its columns.
     const fewer = await inProcess(...common, ...parties.slice(0, 4));
     expect(fewer.metrics).toEqual(contribution[2].metrics);
   });
@@ -344,7 +344,7 @@ describe("simulate", () => {
     expect(refused.stderr).toContain("--folds must be an integer from 2");
   });
 
-  test("without --check nothing is claimed, and people get a table", async () => {
+  test("without --check equality is not claimed; the output is a table", async () => {
     const { exitCode, stdout } = await tandem(
       "simulate",
       "--data",
@@ -378,7 +378,7 @@ describe("a party that dies in mid-job", () => {
   ];
 
   test.each(partOf(["passive-1", "passive-2", "active"], 0, 2))(
-    "killed: %s; the others stop and say who",
+    "killed: %s; the others stop and name the party",
     async (victim) => {
       const run = startTandem(["simulate", ...long]);
       const [, pid] = await run.errorMatches(new RegExp(`${victim} \\(process (\\d+)\\)`));
@@ -392,7 +392,7 @@ describe("a party that dies in mid-job", () => {
       expect(error[0]).toContain(`party ${victim} died (SIGKILL`);
       expect(error[0]).toContain("PARTY_LOST");
       expect(stderr).not.toMatch(/^\s+at /m);
-      // Those who survived have noticed it themselves.
+      // The surviving parties have noticed it themselves.
       expect(error[0]).toMatch(
         victim === "active" ? /passive-1 says: .*active/ : new RegExp(`active says: .*${victim}`),
       );

@@ -1,4 +1,4 @@
-/** What a command loads before it does its work: most of the time of a short command is loading. */
+/** The modules that a command loads at start: most of the time of a short command is loading. */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ test("the help of a command loads no package but the one that prints it", async 
   expect(loaded.filter((name) => /^(?:@|zod|yaml|pg)/.test(name))).toEqual([]);
 });
 
-test("a passive party listens without what only others need", async () => {
+test("a passive party listens without loading modules that only other commands need", async () => {
   await tandem("init", "passive", "--host", "127.0.0.1", "--port", "0", "--out", folder);
   const config = join(folder, "passive.yaml");
   writeFileSync(config, readFileSync(config, "utf8").replace("PASTE-THE-ACTIVE-PARTYS-FINGERPRINT", "ab".repeat(32)));

@@ -1,6 +1,5 @@
 /**
- * What the commands say where: a live picture on a terminal (a real pseudo-terminal), JSON for programs, nothing when
- * asked.
+ * Output of the commands: a live display on a (pseudo-)terminal, JSON for programs, nothing with --quiet.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -39,7 +38,7 @@ const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 const withoutPython = spawnSync("python3", ["-c", "import pty"], { stdio: "ignore" }).status !== 0;
 if (withoutPython) console.warn("terminal: no python3 here; what the commands show on a terminal is not tested");
 
-/** Passes what happens on a pseudo-terminal on; SIGTERM goes to the command. */
+/** Copies the output of a pseudo-terminal; SIGTERM goes to the command. */
 const pseudoTerminal = `
 import fcntl, os, pty, signal, struct, sys, termios
 pid, fd = pty.fork()
@@ -103,7 +102,7 @@ function onTerminal(
 }
 
 describe.skipIf(withoutPython)("on a terminal", () => {
-  test("the picture ends as three lines above the result, in colour unless NO_COLOR says no", async () => {
+  test("the live display ends as three lines above the result, in colour unless NO_COLOR is set", async () => {
     // A passive party below is watched without colour.
     for (const noColour of partOf(["", "1"], 0, 2)) {
       const { code, output } = await onTerminal(90, simulation, { NO_COLOR: noColour });
@@ -129,7 +128,7 @@ describe.skipIf(withoutPython)("on a terminal", () => {
 });
 
 describe.skipIf(withoutPython)("a passive party on a terminal", () => {
-  test("its log stays, and below it the job that it takes part in, without colour where NO_COLOR says so", async () => {
+  test("its log lines stay, with the current job below them, without colour if NO_COLOR is set", async () => {
     const root = join(directory, "on-terminal");
     mkdirSync(root);
     const people = makePeople(120, "on a terminal");
@@ -167,7 +166,7 @@ describe.skipIf(withoutPython)("a passive party on a terminal", () => {
     expect(lines.slice(bar + 3).map((line) => line.slice(21))).toEqual(["shop: stopping", "shop: stopped"]);
     expect(lines.filter((line) => line.includes("█"))).toHaveLength(1);
     expect(terminal.colourChanges).toBe(0);
-    // It was a picture before it was a result: drawn over itself while the job went on.
+    // The live display was redrawn in place while the job ran.
     expect(output).toMatch(/tree (?:[1-9]|1[01])\/12 {2}level [123]\/3/);
   });
 });
@@ -184,7 +183,7 @@ describe("elsewhere", () => {
     expect(events.every(({ at, party }) => at > 0 && /^(active|passive-1)$/.test(party))).toBe(true);
   });
 
-  test("--quiet: nothing but the result, and nothing is kept without being asked for", async () => {
+  test("--quiet: only the result, and no record is kept by default", async () => {
     const state = join(directory, "state");
     const run = await startTandem([...simulation, "--quiet"], { XDG_STATE_HOME: state }).finished;
     expect(run.stderr).toBe("");
@@ -194,7 +193,7 @@ describe("elsewhere", () => {
 
   test("plain lines; --dashboard keeps the job and its report in the state folder, and no scores", async () => {
     const state = join(directory, "kept");
-    const files = ["--predictions", join(directory, "told.csv"), "--export", join(directory, "told.json")];
+    const files = ["--predictions", join(directory, "plain.csv"), "--export", join(directory, "plain.json")];
     const run = await startTandem([...simulation, ...files, "--dashboard"], { XDG_STATE_HOME: state }).finished;
     expect(run.exitCode).toBe(0);
     expect(run.stderr).toMatch(/^tree 3\/3 {2}train auc/m);
@@ -209,7 +208,7 @@ describe("elsewhere", () => {
     expect(() => statSync(join(report, "..", "predictions.csv"))).toThrow(/ENOENT/);
   });
 
-  test("a report of something that is no job, a port that is none: one clear line", async () => {
+  test("a report of a folder that is not a job, an invalid port: an error of one line", async () => {
     const { exitCode, stderr } = await tandem("report", directory);
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
@@ -222,7 +221,7 @@ describe("elsewhere", () => {
     expect((await tandem("dashboard", directory)).stderr).toMatch(/holds no record of a job \(FILE_UNREADABLE\)/);
   });
 
-  test("a passive party's log never has the address: it is in a file for its owner", async () => {
+  test("a passive party's log never contains the dashboard's address: it is in a file for its owner", async () => {
     const root = join(directory, "companies");
     mkdirSync(root);
     const company = await foundCompany(root, "shop", makePeople(20, "terminal"), [0, 1]);

@@ -1,6 +1,6 @@
 /**
- * The seam is tight: a scheme of two files and a message, registered from outside, trains the oracle's jobs. It does so
- * between the roles, and between whole parties with their configs, policies, checkpoints and crashes.
+ * The scheme interface suffices: a scheme of two files and a message, registered from outside, trains the oracle's
+ * jobs, between roles and between whole parties with configs, policies, checkpoints and crashes.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
@@ -29,7 +29,7 @@ afterAll(async () => {
   await scenarios.close();
 });
 
-test("nobody but this test knows the scheme", () => {
+test("the scheme is not registered by default", () => {
   expect(schemeNames()).toEqual(["paillier", "lattice", "toy"]);
   expect(isScheme("toy")).toBe(true);
 });
@@ -51,7 +51,7 @@ describe("between roles", () => {
     }
   });
 
-  test("minimums hold without a cipher too", async () => {
+  test("minimums apply without a cipher too", async () => {
     const table = randomTable("toy minimums", { rows: 120, features: [2, 3, 2], missingFraction: 0.1 });
     const minimums = [noMinimums, { perNode: 10, perCandidate: 8 }, { perNode: 20, perCandidate: 12 }];
     const job = { table, kernel, key, scheme: toy, minimums };
@@ -75,7 +75,7 @@ describe("between parties", () => {
   });
   const treesOf = (share = ""): unknown => (JSON.parse(share) as { share: { trees: unknown } }).share.trees;
 
-  test("scenarios end with the trees of Paillier's, also when parties are lost on the way", async () => {
+  test("scenarios end with the same trees as with Paillier, also when parties fail", async () => {
     for (const scenario of partOf(
       scenarios.all.filter(({ startTrees }) => startTrees === 0),
       0,

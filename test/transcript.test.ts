@@ -1,4 +1,4 @@
-/** What the active party observes of a real job is what a training in one place says that it would observe. */
+/** The active party's observations of a real job equal those that central training predicts. */
 import { beforeAll, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
@@ -73,16 +73,16 @@ test.each(jobs)("%s", async (_, made) => {
 
   const { training, codec } = testJob(made);
   const binned = binTable(table, training);
-  const everybody = Uint32Array.from(table.labels, (__, i) => i);
+  const instances = Uint32Array.from(table.labels, (__, i) => i);
   const isHidden = made.scheme?.membership === "hidden";
-  const summed = rowsOf(table).training ?? everybody;
+  const summed = rowsOf(table).training ?? instances;
   const recorders = secrets.map(
     (permutationSecret, i) =>
       new TranscriptRecorder({
         owner: i + 1,
         features: binned[i + 1],
         permutationSecret,
-        skippedBins: isHidden ? middleBins(binned[i + 1], summed) : mostFrequentBins(binned[i + 1], everybody),
+        skippedBins: isHidden ? middleBins(binned[i + 1], summed) : mostFrequentBins(binned[i + 1], instances),
         sampler: new ColumnSampler(columnRatesOf(training), training.seed, samplingSecret(i + 1)),
         membership: membershipFacts[isHidden ? "hidden" : "sent"],
       }),
@@ -126,7 +126,7 @@ test.each(jobs)("%s", async (_, made) => {
   });
 });
 
-/** What nobody tells where members are hidden. */
+/** Not sent where members are hidden. */
 function withoutCounts(transcript: Transcript): Transcript {
   const trees = transcript.trees.map((tree) => {
     const stride = strideOf(tree);
@@ -139,7 +139,7 @@ function withoutCounts(transcript: Transcript): Transcript {
   return { ...transcript, trees };
 }
 
-/** The active party knows who is in its nodes. */
+/** The active party knows the members of its nodes. */
 function membersIn({ trees }: Transcript, tree: number): Uint32Array[] {
   const members: Uint32Array[] = [];
   for (const { id, instances } of trees.find((each) => each.tree === tree)?.nodes ?? []) members[id] = instances;

@@ -1,5 +1,5 @@
 /**
- * Validation rows from files of their own: every party has one, and the federated model is still the one of one place.
+ * Validation rows from separate files at every party: federated still equals centralised.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -76,7 +76,7 @@ let bank: Company;
 let shop: Company;
 beforeAll(async () => {
   bank = await company("bank", shuffled(people.slice(0, 100), "bank"), people.slice(100, 140));
-  // The shop has others in either file, and some of the bank's training people in its validation file.
+  // The shop has other ids in either file, and some of the bank's training ids in its validation file.
   shop = await company(
     "shop",
     shuffled(people.slice(10, 95), "shop"),
@@ -102,7 +102,7 @@ async function job(
   return events;
 }
 
-test("aligned: the common people of both files, evaluated or learnt from as the active party's files say", async () => {
+test("aligned: the common ids of both files, evaluated or trained on by the active party's files", async () => {
   const events = await job("aligned");
   const folder = (of: Company): string => join(of.folder, "jobs", "aligned");
   const [header, ...rows] = readFileSync(join(folder(bank), "aligned.csv"), "utf8")
@@ -151,7 +151,7 @@ test("aligned: the common people of both files, evaluated or learnt from as the 
   expect(evaluated.every((metrics) => metrics !== undefined && metrics["logloss"] > 0)).toBe(true);
 });
 
-test("a file at one party only is refused, aligned or not; so is a person who stands in two files", async () => {
+test("a file at one party only is refused, aligned or not; so is an id that is in two files", async () => {
   const { validation_path: _none, ...without } = shopData;
   const { validation_path: _neither, ...alone } = bankData;
   const noStopping = { training: { ...training, early_stopping_rounds: 0 } };
@@ -174,7 +174,7 @@ test("a file at one party only is refused, aligned or not; so is a person who st
   );
 });
 
-test("simulate: rows in file order, equal to one place; refused where rows are trained on too", async () => {
+test("simulate: rows in file order, equal to centralised; refused where rows are trained on too", async () => {
   const [train, held] = ["train.csv", "held.csv"].map((name) => join(root, name));
   writeLoanTable(train, 160);
   writeLoanTable(held, 60);

@@ -1,4 +1,4 @@
-/** Whoever does something else than was agreed on is named, with the tree and the message; and nobody else is. */
+/** A party that deviates is named, with the tree and the message; honest parties are not. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ test.each([
   expect(new Set(verdict.trees.map(({ state }) => state))).toEqual(new Set(["as agreed"]));
 });
 
-/** Two who are alike have the same label, and so the same gradients in the first tree. */
+/** Two instances with the same label, and so the same gradients in the first tree. */
 const [person, alike, unlike] = [0, 11, 2];
 
 interface Deviation {
@@ -91,7 +91,7 @@ const cheats: readonly Deviation[] = [
     what: /gradients .* are not those of its labels/,
   },
   {
-    name: "the bank sends other people as a node's members",
+    name: "the bank sends other instances as a node's members",
     cheat: { peer: otherMembers, isUnchecking: true },
     party: "bank",
     what: /^the members of node \d+: not/,
@@ -122,7 +122,7 @@ const cheats: readonly Deviation[] = [
   },
   {
     // Noise hides it from the bank.
-    name: "shop leaves people out of its sums",
+    name: "shop leaves instances out of its sums",
     job: { defences: { answer_noise: 3, min_people_share: 0.05 } },
     cheat: { passiveScheme: forgetting },
     party: "shop",
@@ -135,7 +135,7 @@ const cheats: readonly Deviation[] = [
     what: /^the sums of node 0: not/,
   },
   {
-    name: "shop answers another outcome, of people whose gradients are the same",
+    name: "shop answers another outcome, of instances with equal gradients",
     cheat: { features: exchanged(person, alike) },
     party: "shop",
     what: /^the outcome at node 0: not/,
@@ -153,11 +153,11 @@ test.each(cheats)("$name", async ({ job = {}, cheat, party, tree = 0, what }) =>
   const expected: Finding = { party, tree, what: expect.stringMatching(what) as string };
   const openings = await opened({ table, training: { num_round: 3 }, ...job, cheat });
   expect(deviations(await check(openings))).toEqual([expected]);
-  // Where something deviates, ciphertexts are looked at whether they were chosen or not.
+  // After a deviation ciphertexts are checked whether sampled or not.
   expect(deviations(await check(openings, new Set([2])))).toEqual([expected]);
 });
 
-test("sums that decide nothing are seen where ciphertexts are looked at", async () => {
+test("false sums that change no decision are detected where ciphertexts are checked", async () => {
   const cheat: Cheat = { passiveScheme: (scheme) => confusing(scheme, table.labels, 2) };
   const openings = await opened({ table, training: { num_round: 1 }, cheat });
   expect(deviations(await check(openings))).toEqual([
@@ -170,15 +170,15 @@ test("sums that decide nothing are seen where ciphertexts are looked at", async 
 
 test.each<readonly [string, Cheat, RegExp]>([
   ["other members of a node that shop has split", { peer: anyMembers }, /^party shop: .* not the sides of node 0's/],
-  ["sums of fewer people", { passiveScheme: forgetting }, /^party shop sent a sum that so many/],
+  ["sums of fewer instances", { passiveScheme: forgetting }, /^party shop sent a sum that so many/],
   ["an outcome that does not make the sums", { answers: otherOutcome }, /^party shop sent a split whose people do not/],
 ])("the job itself refuses %s", async (_, cheat, message) => {
   await expectError(() => opened({ table, training: { num_round: 1 }, cheat }), "PROTOCOL_STATE", message);
 });
 
-test("what is opened otherwise than it was committed to is its owner's", async () => {
+test("an opening that differs from its commitment is attributed to its owner", async () => {
   const [bank, shop, telecom] = await opened({ table, training: { num_round: 2 } });
-  const { active, opened: told } = bank;
+  const { active, opened: revealed } = bank;
   if (active === undefined) throw new Error("the bank is active");
   const changedLabels = Buffer.from(active.labels, "base64");
   changedLabels.writeDoubleLE(1 - changedLabels.readDoubleLE(80), 80);
@@ -189,7 +189,7 @@ test("what is opened otherwise than it was committed to is its owner's", async (
       /does not match its commitment: labels/,
     ],
     [
-      [{ ...bank, opened: { ...told, facts: { ...told.facts, sampling: "another" } } }, shop, telecom],
+      [{ ...bank, opened: { ...revealed, facts: { ...revealed.facts, sampling: "another" } } }, shop, telecom],
       "bank",
       /not what it has committed to/,
     ],
@@ -255,7 +255,7 @@ function changedEntriesOf(bank: Opening): Opening {
   return { ...bank, trees: [{ ...first, pairs }] };
 }
 
-/** The last column begins elsewhere: as many people in each bin, but others. */
+/** The last column rotated: as many instances in each bin, but different ones. */
 function turned<Column extends Float32Array | Uint16Array>(column: Column): Column {
   return column.map((_, i) => column[(i + 7) % column.length]) as Column;
 }
@@ -272,22 +272,25 @@ test.each<readonly [string, TestTable, Cheat["features"] & object, RegExp]>([
   ["a decision", table, (features) => features.map((f) => ({ ...f, bins: turned(f.bins) })), /^the decision at node 0/],
   ["an order that was not asked for", copies, secondAs(({ bins }) => turned(bins)), /^the order .* node 0: missing/],
   ["an order that was", turnedCopy, secondAs(({ bins }) => bins), /^the order .* node 0: unexpected/],
-])("an answer that the bank has not kept leaves it open who deviated: %s", async (_, committed, features, what) => {
-  const [bank, shop, telecom] = await opened({
-    table: committed,
-    training: { num_round: 1, max_depth: 1 },
-    cheat: { features },
-  });
-  expect(deviations(await check([bank, shop, telecom]))).toEqual([
-    { party: "shop", tree: 0, what: expect.stringMatching(/^the sums of node 0: not/) as string },
-  ]);
-  const trees = bank.trees.map((tree) => ({
-    ...tree,
-    pairs: { ...tree.pairs, shop: { ...tree.pairs["shop"], answers: {} } },
-  }));
-  const [found, ...others] = deviations(await check([{ ...bank, trees }, shop, telecom]));
-  expect(others).toEqual([]);
-  expect(found).toMatchObject({ party: null, tree: 0 });
-  expect(found.what).toMatch(what);
-  expect(found.what).toMatch(/\(bank towards shop\), but no party has stored the sums of node 0 from shop$/);
-});
+])(
+  "without the answer in the bank's evidence the deviating party cannot be determined: %s",
+  async (_, committed, features, what) => {
+    const [bank, shop, telecom] = await opened({
+      table: committed,
+      training: { num_round: 1, max_depth: 1 },
+      cheat: { features },
+    });
+    expect(deviations(await check([bank, shop, telecom]))).toEqual([
+      { party: "shop", tree: 0, what: expect.stringMatching(/^the sums of node 0: not/) as string },
+    ]);
+    const trees = bank.trees.map((tree) => ({
+      ...tree,
+      pairs: { ...tree.pairs, shop: { ...tree.pairs["shop"], answers: {} } },
+    }));
+    const [found, ...others] = deviations(await check([{ ...bank, trees }, shop, telecom]));
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ party: null, tree: 0 });
+    expect(found.what).toMatch(what);
+    expect(found.what).toMatch(/\(bank towards shop\), but no party has stored the sums of node 0 from shop$/);
+  },
+);

@@ -1,4 +1,4 @@
-/** Jobs between companies over TLS, opened and checked afterwards: honest ones hold, and whoever deviates is named. */
+/** Jobs between companies over TLS, opened and checked afterwards: honest jobs pass, and a deviating party is named. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,12 +88,12 @@ test.each<{ readonly name: string; readonly changes: Changes }>([
   await expectHolds(await open(), 2);
 });
 
-test("folds of a cross-validation hold too", async () => {
+test("folds of a cross-validation pass too", async () => {
   const { open } = await ran("folds", {}, (config) => runCrossValidation(config, { folds: 3 }, () => {}));
   await expectHolds(await open(), 6);
 });
 
-test("a job holds that was broken off in the middle, where a passive party was a tree ahead", async () => {
+test("an interrupted job passes, with a passive party one tree ahead", async () => {
   const training = { num_round: 3 };
   const { open } = await ran("broken", { active: { training } }, async (config) => {
     const tear = tornWorld(1);
@@ -104,7 +104,7 @@ test("a job holds that was broken off in the middle, where a passive party was a
   await expectHolds(await open(), 3);
 });
 
-/** The bank's process ends when shop has stored a tree, and before it hears of it. */
+/** The bank's process ends after shop has stored a tree, and before it receives the answer. */
 function tornWorld(tree: number) {
   const state = { torn: 0 };
   const world: ActiveWorld = {
@@ -158,7 +158,7 @@ test("a party that commits to something else in the middle of a job is refused, 
   expect(configs.length).toBe(3);
 });
 
-test("the command writes openings for nobody else's eyes, checks them, and says who deviated", async () => {
+test("the command writes openings that only their owner can read, checks them, and names who deviated", async () => {
   const { configs } = await ran("command");
   const paths = [bank, shop, telecom].map(({ name }) => join(root, `${name}.opening`));
   for (const [i, config] of configs.entries()) {
@@ -200,7 +200,7 @@ test("other data, or another config, than in the job cannot be opened", async ()
   await expectError(open, "CHECKPOINT", /'training.eta' is not what the party has committed to/);
 });
 
-test("where nothing is kept for it, a job cannot be opened, and no secret of it is left", async () => {
+test("without stored evidence a job cannot be opened, and no secret of it is left", async () => {
   const changes = { directory: "jobs", verifiable: false };
   const { open } = await ran("closed", { active: { output: changes }, passive: { output: changes } });
   await expectError(open, "FILE_UNREADABLE", /output.verifiable: false/);

@@ -1,4 +1,4 @@
-/** Companies over TLS that go on from a model of theirs; what they get, and what each of them refuses. */
+/** Warm starts between companies over TLS: results, and what each party refuses. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -31,8 +31,8 @@ function reverseColumns({ folder }: Company): void {
   writeFileSync(path, `${lines.map(([id, ...cells]) => [id, ...cells.reverse()].join(",")).join("\n")}\n`);
 }
 
-describe("a job that goes on", () => {
-  test("is the job in one go, in shares of its own; and scores, consents and exports like any other", async () => {
+describe("a warm start", () => {
+  test("equals one uninterrupted job; it scores, consents and exports like any other", async () => {
     const world = await worlds.train(2, { active: rounds(2) });
     const { bank, shops } = world;
     await runActive(await configFor(world, "whole", rounds(4)), () => {});
@@ -62,7 +62,7 @@ describe("a job that goes on", () => {
         .map((event) => (JSON.parse(event) as { tree: number; treeCount: number }).tree),
     ).toEqual([2, 3]);
 
-    // What each may look at is the whole model, and not what was added to it.
+    // Each party sees its part of the whole model, not only of the added trees.
     const seen = ({ folder }: Company, kind: string): { tree: number; splits?: unknown[] }[] =>
       readFileSync(join(folder, "jobs", "summer", "own.jsonl"), "utf8")
         .trim()
@@ -107,7 +107,7 @@ describe("a job that goes on", () => {
     });
   });
 
-  test("finds features and parties by their names, wherever they stand; and the model by its id", async () => {
+  test("finds features and parties by name, in any order; and the model by its id", async () => {
     const world = await worlds.train(2, { active: rounds(2) });
     for (const company of [world.bank, ...world.shops]) reverseColumns(company);
     const turned = { ...world, shops: world.shops.toReversed(), parties: world.parties.toReversed() };
@@ -149,7 +149,7 @@ describe("a job that goes on", () => {
   });
 });
 
-test("a party refuses models it has no share of or of others, features that are gone, and all by policy", async () => {
+test("a party refuses models of which it has no share, models of others, missing features, and by policy", async () => {
   const world = await worlds.train(1, { active: rounds(2) });
   const {
     bank,
@@ -212,7 +212,7 @@ test("a party refuses models it has no share of or of others, features that are 
   );
 });
 
-test("simulate: an earlier job in the same folder, by the command, equal to one place", async () => {
+test("simulate: an earlier job in the same folder, by the command, equal to centralised", async () => {
   const table = join(root, "loans.csv");
   writeLoanTable(table, 160);
   const records = join(root, "records");

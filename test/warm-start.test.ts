@@ -1,4 +1,4 @@
-/** Training that goes on from an earlier model: equal to training in one place, and to training in one go. */
+/** Warm starts: equal to central training, and to one uninterrupted training. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
@@ -25,7 +25,7 @@ const classes = (table: TestTable): TestTable => ({
   labels: table.labels.map((label, i) => (label === 1 ? 1 : i % 3 === 0 ? 2 : 0)),
 });
 
-describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
+describe("3 rounds and then 4 equal 7 rounds, centralised and federated", () => {
   const cases: readonly (readonly [Partial<TrainingParameters>, (table: TestTable) => TestTable])[] = [
     [{}, (table) => table],
     [{ subsample: 0.6, colsample_bytree: 0.6, colsample_bynode: 0.7 }, (table) => table],
@@ -45,7 +45,7 @@ describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
     const first = await trainFederated({ table, training: { ...training, num_round: 3 }, kernel, key });
     const job = { table, training: { ...training, num_round: 4 }, kernel, key, start: first };
     const { model, passiveShares } = await trainFederated(job);
-    expect(passiveShares.flatMap(({ splits }) => splits).length, "nobody else split anything").toBeGreaterThan(0);
+    expect(passiveShares.flatMap(({ splits }) => splits).length, "no passive party has a split").toBeGreaterThan(0);
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
     expect(
       firstDifference(model, await trainInOnePlace({ table, training: { ...training, num_round: 7 }, key })),
@@ -55,7 +55,7 @@ describe("3 rounds and then 4 are 7 rounds, in one place and federated", () => {
 });
 
 describe("other data, other parameters, early stopping", () => {
-  test("new rows and finer bins: the model's thresholds are none of the job's bins", async () => {
+  test("new rows and finer bins: the start model's thresholds are not bin boundaries of the job", async () => {
     const first = await trainFederated({ table: tableOf(5), training: { max_bin: 5 }, kernel, key });
     const table = held(tableOf(6));
     const job = { table, training: { max_bin: 32, eta: 0.7, max_depth: 4 }, kernel, key, start: first };

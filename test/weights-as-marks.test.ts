@@ -1,6 +1,6 @@
 /**
- * An active party that follows the protocol chooses the weights of its rows: with powers of two it reads single people
- * off the sums. A minimum of people does not help, noise does.
+ * A semi-honest active party may choose instance weights: with powers of two it reads the sides of single instances
+ * from the sums. Minimums do not prevent this, noise does.
  */
 import { expect, test } from "vitest";
 import type { Defences } from "../src/privacy/defences/defences.ts";
@@ -17,10 +17,10 @@ import { noiseSecret } from "./world/simulated.ts";
 const people = 600;
 const marked = Array.from({ length: 16 }, (_, k) => 11 + 31 * k);
 
-/** Of the candidates that are shown at the root, the share whose side is read right, of all marked people. */
+/** The share of correctly read sides over all marked instances and all candidates sent at the root. */
 async function readRight(defences: Partial<Defences>): Promise<{ shown: number; right: number }> {
   const random = new SeededRandom("weights");
-  // The first two are at either end: nobody is right by taking all for one side.
+  // The first two are at either end, so that guessing one side for all is never correct.
   const ends = new Map([
     [marked[0], 0],
     [marked[1], 11],
@@ -74,13 +74,13 @@ async function readRight(defences: Partial<Defences>): Promise<{ shown: number; 
   return { shown: shown.length, right: right.length };
 }
 
-test.each([{}, { min_people_share: 0.15 }])("exact sums are read off: %o", async (defences) => {
+test.each([{}, { min_people_share: 0.15 }])("sides are read from exact sums: %o", async (defences) => {
   const { shown, right } = await readRight(defences);
   expect(shown).toBeGreaterThan(5);
   expect(right).toBe(shown);
 });
 
-test("noise hides whom they are over", async () => {
+test("noise hides the sides", async () => {
   const { shown, right } = await readRight({ answer_noise: 10, min_people_share: 0.05 });
   expect(shown).toBeGreaterThan(10);
   expect(right).toBeLessThan(shown / 4);

@@ -270,7 +270,7 @@ describe("structure", () => {
     );
   });
 
-  test("a number that XGBoost could not hold is our bug", async () => {
+  test("a number that XGBoost cannot represent is an internal error", async () => {
     const withLeaf = (weight: number): Model => ({ ...stump, trees: [[leaf(weight)]] });
     for (const weight of [0.1, Number.NaN, Infinity])
       await expectError(() => xgboostModel(withLeaf(weight), [[]]), "INTERNAL", /float32/);
@@ -515,7 +515,7 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
         const path = join(folder, `${i}.json`);
         writeFileSync(path, xgboostText(exported));
         const codes = JSON.parse(exported.learner.attributes["categories"]) as Record<string, string[]>;
-        // As docs/models.md tells the user to: a category's place in the list, and any number beyond it for one that is
+        // As docs/models.md describes: a category's place in the list, and any number beyond it for one that is
         // not in there.
         const coded = rows.flatMap((columns, owner) =>
           columns.map((column, f) => {
@@ -536,7 +536,7 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       }),
     );
     cases.forEach(({ model, exported, names, rows, rowCount }, i) => {
-      // A feature that no split asks about is of no kind that matters.
+      // The type of a feature without splits does not matter.
       const asked = new Set(
         model.trees
           .flat()

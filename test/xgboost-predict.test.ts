@@ -40,7 +40,7 @@ interface Case {
 }
 
 const shape = { rows: 60, features: [2, 2, 3], missingFraction: 0.1 };
-/** People who are scored: golden files stay small. */
+/** Scored instances: golden files stay small. */
 const scored = 16;
 const all = [0, 0] as const;
 const cases: Readonly<Record<string, Case>> = {
@@ -149,7 +149,7 @@ function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Everybody's columns side by side; categories as the exported model's numbers. */
+/** All parties' columns side by side; categories as the exported model's codes. */
 function xgboostRows({ labels, parties, categories }: TestTable, text: string): (number | null)[][] {
   const { learner } = JSON.parse(text) as { learner: { attributes: { categories?: string } } };
   const codes = JSON.parse(learner.attributes.categories ?? "{}") as Record<string, string[]>;
@@ -239,7 +239,7 @@ async function compare(name: string, answers: readonly Answer[] | undefined): Pr
   }
 }
 
-test("the models tell features of a passive party apart: its total as one feature is another", async () => {
+test("a passive party's total over its features differs from its value as one feature", async () => {
   const differs = async (name: string): Promise<boolean> => {
     const [one, other] = [await ours(name, "contributions", all), await ours(name, "party_contributions", all)];
     return worst(one, other) > 1e-3;

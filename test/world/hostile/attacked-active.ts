@@ -20,7 +20,7 @@ import { bankConfig, foundParties, type HostileParties, makePeople, writeShopCon
 import { type HostilePassive, startHostilePassive } from "./hostile-passive.ts";
 import { type Scenario, scenarios } from "./hostile-scenarios.ts";
 import { pick } from "./hostile-values.ts";
-import { ToldSecrets } from "./told-secrets.ts";
+import { SecretScanner } from "./secret-scanner.ts";
 
 /** What an undisturbed job of a kind is like. */
 interface Known {
@@ -42,7 +42,7 @@ const ownWords = ["PassiveSplit.left_members", "PassiveRemaskedIds.points", "Pas
 export class AttackedActive {
   readonly #parties: HostileParties;
   readonly #passive: HostilePassive;
-  readonly #secrets = new ToldSecrets(makePeople());
+  readonly #secrets = new SecretScanner(makePeople());
   readonly #known = new Map<Scenario, Known>();
   peakBytes = 0;
   /** Jobs that ended well with another model, by the word that did it. */

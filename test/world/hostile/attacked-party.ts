@@ -29,7 +29,7 @@ import {
   writeShopConfig,
 } from "./hostile-parties.ts";
 import { type Scenario, scenarios } from "./hostile-scenarios.ts";
-import { ToldSecrets } from "./told-secrets.ts";
+import { SecretScanner } from "./secret-scanner.ts";
 
 /** A party with 48 people takes some 130 MB; a flood of messages may be under way at any moment. */
 export const residentBytesMax = 640 << 20;
@@ -40,7 +40,7 @@ const callsBefore = 24;
 export class AttackedParty {
   readonly process: AttackedProcess;
   readonly #target: Target;
-  readonly #secrets = new ToldSecrets(makePeople());
+  readonly #secrets = new SecretScanner(makePeople());
   readonly #expected = new Map<Scenario, Promise<Model>>();
   /** What honest parties have said. */
   readonly #said: Said[] = [];

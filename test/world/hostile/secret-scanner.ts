@@ -1,18 +1,18 @@
-/** What an active party says of a party that claims a bug of its own. */
-const theirs = /party \S+ failed: an internal error; the party's own log has it/g;
-
-/** What must not stand in anything that a party says: its people, their values and labels, keys; stacks of our own. */
 import { forgedLine } from "./hostile-values.ts";
 import { labelWords, type Person, plantedSecrets } from "./hostile-parties.ts";
 
-export class ToldSecrets {
+/** What an active party reports of a passive one that claims to have an internal error: not an error of its own. */
+const theirs = /party \S+ failed: an internal error; the party's own log has it/g;
+
+/** Finds in a party's output what must never be there: ids, values, labels, keys, and stack traces. */
+export class SecretScanner {
   readonly #values: ReadonlySet<string>;
 
   constructor(people: readonly Person[]) {
     this.#values = new Set(people.flatMap(({ bank, shop }) => [...bank, ...shop]).filter((cell) => cell.length > 4));
   }
 
-  /** @returns a word for each kind of thing that was told, or that should not have been said */
+  /** @returns a name for each kind of secret in the text */
   in(text: string): string[] {
     const found: string[] = [];
     if (/zq1\d{3}x/.test(text)) found.push("an id");
