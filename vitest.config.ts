@@ -62,8 +62,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Half a second of every file would go into loading the same modules again.
     isolate: false,
-    // Jobs allocate much that dies young: a larger young generation saves a fifth of the CPU time. The cores are busy
-    // with other files, so that threads for the collector gain nothing.
+    // Jobs allocate much that dies young. In single runs on a busy machine a larger young generation saved a fifth of
+    // the CPU time of test/oracle-features.test.ts, and nothing in src/gbdt. The cores are busy with other files.
     execArgv: ["--max-semi-space-size=64", "--single-threaded-gc"],
     projects: [
       {
