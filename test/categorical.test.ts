@@ -13,7 +13,7 @@ import { readCsvTable } from "../src/data/csv-table.ts";
 import { categoryNamesOf } from "../src/data/dataset.ts";
 import { featureColumns } from "../src/data/feature-columns.ts";
 import { prepareSimulation } from "../src/simulate/prepare-simulation.ts";
-import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
+import { toPredictions, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import { startServer } from "../src/scoring/http/run-serve.ts";
@@ -104,7 +104,7 @@ async function onePlaceScores(
       };
     }),
   );
-  const scores = predictionsOf(
+  const scores = toPredictions(
     model,
     predictMargins(
       model,

@@ -23,7 +23,7 @@ import { usedWithin } from "../src/gbdt/split/used-thresholds.ts";
 import { centralisedRounds, type TrainedModel } from "../src/gbdt/boost/train.ts";
 import { tuneOutcome } from "../src/gbdt/tune/outcome.ts";
 import { spaceFromText } from "../src/gbdt/tune/parse-space.ts";
-import { scheduleOf } from "../src/gbdt/tune/schedule.ts";
+import { searchSchedule } from "../src/gbdt/tune/schedule.ts";
 import { drawTrials } from "../src/gbdt/tune/search-space.ts";
 import { TrialTurns } from "../src/gbdt/tune/trial-turns.ts";
 import { growTrials } from "../src/gbdt/tune/tune-in-one-place.ts";
@@ -369,7 +369,7 @@ describe("a parameter search in one job finds what a central one finds, also aft
       "eta=0.1..0.6 max_depth=1..4 subsample=0.6|1 colsample_bytree=0.4..1 lambda=0.1..5:log",
     );
     const trials = drawTrials(job.training, space, 4);
-    const schedule = scheduleOf("halving", trials.length, job.training.num_round);
+    const schedule = searchSchedule("halving", trials.length, job.training.num_round);
     const newTurns = (): TrialTurns => new TrialTurns(trials, schedule, rowsOf(rows), job.folds);
     const turns = newTurns();
     const wide = { ...job, training: { ...turns.whole, num_round: job.training.num_round } };
@@ -410,7 +410,7 @@ describe("a parameter search in one job finds what a central one finds, also aft
     const job = jobOf({ num_round: 1, colsample_bytree: 0.6 }, table, 2);
     const turnsWith = (...rates: number[]): TrialTurns => {
       const trials = rates.map((rate) => ({ ...job.training, colsample_bytree: rate }));
-      return new TrialTurns(trials, scheduleOf("random", rates.length, 1), rowsOf(table), job.folds);
+      return new TrialTurns(trials, searchSchedule("random", rates.length, 1), rowsOf(table), job.folds);
     };
     const narrow = turnsWith(0.6, 0.3);
     const lying = Object.assign(narrow, { whole: { ...narrow.whole, colsample_bytree: 0.6 } });

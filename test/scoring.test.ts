@@ -10,7 +10,7 @@ import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { refreshTrees } from "../src/gbdt/boost/refresh.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
-import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
+import { toPredictions, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { leafOf, type Tree } from "../src/gbdt/tree/tree.ts";
 import { logTo } from "../src/record/log.ts";
 import { runActive } from "../src/party/active/run.ts";
@@ -56,7 +56,7 @@ async function predict(
 /** All companies' shares and columns together, which no party has: scores must equal its predictions. */
 async function onePlaceScores(world: TrainedWorld, ids: readonly string[]): Promise<Map<string, string>> {
   const { model, columns } = await onePlace(world, ids);
-  const scores = predictionsOf(model, predictMargins(model, columns, ids.length));
+  const scores = toPredictions(model, predictMargins(model, columns, ids.length));
   const { outputCount = 1 } = model;
   return new Map(ids.map((id, i) => [id, scores.subarray(i * outputCount, (i + 1) * outputCount).join(",")]));
 }
@@ -377,7 +377,7 @@ test("refreshed leaves equal the centralised ones, the splits stay, and the refr
   expect(rulesOf(after)).toEqual(rulesOf(before));
   const { scores } = await predict(world, input, { model: "autumn", unknown: "skip" });
   const margins = predictMargins({ ...model, trees }, columns, ids.length);
-  expect([...scores.values()]).toEqual([...predictionsOf(model, margins)].map(String));
+  expect([...scores.values()]).toEqual([...toPredictions(model, margins)].map(String));
 
   await expectError(
     () => runRefresh(world.config, { ...options, unknown: "skip" }),

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
-import { ColumnSampler, columnRatesOf } from "../src/gbdt/boost/column-sampling.ts";
+import { ColumnSampler, toColumnRates } from "../src/gbdt/boost/column-sampling.ts";
 import { sampleRows } from "../src/gbdt/boost/row-sampling.ts";
 import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
 import { TranscriptRecorder } from "../src/privacy/attack/recorder.ts";
@@ -83,7 +83,7 @@ test.each(jobs)("%s", async (_, made) => {
         features: binned[i + 1],
         permutationSecret,
         skippedBins: isHidden ? middleBins(binned[i + 1], summed) : mostFrequentBins(binned[i + 1], instances),
-        sampler: new ColumnSampler(columnRatesOf(training), training.seed, samplingSecret(i + 1)),
+        sampler: new ColumnSampler(toColumnRates(training), training.seed, samplingSecret(i + 1)),
         membership: membershipFacts[isHidden ? "hidden" : "sent"],
       }),
   );

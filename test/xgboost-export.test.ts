@@ -15,7 +15,7 @@ import type { PartyTable } from "../src/data/dataset.ts";
 import { trainInOnePlace } from "../src/simulate/comparison.ts";
 import type { Model } from "../src/gbdt/tree/model.ts";
 import { type ObjectiveName, objectiveFor } from "../src/gbdt/objective/objectives.ts";
-import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
+import { toPredictions, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf, type SplitNode, type SplitRule } from "../src/gbdt/tree/tree.ts";
 import { earliestXgboost, predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-agreement.ts";
@@ -78,7 +78,7 @@ describe("golden files", () => {
       const golden = await readCsvTable(join(fixtures, "predictions.csv"));
       expect(golden.columns[0]).toEqual(rows[0].ids);
       const theirs = (column: string): number[] => golden.columns[columnIndex(golden, column)].map(Number);
-      expect(worstDifference(predictionsOf(model, margins), theirs(name))).toBeLessThan(predictionTolerance);
+      expect(worstDifference(toPredictions(model, margins), theirs(name))).toBeLessThan(predictionTolerance);
       expect(worstDifference(margins, theirs(`${name} margin`))).toBeLessThan(predictionTolerance);
     },
   );
@@ -563,7 +563,7 @@ describe.skipIf(python === undefined)("XGBoost itself", () => {
       );
       expect(scored[i].leaves, `case ${i}`).toEqual(leaves);
       expect(
-        worstDifference(predictionsOf(model, predictMargins(model, rows, rowCount, names)), scored[i].predictions),
+        worstDifference(toPredictions(model, predictMargins(model, rows, rowCount, names)), scored[i].predictions),
       ).toBeLessThan(predictionTolerance);
     });
   });
@@ -618,7 +618,7 @@ for path in sys.argv[1:]:
       );
       expect(theirs.leaves, name).toEqual(leaves);
       const difference = worstDifference(
-        predictionsOf(model, predictMargins(model, rows, rowCount)),
+        toPredictions(model, predictMargins(model, rows, rowCount)),
         theirs.predictions,
       );
       expect(difference, name).toBeLessThan(predictionTolerance);

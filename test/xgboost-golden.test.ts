@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { resolveParameters } from "../src/base/parameters/parameters.ts";
 import { trainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
-import { marginsOf } from "../src/gbdt/boost/boosting-monitor.ts";
+import { selectMargins } from "../src/gbdt/boost/boosting-monitor.ts";
 import { otherRows } from "../src/base/rows/row-numbers.ts";
 import { Evaluation } from "../src/gbdt/metric/evaluation.ts";
 import type { MetricName } from "../src/gbdt/metric/metrics.ts";
@@ -221,7 +221,7 @@ it("early stopping: the validation metric of every round, and the best of them, 
     onTree: (_tree, _index, margins) =>
       seen.push(
         logloss(
-          marginsOf(margins, validationRows, 1).map((m) => 1 / (1 + Math.exp(-m))),
+          selectMargins(margins, validationRows, 1).map((m) => 1 / (1 + Math.exp(-m))),
           Array.from(validationRows, (row) => labels[row]),
         ),
       ),

@@ -11,7 +11,7 @@ import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import { Evaluation } from "../src/gbdt/metric/evaluation.ts";
 import { fitsObjective, metricFor, type MetricName } from "../src/gbdt/metric/metrics.ts";
 import { binFeature } from "../src/gbdt/split/binning.ts";
-import { predictionsOf, predictMargins } from "../src/gbdt/tree/predict.ts";
+import { toPredictions, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { quantiseFinely } from "./support/fine-grid.ts";
 import { logCosh } from "./support/log-cosh.ts";
 import { compareTrees, type GoldenTree, rowsOfNodes } from "./support/golden-trees.ts";
@@ -76,7 +76,7 @@ describe("objectives equal XGBoost 2.1.4's", () => {
     const margins = predictMargins(model, [columns], labels.length, [], rows.columns.base_margin);
     expect(margins).toEqual(model.trainMargins);
     expectNear(margins, golden.margins, "margin");
-    expectNear(predictionsOf(model, margins), golden.predictions, "prediction");
+    expectNear(toPredictions(model, margins), golden.predictions, "prediction");
     const evaluation = new Evaluation(parameters, margins, rows);
     for (const [metric, value] of Object.entries(golden.metrics)) {
       expect(fitsObjective(metricFor(metric as MetricName), parameters), metric).toBe(true);

@@ -10,7 +10,7 @@ import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { trainCentralised } from "../gbdt/boost/train.ts";
 import type { CustomObjective } from "../gbdt/objective/custom-objective.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
-import { predictionsOf, predictMargins } from "../gbdt/tree/predict.ts";
+import { toPredictions, predictMargins } from "../gbdt/tree/predict.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
 import { treeTerms } from "../party/job-grid.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
@@ -108,7 +108,7 @@ async function run(table: Table, options: TrainOptions): Promise<TrainResult> {
       train: await monitor.onTraining(margins),
       ...(validationMetrics === null ? {} : { validation: validationMetrics }),
     },
-    predictions: predictionsOf(grown, margins),
+    predictions: toPredictions(grown, margins),
   };
 }
 

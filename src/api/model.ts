@@ -5,7 +5,7 @@ import { predictContributions } from "../gbdt/explain/contributions.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { allIterations, slicedModel } from "../gbdt/tree/iterations.ts";
 import type { Model as GrownModel } from "../gbdt/tree/model.ts";
-import { predictionsOf, predictLeaves, predictMargins } from "../gbdt/tree/predict.ts";
+import { toPredictions, predictLeaves, predictMargins } from "../gbdt/tree/predict.ts";
 import { xgboostModel } from "../store/xgboost/export.ts";
 import { xgboostText } from "../store/xgboost/text.ts";
 import { categoryColumn, numberColumn } from "./columns.ts";
@@ -80,7 +80,7 @@ export class Model {
       );
     if (output === "contributions") return predictContributions(model, columns, rowCount, names, base ?? null);
     const margins = predictMargins(model, columns, rowCount, names, base);
-    return output === "margin" ? margins : predictionsOf(model, margins);
+    return output === "margin" ? margins : toPredictions(model, margins);
   }
 
   /** The model as JSON text that XGBoost loads. @throws TandemError USAGE for an objective that XGBoost lacks */

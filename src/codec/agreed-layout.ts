@@ -6,7 +6,7 @@
  * The number and widths of plaintexts equal the job's to the bit: no width depends on the gradients, nor on their
  * bounds. Shifts and resolutions are known to the active party only.
  */
-import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
+import { toNoiseScale, type NoiseScale } from "../base/noise/noise-scale.ts";
 import { codecWith } from "../base/parameters/parameters.ts";
 import { autoSlots, buildLayout, type GradientLayout } from "./layout.ts";
 import type { Slot } from "./slot.ts";
@@ -27,7 +27,7 @@ export interface LayoutTerms {
 
 /** @throws TandemError LAYOUT_OVERFLOW, KEY_TOO_SHORT or USAGE if there is no such layout */
 export function agreedLayout(terms: LayoutTerms, instanceCount: number, plaintextBitsMax: number): GradientLayout {
-  const noise = noiseScaleOf(terms);
+  const noise = toNoiseScale(terms);
   const codec = terms.codec === "unbatched" ? "unbatched" : "batched";
   return buildLayout(codec, slotsOf(terms, instanceCount, noise), instanceCount, plaintextBitsMax, noise);
 }

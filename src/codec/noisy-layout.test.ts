@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { codecWith } from "../base/parameters/parameters.ts";
-import { noiseScaleOf } from "../base/noise/noise-scale.ts";
+import { toNoiseScale } from "../base/noise/noise-scale.ts";
 import { realSum, slotSum } from "../base/gradients/quantised-gradients.ts";
 import { agreedLayout, type LayoutTerms } from "./agreed-layout.ts";
 import { decodeSums, encode, encodeNoise, quantise } from "./batch-codec.ts";
@@ -26,7 +26,7 @@ function layoutOf(terms: LayoutTerms, g: number[], h: number[]): GradientLayout 
   const codec = terms.codec === "unbatched" ? "unbatched" : "batched";
   const parameters = codecWith({ codec, padding, resolution_bits });
   const values = [Float64Array.from(g), Float64Array.from(h)];
-  return gradientLayout(parameters, keyBits, { values, bounds }, noiseScaleOf(terms));
+  return gradientLayout(parameters, keyBits, { values, bounds }, toNoiseScale(terms));
 }
 
 const toBig = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
@@ -85,7 +85,7 @@ test("signed integers convert to real numbers without counts", () => {
   const { grids, columns, noise } = quantiserFor(
     parameters,
     keyBits,
-    noiseScaleOf(termsOf()),
+    toNoiseScale(termsOf()),
   )({ values: [g, g.map((x) => (1 - x * x) / 4)], bounds });
   expect(grids.map(({ shift }) => shift)).toEqual([0, 0]);
   expect(columns[0][0]).toBe(-(2 ** 24));

@@ -9,7 +9,7 @@ import {
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { StatusTable } from "./engine.ts";
 import { statusSeal, SealedMessages, type SealOf } from "./sealed-messages.ts";
-import { epochKey, isWorkerKey, workerKey, workerOf } from "./subjects.ts";
+import { epochKey, isWorkerKey, workerKey, workerId } from "./subjects.ts";
 
 /** A worker with its key in the status table. */
 export type NamedWorker = CrewWorker & { readonly id: string };
@@ -44,7 +44,7 @@ export class CrewStatusTable {
 
   #worker(key: string, sealed: Uint8Array): NamedWorker | null {
     const worker = this.#messages.open(CrewWorkerSchema, key, sealed);
-    return worker && { ...worker, id: workerOf(key) };
+    return worker && { ...worker, id: workerId(key) };
   }
 
   putEpoch(epoch: MessageInitShape<typeof CrewEpochSchema>): Promise<void> {

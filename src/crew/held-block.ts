@@ -10,7 +10,7 @@ import { BlockLog, type LoggedEntry } from "./block-log.ts";
 import { type Clock, every, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
 import { cut, type SealedMessages } from "./sealed-messages.ts";
-import { heldOf, logOf, sumOf } from "./subjects.ts";
+import { heldSubject, logSubject, sumSubject } from "./subjects.ts";
 import type { WatchedTurns } from "./watched-turns.ts";
 
 export interface HeldBlockOptions {
@@ -71,7 +71,7 @@ export class HeldBlock {
 
   announce(): void {
     const { epoch, messages, worker, turns } = this.#options;
-    const subject = heldOf(this.block);
+    const subject = heldSubject(this.block);
     const held = { worker, deliveries: this.deliveries, turns: turns.ended };
     epoch.say(subject, messages.seal(CrewHeldSchema, subject, held));
   }
@@ -86,7 +86,7 @@ export class HeldBlock {
     this.#work = work;
     this.#onRead();
     const log = new BlockLog();
-    const subject = logOf(this.block);
+    const subject = logSubject(this.block);
     this.#toReplay = this.deliveries > 1 ? await epoch.stored(subject) : 0;
     for await (const { message } of epoch.follow(subject, -1, signal)) {
       const part = messages.open(CrewEntrySchema, subject, message);
@@ -130,7 +130,7 @@ export class HeldBlock {
   /** A block that is handed out for the first time has no answers yet. */
   async #isAnswered(round: number, step: number): Promise<boolean> {
     if (this.deliveries <= 1) return false;
-    return (await this.#options.epoch.stored(sumOf(round, step, this.block, 0))) > 0;
+    return (await this.#options.epoch.stored(sumSubject(round, step, this.block, 0))) > 0;
   }
 
   /** Piece 0 is stored last: once it is stored, the answer is complete. */
@@ -149,7 +149,7 @@ export class HeldBlock {
   async #store(sum: Sum): Promise<void> {
     const { epoch, messages, clock } = this.#options;
     const { signal } = this.#gone;
-    const subject = sumOf(sum.round, sum.step, sum.block, sum.piece);
+    const subject = sumSubject(sum.round, sum.step, sum.block, sum.piece);
     const sealed = messages.seal(CrewSumSchema, subject, sum);
     while (!signal.aborted) {
       try {

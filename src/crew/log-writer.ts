@@ -8,7 +8,7 @@ import { CrewEntrySchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { type Clock, sleep } from "./clock.ts";
 import type { Epoch } from "./engine.ts";
 import { cut, type SealedMessages } from "./sealed-messages.ts";
-import { allLogs, allSums, logOf } from "./subjects.ts";
+import { allLogs, allSums, logSubject } from "./subjects.ts";
 
 /** Limit of unconfirmed messages: enough to keep a connection busy. */
 const aheadMax = 16;
@@ -53,7 +53,7 @@ export class LogWriter {
   /** @param step of a question; 0: no question */
   async write(block: number, { head, payload }: Entry, step: number): Promise<void> {
     const { messages } = this.#options;
-    const subject = logOf(block);
+    const subject = logSubject(block);
     const parts = [...cut(payload)];
     for (const [i, part] of parts.entries()) {
       while (this.#ahead.size >= aheadMax) await Promise.race(this.#ahead);

@@ -4,7 +4,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import { osRandom } from "../base/random.ts";
-import { blockBounds, columnsOf } from "../scheme/blocks/block-bounds.ts";
+import { blockBounds, sliceColumns } from "../scheme/blocks/block-bounds.ts";
 import type { Blocks, Crew, CrewJob } from "../scheme/blocks/crew.ts";
 import type { OpenTasks, TaskCrew, TaskJob } from "../scheme/tasks/tasks.ts";
 import { type CrewHold, CrewHoldSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
@@ -230,7 +230,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     const holds: Hold[] = [];
     for (let block = 0; block + 1 < bounds.length; block++) {
       const [firstRow, end] = [bounds[block], bounds[block + 1]];
-      const written = await this.#options.files.write(epoch.name, block, columnsOf(columns, firstRow, end));
+      const written = await this.#options.files.write(epoch.name, block, sliceColumns(columns, firstRow, end));
       const hold = { block, scheme, terms, firstRow, rowCount: end - firstRow, binCounts, ...written };
       await epoch.offer(holdQueue, messages.seal(CrewHoldSchema, holdQueue, hold));
       holds.push({ rowCount: hold.rowCount, binCounts, ...written });

@@ -11,7 +11,7 @@ import { type Clock, every, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
 import { HeldBlock } from "./held-block.ts";
 import type { SealedMessages } from "./sealed-messages.ts";
-import { allHeld, holdQueue, lastNumber, roundBegan, unreadOf, whoHolds } from "./subjects.ts";
+import { allHeld, holdQueue, lastNumber, roundBegan, unreadSubject, whoHolds } from "./subjects.ts";
 import { ServedTasks } from "./tasks/served-tasks.ts";
 import { type StuckTurn, WatchedTurns } from "./watched-turns.ts";
 
@@ -157,7 +157,7 @@ export class ServedEpoch {
   #sayUnread(): void {
     const { epoch, messages, worker } = this.#options;
     for (const [block, deliveries] of this.#unread) {
-      const subject = unreadOf(block);
+      const subject = unreadSubject(block);
       epoch.say(subject, messages.seal(CrewHeldSchema, subject, { worker, deliveries }));
     }
   }

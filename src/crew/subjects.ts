@@ -10,18 +10,18 @@ export const allDone = "done.>";
 export const termsWanted = "terms-wanted";
 export const allUnread = "unread.>";
 
-export const logOf = (block: number): string => `log.${block}`;
-export const heldOf = (block: number): string => `held.${block}`;
-export const unreadOf = (block: number): string => `unread.${block}`;
-export const sumOf = (round: number, step: number, block: number, piece: number): string =>
+export const logSubject = (block: number): string => `log.${block}`;
+export const heldSubject = (block: number): string => `held.${block}`;
+export const unreadSubject = (block: number): string => `unread.${block}`;
+export const sumSubject = (round: number, step: number, block: number, piece: number): string =>
   `sum.${round}.${step}.${block}.${piece}`;
-export const doneOf = (id: number): string => `done.${id}`;
-export const termsOf = (worker: string): string => `terms.${worker}`;
+export const doneSubject = (id: number): string => `done.${id}`;
+export const termsSubject = (worker: string): string => `terms.${worker}`;
 
 export const epochKey = "epoch";
 const workerPrefix = "worker.";
 export const workerKey = (id: string): string => `${workerPrefix}${id}`;
-export const workerOf = (key: string): string => key.slice(workerPrefix.length);
+export const workerId = (key: string): string => key.slice(workerPrefix.length);
 export const isWorkerKey = (key: string): boolean => key.startsWith(workerPrefix);
 
 /** The last word of a subject as a number; -1 if it is not one. */

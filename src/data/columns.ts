@@ -226,7 +226,7 @@ export function numberIn(cell: string): number | undefined {
 }
 
 /** File, line and column of a cell, for messages. */
-export function placeOf(table: TableRows, row: number, index: number): string {
+export function cellPlace(table: TableRows, row: number, index: number): string {
   return where(table, row, index);
 }
 

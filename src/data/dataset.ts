@@ -1,7 +1,7 @@
 /** One party's data: ids, its own features and, at the active party, the labels. */
 import { assert } from "../base/assert.ts";
 import { columnsOfRows, type RowColumns } from "../base/rows/row-columns.ts";
-import { float32Of, float64Of } from "../base/rows/row-numbers.ts";
+import { selectFloat32, selectFloat64 } from "../base/rows/row-numbers.ts";
 import { selectTexts } from "../base/text/packed-texts.ts";
 import type { TextList } from "../base/text/text-list.ts";
 import type { FeatureConstraints } from "./feature-constraints.ts";
@@ -53,7 +53,7 @@ export function selectRows(table: PartyTable, rows: Uint32Array): PartyTable {
 export function viewRows(table: PartyTable, rows: Uint32Array): PartyTable {
   const features: Float32Array[] = [];
   table.features.forEach((feature, i) =>
-    Object.defineProperty(features, i, { enumerable: true, get: () => float32Of(feature, rows) }),
+    Object.defineProperty(features, i, { enumerable: true, get: () => selectFloat32(feature, rows) }),
   );
   return { ...selectRows({ ...table, features: [] }, rows), features };
 }
@@ -63,10 +63,10 @@ export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array)
   const { labels } = table;
   return {
     featureNames: [...table.featureNames],
-    features: table.features.map((feature) => float32Of(feature, rows)),
+    features: table.features.map((feature) => selectFloat32(feature, rows)),
     ...(table.categories ? { categories: table.categories } : {}),
     ...(table.constraints ? { constraints: table.constraints } : {}),
-    labels: labels === null ? null : float64Of(labels, rows),
+    labels: labels === null ? null : selectFloat64(labels, rows),
     ...(table.classes ? { classes: table.classes } : {}),
     ...(table.rowColumns ? { rowColumns: columnsOfRows(table.rowColumns, rows) } : {}),
   };

@@ -3,7 +3,7 @@
  * unless an order is given. Messages name file, line and column, never a label.
  */
 import { TandemError } from "../base/error.ts";
-import { columnTitle, isMissingCell, labelColumn, numberIn, placeOf, requireBinaryLabels } from "./columns.ts";
+import { columnTitle, isMissingCell, labelColumn, numberIn, cellPlace, requireBinaryLabels } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
 
 /** How labels are used. */
@@ -65,7 +65,7 @@ function numbers(table: CsvTable, index: number, { trained }: LabelReading, { ob
   const text = table.columns[index].findIndex((cell) => !isMissingCell(cell) && numberIn(cell) === undefined);
   if (text !== -1) {
     const why = learns === "numbers" ? `as ${objective} needs` : "as all labels of the training rows are";
-    throw new TandemError("CELL_UNPARSABLE", `${placeOf(table, text, index)}: the label is not a number, ${why}`);
+    throw new TandemError("CELL_UNPARSABLE", `${cellPlace(table, text, index)}: the label is not a number, ${why}`);
   }
   const values = labelColumn(table, index);
   if (learns === "two classes") requireBinaryLabels(table, index, values, trained !== undefined);
@@ -107,7 +107,7 @@ function classValues(table: CsvTable, index: number, classes: readonly string[],
     const what = isMissingCell(cell)
       ? "the label is missing"
       : `the label is none of the classes ${isLater ? "of the training rows" : "that were named"}`;
-    throw new TandemError("LABEL_INVALID", `${placeOf(table, row, index)}: ${what}`);
+    throw new TandemError("LABEL_INVALID", `${cellPlace(table, row, index)}: ${what}`);
   });
 }
 

@@ -1,7 +1,7 @@
 /** Per-row columns (base/rows/row-columns.ts) out of a table of text cells. */
 import { TandemError } from "../base/error.ts";
 import { type RowColumnName, rowColumnNamed, rowColumnNames, type RowColumns } from "../base/rows/row-columns.ts";
-import { cellError, columnIndex, placeOf } from "./columns.ts";
+import { cellError, columnIndex, cellPlace } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
 
 /** Which column each is, by name or position. */
@@ -32,7 +32,7 @@ export function rowColumn(table: CsvTable, index: number, name: RowColumnName): 
     if (typeof value === "number") return value;
     const { code, what } = value;
     if (code === undefined) throw cellError(table, row, index, what);
-    throw new TandemError(code, `${placeOf(table, row, index)}: the ${name} ${what}`);
+    throw new TandemError(code, `${cellPlace(table, row, index)}: the ${name} ${what}`);
   });
 }
 

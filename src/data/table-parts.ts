@@ -24,7 +24,7 @@ export function pathTitle(path: TablePath): string {
  * @returns the files of a table, in their order; null: the path is one file, or nothing
  * @throws TandemError FILE_UNREADABLE or FILE_FORMAT if there is no part, or parts of two kinds
  */
-export async function partsOf(path: TablePath): Promise<readonly string[] | null> {
+export async function tableParts(path: TablePath): Promise<readonly string[] | null> {
   if (typeof path !== "string") return checkedParts(pathTitle(path), path);
   if (!(await isFolder(path))) return null;
   const names = (await readdir(path)).filter((name) => !/^[._]/.test(name) && isTable(name)).toSorted();

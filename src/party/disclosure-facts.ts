@@ -8,7 +8,7 @@ import { outputCountOf } from "../gbdt/objective/outputs.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
-import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
+import { minimumsOfJob, trainingInstanceCount } from "../gbdt/split/job-minimums.ts";
 import { type Minimums, noMinimums } from "../gbdt/split/offered-candidates.ts";
 import { type AgreedParameters, agreedParameters, firstTreeOf, treeCountOf } from "../protocol/job-parameters.ts";
 import type { Job } from "../protocol/job.ts";
@@ -57,7 +57,7 @@ export function jobFacts(
     classes: outputCountOf(training) > 1 ? outputCountOf(training) : 0,
     validationRows: heldOut,
     predictedRows,
-    peopleMin: minimumsOfJob(noMinimums, privacy, peopleOf(rows.count, heldOut)).perCandidate,
+    peopleMin: minimumsOfJob(noMinimums, privacy, trainingInstanceCount(rows.count, heldOut)).perCandidate,
     categoryPeopleMin: training.min_category_people,
   };
 }
@@ -137,7 +137,7 @@ export function agreedFacts(
     passiveParty: ownSide(
       features,
       config,
-      minimumsOfJob(minimumsOf(config.policy), agreed.defences, peopleOf(rows.instances, rows.validation)),
+      minimumsOfJob(minimumsOf(config.policy), agreed.defences, trainingInstanceCount(rows.instances, rows.validation)),
     ),
   };
 }

@@ -9,7 +9,7 @@ import { firstLink } from "../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
 import type { Signer } from "../store/consent-file.ts";
 import type { EvidenceFile, TreeEvidence } from "../store/evidence-files.ts";
-import { bytesFrom, fromHex, textOf, toHex } from "../store/stored-numbers.ts";
+import { bytesFrom, fromHex, toBase64, toHex } from "../store/stored-numbers.ts";
 import { type ChainRole, checkedCertificate, openChain, refuseOtherCommitment } from "./job-chain.ts";
 
 export interface CommitmentTerms {
@@ -94,7 +94,7 @@ export class JobEvidence {
     const mayCommit = previous === null && (known === undefined || this.#role === "active");
     if (!isKnown && !mayCommit) refuseOtherCommitment(peer);
     if (!isKnown) {
-      const introduced = { commitment: toHex(theirs.commitment), certificate: textOf(theirs.certificate) };
+      const introduced = { commitment: toHex(theirs.commitment), certificate: toBase64(theirs.certificate) };
       this.#file = { ...this.#file, peers: { ...this.#file.peers, [peer]: introduced } };
       this.#isStored = false;
     }

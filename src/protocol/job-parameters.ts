@@ -3,7 +3,7 @@
  * party.
  */
 import { TandemError } from "../base/error.ts";
-import { noiseScaleOf, type NoiseScale } from "../base/noise/noise-scale.ts";
+import { toNoiseScale, type NoiseScale } from "../base/noise/noise-scale.ts";
 import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import { type Defences, mapDefences } from "../privacy/defences/defences.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
@@ -125,7 +125,7 @@ export function noiseIn({
   codec,
   privacy,
 }: Pick<SectionValues, "training" | "codec" | "privacy">): NoiseScale | null {
-  return noiseScaleOf({
+  return toNoiseScale({
     answerNoise: privacy.answer_noise,
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
     maxDepth: training.max_depth,

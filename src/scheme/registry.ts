@@ -52,7 +52,7 @@ export function chooseScheme(
 }
 
 /** A warning about the cipher for the event that describes a job, if there is one. */
-export function warningOf({ scheme, schemeParameters }: SchemeChoice): { readonly warning?: string } {
+export function schemeWarning({ scheme, schemeParameters }: SchemeChoice): { readonly warning?: string } {
   const warning = schemeNamed(scheme).warning(schemeParameters);
   return warning === null ? {} : { warning };
 }

@@ -7,8 +7,8 @@ import { predictionColumns } from "../data/prediction-columns.ts";
 import type { ContributionSummary } from "../record/contribution-facts.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import { categoryNamesOf } from "../data/dataset.ts";
-import { marginsOf } from "../gbdt/boost/boosting-monitor.ts";
-import { cutOffOf } from "../gbdt/objective/objectives.ts";
+import { selectMargins } from "../gbdt/boost/boosting-monitor.ts";
+import { classCutOff } from "../gbdt/objective/objectives.ts";
 import { requireBaseMargin } from "../data/row-column.ts";
 import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config/config.ts";
@@ -76,11 +76,11 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const kept = Uint32Array.from({ length: ids.length }, (_, row) => row).filter(
       (row) => options.unknown === "missing" || !unknown.has(row),
     );
-    const values = marginsOf(predictions, kept, perRow);
+    const values = selectMargins(predictions, kept, perRow);
     const texts = (at: (i: number) => string): TextList => computedTexts(kept.length, at);
     const { names, columns } =
       wanted.kind === "prediction"
-        ? predictionColumns(cutOffOf(share.objective), values, kept.length, share.classes ?? null)
+        ? predictionColumns(classCutOff(share.objective), values, kept.length, share.classes ?? null)
         : { names: titles, columns: titles.map((_, k) => texts((i) => String(values[i * perRow + k]))) };
     await writeCsv(options.output, ["id", ...names], [texts((i) => textAt(ids, kept[i])), ...columns], {
       mode: 0o600,

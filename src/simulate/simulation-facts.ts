@@ -1,5 +1,5 @@
 /** What a simulated job will reveal, computed with every party's data. */
-import { minimumsOfJob, peopleOf } from "../gbdt/split/job-minimums.ts";
+import { minimumsOfJob, trainingInstanceCount } from "../gbdt/split/job-minimums.ts";
 import { noMinimums } from "../gbdt/split/offered-candidates.ts";
 import { jobFacts, partySide } from "../party/disclosure-facts.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
@@ -15,7 +15,7 @@ export function simulationFacts(prepared: PreparedSimulation): readonly Disclosu
     predictedRows: active.test?.columns[0].length ?? 0,
     hasStart: prepared.start !== null,
   });
-  const people = peopleOf(rows.count, rows.validation?.length ?? 0);
+  const people = trainingInstanceCount(rows.count, rows.validation?.length ?? 0);
   const minimums = minimumsOfJob(noMinimums, job.privacy, people);
   return passives.map(({ name }, i) => {
     const features = binTable(tables[i + 1], binningOf(job), rows.training);

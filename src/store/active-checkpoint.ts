@@ -25,7 +25,7 @@ import {
 import { readSealedAndLines, type SealedKind, writeSealedPieces } from "./sealed-file.ts";
 import { modelTermsSchema, treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
-import { bytesFrom, doublesFrom, rowsFrom, textOf, textPieces } from "./stored-numbers.ts";
+import { bytesFrom, doublesFrom, rowsFrom, toBase64, textPieces } from "./stored-numbers.ts";
 
 export type JobIdentity = Readonly<Record<string, string | number | boolean>>;
 
@@ -94,7 +94,7 @@ export async function writeActiveCheckpoint(
   const margins = dart?.start ?? progress?.margins ?? new Float64Array(0);
   const before: Pick<Stored, "identity" | "run" | "key" | "sampling" | "resolution"> = {
     identity: { ...identity },
-    run: textOf(jobId),
+    run: toBase64(jobId),
     key: secret.serialise(),
     sampling: samplingSecret,
     ...(resolutionBits === undefined ? {} : { resolution: resolutionBits }),

@@ -9,7 +9,7 @@ import type { DartProgress } from "../gbdt/boost/dart/course.ts";
 import { widened } from "../gbdt/tree/narrow-leaves.ts";
 import type { Tree } from "../gbdt/tree/tree.ts";
 import type { ActiveProgress } from "../protocol/active/role.ts";
-import { bytesFrom, doublesFrom, textOf } from "./stored-numbers.ts";
+import { bytesFrom, doublesFrom, toBase64 } from "./stored-numbers.ts";
 
 export const dartSchema = z.strictObject({
   /** Per tree a number per instance, with as many bytes as the tree's size needs. */
@@ -19,11 +19,11 @@ export const dartSchema = z.strictObject({
 });
 
 export function storedDart({ placed: trees, weights }: DartProgress): z.infer<typeof dartSchema> {
-  return { leaves: trees.map(({ leaves }) => textOf(leaves)), weights: storedWeights(weights) };
+  return { leaves: trees.map(({ leaves }) => toBase64(leaves)), weights: storedWeights(weights) };
 }
 
 export function storedWeights(weights: readonly number[]): string {
-  return textOf(Float64Array.from(weights));
+  return toBase64(Float64Array.from(weights));
 }
 
 /** @param start the initial margins. @throws TandemError CHECKPOINT if leaves, weights and trees are inconsistent */

@@ -15,7 +15,7 @@ import type { Storage } from "../base/files/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
 import type { SignedTree } from "../protocol/chain/record.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
-import { textOf, toHex } from "./stored-numbers.ts";
+import { toBase64, toHex } from "./stored-numbers.ts";
 
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 const base64 = z.base64();
@@ -77,7 +77,7 @@ export const treeEvidenceSchema = z.strictObject({
 export type TreeEvidence = z.infer<typeof treeEvidenceSchema>;
 
 export function signedPair({ link, entries, own, theirs }: SignedTree): z.infer<typeof signedPairSchema> {
-  return { link: toHex(link), entries: textOf(entries), own: textOf(own), theirs: textOf(theirs) };
+  return { link: toHex(link), entries: toBase64(entries), own: toBase64(own), theirs: toBase64(theirs) };
 }
 
 const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({

@@ -3,7 +3,7 @@
  * export to which every party has consented.
  */
 import { TandemError } from "../base/error.ts";
-import { type Model, termsOf } from "../gbdt/tree/model.ts";
+import { type Model, modelTerms } from "../gbdt/tree/model.ts";
 import type { SplitRule, TreeNode } from "../gbdt/tree/tree.ts";
 import { type ActiveRule, isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../protocol/passive/role.ts";
@@ -26,7 +26,7 @@ export function mergeShares(active: ActiveShare, passives: readonly PassiveShare
     }),
   );
   return {
-    ...termsOf(active),
+    ...modelTerms(active),
     ...(active.classes === undefined ? {} : { classes: active.classes }),
     trees,
   };

@@ -18,7 +18,7 @@ import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/pas
 import { readSealed, type SealedKind, writeSealed, writeSealedText } from "./sealed-file.ts";
 import { storedJson, storedList } from "./stored-json.ts";
 import { ownSplitSchema } from "./share-files.ts";
-import { rowsFrom, textOf } from "./stored-numbers.ts";
+import { rowsFrom, toBase64 } from "./stored-numbers.ts";
 
 const advice = "Restore the file, or remove the job's folder and start again under another name";
 const index = z.number().int().nonnegative();
@@ -138,5 +138,5 @@ export function writeAlignment(
   { active, rows, data }: StoredAlignment,
   storage: Storage,
 ): Promise<void> {
-  return writeSealed(join(folder, "alignment.json"), alignmentKind, { active, rows: textOf(rows), data }, storage);
+  return writeSealed(join(folder, "alignment.json"), alignmentKind, { active, rows: toBase64(rows), data }, storage);
 }

@@ -12,7 +12,7 @@ import type { Storage } from "../base/files/storage.ts";
 import type { StoredAnswer } from "../protocol/passive/round-store.ts";
 import { passiveKind } from "./passive-checkpoint.ts";
 import { appendSealed, readSealed, readSealedLines, writeSealed } from "./sealed-file.ts";
-import { bytesFrom, textOf } from "./stored-numbers.ts";
+import { bytesFrom, toBase64 } from "./stored-numbers.ts";
 
 const index = z.number().int().nonnegative();
 
@@ -59,7 +59,7 @@ export class RoundFiles {
       tree,
       node,
       parting,
-      messages: messages.map(textOf),
+      messages: messages.map(toBase64),
     }));
     await appendSealed(this.#answers(round, part), answerKind, lines, this.#storage);
   }
@@ -71,7 +71,7 @@ export class RoundFiles {
 
   async writeGradients(round: number, number: number, message: Uint8Array): Promise<void> {
     await this.#makeFolder(round);
-    const contents = { beginning: this.#beginning, message: textOf(message) };
+    const contents = { beginning: this.#beginning, message: toBase64(message) };
     await writeSealed(this.#gradients(round, number), gradientsKind, contents, this.#storage);
   }
 

@@ -13,7 +13,7 @@ import { dartFrom, type dartSchema, leavesFrom, storedWeights } from "./dart-che
 import { appendSealedText, type SealedKind } from "./sealed-file.ts";
 import { treeSchema } from "./share-files.ts";
 import { storedJson, storedList } from "./stored-json.ts";
-import { doublesFrom, textOf } from "./stored-numbers.ts";
+import { doublesFrom, toBase64 } from "./stored-numbers.ts";
 
 /** The best round on the validation rows: its value as a base64 float64, and all metrics where they are used. */
 export const bestSchema = z
@@ -28,11 +28,11 @@ export const bestSchema = z
 
 export function storedBest(best: ActiveProgress["best"]): z.infer<typeof bestSchema> {
   if (best === null) return null;
-  const value = textOf(Float64Array.of(best.value));
+  const value = toBase64(Float64Array.of(best.value));
   return {
     round: best.round,
     value,
-    ...(best.metrics && { metrics: textOf(best.metrics) }),
+    ...(best.metrics && { metrics: toBase64(best.metrics) }),
     ...(best.treeWeights && { weights: storedWeights(best.treeWeights) }),
   };
 }
@@ -78,9 +78,9 @@ export async function addRoundLine(
   round: StoredRound,
   storage: Storage,
 ): Promise<void> {
-  const leaves = round.leaves.map((ofTree, i) => textOf(narrow(ofTree, round.trees[i].length)));
+  const leaves = round.leaves.map((ofTree, i) => toBase64(narrow(ofTree, round.trees[i].length)));
   const line: Omit<RoundLine, "trees"> = {
-    run: textOf(jobId),
+    run: toBase64(jobId),
     before: trees.length - round.trees.length,
     leaves,
     best: storedBest(best),

@@ -1,13 +1,13 @@
 /** Arrays of numbers as exact text: base64 of their bytes, little-endian as on every platform of Node. */
 
-export function textOf(values: Uint8Array | Uint16Array | Uint32Array | Float64Array): string {
+export function toBase64(values: Uint8Array | Uint16Array | Uint32Array | Float64Array): string {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString("base64");
 }
 
 /** A multiple of three, so that base64 pieces can be concatenated. */
 const pieceBytes = 3 << 18;
 
-/** textOf in pieces: for many rows the whole text would exceed a hundred megabytes. */
+/** toBase64 in pieces: for many rows the whole text would exceed a hundred megabytes. */
 export function* textPieces(values: Uint32Array | Float64Array): Generator<string> {
   const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.toString("base64", at, at + pieceBytes);

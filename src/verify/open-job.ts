@@ -17,7 +17,7 @@ import type { Facts } from "../protocol/chain/commitment.ts";
 import { idsDigest } from "../protocol/ids.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 import { readPassiveJob } from "../store/passive-checkpoint.ts";
-import { bytesFrom, fromHex, rowsFrom, textOf } from "../store/stored-numbers.ts";
+import { bytesFrom, fromHex, rowsFrom, toBase64 } from "../store/stored-numbers.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { keptEvidence, keptTrees, requireFacts } from "./kept-evidence.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "./opening.ts";
@@ -74,7 +74,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     trees: await keptTrees(folder, evidence),
     active: {
       ...storedRows(rows),
-      folds: folds.map(textOf),
+      folds: folds.map(toBase64),
       passives: passives.map(({ name }) => name),
       ...storedJob(job),
     },

@@ -13,7 +13,7 @@ import { type Job, mapSections, valuesIn } from "../protocol/job.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { treeEvidenceSchema, introductionSchema, openedSchema } from "../store/evidence-files.ts";
 import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
-import { bytesFrom, doublesFrom, rowsFrom, textOf } from "../store/stored-numbers.ts";
+import { bytesFrom, doublesFrom, rowsFrom, toBase64 } from "../store/stored-numbers.ts";
 import { TandemError } from "../base/error.ts";
 
 const index = z.number().int().nonnegative();
@@ -98,15 +98,15 @@ export function storedFeature(feature: BinnedFeature): StoredFeature {
   const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone = 0, groups, bins } = feature;
   return {
     name,
-    thresholds: textOf(bytesOf(thresholds)),
+    thresholds: toBase64(bytesOf(thresholds)),
     ...(categories === undefined ? {} : { categories: [...categories] }),
     ...(oneHot === undefined ? {} : { oneHot }),
-    lowest: textOf(Float64Array.of(lowest)),
+    lowest: toBase64(Float64Array.of(lowest)),
     binCount,
     hasMissing,
     monotone,
     ...(groups === undefined ? {} : { groups }),
-    bins: textOf(bytesOf(bins)),
+    bins: toBase64(bytesOf(bins)),
   };
 }
 
@@ -164,10 +164,10 @@ type StoredRows = Pick<NonNullable<Opening["active"]>, "labels" | "weights" | "c
 
 export function storedRows({ labels, columns: { weight, ...columns }, validation }: TrainingRows): StoredRows {
   return {
-    labels: textOf(labels),
-    weights: weight === undefined ? null : textOf(weight),
-    columns: mapColumns(columns, textOf),
-    validationRows: validation && textOf(validation),
+    labels: toBase64(labels),
+    weights: weight === undefined ? null : toBase64(weight),
+    columns: mapColumns(columns, toBase64),
+    validationRows: validation && toBase64(validation),
   };
 }
 

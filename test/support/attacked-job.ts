@@ -3,7 +3,7 @@ import type { NoiseScale } from "../../src/base/noise/noise-scale.ts";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 import { quantiserFor } from "../../src/codec/gradient-layout.ts";
-import { ColumnSampler, columnRatesOf } from "../../src/gbdt/boost/column-sampling.ts";
+import { ColumnSampler, toColumnRates } from "../../src/gbdt/boost/column-sampling.ts";
 import { trainCentralised } from "../../src/gbdt/boost/train.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import type { Minimums } from "../../src/gbdt/split/offered-candidates.ts";
@@ -43,7 +43,7 @@ export async function attackedJob(
     features: parties[1],
     permutationSecret: new Uint8Array(32).fill(9),
     skippedBins: membership === "hidden" ? middleBins(parties[1], everybody) : mostFrequentBins(parties[1], everybody),
-    sampler: new ColumnSampler(columnRatesOf(training), training.seed, ""),
+    sampler: new ColumnSampler(toColumnRates(training), training.seed, ""),
     membership: membershipFacts[membership],
   });
   const { trainMargins } = await trainCentralised({

@@ -1,7 +1,7 @@
 /** What an active party might send as n, with the factors that only it knows, and the best proof that it can make. */
 import { generatePrimeSync } from "node:crypto";
 import { bitLength, gcd, integerBytes, inverse, modulo, power, readInteger } from "../../src/crypto/integers.ts";
-import { challengesOf } from "../../src/crypto/paillier/modulus-proof.ts";
+import { rootChallenges } from "../../src/crypto/paillier/modulus-proof.ts";
 import { PublicKey } from "../../src/crypto/paillier/keys.ts";
 
 /** n by its prime powers. */
@@ -39,7 +39,7 @@ export function chained(bits: number): Factored {
 /** Roots of the numbers that have one, and of the others whatever fits modulo the other prime powers. */
 export function bestRoots({ n, factors }: Factored): Uint8Array[] {
   const key = new PublicKey(n);
-  return challengesOf(key).map((value) => {
+  return rootChallenges(key).map((value) => {
     const parts = factors.map(({ prime, exponent }) => {
       const modulus = prime ** BigInt(exponent);
       const order = (modulus / prime) * (prime - 1n);
@@ -63,5 +63,5 @@ function combined(parts: readonly { readonly modulus: bigint; readonly root: big
 /** Whether the roots are right modulo n: what a cheat knows beforehand. */
 export function rootsRight(n: bigint, roots: readonly Uint8Array[]): boolean[] {
   const key = new PublicKey(n);
-  return challengesOf(key).map((value, i) => power(readInteger(roots[i], key.plaintextBytes, 0), n, n) === value);
+  return rootChallenges(key).map((value, i) => power(readInteger(roots[i], key.plaintextBytes, 0), n, n) === value);
 }

@@ -7,7 +7,7 @@ import { refreshTrees } from "../../src/gbdt/boost/refresh.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";
 import { predictLeaves, predictMargins } from "../../src/gbdt/tree/predict.ts";
 import { type TrialOutcome, tuneOutcome } from "../../src/gbdt/tune/outcome.ts";
-import { scheduleOf } from "../../src/gbdt/tune/schedule.ts";
+import { searchSchedule } from "../../src/gbdt/tune/schedule.ts";
 import { TrialTurns } from "../../src/gbdt/tune/trial-turns.ts";
 import { growTrials } from "../../src/gbdt/tune/tune-in-one-place.ts";
 import { wholeSearch } from "../../src/party/active/tuning.ts";
@@ -44,7 +44,7 @@ export async function searched(
   training: TrainingParameters,
   folds: readonly Uint32Array[],
 ): Promise<TrialOutcome> {
-  const schedule = scheduleOf("random", 1, training.num_round);
+  const schedule = searchSchedule("random", 1, training.num_round);
   const search = { trials: [training], schedule, folds: folds.length, space: {} };
   const job = { ...resolveJob({}), training };
   const rows = rowsOfTable(table);

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { collect } from "./streams.ts";
 import { codecWith } from "../../src/base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
-import { noiseScaleOf } from "../../src/base/noise/noise-scale.ts";
+import { toNoiseScale } from "../../src/base/noise/noise-scale.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import type { GradientLayout } from "../../src/codec/layout.ts";
@@ -77,7 +77,7 @@ export function bench(
     maxDepth: 3,
     maxLeaves: 0,
   };
-  const scale = noiseScaleOf(terms);
+  const scale = toNoiseScale(terms);
   const bounds = [
     { min: -1, max: 1 },
     { min: 0, max: 0.25 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { discreteGaussian } from "./discrete-gaussian.ts";
-import { noiseScaleOf } from "./noise-scale.ts";
+import { toNoiseScale } from "./noise-scale.ts";
 import { NoiseStream, noiseKey } from "./noise-stream.ts";
 
 const secret = new Uint8Array(32).map((_, i) => i);
@@ -106,15 +106,15 @@ describe("the scale of a job", () => {
 
   test("in units of one instance's largest gradient; larger children have one term per level", () => {
     const sigma = 10 * 2 ** 24;
-    expect(noiseScaleOf(terms)).toEqual({ unit: 2 ** 24, sigma, drawnMax: 16 * sigma, max: 6 * 16 * sigma });
-    expect(noiseScaleOf({ ...terms, maxDepth: 0, maxLeaves: 9 })?.max).toBe(9 * 16 * sigma);
-    expect(noiseScaleOf({ ...terms, maxDepth: 3, maxLeaves: 9 })?.max).toBe(3 * 16 * sigma);
-    expect(noiseScaleOf({ ...terms, answerNoise: 0 })).toBeNull();
+    expect(toNoiseScale(terms)).toEqual({ unit: 2 ** 24, sigma, drawnMax: 16 * sigma, max: 6 * 16 * sigma });
+    expect(toNoiseScale({ ...terms, maxDepth: 0, maxLeaves: 9 })?.max).toBe(9 * 16 * sigma);
+    expect(toNoiseScale({ ...terms, maxDepth: 3, maxLeaves: 9 })?.max).toBe(3 * 16 * sigma);
+    expect(toNoiseScale({ ...terms, answerNoise: 0 })).toBeNull();
   });
 
   test("the paper's layout and noise beyond a double are rejected; the proposed value works", () => {
-    expect(() => noiseScaleOf({ ...terms, resolutionBits: 0 })).toThrow(/answer_noise needs layout auto/);
-    expect(() => noiseScaleOf({ ...terms, resolutionBits: 44 })).toThrow(/Use --resolution-bits 43 or less/);
-    expect(noiseScaleOf({ ...terms, resolutionBits: 43 })).not.toBeNull();
+    expect(() => toNoiseScale({ ...terms, resolutionBits: 0 })).toThrow(/answer_noise needs layout auto/);
+    expect(() => toNoiseScale({ ...terms, resolutionBits: 44 })).toThrow(/Use --resolution-bits 43 or less/);
+    expect(toNoiseScale({ ...terms, resolutionBits: 43 })).not.toBeNull();
   });
 });

@@ -33,7 +33,7 @@ export interface NoiseTerms {
 }
 
 /** @returns null in a job without noise. @throws TandemError USAGE for noise that the grid cannot hold */
-export function noiseScaleOf({ answerNoise, resolutionBits, maxDepth, maxLeaves }: NoiseTerms): NoiseScale | null {
+export function toNoiseScale({ answerNoise, resolutionBits, maxDepth, maxLeaves }: NoiseTerms): NoiseScale | null {
   if (answerNoise === 0) return null;
   if (resolutionBits === 0)
     throw new TandemError("USAGE", "answer_noise needs layout auto: the paper's layout has no room for noise");

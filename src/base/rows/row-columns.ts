@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, TandemError } from "../error.ts";
 import { isMissing, parseNumber } from "../text/number-cell.ts";
-import { float64Of, joinedFloat64 } from "./row-numbers.ts";
+import { selectFloat64, joinedFloat64 } from "./row-numbers.ts";
 
 /** Why a cell is invalid; never with its value. */
 interface CellTrouble {
@@ -111,7 +111,7 @@ export function mapColumns<T>(
 
 /** A selection of rows; null: all. */
 export function columnsOfRows(columns: RowColumns, rows: Uint32Array | null): RowColumns {
-  return rows === null ? columns : mapColumns(columns, (column) => float64Of(column, rows));
+  return rows === null ? columns : mapColumns(columns, (column) => selectFloat64(column, rows));
 }
 
 /** Concatenates several tables with the same columns. */

@@ -26,13 +26,13 @@ export function otherRows(rows: Uint32Array, count: number): Uint32Array<ArrayBu
 }
 
 /** The values of some rows, in the order of `rows`. */
-export function float32Of(values: Float32Array, rows: Uint32Array): Float32Array<ArrayBuffer> {
+export function selectFloat32(values: Float32Array, rows: Uint32Array): Float32Array<ArrayBuffer> {
   const chosen = new Float32Array(rows.length);
   for (let i = 0; i < rows.length; i++) chosen[i] = values[rows[i]];
   return chosen;
 }
 
-export function float64Of(values: Float64Array, rows: Uint32Array): Float64Array<ArrayBuffer> {
+export function selectFloat64(values: Float64Array, rows: Uint32Array): Float64Array<ArrayBuffer> {
   const chosen = new Float64Array(rows.length);
   for (let i = 0; i < rows.length; i++) chosen[i] = values[rows[i]];
   return chosen;

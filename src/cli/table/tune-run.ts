@@ -8,7 +8,7 @@ import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { tuneInOnePlace } from "../../simulate/tune.ts";
 import { spaceFrom, spaceFromText } from "../../gbdt/tune/parse-space.ts";
-import { scheduleOf } from "../../gbdt/tune/schedule.ts";
+import { searchSchedule } from "../../gbdt/tune/schedule.ts";
 import { defaultSpace, drawTrials } from "../../gbdt/tune/search-space.ts";
 import type { TrialTurns } from "../../gbdt/tune/trial-turns.ts";
 import { newJobName } from "../../party/active/checkpoints.ts";
@@ -49,7 +49,7 @@ async function searchFrom(flags: TuneFlags, training: TrainingParameters): Promi
         ? spaceFrom(await parsedFile(flags.space))
         : defaultSpace(training);
   const trials = drawTrials(training, space, count);
-  return { trials, space, folds, schedule: scheduleOf(flags.method, count, training.num_round) };
+  return { trials, space, folds, schedule: searchSchedule(flags.method, count, training.num_round) };
 }
 
 /** Before the search, not after it. */

@@ -20,7 +20,7 @@ import type { Epoch } from "../engine.ts";
 import { Slots } from "../nats/slots.ts";
 import { crewKeyBytes, sealOf } from "../seal.ts";
 import { SealedMessages } from "../sealed-messages.ts";
-import { allDone, lastNumber, taskQueue, termsOf, termsWanted } from "../subjects.ts";
+import { allDone, lastNumber, taskQueue, termsSubject, termsWanted } from "../subjects.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { untilThereIsRoom } from "./room.ts";
 import { answerTo } from "./terms-exchange.ts";
@@ -153,7 +153,7 @@ export class RemoteTasks implements Tasks {
     for await (const { message } of epoch.hear(termsWanted, signal)) {
       const wanted = messages.open(CrewTermsWantedSchema, termsWanted, message);
       if (wanted === null) continue;
-      const subject = termsOf(wanted.worker);
+      const subject = termsSubject(wanted.worker);
       const answer = answerTo(wanted.publicKey, epoch.name, subject, terms);
       epoch.say(subject, messages.seal(CrewTermsToldSchema, subject, answer));
     }

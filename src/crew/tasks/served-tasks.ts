@@ -17,7 +17,7 @@ import { type Clock, every } from "../clock.ts";
 import type { Epoch, Lease } from "../engine.ts";
 import { sealOf } from "../seal.ts";
 import { SealedMessages } from "../sealed-messages.ts";
-import { doneOf, taskQueue, termsOf, termsWanted } from "../subjects.ts";
+import { doneSubject, taskQueue, termsSubject, termsWanted } from "../subjects.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
 import { untilThereIsRoom } from "./room.ts";
 import { TermsQuestion } from "./terms-exchange.ts";
@@ -124,7 +124,7 @@ export class ServedTasks {
     const { id } = task;
     const done = await turns.run(() => (signal.aborted ? null : resultOf(work, task.task)));
     if (done === null || signal.aborted) return;
-    const subject = doneOf(id);
+    const subject = doneSubject(id);
     const sealed = messages.seal(CrewDoneSchema, subject, { id, ...done });
     await untilThereIsRoom(clock, Infinity, signal, () => epoch.append(subject, sealed)); // the party times out
     if (signal.aborted) return;
@@ -140,7 +140,7 @@ export class ServedTasks {
     const stop = (): void => asking.abort();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      const subject = termsOf(worker);
+      const subject = termsSubject(worker);
       const answers = epoch.hear(subject, asking.signal);
       const ask = (): void =>
         epoch.say(

@@ -14,7 +14,7 @@ import { bitLength, gcd, integerBytes, power, readInteger } from "../integers.ts
 import { generateKey } from "./key-generation.ts";
 import type { Kernel } from "./kernel.ts";
 import { type PrivateKey, PublicKey } from "./keys.ts";
-import { challengesOf, checkModulusProof, modulusProof, rootCount } from "./modulus-proof.ts";
+import { rootChallenges, checkModulusProof, modulusProof, rootCount } from "./modulus-proof.ts";
 import { loadNativeKernel } from "./native-kernel.ts";
 import { portableKernel } from "./portable-kernel.ts";
 import { selectKernel } from "./select-kernel.ts";
@@ -55,7 +55,7 @@ describe("an honest key passes", () => {
 
   test("roots are roots, by the textbook", () => {
     expect(rootsRight(key.publicKey.n, roots)).toEqual(roots.map(() => true));
-    expect(new Set(challengesOf(key.publicKey)).size).toBe(rootCount);
+    expect(new Set(rootChallenges(key.publicKey)).size).toBe(rootCount);
   });
 
   test("the challenges depend on n alone: another key has different ones", async () => {
@@ -197,7 +197,7 @@ describe("a proof is rejected", () => {
   });
 
   test("with the numbers themselves", async () => {
-    const numbers = challengesOf(key.publicKey).map((value) => integerBytes(value, width));
+    const numbers = rootChallenges(key.publicKey).map((value) => integerBytes(value, width));
     await expectError(() => checked(numbers), "KEY_FORMAT", /a root is wrong/);
   });
 });

@@ -31,7 +31,7 @@ export const rootCount = 8;
  * sent */
 export async function modulusProof(owner: PrivateEvaluator, evaluator: PublicEvaluator): Promise<Uint8Array[]> {
   const { publicKey: key } = owner.key;
-  const { bytes, sizeBytes, count } = await owner.nthRoots(plaintextsFromBigints(key, challengesOf(key)));
+  const { bytes, sizeBytes, count } = await owner.nthRoots(plaintextsFromBigints(key, rootChallenges(key)));
   const roots = Array.from({ length: count }, (_, i) => bytes.slice(i * sizeBytes, (i + 1) * sizeBytes));
   // A root that is correct modulo one prime only would reveal that prime (Boneh, DeMillo and Lipton, EUROCRYPT 1997).
   assert(await areRoots(evaluator, roots), "computed roots are roots");
@@ -53,7 +53,7 @@ function refusal(reason: string): TandemError {
 }
 
 /** Units modulo n, uniform in the random oracle model. */
-export function challengesOf(key: PublicKey): bigint[] {
+export function rootChallenges(key: PublicKey): bigint[] {
   const seed = integerBytes(key.n, key.plaintextBytes);
   const found: bigint[] = [];
   for (let index = 0; found.length < rootCount; index++) {
@@ -78,7 +78,7 @@ async function areRoots(evaluator: PublicEvaluator, roots: readonly Uint8Array[]
     roots.map(() => n - 1n),
   );
   const powers = await evaluator.unload(await evaluator.add(await evaluator.scale(bases, scalars), bases));
-  return challengesOf(key).every((value, i) => readInteger(powers.bytes, ciphertextBytes, i) % n === value);
+  return rootChallenges(key).every((value, i) => readInteger(powers.bytes, ciphertextBytes, i) % n === value);
 }
 
 function rootOf(bytes: Uint8Array): bigint {

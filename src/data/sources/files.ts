@@ -5,7 +5,7 @@ import { listOf, text } from "../../base/parameters/config-fields.ts";
 import { streamCsvText } from "../csv-table.ts";
 import { csvText } from "../csv-text.ts";
 import { tableLimits } from "../limits.ts";
-import { partsOf, streamParts } from "../table-parts.ts";
+import { tableParts, streamParts } from "../table-parts.ts";
 import type { TableReading } from "../table-reading.ts";
 import type { TableRows, TableSink } from "../table-sink.ts";
 import { dataSource } from "./data-source.ts";
@@ -15,13 +15,13 @@ export const files = dataSource({
   schema: z.union([text, listOf(text).min(1, "must name a file")], "must be text, or a list of files"),
   resolve: (path, { from }) => (Array.isArray(path) ? path.map(from) : from(path)),
   stream: async (path, sink, reading) => {
-    const parts = await partsOf(path);
+    const parts = await tableParts(path);
     const stream = (file: string, into: TableSink): Promise<TableRows> => streamFile(file, into, reading);
     return parts === null ? stream(String(path), sink) : streamParts(path, parts, sink, stream);
   },
   version: async (path) => {
     try {
-      const versions = ((await partsOf(path)) ?? [String(path)]).map(async (file) => {
+      const versions = ((await tableParts(path)) ?? [String(path)]).map(async (file) => {
         const { mtimeMs, size, ino } = await stat(file);
         return `${mtimeMs}/${size}/${ino}`;
       });

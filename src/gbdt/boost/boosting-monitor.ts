@@ -140,7 +140,7 @@ export class BoostingMonitor {
     const { rows, outputCount } = this.#task;
     const evaluation = new Evaluation(
       this.#parameters,
-      which === null ? margins : marginsOf(margins, which, outputCount),
+      which === null ? margins : selectMargins(margins, which, outputCount),
       rows.select(which),
     );
     await evaluation.prepare(this.#metrics);
@@ -164,7 +164,7 @@ export function metricsFor(parameters: TrainingParameters): readonly MetricName[
 }
 
 /** The margins of some rows. */
-export function marginsOf(margins: Float64Array, rows: Uint32Array, outputCount: number): Float64Array {
+export function selectMargins(margins: Float64Array, rows: Uint32Array, outputCount: number): Float64Array {
   const picked = new Float64Array(rows.length * outputCount);
   rows.forEach((row, i) => picked.set(margins.subarray(row * outputCount, (row + 1) * outputCount), i * outputCount));
   return picked;

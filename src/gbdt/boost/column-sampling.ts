@@ -13,7 +13,7 @@ export interface ColumnRates {
   readonly byNode: number;
 }
 
-export function columnRatesOf(parameters: TrainingParameters): ColumnRates {
+export function toColumnRates(parameters: TrainingParameters): ColumnRates {
   return {
     byTree: parameters.colsample_bytree,
     byLevel: parameters.colsample_bylevel,

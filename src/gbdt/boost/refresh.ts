@@ -8,7 +8,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
-import { leafValue, splitParametersOf, TreeGain } from "../split/gain.ts";
+import { leafValue, toSplitParameters, TreeGain } from "../split/gain.ts";
 import { addLeafWeights } from "./train.ts";
 import type { BoostingTask } from "./boosting-task.ts";
 import { beginsBoostingRound, etaOf } from "./gradient-rounds.ts";
@@ -62,7 +62,7 @@ function refreshedTree<R>(
 ): Tree<R> {
   const gain = new TreeGain(
     values.map(() => asTheyAre),
-    splitParametersOf(parameters),
+    toSplitParameters(parameters),
     { outputs },
   );
   const sums = nodeSums(tree, leaves, values);

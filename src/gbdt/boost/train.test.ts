@@ -5,7 +5,7 @@ import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "../split/binning.ts";
-import { predictMargins, predictionsOf } from "../tree/predict.ts";
+import { predictMargins, toPredictions } from "../tree/predict.ts";
 import { trainCentralised, type Quantise } from "./train.ts";
 import type { SplitRule, Tree } from "../tree/tree.ts";
 import { TrainingRows } from "../rows/training-rows.ts";
@@ -185,7 +185,7 @@ describe("trainCentralised", () => {
     expect(seen[2]).toBe(1);
     expect(seen[3]).toBe(model.trainMargins[0]);
     expect(seen[1]).toBeGreaterThan(seen[3]);
-    const [low, , , high] = predictionsOf(model, model.trainMargins);
+    const [low, , , high] = toPredictions(model, model.trainMargins);
     expect(low).toBeLessThan(0.5);
     expect(high).toBeGreaterThan(0.5);
   });

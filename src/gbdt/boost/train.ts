@@ -11,17 +11,17 @@ import { BoostingMonitor } from "./boosting-monitor.ts";
 import type { RealGradients } from "../../base/gradients/real-gradients.ts";
 import { BoostingTask } from "./boosting-task.ts";
 import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split/centralised-search.ts";
-import { ColumnSampler, columnRatesOf } from "./column-sampling.ts";
+import { ColumnSampler, toColumnRates } from "./column-sampling.ts";
 import { centralisedDart } from "./dart/centralised.ts";
 import type { DrawDrops } from "./dart/drops.ts";
-import { splitParametersOf, TreeGain } from "../split/gain.ts";
+import { toSplitParameters, TreeGain } from "../split/gain.ts";
 import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
 import { objectiveFor } from "../objective/objectives.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
 import { predictMargins } from "../tree/predict.ts";
 import { type MembershipRules, membershipRules } from "../split/membership-rules.ts";
-import { minimumsOfJob, peopleOf } from "../split/job-minimums.ts";
+import { minimumsOfJob, trainingInstanceCount } from "../split/job-minimums.ts";
 import { areOff, type Minimums, noMinimums } from "../split/offered-candidates.ts";
 import { checkSampling, sampleRows } from "./row-sampling.ts";
 import type { TrainingRows } from "../rows/training-rows.ts";
@@ -43,7 +43,7 @@ export type Quantise = (gradients: RealGradients) => QuantisedGradients;
 
 /** What the models of one job share, if the training of several is interleaved. */
 export interface SharedJob {
-  /** See peopleOf. */
+  /** See trainingInstanceCount. */
   readonly people: number;
   /** Number of interleaved models; default: one. */
   readonly folds?: number;
@@ -134,12 +134,12 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   checkGrowth(parameters);
   checkForest(parameters);
   checkConstraints(parameters, parties.flat());
-  const growParameters = growParametersOf(parameters);
+  const growParameters = toGrowParameters(parameters);
   const { people, used } = training.job ?? jobOf(training);
   const rules = membershipRules[training.membership ?? "sent"];
   const columns = parties.map((features, owner) => ({
     features,
-    sampler: new ColumnSampler(columnRatesOf(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
+    sampler: new ColumnSampler(toColumnRates(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
     ...offersOf(training, rules, owner, people),
     used: used[owner],
     noiseSecret: owner === 0 ? null : (training.noiseSecrets?.[owner] ?? null),
@@ -220,7 +220,7 @@ function jobOf({ parties, rows, start = null, defences }: CentralisedTraining): 
           rules.filter(({ owner }) => owner === party),
         ),
   );
-  return { people: peopleOf(rows.count, rows.validation?.length ?? 0), used };
+  return { people: trainingInstanceCount(rows.count, rows.validation?.length ?? 0), used };
 }
 
 function offersOf(
@@ -248,7 +248,7 @@ function serialOf(
   const alone = gradientRoundCount(localBoostingRounds, parameters);
   const rounds = Math.floor(tree / treeOutputs.length) + 1 - Math.max(startRounds, alone);
   const size = job?.whole ?? parameters;
-  return rounds * treeOutputs.length * nodesAskedMax(growParametersOf(size), columnRatesOf(size));
+  return rounds * treeOutputs.length * nodesAskedMax(toGrowParameters(size), toColumnRates(size));
 }
 
 /** Defences apply to passive parties only. */
@@ -320,9 +320,9 @@ export function checkForest({
     );
 }
 
-export function growParametersOf(parameters: TrainingParameters): GrowParameters {
+export function toGrowParameters(parameters: TrainingParameters): GrowParameters {
   return {
-    ...splitParametersOf(parameters),
+    ...toSplitParameters(parameters),
     growPolicy: parameters.grow_policy,
     maxDepth: parameters.max_depth,
     maxLeaves: parameters.max_leaves,

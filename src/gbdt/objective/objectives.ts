@@ -43,7 +43,7 @@ export function predictionsFrom(name: ObjectiveName, margins: Float64Array, outp
 }
 
 /** Of two classes: the prediction above which the second is the likelier. */
-export function cutOffOf(name: ObjectiveName): number {
+export function classCutOff(name: ObjectiveName): number {
   return objectiveFor(name).cutOff ?? 0.5;
 }
 

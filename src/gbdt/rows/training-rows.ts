@@ -3,7 +3,7 @@
  * them are held out for validation (XGBoost's MetaInfo). Training and evaluation take them as this one object.
  */
 import { columnsOfRows, noColumns, type RowColumns } from "../../base/rows/row-columns.ts";
-import { float64Of, otherRows } from "../../base/rows/row-numbers.ts";
+import { selectFloat64, otherRows } from "../../base/rows/row-numbers.ts";
 import type { CustomObjective } from "../objective/custom-objective.ts";
 
 export interface RowOptions {
@@ -61,7 +61,7 @@ export class TrainingRows {
 
   /** A selection of instances, all of them trained on; null: all. */
   select(rows: Uint32Array | null): TrainingRows {
-    const labels = rows === null ? this.labels : float64Of(this.labels, rows);
+    const labels = rows === null ? this.labels : selectFloat64(this.labels, rows);
     return new TrainingRows(labels, { columns: columnsOfRows(this.columns, rows), custom: this.custom });
   }
 }

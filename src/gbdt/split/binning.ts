@@ -11,7 +11,7 @@
  * ours stays exact.
  */
 import { assert } from "../../base/assert.ts";
-import { float32Of } from "../../base/rows/row-numbers.ts";
+import { selectFloat32 } from "../../base/rows/row-numbers.ts";
 import { type ColumnSummary, countedSummary } from "./counted-cuts.ts";
 
 export interface BinnedFeature {
@@ -71,7 +71,7 @@ export function binFeature(
   training: Uint32Array | null = null,
 ): BinnedFeature {
   assert(Number.isInteger(maxBin) && maxBin >= 2 && maxBin < 65535, `maxBin ${maxBin} is out of range`);
-  const deciding = training === null ? values : float32Of(values, training);
+  const deciding = training === null ? values : selectFloat32(values, training);
   const { presentCount, smallest: first, values: kept } = columnSummary(deciding, maxBin + 1);
   const thresholds = chooseThresholds(kept, maxBin);
   const bins = new Uint16Array(values.length);

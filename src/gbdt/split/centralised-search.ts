@@ -7,9 +7,9 @@ import type { ColumnSampler } from "../boost/column-sampling.ts";
 import type { TreeGain } from "./gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../tree/grow.ts";
 import { interactionsBelow, mayInteract } from "./interactions.ts";
-import { type NodeHistogram, NodeHistograms, partsOf } from "./node-histograms.ts";
+import { type NodeHistogram, NodeHistograms, featureParts } from "./node-histograms.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
-import { ruleOf, type SplitRule } from "../tree/tree.ts";
+import { toSplitRule, type SplitRule } from "../tree/tree.ts";
 import { type NoiseNames, TreeNoise } from "./tree-noise.ts";
 import type { UsedThresholds } from "./used-thresholds.ts";
 
@@ -138,7 +138,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     return chosen.map(({ node, found }) => {
       const { features, used } = this.#parties[found.owner];
       const feature = features[found.feature];
-      const rule = ruleOf(found.owner, found.feature, feature, found.candidate);
+      const rule = toSplitRule(found.owner, found.feature, feature, found.candidate);
       used?.add(rule);
       const sides = partition(feature, found.candidate, node.instances);
       this.#watch?.split(node, found, sides.left);
@@ -167,7 +167,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     const columnCount = this.#gradients.columns.length;
     this.#parties.forEach(({ features }, owner) => {
       const offered = this.#offered[owner];
-      for (const [index, histogram] of partsOf(histograms[owner], features, columnCount)) {
+      for (const [index, histogram] of featureParts(histograms[owner], features, columnCount)) {
         if (!mayInteract(node.interactions, owner, index, features[index].groups)) continue;
         const isOffered =
           offered === null ? null : (candidate: Candidate): boolean => offered.has(node.id, index, candidate);

@@ -23,7 +23,7 @@ export interface SplitParameters {
 /** XGBoost's kRtEps: a gain up to this is rounding noise. */
 const gainNoise = 1e-6;
 
-export function splitParametersOf(parameters: TrainingParameters): SplitParameters {
+export function toSplitParameters(parameters: TrainingParameters): SplitParameters {
   return {
     lambda: parameters.lambda,
     gamma: parameters.gamma,

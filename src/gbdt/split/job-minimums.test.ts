@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { minimumsOfJob, peopleOf } from "./job-minimums.ts";
+import { minimumsOfJob, trainingInstanceCount } from "./job-minimums.ts";
 import { areOff, noMinimums } from "./offered-candidates.ts";
 
 const none = { answer_noise: 0, min_people_share: 0 };
@@ -11,7 +11,11 @@ test("without agreed minimums, the owner's own apply", () => {
 
 test("a share of the training instances, rounded up; the owner's own wins if it is larger", () => {
   const half = { ...none, min_people_share: 0.005 };
-  expect(minimumsOfJob(noMinimums, half, peopleOf(1000, 90))).toEqual({ perNode: 1, perCandidate: 5, between: 5 });
+  expect(minimumsOfJob(noMinimums, half, trainingInstanceCount(1000, 90))).toEqual({
+    perNode: 1,
+    perCandidate: 5,
+    between: 5,
+  });
   expect(minimumsOfJob({ perNode: 3, perCandidate: 50 }, half, 910)).toEqual({
     perNode: 3,
     perCandidate: 50,

@@ -4,13 +4,13 @@ import type { Minimums } from "./offered-candidates.ts";
 import { minimumsWithNoise } from "./tree-noise.ts";
 
 /** The number of instances that a tree can be trained on: all of the job except those held out for validation. */
-export function peopleOf(instanceCount: number, validationRowCount: number): number {
+export function trainingInstanceCount(instanceCount: number, validationRowCount: number): number {
   return instanceCount - validationRowCount;
 }
 
 /**
  * The passive party and the centralised trainer both call it.
- * @param people see peopleOf; over all folds in an interleaved cross-validation
+ * @param people see trainingInstanceCount; over all folds in an interleaved cross-validation
  */
 export function minimumsOfJob(
   policy: Minimums,

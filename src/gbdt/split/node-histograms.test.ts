@@ -3,7 +3,7 @@ import type { QuantisedGradients } from "../../base/gradients/quantised-gradient
 import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";
 import { featureHistogram } from "./histogram.ts";
-import { NodeHistograms, partsOf } from "./node-histograms.ts";
+import { NodeHistograms, featureParts } from "./node-histograms.ts";
 import { plainAddon } from "../../base/plain-addon.ts";
 
 const rowCount = 5000;
@@ -36,7 +36,7 @@ describe.each(addons)("sums of nodes, %o", (given) => {
     const gradients = gradientsOf(columnCount);
     const histograms = new NodeHistograms(features, gradients, given);
     const expectOf = (node: { readonly sampled: Uint32Array }, found: Awaited<ReturnType<typeof histograms.root>>) => {
-      for (const [index, part] of partsOf(found, features, columnCount))
+      for (const [index, part] of featureParts(found, features, columnCount))
         expect(part).toEqual(featureHistogram(features[index], gradients, node.sampled));
     };
     const root = { id: 0, sampled: rows };

@@ -29,7 +29,7 @@ export interface NodeHistogram {
 }
 
 /** Each feature's index, and its part of a histogram. */
-export function* partsOf(
+export function* featureParts(
   { features, rows }: NodeHistogram,
   all: readonly BinnedFeature[],
   columnCount: number,

@@ -7,7 +7,7 @@ import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import type { TreeGain } from "./gain.ts";
 import { mayInteract } from "./interactions.ts";
-import { type NodeHistogram, NodeHistograms, partsOf } from "./node-histograms.ts";
+import { type NodeHistogram, NodeHistograms, featureParts } from "./node-histograms.ts";
 
 export interface OwnTree {
   readonly tree: number;
@@ -52,7 +52,7 @@ export class OwnSearch {
   async #best({ totals, bounds, interactions }: GrowingNode, histogram: NodeHistogram): Promise<PartySplit | null> {
     const { features, gradients } = this.#tree;
     let best: PartySplit | null = null;
-    for (const [index, part] of partsOf(histogram, features, gradients.columns.length)) {
+    for (const [index, part] of featureParts(histogram, features, gradients.columns.length)) {
       if (!mayInteract(interactions, 0, index, features[index].groups)) continue;
       if (isSliceOver()) await nextSlice();
       best = betterSplit(best, bestSplitOf(features[index], index, part, totals, this.#gain, bounds));

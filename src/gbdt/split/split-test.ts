@@ -21,7 +21,7 @@ export type SplitTest = {
 export type CategoryNames = readonly string[] | null;
 
 /** The condition of a candidate; categories in the order of their texts. */
-export function testOf(feature: BinnedFeature, candidate: Candidate): SplitTest {
+export function toSplitTest(feature: BinnedFeature, candidate: Candidate): SplitTest {
   const defaultLeft = candidate.missingLeft;
   if (!("categories" in candidate)) return { threshold: thresholdOf(feature, candidate), defaultLeft };
   return { categories: candidate.categories.map((code) => feature.categories?.[code] ?? "").sort(), defaultLeft };

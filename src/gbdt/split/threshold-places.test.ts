@@ -3,7 +3,7 @@ import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";
 import { candidatesOf } from "./candidate.ts";
 import { binCategories } from "./category-binning.ts";
-import { testOf } from "./split-test.ts";
+import { toSplitTest } from "./split-test.ts";
 import { ThresholdPlaces } from "./threshold-places.ts";
 import { UsedThresholds } from "./used-thresholds.ts";
 
@@ -16,7 +16,7 @@ const sets = binCategories("sets", codes, names, 1);
 
 const split = (feature: typeof number, candidate: number) => ({
   featureName: feature.name,
-  ...testOf(feature, candidatesOf(feature)[candidate]),
+  ...toSplitTest(feature, candidatesOf(feature)[candidate]),
 });
 
 describe("what counts as one threshold", () => {

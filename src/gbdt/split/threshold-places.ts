@@ -16,7 +16,7 @@ import { assert } from "../../base/assert.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { candidatesOf } from "./candidate.ts";
 import { isPartitioned } from "./category-candidate.ts";
-import { testOf } from "./split-test.ts";
+import { toSplitTest } from "./split-test.ts";
 import type { UsedThresholds } from "./used-thresholds.ts";
 
 export class ThresholdPlaces {
@@ -52,7 +52,7 @@ export class ThresholdPlaces {
     const binned = this.#features[feature];
     const isUsed = (test: Parameters<UsedThresholds["has"]>[1]): boolean =>
       !isPartitioned(binned) && this.#used.has(binned.name, test);
-    return Uint8Array.from(candidatesOf(binned), (candidate) => (isUsed(testOf(binned, candidate)) ? 1 : 0));
+    return Uint8Array.from(candidatesOf(binned), (candidate) => (isUsed(toSplitTest(binned, candidate)) ? 1 : 0));
   }
 
   #reserve(feature: number, count: number): 0 | 1 {

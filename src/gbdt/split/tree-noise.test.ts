@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
+import { toNoiseScale } from "../../base/noise/noise-scale.ts";
 import { highLimb, slotSum } from "../../base/gradients/quantised-gradients.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { binFeature } from "./binning.ts";
@@ -17,7 +17,7 @@ const features = [3, 7].map((step) =>
     8,
   ),
 );
-const scale = noiseScaleOf({ answerNoise: 5, resolutionBits: 10, maxDepth: 4, maxLeaves: 0 });
+const scale = toNoiseScale({ answerNoise: 5, resolutionBits: 10, maxDepth: 4, maxLeaves: 0 });
 if (scale === null) throw new Error("the job has no noise");
 const party = { secret: new Uint8Array(32).fill(3), scale, slotCount: 2 };
 const everybody = Uint32Array.from({ length: rows }, (_, i) => i);

@@ -26,7 +26,7 @@ export interface Model extends ModelTerms {
 }
 
 /** The terms alone, without undefined fields. */
-export function termsOf(model: ModelTerms): ModelTerms {
+export function modelTerms(model: ModelTerms): ModelTerms {
   const { objective, baseMargin, outputCount, parallelTrees, takesBaseMargin, quantiles, treeWeights } = model;
   return {
     objective,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Model } from "./model.ts";
-import { predictMargins, predictionsOf } from "./predict.ts";
+import { predictMargins, toPredictions } from "./predict.ts";
 import { valueGoesLeft } from "../split/split-test.ts";
 import { leafOf, type SplitRule } from "./tree.ts";
 
@@ -35,7 +35,7 @@ describe("predictMargins", () => {
 
   it("sums trees onto the base margin, and transforms", () => {
     const margins = Float64Array.of(0, 2);
-    expect([...predictionsOf(model, margins)]).toEqual([0.5, 1 / (1 + Math.exp(-2))]);
+    expect([...toPredictions(model, margins)]).toEqual([0.5, 1 / (1 + Math.exp(-2))]);
   });
 
   it("refuses columns of different length", () => {

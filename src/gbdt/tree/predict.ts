@@ -66,6 +66,6 @@ function forEachLeaf(
 }
 
 /** Margins turned into predictions: probabilities for binary:logistic. */
-export function predictionsOf(model: Model, margins: Float64Array): Float64Array {
+export function toPredictions(model: Model, margins: Float64Array): Float64Array {
   return predictionsFrom(model.objective, margins, model.outputCount);
 }

@@ -7,7 +7,7 @@
 import { assert } from "../../base/assert.ts";
 import type { BinnedFeature } from "../split/binning.ts";
 import type { Candidate } from "../split/candidate.ts";
-import { type SplitTest, testOf } from "../split/split-test.ts";
+import { type SplitTest, toSplitTest } from "../split/split-test.ts";
 
 /** A whole rule. */
 export type SplitRule = SplitTest & {
@@ -19,8 +19,8 @@ export type SplitRule = SplitTest & {
 };
 
 /** The rule of a candidate of an owner's feature. */
-export function ruleOf(owner: number, feature: number, binned: BinnedFeature, candidate: Candidate): SplitRule {
-  return { owner, feature, featureName: binned.name, ...testOf(binned, candidate) };
+export function toSplitRule(owner: number, feature: number, binned: BinnedFeature, candidate: Candidate): SplitRule {
+  return { owner, feature, featureName: binned.name, ...toSplitTest(binned, candidate) };
 }
 
 export interface LeafNode {

@@ -70,7 +70,7 @@ export function tuneOutcome(
     searched,
     trials: ranked,
     matters: searched
-      .map((parameter) => ({ parameter, share: shareOf(ranked, parameter) }))
+      .map((parameter) => ({ parameter, share: varianceShare(ranked, parameter) }))
       .sort((a, b) => b.share - a.share),
     best: {
       ...Object.fromEntries(changed.map((name) => [name, first.parameters[name]])),
@@ -83,7 +83,7 @@ export function tuneOutcome(
  * The fraction of the variance of early scores that lies between the lower, the middle and the upper third of a
  * parameter's values, corrected for chance (epsilon squared). 0 to 1.
  */
-export function shareOf(trials: readonly Pick<TrialOutcome, "parameters" | "early">[], name: Searched): number {
+export function varianceShare(trials: readonly Pick<TrialOutcome, "parameters" | "early">[], name: Searched): number {
   const known = trials.flatMap(({ parameters, early }) => {
     const value = parameters[name];
     return value === undefined || !Number.isFinite(early) ? [] : [{ value, early }];

@@ -18,7 +18,7 @@ const reduction = 3;
 /** The fraction of the rounds in the first rung. */
 const firstShare = 1 / 3;
 
-export function scheduleOf(method: SearchMethod, trials: number, rounds: number): Rung[] {
+export function searchSchedule(method: SearchMethod, trials: number, rounds: number): Rung[] {
   const most = method === "random" ? 0 : Math.floor(Math.log(trials) / Math.log(reduction) + 1e-9);
   const steps = Array.from({ length: most + 1 }, (_, rung) => ({
     // The given configuration always continues, in addition to the best.

@@ -50,7 +50,7 @@ export class TrialTurns implements Turns {
     this.#schedule = schedule;
     this.#ended = trials.map(() => -1);
     this.#running = [...trials.keys()];
-    this.whole = wholeOf(trials, roundsIn(schedule) * folds.length);
+    this.whole = jointLimits(trials, roundsIn(schedule) * folds.length);
     const names = metricsFor(trials[0]);
     this.metric = names[names.length - 1];
     for (const fold of folds)
@@ -141,7 +141,7 @@ function withGiven(ranked: readonly number[], count: number): number[] {
 }
 
 /** The limits of all trials: the deepest trees, the most leaves and the fewest columns of any. */
-export function wholeOf(trials: readonly TrainingParameters[], rounds: number): TrainingParameters {
+export function jointLimits(trials: readonly TrainingParameters[], rounds: number): TrainingParameters {
   const most = (of: "max_depth" | "max_leaves"): number => {
     const limits = trials.map((trial) => trial[of]);
     return limits.includes(0) ? 0 : Math.max(...limits); // 0 is no limit

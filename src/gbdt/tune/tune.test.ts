@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../parameters/training-parameters.ts";
-import { shareOf } from "./outcome.ts";
+import { varianceShare } from "./outcome.ts";
 import { spaceFrom, spaceFromText } from "./parse-space.ts";
-import { roundsIn, scheduleOf } from "./schedule.ts";
+import { roundsIn, searchSchedule } from "./schedule.ts";
 import { defaultSpace, drawTrials } from "./search-space.ts";
 
 const given = resolveParameters(trainingParameters, { seed: 3 });
@@ -38,15 +38,15 @@ test("dropout parameters are searched with dart only", async () => {
 });
 
 test("halving gives the better third more rounds, again and again; random search gives all trials all rounds", () => {
-  expect(scheduleOf("halving", 20, 90)).toEqual([
+  expect(searchSchedule("halving", 20, 90)).toEqual([
     { trials: 20, rounds: 30 },
     { trials: 6, rounds: 52 },
     { trials: 2, rounds: 90 },
   ]);
-  expect(roundsIn(scheduleOf("halving", 20, 90))).toBe(20 * 30 + 6 * 22 + 2 * 38);
-  expect(scheduleOf("random", 20, 90)).toEqual([{ trials: 20, rounds: 90 }]);
-  expect(scheduleOf("halving", 1, 5)).toEqual([{ trials: 1, rounds: 5 }]);
-  expect(scheduleOf("halving", 27, 2)).toEqual([
+  expect(roundsIn(searchSchedule("halving", 20, 90))).toBe(20 * 30 + 6 * 22 + 2 * 38);
+  expect(searchSchedule("random", 20, 90)).toEqual([{ trials: 20, rounds: 90 }]);
+  expect(searchSchedule("halving", 1, 5)).toEqual([{ trials: 1, rounds: 5 }]);
+  expect(searchSchedule("halving", 27, 2)).toEqual([
     { trials: 27, rounds: 1 },
     { trials: 2, rounds: 2 },
   ]);
@@ -82,8 +82,8 @@ test("the variance of a parameter is found, corrected for chance", () => {
     parameters: { eta: i, lambda: (7 * i) % 30, gamma: 1 },
     early: i < 10 ? 0.6 : 0.7,
   }));
-  expect(shareOf(trials, "eta")).toBeCloseTo(1, 10);
-  expect(shareOf(trials, "lambda")).toBeLessThan(0.1);
-  expect(shareOf(trials, "gamma")).toBe(0);
-  expect(shareOf(trials, "alpha")).toBe(0);
+  expect(varianceShare(trials, "eta")).toBeCloseTo(1, 10);
+  expect(varianceShare(trials, "lambda")).toBeLessThan(0.1);
+  expect(varianceShare(trials, "gamma")).toBe(0);
+  expect(varianceShare(trials, "alpha")).toBe(0);
 });

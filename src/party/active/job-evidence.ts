@@ -15,7 +15,7 @@ import {
   writeEvidence,
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
-import { textOf, toHex } from "../../store/stored-numbers.ts";
+import { toBase64, toHex } from "../../store/stored-numbers.ts";
 import { type CommitmentTerms, JobEvidence } from "../job-evidence.ts";
 import { activeFacts } from "../job-facts.ts";
 import { readSigner } from "../model/signer.ts";
@@ -72,7 +72,7 @@ export class ActiveEvidence {
   static async open(terms: ActiveEvidenceTerms): Promise<ActiveEvidence> {
     const stored = await readEvidence(terms.folder, terms.storage);
     const run = toHex(terms.jobId);
-    const aligned = terms.aligned === null || !terms.isVerifiable ? null : textOf(terms.aligned);
+    const aligned = terms.aligned === null || !terms.isVerifiable ? null : toBase64(terms.aligned);
     const kept = stored?.run === run ? stored : null;
     return new ActiveEvidence(terms, new JobEvidence("active", terms, kept, run, aligned));
   }
@@ -122,13 +122,13 @@ export class ActiveEvidence {
     let setUp = "";
     let bytes = 0;
     const keep: ActivePairRecord["keep"] = ({ kind, tree: ofTree, node }, pieces) => {
-      if (kind === "set-up") setUp = textOf(pieces[0]);
+      if (kind === "set-up") setUp = toBase64(pieces[0]);
       if (ofTree === null) return;
       const size = pieces.reduce((sum, { length }) => sum + length, 0);
       if (bytes + size > answerBytesMax) return;
       bytes += size;
       const kept = answers.get(ofTree) ?? {};
-      answers.set(ofTree, { ...kept, [node]: pieces.map(textOf) });
+      answers.set(ofTree, { ...kept, [node]: pieces.map(toBase64) });
     };
     return {
       own: this.#evidence.own,
@@ -148,5 +148,5 @@ export class ActiveEvidence {
 }
 
 function stored({ secret, chunks }: GradientRecipe): NonNullable<TreeEvidence["recipe"]> {
-  return { secret: textOf(secret), chunks: chunks.map((parts) => parts.map((part) => [...part])) };
+  return { secret: toBase64(secret), chunks: chunks.map((parts) => parts.map((part) => [...part])) };
 }

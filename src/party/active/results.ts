@@ -15,7 +15,7 @@ import { predictionColumns } from "../../data/prediction-columns.ts";
 import { csvChunks } from "../../data/write-csv.ts";
 import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
 import { absenceWords } from "../../gbdt/metric/one-class.ts";
-import { cutOffOf, type ObjectiveName } from "../../gbdt/objective/objectives.ts";
+import { classCutOff, type ObjectiveName } from "../../gbdt/objective/objectives.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 import { labelsOf } from "../tables/table-rows.ts";
 import type { JobTables } from "./tables.ts";
@@ -69,7 +69,7 @@ export async function writePredictions(
   storage: Storage,
 ): Promise<void> {
   const { ids, classes = null } = table;
-  const { names, columns } = predictionColumns(cutOffOf(objective), predictions, ids.length, classes);
+  const { names, columns } = predictionColumns(classCutOff(objective), predictions, ids.length, classes);
   const values = labelsOf(table);
   const labels = computedTexts(values.length, (row) => classes?.[values[row]] ?? String(values[row]));
   await storage.write(path, csvChunks(["id", "label", ...names], [ids, labels, ...columns]));

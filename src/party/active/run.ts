@@ -3,7 +3,7 @@
  * the share (attempts.ts, model-training.ts). The process may end at any moment: the same command continues the job.
  */
 import { membershipFlag } from "../../record/membership.ts";
-import { configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
+import { configNames, schemeNamed, schemeWarning } from "../../scheme/registry.ts";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -117,7 +117,7 @@ function jobEvent({ name, job, passives, data, align }: ActiveConfig): EventOf<"
       ...(data.classes === undefined ? {} : { classes: data.classes.join(", ") }),
       ...(start === null ? {} : { warm_start: start.model }),
     },
-    ...warningOf(job),
+    ...schemeWarning(job),
     ...membershipFlag(schemeNamed(scheme).membership),
     versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },
   };

@@ -1,6 +1,6 @@
 /** What a search asks of passive parties, counted before it starts. */
-import { columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
-import { growParametersOf } from "../../gbdt/boost/train.ts";
+import { toColumnRates } from "../../gbdt/boost/column-sampling.ts";
+import { toGrowParameters } from "../../gbdt/boost/train.ts";
 import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
 import { treesPerBoostingRound } from "../../protocol/job-parameters.ts";
 import type { ActiveConfig } from "../config/config.ts";
@@ -14,7 +14,7 @@ export function tunePrice({ job: { training, privacy }, passives }: ActiveConfig
     folds: search.folds,
     trees,
     treesOfOne: training.num_round * treesPerBoostingRound(training),
-    nodes: trees * nodesAskedMax(growParametersOf(whole), columnRatesOf(whole)),
+    nodes: trees * nodesAskedMax(toGrowParameters(whole), toColumnRates(whole)),
     thresholds: privacy.max_thresholds,
     parties: passives.map(({ name }) => name),
   };

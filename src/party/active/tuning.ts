@@ -7,7 +7,7 @@ import type { TrainingParameters } from "../../gbdt/parameters/training-paramete
 import { type TuneOutcome, tuneOutcome } from "../../gbdt/tune/outcome.ts";
 import { type Rung, roundsIn } from "../../gbdt/tune/schedule.ts";
 import type { SearchSpace } from "../../gbdt/tune/search-space.ts";
-import { TrialTurns, wholeOf } from "../../gbdt/tune/trial-turns.ts";
+import { TrialTurns, jointLimits } from "../../gbdt/tune/trial-turns.ts";
 import type { Emit } from "../../record/events.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { trainInterleaved } from "./interleaved-training.ts";
@@ -27,7 +27,7 @@ export interface TuningResult extends TuneOutcome {
 
 /** What the job of a search is agreed on with: all rounds of all trials and folds, and what all trials keep within. */
 export function wholeSearch({ trials, schedule, folds }: Search): TrainingParameters {
-  return wholeOf(trials, roundsIn(schedule) * folds);
+  return jointLimits(trials, roundsIn(schedule) * folds);
 }
 
 /** @throws TandemError as training does */

@@ -4,7 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
-import { termsOf } from "../../gbdt/tree/model.ts";
+import { modelTerms } from "../../gbdt/tree/model.ts";
 import { checkKind, type SplitTest } from "../../gbdt/split/split-test.ts";
 import { type ActiveRule, isOwnRule } from "../../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
@@ -59,7 +59,7 @@ export function startFrom(share: ActiveShare, parties: readonly string[], table:
       : { ...rule, owner: parties.indexOf(passiveNames[rule.owner - 1]) + 1 };
   return {
     model,
-    ...termsOf(share),
+    ...modelTerms(share),
     trees: trees.map((tree) =>
       tree.map((node) => (node.kind === "leaf" ? node : { ...node, rule: ruleOf(node.rule) })),
     ),

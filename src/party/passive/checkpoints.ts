@@ -27,7 +27,7 @@ import {
 } from "../../store/passive-checkpoint.ts";
 import { RoundFiles } from "../../store/round-files.ts";
 import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts";
-import { bytesFrom, textOf } from "../../store/stored-numbers.ts";
+import { bytesFrom, toBase64 } from "../../store/stored-numbers.ts";
 
 /**
  * What an attempt brings, and what must be the same in every attempt; but a job that is under way keeps drawing its
@@ -133,7 +133,7 @@ export class PassiveCheckpoints {
         "CHECKPOINT",
         `${party} has begun job ${peerText(job)}, and since then ${difference}; put it back, or choose another name`,
       );
-    const secret = textOf(osRandom.fill(new Uint8Array(permutationSecretBytes)));
+    const secret = toBase64(osRandom.fill(new Uint8Array(permutationSecretBytes)));
     return new PassiveCheckpoints(
       options,
       { ...terms, start: (await startSplits()).map(storedSplit), secret },

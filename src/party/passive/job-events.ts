@@ -10,7 +10,7 @@ import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit } from "../../record/events.ts";
 import type { PassiveResult } from "../../record/events/job-events.ts";
 import type { OwnLine } from "../../record/own-lines.ts";
-import { configNames, schemeNamed, warningOf } from "../../scheme/registry.ts";
+import { configNames, schemeNamed, schemeWarning } from "../../scheme/registry.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -115,7 +115,7 @@ export class JobEvents {
         ...(startModel === "" ? {} : { warm_start: startModel }),
         ...agreedDefences(agreed),
       },
-      ...warningOf(agreed),
+      ...schemeWarning(agreed),
       ...membershipFlag(schemeNamed(agreed.scheme).membership),
       disclosures: disclosuresOf(facts).reveals,
       versions: { tandem: programVersion(), protocol: protocolVersion, node: process.versions.node },

@@ -4,7 +4,7 @@ import type { PartyTable } from "../../data/dataset.ts";
 import { usedWithin } from "../../gbdt/split/used-thresholds.ts";
 import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
-import { textOf } from "../../store/stored-numbers.ts";
+import { toBase64 } from "../../store/stored-numbers.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { ShareLibrary } from "../model/share-library.ts";
 import { splitsOver } from "../model/start-model.ts";
@@ -28,8 +28,8 @@ export function termsOf(
     instances: rows.training.ids.length,
     idsDigest: Buffer.from(digests.ids).toString("hex"),
     aligned: hello.aligned,
-    training: textOf(hello.trainingRows),
-    validation: textOf(hello.validationRows),
+    training: toBase64(hello.trainingRows),
+    validation: toBase64(hello.validationRows),
     data: digests.all,
     sampling,
   };

@@ -1,7 +1,7 @@
 /** The active party's labels: read, numbered, and looked at by the objective, which speaks of lines then. */
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
-import { columnTitle, placeOf } from "../../data/columns.ts";
+import { columnTitle, cellPlace } from "../../data/columns.ts";
 import type { CsvTable } from "../../data/csv-table.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import type { Notice } from "../../data/feature-columns.ts";
@@ -46,6 +46,6 @@ function checkFileLabels(csv: CsvTable, index: number, labels: Float64Array, tra
     const [, instance, what] =
       (error instanceof TandemError && /^the label of instance (\d+) (.*)$/.exec(error.message)) || [];
     if (instance === undefined) return;
-    throw new TandemError("LABEL_INVALID", `${placeOf(csv, Number(instance), index)}: the label ${what}`);
+    throw new TandemError("LABEL_INVALID", `${cellPlace(csv, Number(instance), index)}: the label ${what}`);
   }
 }

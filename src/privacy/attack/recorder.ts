@@ -11,7 +11,7 @@ import type { SearchWatch } from "../../gbdt/split/centralised-search.ts";
 import { featureHistogram } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import { bestOfCandidates } from "../../scheme/candidates/best-candidates.ts";
-import { entriesOf, orderOf } from "../../scheme/candidates/candidate-order.ts";
+import { entryIndices, tieOrder } from "../../scheme/candidates/candidate-order.ts";
 import type { CandidatePlan } from "../../scheme/candidates/candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
@@ -153,8 +153,8 @@ export class TranscriptRecorder {
     gain: WatchedTree["gain"],
   ): Pick<WonSplit, "candidates" | "sets"> {
     const tied = bestOfCandidates(rows, node.totals, gain, node.bounds)?.tied ?? [];
-    const order = orderOf(set, rows.withheld);
-    const ranks = entriesOf(tied, rows).map((entry) => order[entry]);
+    const order = tieOrder(set, rows.withheld);
+    const ranks = entryIndices(tied, rows).map((entry) => order[entry]);
     const named = tied[ranks.indexOf(Math.min(...ranks))];
     return {
       candidates: named?.kind === "candidate" ? [named.position] : [],

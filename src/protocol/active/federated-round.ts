@@ -9,11 +9,11 @@ import type { GradientLayout } from "../../codec/layout.ts";
 import { noiseIn } from "../job-parameters.ts";
 import type { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
-import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
+import { ColumnSampler, toColumnRates } from "../../gbdt/boost/column-sampling.ts";
 import type { Turn } from "../../gbdt/boost/fold-turns.ts";
 import { endsBoostingRound, boostingRoundOf } from "../../gbdt/boost/gradient-rounds.ts";
 import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
-import { addLeafWeights, growParametersOf } from "../../gbdt/boost/train.ts";
+import { addLeafWeights, toGrowParameters } from "../../gbdt/boost/train.ts";
 import type { GrownTree } from "../../gbdt/tree/grow.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
@@ -101,7 +101,7 @@ export class FederatedRound {
     await nextSlice();
     const gradients = quantise(layout, real.values);
     await nextSlice();
-    const sampler = new ColumnSampler(columnRatesOf(training), training.seed, this.#job.samplingSecret ?? "");
+    const sampler = new ColumnSampler(toColumnRates(training), training.seed, this.#job.samplingSecret ?? "");
     // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
     const takesAll = sampler.takesAll && agreed.colsample_bytree === 1;
     const shared = this.#membership.beginRound({
@@ -135,7 +135,7 @@ export class FederatedRound {
       const tree = firstTree + i;
       this.#growing = tree;
       if (i > 0) observer.treeBegan?.(tree);
-      const parameters = growParametersOf(training);
+      const parameters = toGrowParameters(training);
       const found = await this.#growTree({ ...grid, tree, outputs, parameters, round: shared });
       await shared.opened;
       const finished = shared.finishTree(tree);

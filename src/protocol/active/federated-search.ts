@@ -15,7 +15,7 @@ import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
 import type { TreeGain } from "../../gbdt/split/gain.ts";
 import { interactionsBelow } from "../../gbdt/split/interactions.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../../gbdt/tree/grow.ts";
-import { ruleOf } from "../../gbdt/tree/tree.ts";
+import { toSplitRule } from "../../gbdt/tree/tree.ts";
 import { OwnSearch } from "../../gbdt/split/own-search.ts";
 import { partition } from "../../wire/bitmap.ts";
 import { bestOfCandidates, type BestCandidates } from "../../scheme/candidates/best-candidates.ts";
@@ -124,7 +124,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       if (found.kind === "own") {
         const feature = features[found.feature];
         return {
-          rule: ruleOf(0, found.feature, feature, found.candidate),
+          rule: toSplitRule(0, found.feature, feature, found.candidate),
           monotone: feature.monotone ?? 0,
           below: interactionsBelow(node.interactions, 0, found.feature, feature.groups),
           ...partitionByBin(feature, found.candidate, node.instances),

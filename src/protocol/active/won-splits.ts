@@ -9,7 +9,7 @@
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { entriesOf, entryCount } from "../../scheme/candidates/candidate-order.ts";
+import { entryIndices, entryCount } from "../../scheme/candidates/candidate-order.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { constraintsOfTied } from "../../scheme/candidates/same-sums.ts";
 import type { TreeTask } from "./federated-tree.ts";
@@ -44,7 +44,7 @@ export async function splitsOf(
   const decisions = won.map((each) => {
     const { node, tied, rows, draws } = each;
     const order = orders.get(node.id);
-    const ranks = order === undefined ? null : entriesOf(tied, rows).map((entry) => order[entry]);
+    const ranks = order === undefined ? null : entryIndices(tied, rows).map((entry) => order[entry]);
     if (isAlarming({ ...countsOf(each, outputs), ranks, sampledCount: node.sampled.length }))
       onAlarm(session.name, tree, node.id, alarmWords(tied.length, node.sampled.length));
     const first = ranks === null ? 0 : ranks.indexOf(Math.min(...ranks));

@@ -2,7 +2,7 @@
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
-import { testOf } from "../../gbdt/split/split-test.ts";
+import { toSplitTest } from "../../gbdt/split/split-test.ts";
 import type { TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { lookedUpBits } from "../../wire/bitmap.ts";
 import type { ActiveSplitDecision } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -31,7 +31,7 @@ export function decideSplit(
     named.case === "candidate" ? nodes.namedAt(node, named.value, constraints) : nodes.setAt(node, named.value);
   const feature = features[chosen.feature];
   const members = nodes.members(node);
-  const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...testOf(feature, chosen) };
+  const split = { tree, node, feature: chosen.feature, featureName: feature.name, ...toSplitTest(feature, chosen) };
   const goesLeft = leftBins(feature, chosen);
   const leftMembers = lookedUpBits(goesLeft, feature.bins, members);
   const groups = nodes.openGroups(node, chosen.feature);

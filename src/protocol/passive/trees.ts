@@ -1,7 +1,7 @@
 /** The trees of an attempt at a passive party, one after the other: each has its nodes, and the round's sample. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
+import { toNoiseScale } from "../../base/noise/noise-scale.ts";
 import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { candidateCount } from "../../gbdt/split/candidate.ts";
 import { minimumsOfJob } from "../../gbdt/split/job-minimums.ts";
@@ -114,7 +114,7 @@ function candidatesOf({ features }: PassiveJob): number {
 }
 
 function noiseOf({ agreed, noiseSecret: secret }: PassiveJob): PartyNoise | null {
-  const scale = noiseScaleOf(layoutTerms(agreed));
+  const scale = toNoiseScale(layoutTerms(agreed));
   if (scale === null) return null;
   assert(secret !== undefined, "a job with noise has a secret for it");
   return { secret, scale, slotCount: 2 * agreed.outputs };

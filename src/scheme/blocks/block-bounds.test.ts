@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blockBounds, partsOf } from "./block-bounds.ts";
+import { blockBounds, blockParts } from "./block-bounds.ts";
 
 test.each([
   [50_000, 32_768, [0, 25_000, 50_000]],
@@ -12,7 +12,7 @@ test.each([
 });
 
 test("a range of rows is divided at the block boundaries", () => {
-  expect([...partsOf(Uint32Array.of(0, 3, 3, 8), 2, 4)]).toEqual([
+  expect([...blockParts(Uint32Array.of(0, 3, 3, 8), 2, 4)]).toEqual([
     { block: 0, from: 0, to: 1 },
     { block: 2, from: 1, to: 4 },
   ]);

@@ -22,7 +22,7 @@ export interface BlockPart {
 }
 
 /** @param firsts the first row of each block, followed by the end of the last one; a block may be empty */
-export function* partsOf(firsts: Uint32Array, first: number, count: number): Generator<BlockPart> {
+export function* blockParts(firsts: Uint32Array, first: number, count: number): Generator<BlockPart> {
   const end = first + count;
   for (let block = 0; block + 1 < firsts.length; block++) {
     const from = Math.max(first, firsts[block]);
@@ -32,6 +32,6 @@ export function* partsOf(firsts: Uint32Array, first: number, count: number): Gen
 }
 
 /** The bins of one block's rows, as views of the whole columns. */
-export function columnsOf({ bins, binCounts }: BinColumns, first: number, end: number): BinColumns {
+export function sliceColumns({ bins, binCounts }: BinColumns, first: number, end: number): BinColumns {
   return { bins: bins.map((column) => column.subarray(first, end)), binCounts };
 }

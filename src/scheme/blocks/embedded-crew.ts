@@ -1,7 +1,7 @@
 /** A crew without workers: the party's own process holds all rows, by default as one block. */
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import type { Answer, BlockData, BlockWork, Entry } from "./block.ts";
-import { blockBounds, columnsOf } from "./block-bounds.ts";
+import { blockBounds, sliceColumns } from "./block-bounds.ts";
 import type { Blocks, Crew, CrewJob } from "./crew.ts";
 
 export class EmbeddedCrew implements Crew {
@@ -18,7 +18,7 @@ export class EmbeddedCrew implements Crew {
     const bounds = blockBounds(rowCount, Math.min(this.#blockRows, Math.max(1, rowCount)));
     const works = Array.from({ length: bounds.length - 1 }, (_, block) => {
       const [first, end] = [bounds[block], bounds[block + 1]];
-      const own = bounds.length === 2 ? columns : columnsOf(columns, first, end);
+      const own = bounds.length === 2 ? columns : sliceColumns(columns, first, end);
       return this.#make({ terms, firstRow: first, rowCount: end - first, columns: own });
     });
     return new EmbeddedBlocks(bounds, works);

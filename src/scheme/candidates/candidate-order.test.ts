@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { binFeature } from "../../gbdt/split/binning.ts";
 import { binCategories } from "../../gbdt/split/category-binning.ts";
-import { entriesOf, entryCount, isOrder, orderOf } from "./candidate-order.ts";
+import { entryIndices, entryCount, isOrder, tieOrder } from "./candidate-order.ts";
 import { TreeCandidates } from "./candidate-set.ts";
 
 const rows = 12;
@@ -26,12 +26,12 @@ test("entries are the groups, then the candidates not withheld; ranks follow the
   const withheld = new Uint8Array(set.byPosition.length);
   withheld[set.byPosition.indexOf(0)] = 1; // the first threshold of the first column
   const shown = { groups: set.groups, withheld };
-  const order = orderOf(set, withheld);
+  const order = tieOrder(set, withheld);
   expect(order).toHaveLength(entryCount(shown));
   expect(order).toHaveLength(1 + 3 + 3 - 1);
   expect(isOrder(order)).toBe(true);
   const positions = Array.from(set.byPosition.keys()).filter((at) => at >= 3 && withheld[at] === 0);
-  const entries = entriesOf(
+  const entries = entryIndices(
     [
       { kind: "set", set: { group: 0, categories: [1], missingLeft: true } },
       ...positions.map((position) => ({ kind: "candidate" as const, position })),

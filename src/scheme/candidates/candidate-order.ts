@@ -22,7 +22,7 @@ export function entryCount({ groups, withheld }: Entries): number {
 }
 
 /** The entry indices of candidates as decisions name them. */
-export function entriesOf(named: readonly Named[], { groups, withheld }: Entries): number[] {
+export function entryIndices(named: readonly Named[], { groups, withheld }: Entries): number[] {
   const first = groupedCount(groups);
   const entryAt = new Map<number, number>();
   let entry = groups.length;
@@ -32,7 +32,7 @@ export function entriesOf(named: readonly Named[], { groups, withheld }: Entries
 }
 
 /** Per entry its rank among the entries, in tie order. */
-export function orderOf({ groups, byPosition }: CandidateSet, withheld: Uint8Array): Uint32Array {
+export function tieOrder({ groups, byPosition }: CandidateSet, withheld: Uint8Array): Uint32Array {
   const inTable = [
     ...groups.map(({ firstRank }) => firstRank),
     ...Array.from(byPosition.subarray(groupedCount(groups))).filter((_, i) => withheld[groupedCount(groups) + i] === 0),

@@ -4,7 +4,7 @@ import { SeededRandom } from "../../base/random.ts";
 import { type BinnedFeature, totalBinCount } from "../../gbdt/split/binning.ts";
 import { binGoesLeft } from "../../gbdt/split/candidate.ts";
 import {
-  binCountsOf,
+  countBins,
   type CandidatePlan,
   listCandidates,
   mostFrequentBins,
@@ -72,7 +72,7 @@ function expectPlan(features: readonly BinnedFeature[], skippedBins: Int32Array,
   const written = binsSummed(plan);
   expect(Object.keys(written).length).toBe(candidates.length);
   const all = Uint32Array.from({ length: instanceCount }, (_, i) => i).filter((i) => i % 4 !== 1);
-  const binCounts = binCountsOf(
+  const binCounts = countBins(
     features.map(({ bins }) => bins),
     plan,
     all,

@@ -219,7 +219,7 @@ class ChainList {
  * Instances per bin, over the concatenated bins of all features of a plan.
  * @param bins per feature the bin at each position
  */
-export function binCountsOf(bins: readonly Uint16Array[], plan: CandidatePlan, positions: Uint32Array): Uint32Array {
+export function countBins(bins: readonly Uint16Array[], plan: CandidatePlan, positions: Uint32Array): Uint32Array {
   const counts = new Uint32Array(plan.binCounts.reduce((a, b) => a + b, 0));
   let first = 0;
   bins.forEach((column, index) => {

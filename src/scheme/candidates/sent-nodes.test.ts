@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { binFeature, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import { binCategories } from "../../gbdt/split/category-binning.ts";
-import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
+import { toNoiseScale } from "../../base/noise/noise-scale.ts";
 import { noMinimums } from "../../gbdt/split/offered-candidates.ts";
 import { NodeMembersSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
@@ -92,7 +92,7 @@ test("a task sums only the sampled instances of a node; the others are members t
 });
 
 describe("with noise", () => {
-  const scale = noiseScaleOf({ answerNoise: 1, resolutionBits: 24, maxDepth: 3, maxLeaves: 0 });
+  const scale = toNoiseScale({ answerNoise: 1, resolutionBits: 24, maxDepth: 3, maxLeaves: 0 });
   const noisy = (columns: readonly BinnedFeature[]): SentNodes => {
     const job = {
       features: columns,

@@ -8,7 +8,7 @@ import { type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
 import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { partition } from "../../wire/bitmap.ts";
 import type { NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import { binCountsOf, sideCounts } from "./candidate-plan.ts";
+import { countBins, sideCounts } from "./candidate-plan.ts";
 import { type CandidateSet, TreeCandidates } from "./candidate-set.ts";
 import type { SentTask } from "./node-task.ts";
 import { firstWithSameSums } from "./same-sums.ts";
@@ -64,7 +64,7 @@ export class SentNodes extends TreeNodes {
     const { features, plan, groups } = set;
     const positions = this.sample.positions(this.members(node));
     const bins = Array.from(features, (feature) => this.sample.bins[feature]);
-    const binCounts = binCountsOf(bins, plan, positions);
+    const binCounts = countBins(bins, plan, positions);
     const counts = sideCounts(plan, binCounts);
     const withheld = this.withheld(node, set);
     withheld.forEach((isWithheld, position) => {

@@ -16,7 +16,7 @@ import type { Minimums, OfferedCandidates } from "../../gbdt/split/offered-candi
 import type { PartyNoise, TreeNoise } from "../../gbdt/split/tree-noise.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
 import type { CategorySet, NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import { orderOf } from "./candidate-order.ts";
+import { tieOrder } from "./candidate-order.ts";
 import type { PlannedCandidate } from "./candidate-plan.ts";
 import { candidateIn, type CandidateJob, type CandidateSet, type TreeCandidates } from "./candidate-set.ts";
 import { groupedCount, setFrom } from "./category-group.ts";
@@ -183,7 +183,7 @@ export abstract class TreeNodes {
     if (node === 0 && !this.isRootAsked)
       throw new TandemError("PROTOCOL_STATE", "the order of candidates was requested before their sums");
     const set = this.candidates(node);
-    return orderOf(set, this.withheld(node, set));
+    return tieOrder(set, this.withheld(node, set));
   }
 
   /** Per candidate, in the node's order, and slot: with the sign of the summed side. */

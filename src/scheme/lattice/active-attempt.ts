@@ -17,7 +17,7 @@ import { encodeMessage } from "../../wire/scheme-message.ts";
 import { chunkBytes } from "../../wire/version.ts";
 import type { HiddenActiveJob, HiddenNode } from "../hidden-scheme.ts";
 import type { AskedOfPeer, GradientChunk } from "../scheme.ts";
-import { hidingBounds, type LatticeTerms, shapeOf } from "./set-up.ts";
+import { hidingBounds, type LatticeTerms, jobShape } from "./set-up.ts";
 import { takeHints } from "./hint-table.ts";
 
 /** A node that is being answered. */
@@ -47,7 +47,7 @@ export class ActiveAttempt {
     this.proof = jobProof(this.#bounds, within(budget, this.#bounds.set));
     const nonce = osRandom.fill(new Uint8Array(nonceBytes));
     const nonces = nonceList(job.greetings, osRandom);
-    this.#lattice = kernel.lattice(shapeOf(this.#bounds, job.run, nonce, nonces), threads);
+    this.#lattice = kernel.lattice(jobShape(this.#bounds, job.run, nonce, nonces), threads);
     this.#hints = job.greetings.map(() => undefined);
     this.#nodesPerTree = job.nodesPerTree * job.outputsPerTree;
     this.#rowOf = rowsOf(job);

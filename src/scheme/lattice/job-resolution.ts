@@ -3,7 +3,7 @@
  * announced their numbers of candidates: the active party assumes a number that most tables do not exceed.
  */
 import { TandemError } from "../../base/error.ts";
-import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
+import { toNoiseScale } from "../../base/noise/noise-scale.ts";
 import type { CodecParameters } from "../../base/parameters/parameters.ts";
 import { enoughBits, largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
 import { groupCountMax } from "../../crypto/lattice/parameters/distance.ts";
@@ -42,5 +42,5 @@ function bitsIn(set: LatticeSet, wanted: number, facts: GridFacts): number | und
 }
 
 function noiseAt(resolutionBits: number, { answerNoise, maxDepth, maxLeaves }: GridFacts): number {
-  return noiseScaleOf({ answerNoise, resolutionBits, maxDepth, maxLeaves })?.max ?? 0;
+  return toNoiseScale({ answerNoise, resolutionBits, maxDepth, maxLeaves })?.max ?? 0;
 }

@@ -32,7 +32,7 @@ import { hintedChains } from "./hinted-chains.ts";
 import { RowBlocks } from "./row-blocks.ts";
 import { latticeSchemeName } from "./scheme-name.ts";
 import { SealedNode } from "./sealed-node.ts";
-import { hidingBounds, latticeTerms, noncesFrom, setNamed, shapeOf } from "./set-up.ts";
+import { hidingBounds, latticeTerms, noncesFrom, setNamed, jobShape } from "./set-up.ts";
 
 interface SetUpState {
   readonly job: HiddenPassiveJob;
@@ -82,7 +82,7 @@ export class LatticePassive implements HiddenPassive {
     const rowCount = bins[0]?.length ?? job.instanceCount;
     const budget = { nodesMax, outputs, candidateCount: Math.max(1, offered.length) };
     const bounds = hidingBounds(set, latticeTerms(terms, rowCount), budget);
-    const lattice = this.#kernel.lattice(shapeOf(bounds, run, nonce, list), this.#threads);
+    const lattice = this.#kernel.lattice(jobShape(bounds, run, nonce, list), this.#threads);
     const { chains, hintOf } = hintedChains(summed);
     const secrets = new HintSecrets(lattice, bounds);
     this.#state?.rows.close();

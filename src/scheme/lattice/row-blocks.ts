@@ -4,7 +4,7 @@ import { noCells, type RowSums } from "../../crypto/lattice/row-sums.ts";
 import { LatticeBlockQuestionSchema, LatticeBlockRecordsSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { type Answer, nothing } from "../blocks/block.ts";
-import { partsOf } from "../blocks/block-bounds.ts";
+import { blockParts } from "../blocks/block-bounds.ts";
 import type { Blocks } from "../blocks/crew.ts";
 import { HeldCells } from "./block.ts";
 
@@ -37,7 +37,7 @@ export class RowBlocks {
 
   async #add(output: number, firstRow: number, records: Uint8Array): Promise<void> {
     const { recordBytes: size } = this.#lattice.shape.set;
-    for (const { block, from, to } of partsOf(this.#blocks.bounds, firstRow, records.length / size))
+    for (const { block, from, to } of blockParts(this.#blocks.bounds, firstRow, records.length / size))
       await this.#blocks.append(block, {
         head: encodeMessage(LatticeBlockRecordsSchema, { output, firstRow: firstRow + from }),
         payload: records.subarray(from * size, to * size),

@@ -1,6 +1,6 @@
 /** What both halves derive from a set-up: the parameters of the job, and the key of its public rows. */
 import { TandemError } from "../../base/error.ts";
-import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
+import { toNoiseScale } from "../../base/noise/noise-scale.ts";
 import type { LayoutTerms } from "../../codec/agreed-layout.ts";
 import { largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
 import { commonKey, nonceBytes } from "../../crypto/lattice/common-key.ts";
@@ -34,7 +34,7 @@ export interface LatticeTerms {
 export function latticeTerms(terms: LayoutTerms, rowCount: number): LatticeTerms {
   if (terms.resolutionBits === 0)
     throw new TandemError("USAGE", "the lattice scheme needs layout auto: the paper's layout has no room for signs");
-  return { rowCount, resolutionBits: terms.resolutionBits, noiseMax: noiseScaleOf(terms)?.max ?? 0 };
+  return { rowCount, resolutionBits: terms.resolutionBits, noiseMax: toNoiseScale(terms)?.max ?? 0 };
 }
 
 /**
@@ -53,7 +53,7 @@ export function hidingBounds(set: LatticeSet, terms: LatticeTerms, budget: Answe
   );
 }
 
-export function shapeOf(
+export function jobShape(
   bounds: JobBounds,
   run: Uint8Array,
   activeNonce: Uint8Array,

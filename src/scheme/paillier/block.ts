@@ -23,7 +23,7 @@ import {
   type Entry,
   nothing,
 } from "../blocks/block.ts";
-import { publicKeyOf } from "./received-key.ts";
+import { checkedPublicKey } from "./received-key.ts";
 
 /** While gradients arrive, the root is summed in pieces of this many instances: enough for joint bins to pay off. */
 const rootSegmentInstances = 8192;
@@ -68,7 +68,7 @@ export class PaillierBlock implements BlockWork {
 
   constructor(kernel: Kernel, { terms, rowCount, columns }: BlockData, threads: number) {
     const { modulus, keyBits, ciphertextsPerInstance, jointBins } = decodeMessage(PaillierBlockTermsSchema, terms);
-    this.#evaluator = kernel.publicEvaluator(publicKeyOf(modulus, keyBits), { threads });
+    this.#evaluator = kernel.publicEvaluator(checkedPublicKey(modulus, keyBits), { threads });
     this.#width = ciphertextsPerInstance;
     this.#jointBins = jointBins;
     this.#rowCount = rowCount;

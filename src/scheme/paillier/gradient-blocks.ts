@@ -6,7 +6,7 @@ import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vec
 import { PaillierBlockEntrySchema, PaillierBlockQuestionSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
 import { type Answer, type Entry, nothing } from "../blocks/block.ts";
-import { partsOf } from "../blocks/block-bounds.ts";
+import { blockParts } from "../blocks/block-bounds.ts";
 import type { Blocks } from "../blocks/crew.ts";
 import type { SentTask } from "../candidates/node-task.ts";
 import type { SentNodes } from "../candidates/sent-nodes.ts";
@@ -60,7 +60,7 @@ export class GradientBlocks {
   async load(first: number, ciphertexts: Uint8Array): Promise<void> {
     await this.#told;
     const size = this.#instanceBytes;
-    for (const { block, from, to } of partsOf(this.#firsts, first, ciphertexts.length / size))
+    for (const { block, from, to } of blockParts(this.#firsts, first, ciphertexts.length / size))
       await this.#blocks.append(block, { head: isLoading, payload: ciphertexts.subarray(from * size, to * size) });
   }
 

@@ -1,15 +1,15 @@
 /** Descriptions and warnings of the Paillier scheme. */
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { warningOf } from "../registry.ts";
+import { schemeWarning } from "../registry.ts";
 import { paillier } from "./paillier.ts";
 
 test("a short key is rejected unless insecure_key_bits asks for it; then every viewer is warned", async () => {
   await expectError(() => paillier.parameters({ keyBits: 1024, insecureKey: false }), "KEY_TOO_SHORT");
   const short = paillier.parameters({ keyBits: 1024, insecureKey: true });
   expect(paillier.describe(short)).toBe("a 1024-bit Paillier key (which can be broken: for experiments only)");
-  expect(warningOf({ scheme: "paillier", schemeParameters: short }).warning).toMatch(/1024 bits and can be broken/);
+  expect(schemeWarning({ scheme: "paillier", schemeParameters: short }).warning).toMatch(/1024 bits and can be broken/);
   const long = paillier.parameters({ keyBits: 2048, insecureKey: false });
   expect(paillier.describe(long)).toBe("a 2048-bit Paillier key");
-  expect(warningOf({ scheme: "paillier", schemeParameters: long })).toEqual({});
+  expect(schemeWarning({ scheme: "paillier", schemeParameters: long })).toEqual({});
 });

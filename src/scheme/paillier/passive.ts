@@ -33,7 +33,7 @@ import { type Addition, addedPlaintexts } from "./added-plaintexts.ts";
 import { PaillierBlock } from "./block.ts";
 import { GradientBlocks } from "./gradient-blocks.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
-import { publicKeyOf } from "./received-key.ts";
+import { checkedPublicKey } from "./received-key.ts";
 import { checkedLayout } from "./received-layout.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
 import { SeenCiphertexts } from "./seen-ciphertexts.ts";
@@ -89,7 +89,7 @@ export class PaillierPassive implements SentPassive {
       PaillierSetUpSchema,
       message,
     );
-    const key = publicKeyOf(modulus, job.parameters["keyBits"]);
+    const key = checkedPublicKey(modulus, job.parameters["keyBits"]);
     if (ciphertextsPerInstance < 1 || ciphertextsPerInstance > 1024 || plaintextBits < 1 || plaintextBits >= key.bits) {
       throw new TandemError("PROTOCOL_STATE", "the set-up message has an invalid layout");
     }

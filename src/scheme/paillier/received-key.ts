@@ -5,7 +5,7 @@ import { keyBitsMax, keyBitsMin, PublicKey } from "../../crypto/paillier/keys.ts
 import { bigEndianNumber } from "../../wire/big-endian.ts";
 
 /** Checks n from a peer here: a PublicKey accepts only valid moduli. */
-export function publicKeyOf(modulus: Uint8Array, keyBits: number): PublicKey {
+export function checkedPublicKey(modulus: Uint8Array, keyBits: number): PublicKey {
   const lengthMax = Math.ceil(keyBitsMax / 8);
   if (modulus.length > lengthMax || modulus[0] === 0) {
     throw new TandemError("KEY_FORMAT", `the public key must have at most ${lengthMax} bytes and no leading zero`);

@@ -1,7 +1,7 @@
 /**
  * `tandem serve`: a model over HTTP at the active party, with one question to each passive party per batch of requests.
  */
-import { cutOffOf } from "../../gbdt/objective/objectives.ts";
+import { classCutOff } from "../../gbdt/objective/objectives.ts";
 import type { ServingParameters } from "../../base/parameters/parameters.ts";
 import { TandemError } from "../../base/error.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
@@ -68,7 +68,7 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
   ownRows.current().catch(() => {}); // read ahead; an error is reported to requests by id
   const endpoint = new PredictEndpoint({
     model: share.model,
-    naming: share.classes ? { cutOff: cutOffOf(share.objective), classes: share.classes } : null,
+    naming: share.classes ? { cutOff: classCutOff(share.objective), classes: share.classes } : null,
     party: config.name,
     features: scorer.features,
     categoryNames: scorer.categoryNames,

@@ -8,7 +8,7 @@ import { recordedMembership } from "../../record/membership.ts";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { JsonLinesFile } from "../../base/files/json-lines.ts";
-import { noiseScaleOf } from "../../base/noise/noise-scale.ts";
+import { toNoiseScale } from "../../base/noise/noise-scale.ts";
 import { osRandom } from "../../base/random.ts";
 import { TandemError } from "../../base/error.ts";
 import { candidateCount } from "../../gbdt/split/candidate.ts";
@@ -120,7 +120,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
       transcript,
       splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
-      noise: noiseScaleOf({ ...job, resolutionBits: 24, maxDepth: 1, maxLeaves: 0 }),
+      noise: toNoiseScale({ ...job, resolutionBits: 24, maxDepth: 1, maxLeaves: 0 }),
       tellsScoring: !job.maskedScoring,
       membership: membershipFacts.sent,
     },

@@ -2,7 +2,7 @@
 import { osRandom } from "../../base/random.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
-import { ColumnSampler, columnRatesOf } from "../../gbdt/boost/column-sampling.ts";
+import { ColumnSampler, toColumnRates } from "../../gbdt/boost/column-sampling.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/auc-metrics.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
@@ -62,7 +62,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
           features: own,
           permutationSecret: osRandom.fill(new Uint8Array(32)),
           skippedBins: membership.membersAreSent ? mostFrequentBins(own, allRows) : middleBins(own, summed),
-          sampler: new ColumnSampler(columnRatesOf(training), training.seed, simulatedSecret(i + 1)),
+          sampler: new ColumnSampler(toColumnRates(training), training.seed, simulatedSecret(i + 1)),
           membership,
         }),
     );

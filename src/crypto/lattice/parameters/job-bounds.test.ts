@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../../test/support/expect-error.ts";
 import { SeededRandom } from "../../../base/random.ts";
-import { jobBounds, modulusOf, sumsFit } from "./job-bounds.ts";
+import { jobBounds, latticeModulus, sumsFit } from "./job-bounds.ts";
 import { jobProof } from "./job-proof.ts";
 import { latticeSets } from "./sets.ts";
 
@@ -56,7 +56,7 @@ test("no sum of any job can be decrypted wrongly, and the smudging noise is as w
     if (bounds === undefined) continue;
     checked++;
     const { t, scale, errorMax, roundingMax, floodWidth, slotBits, slotOffset } = bounds;
-    const q = modulusOf(set);
+    const q = latticeModulus(set);
     // 4W + V + rho <= D/2 <= q/2t, doubled.
     expect(8n * floodWidth + 2n * errorMax + 2n * roundingMax <= scale).toBe(true);
     expect(scale * t <= q).toBe(true);

@@ -53,7 +53,8 @@ export interface JobBounds {
   readonly floodWidth: bigint;
 }
 
-export const modulusOf = ({ primes }: LatticeSet): bigint => primes.reduce((product, prime) => product * prime, 1n);
+export const latticeModulus = ({ primes }: LatticeSet): bigint =>
+  primes.reduce((product, prime) => product * prime, 1n);
 
 /** Bits of q, rounded up to the primes' width. */
 const modulusBits = ({ primes }: LatticeSet): number => 50 * primes.length;
@@ -68,7 +69,7 @@ export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax 
   const sideBySide = set.groups === 1;
   const slotBits = sideBySide ? bitLength(largestSum + 2n * noise) : 0;
   const t = sideBySide ? 2n ** BigInt(2 * slotBits + 1) : 2n * (largestSum + noise) + 1n;
-  const scale = modulusOf(set) / t;
+  const scale = latticeModulus(set) / t;
   const errorMax = 16n * BigInt(rowCount + 2 * set.degree);
   const roundingMax = wordRoundingMax(set) + (sideBySide ? 2n ** BigInt(slotBits + 1) : t / 2n + 1n);
   const room = (scale - 2n * errorMax - 2n * roundingMax) / 8n;

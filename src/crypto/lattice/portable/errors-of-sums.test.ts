@@ -14,7 +14,7 @@ import {
 import { SeededRandom } from "../../../base/random.ts";
 import { modulo } from "../../integers.ts";
 import { CommonRows, type Limbs } from "./common-rows.ts";
-import { modulusOf } from "../parameters/job-bounds.ts";
+import { latticeModulus } from "../parameters/job-bounds.ts";
 import { groupColumns } from "./multipliers.ts";
 import { drawFloods } from "./portable-answer.ts";
 import { drawHint, forEachHint } from "./portable-hints.ts";
@@ -138,7 +138,7 @@ test("without smudging noise an answer is off by at most V + rho", async () => {
       const s = drawNodeSecret(job.seeds.node, group, 4096);
       let x = words.read(answer, 2 * c + group);
       for (let j = 0; j < 4096; j++) x -= BigInt(s[j]) * words.read(hints, c * 4096 + j);
-      const off = words.signed(x) * modulusOf(A) - ((scale * BigInt(sums[2 * c + group])) << 56n);
+      const off = words.signed(x) * latticeModulus(A) - ((scale * BigInt(sums[2 * c + group])) << 56n);
       expect(off < 0n ? -off : off).toBeLessThanOrEqual((errorMax + roundingMax + 4n) << 56n);
     }
   }

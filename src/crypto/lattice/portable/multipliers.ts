@@ -1,6 +1,6 @@
 /** The multipliers of g and h in a ciphertext, and the conversion of a plaintext back to sums. */
 import { modulo } from "../../integers.ts";
-import { modulusOf } from "../parameters/job-bounds.ts";
+import { latticeModulus } from "../parameters/job-bounds.ts";
 import type { LatticeShape } from "../kernel.ts";
 
 /** A column of a group, with its multiplier D. */
@@ -11,7 +11,7 @@ export interface GroupColumn {
 
 /** Per group of a ciphertext the columns in it. */
 export function groupColumns({ set, t, slotBits }: LatticeShape): readonly (readonly GroupColumn[])[] {
-  const q = modulusOf(set);
+  const q = latticeModulus(set);
   if (set.groups === 2) return [0, 1].map((column) => [{ column, multiplier: q / t }]);
   return [
     [

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SeededRandom } from "../../../base/random.ts";
 import { laneCount, latticeSets } from "../parameters/sets.ts";
-import { modulusOf } from "../parameters/job-bounds.ts";
+import { latticeModulus } from "../parameters/job-bounds.ts";
 import { packRecords, unpackRecords } from "./records.ts";
 import { Words } from "./words.ts";
 
@@ -16,7 +16,7 @@ function below(limit: bigint): bigint {
 
 test("a word is within 133/256 of 2^F x / q, and survives serialisation", () => {
   for (const set of sets) {
-    const q = modulusOf(set);
+    const q = latticeModulus(set);
     const words = new Words(set);
     const bytes = new Uint8Array(3 * words.sizeBytes);
     const edges = [0n, 1n, q - 1n, q / 2n, q / 2n + 1n, ...set.primes, ...set.primes.map((p) => q / p)];

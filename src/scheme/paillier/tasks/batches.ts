@@ -11,7 +11,7 @@ export interface Batch {
 }
 
 /** @param elementBytes of the task or of its result, whichever is larger */
-export function batchesOf(count: number, elementBytes: number, countMax: number): Batch[] {
+export function taskBatches(count: number, elementBytes: number, countMax: number): Batch[] {
   const size = Math.max(1, Math.min(countMax, Math.floor(taskBytes / elementBytes)));
   return Array.from({ length: Math.ceil(count / size) }, (_, i) => ({
     first: i * size,

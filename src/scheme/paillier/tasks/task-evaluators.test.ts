@@ -17,7 +17,7 @@ import { PaillierTaskSchema, PaillierTaskTermsSchema } from "../../../wire/gener
 import { bigEndianBytes } from "../../../wire/big-endian.ts";
 import { encodeMessage } from "../../../wire/scheme-message.ts";
 import type { TaskWork } from "../../tasks/tasks.ts";
-import { batchesOf } from "./batches.ts";
+import { taskBatches } from "./batches.ts";
 import { TaskPrivateEvaluator } from "./task-private.ts";
 import { TaskPublicEvaluator } from "./task-public.ts";
 import { paillierTaskWork } from "./task-work.ts";
@@ -172,10 +172,10 @@ test("a worker with the public key only does no private task, and unknown tasks 
 
 test("no batch exceeds a message, for any key size", () => {
   for (const elementBytes of [64, 1024, 20_000, 400_000]) {
-    const batches = batchesOf(1000, elementBytes, 256);
+    const batches = taskBatches(1000, elementBytes, 256);
     expect(batches.every(({ first, end }) => (end - first) * elementBytes <= 512 << 10)).toBe(true);
     expect(batches.reduce((sum, { first, end }) => sum + end - first, 0)).toBe(1000);
     expect(batches[batches.length - 1].end).toBe(1000);
   }
-  expect(batchesOf(0, 64, 256)).toEqual([]);
+  expect(taskBatches(0, 64, 256)).toEqual([]);
 });

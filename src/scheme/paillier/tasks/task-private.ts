@@ -12,7 +12,7 @@ import { CiphertextVector, PlaintextVector } from "../../../crypto/paillier/vect
 import { PaillierTaskSchema } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
 import { encodeMessage } from "../../../wire/scheme-message.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
-import { type Batch, batchesOf, checkBelow, checkNoZero, joinedBatches } from "./batches.ts";
+import { type Batch, taskBatches, checkBelow, checkNoZero, joinedBatches } from "./batches.ts";
 
 /** About 30 ms of one core per batch. */
 const encryptBatch = 256;
@@ -60,7 +60,7 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
     checkPlaintexts(publicKey, plaintexts);
     const { sizeBytes } = plaintexts;
     const { ciphertextBytes } = publicKey;
-    const batches = batchesOf(plaintexts.count, 2 * ciphertextBytes, encryptBatch);
+    const batches = taskBatches(plaintexts.count, 2 * ciphertextBytes, encryptBatch);
     const results = await this.#run(batches, (batch) => {
       const value = { plaintexts: partOf(plaintexts.bytes, sizeBytes, batch), plaintextBytes: sizeBytes };
       const exponents = exponentsOf(batch);
@@ -77,7 +77,7 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
     const { publicKey } = this.key;
     checkCiphertexts(publicKey, ciphertexts);
     const { ciphertextBytes, plaintextBytes } = publicKey;
-    const batches = batchesOf(ciphertexts.count, ciphertextBytes, decryptBatch);
+    const batches = taskBatches(ciphertexts.count, ciphertextBytes, decryptBatch);
     const taskOf = (batch: Batch): Uint8Array => {
       const value = { ciphertexts: partOf(ciphertexts.bytes, ciphertextBytes, batch) };
       return encodeMessage(PaillierTaskSchema, { kind: { case: "decrypt", value } });

@@ -20,7 +20,7 @@ import {
 import { PaillierTaskSchema } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
 import { encodeMessage } from "../../../wire/scheme-message.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
-import { batchesOf, fits, joinedBatches } from "./batches.ts";
+import { taskBatches, fits, joinedBatches } from "./batches.ts";
 
 /** About 50 ms of one core per batch. */
 const packBatch = 8;
@@ -46,7 +46,7 @@ export class TaskPublicEvaluator implements PublicEvaluator {
     const elementBytes = perCiphertext * ciphertextBytes;
     if (perCiphertext === 1 || !fits(elementBytes)) return this.#own.pack(request);
     const { bytes } = await this.#own.unload(source);
-    const batches = batchesOf(count, elementBytes, packBatch);
+    const batches = taskBatches(count, elementBytes, packBatch);
     const results = batches.map(({ first, end }) => {
       const ciphertexts = bytes.subarray(first * elementBytes, end * elementBytes); // the last may hold fewer
       const value = { ciphertexts, strideBits, perCiphertext };
@@ -60,7 +60,7 @@ export class TaskPublicEvaluator implements PublicEvaluator {
 
   async obfuscators(count: number): Promise<ObfuscatorVector> {
     const { ciphertextBytes } = this.key;
-    const batches = batchesOf(count, ciphertextBytes, obfuscatorBatch);
+    const batches = taskBatches(count, ciphertextBytes, obfuscatorBatch);
     const results = batches.map(({ first, end }) => {
       const value = { count: end - first };
       return this.#tasks.run(encodeMessage(PaillierTaskSchema, { kind: { case: "obfuscators", value } }));

@@ -11,13 +11,13 @@ import {
 } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
 import { decodeMessage } from "../../../wire/scheme-message.ts";
 import type { TaskWork } from "../../tasks/tasks.ts";
-import { publicKeyOf } from "../received-key.ts";
+import { checkedPublicKey } from "../received-key.ts";
 
 /** @throws TandemError KEY_FORMAT, PROTOCOL_STATE for invalid terms */
 export async function paillierTaskWork(kernel: Kernel, terms: Uint8Array, threads: number): Promise<TaskWork> {
   const { key, keyBits } = decodeMessage(PaillierTaskTermsSchema, terms);
   if (key.case === "modulus")
-    return new PaillierTaskWork(kernel.publicEvaluator(publicKeyOf(key.value, keyBits), { threads }), null);
+    return new PaillierTaskWork(kernel.publicEvaluator(checkedPublicKey(key.value, keyBits), { threads }), null);
   if (key.case !== "privateKey") throw unknown();
   // The required key length was checked when the job began.
   const privateKey = await parsePrivateKey(key.value, { insecure: true });
