@@ -13,12 +13,12 @@ import { type Consent, readConsent, type Signer, writeConsent } from "./consent-
 let folder: string;
 let path: string;
 let signer: Signer;
-let stranger: Signer;
+let otherSigner: Signer;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-consent-"));
   path = join(folder, "consent.json");
   signer = await signerWith(ecdsa);
-  stranger = await signerWith(ecdsa);
+  otherSigner = await signerWith(ecdsa);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -112,7 +112,8 @@ describe("a consent that is not what was signed", () => {
 
   test("another's certificate in place of the signer's", () =>
     expectRefused(
-      (text) => text.replace(/"certificate":"[^"]+"/, `"certificate":"${stranger.certificate.raw.toString("base64")}"`),
+      (text) =>
+        text.replace(/"certificate":"[^"]+"/, `"certificate":"${otherSigner.certificate.raw.toString("base64")}"`),
       "CONSENT",
       /changed after it was signed/,
     ));

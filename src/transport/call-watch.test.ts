@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { CallWatch } from "./call-watch.ts";
 
-/** A watch whose clock a test turns. */
+/** A watch with a clock that the test controls. */
 function watched({ stallMs = 100_000, callMs = 1_000_000 } = {}) {
   let nowMs = 0;
   let alarms: { atMs: number; ring: () => void }[] = [];
@@ -21,7 +21,7 @@ function watched({ stallMs = 100_000, callMs = 1_000_000 } = {}) {
     onSlow: (waitedMs, isWorking) => words.push(`${waitedMs / 1000} ${isWorking ? "working" : "silent"}`),
     onGivenUp: (waitedMs) => givenUp.push(waitedMs),
   });
-  /** So many seconds pass, with something after each of them. */
+  /** Advances the clock, and calls `each` every second. */
   const pass = (seconds: number, each: () => void = () => {}): void => {
     for (let second = 0; second < seconds; second++) {
       nowMs += 1000;
@@ -36,7 +36,7 @@ function watched({ stallMs = 100_000, callMs = 1_000_000 } = {}) {
 
 const never = new Promise<never>(() => {});
 
-test("silence is told ever more rarely, and then all calls fail", async () => {
+test("silence is reported at growing intervals, and then all calls fail", async () => {
   const { watch, pass, words, givenUp } = watched();
   const calls = [watch.call()(never), watch.call()(never)];
   pass(100);
@@ -46,7 +46,7 @@ test("silence is told ever more rarely, and then all calls fail", async () => {
   expect(givenUp).toEqual([100_000]);
 });
 
-test("signs of life keep a call until its own time is up, and are told once in a while", async () => {
+test("heartbeats keep a call until callMs, and are reported at growing intervals", async () => {
   const { watch, pass, words } = watched();
   const call = watch.call()(never);
   pass(1000, () => watch.beat());
@@ -58,14 +58,14 @@ test("signs of life keep a call until its own time is up, and are told once in a
   expect(words).toEqual(["10 working", "30 working", "90 working", "270 working", "810 working"]);
 });
 
-test("what the party takes sets the clocks back", () => {
+test("messages that the party reads reset the clocks", () => {
   const { watch, pass, words, givenUp } = watched({ callMs: 200_000 });
   void watch.call()(never);
   pass(1000, () => watch.taken());
   expect([words, givenUp]).toEqual([[], []]);
 });
 
-test("the pieces of a stream have one time together; the time between them is ours", async () => {
+test("the messages of a stream share one time limit; the time between them does not count", async () => {
   const { watch, pass, givenUp } = watched({ callMs: 150_000 });
   const wait = watch.call();
   for (let piece = 0; piece < 2; piece++) {
@@ -82,7 +82,7 @@ test("the pieces of a stream have one time together; the time between them is ou
   await expectError(() => last, "PARTY_LOST", /for 150 s/);
 });
 
-test("many short calls need one alarm, and none after the last", async () => {
+test("many short calls need one timer, and none after the last", async () => {
   const { watch, pass, alarmCount } = watched();
   for (let call = 0; call < 100; call++) await watch.call()(Promise.resolve(call));
   expect(alarmCount()).toBe(1);
@@ -90,7 +90,7 @@ test("many short calls need one alarm, and none after the last", async () => {
   expect(alarmCount()).toBe(0);
 });
 
-test("a call that fails by itself fails as it would have, and after the end nothing is told", async () => {
+test("a call that fails keeps its own error, and nothing is reported after the end", async () => {
   const { watch, pass, words, givenUp } = watched();
   await expect(watch.call()(Promise.reject(new Error("its own")))).rejects.toThrow("its own");
   void watch.call()(never);

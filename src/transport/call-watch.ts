@@ -1,17 +1,17 @@
 /**
- * Whoever waits for a party's answer notices when none will come. A connection that answers pings says nothing about
- * the party behind it: what counts is progress. That is an answer, a piece of a stream that it takes from us, or a
- * sign of life (heartbeat.ts). Without any for long enough its calls fail. With signs of life and nothing else they
- * fail too, much later: `callMs`. What it takes from us sets that clock back, since the rest of a long upload is ours.
+ * Detects that a party will not answer a call. A connection that answers pings does not show that the party works: what
+ * counts is progress, which is an answer, a message of a stream that it reads from us, or a heartbeat (heartbeat.ts).
+ * Without progress for `stallMs` its calls fail. With heartbeats only they fail after `callMs`. Each message that it
+ * reads from us resets that time, since the rest of a long upload is up to us.
  *
- * While a call waits this says so, ever more rarely.
+ * While a call waits it is reported, at growing intervals.
  */
 import { TandemError } from "../base/error.ts";
 
 export interface WatchClock {
-  /** Milliseconds that never run backwards. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Rings once. @returns what takes it back */
+  /** Calls `ring` once. @returns a function that cancels it */
   readonly alarm: (ms: number, ring: () => void) => () => void;
 }
 
@@ -19,26 +19,26 @@ export interface CallWatchOptions extends WatchClock {
   readonly party: string;
   /** Without progress a call fails after this. */
   readonly stallMs: number;
-  /** A call of a party that gives signs of life only fails after this. */
+  /** A call of a party that only sends heartbeats fails after this. */
   readonly callMs: number;
-  /** A call waits: for so long, and whether the party says that it is working. */
+  /** A call waits: how long, and whether the party reports that it is working. */
   readonly onSlow: (waitedMs: number, isWorking: boolean) => void;
-  /** Calls have failed after so long. */
+  /** Calls have failed after this time. */
   readonly onGivenUp: (waitedMs: number) => void;
 }
 
-const lookMs = 1000;
-const firstWordsMs = 10_000;
-/** Each time it is said again after so many times as long. */
-const rarer = 3;
-/** A sign of life is good for this long. */
+const checkMs = 1000;
+const firstReportMs = 10_000;
+/** Each report comes after this multiple of the time before. */
+const reportFactor = 3;
+/** A heartbeat counts for this long. */
 const beatMs = 15_000;
 
-/** One call, which waits once or, for the pieces of a stream, again and again. */
+/** One call, which waits once or, for a stream, once per message. */
 interface Call {
   waitedMs: number;
   since: number;
-  wordsMs: number;
+  reportMs: number;
   fail: (error: TandemError) => void;
 }
 
@@ -48,28 +48,28 @@ export class CallWatch {
   readonly #waiting = new Set<Call>();
   #progressAt = 0;
   #beatAt = Number.NEGATIVE_INFINITY;
-  /** Of a party that says that it is working: nobody wants to read that of every call. */
-  #workingWordsMs = firstWordsMs;
-  #isLooking = false;
+  /** For a party that reports that it is working: shared by all calls, so that it is reported once. */
+  #workingReportMs = firstReportMs;
+  #isScheduled = false;
   #isClosed = false;
 
   constructor(options: CallWatchOptions) {
     this.#options = options;
   }
 
-  /** A call begins. @returns what each of its waits goes through */
+  /** A call begins. @returns a wrapper for each promise that the call waits for */
   call(): <T>(answer: Promise<T>) => Promise<T> {
-    const call: Call = { waitedMs: 0, since: 0, wordsMs: firstWordsMs, fail: () => {} };
+    const call: Call = { waitedMs: 0, since: 0, reportMs: firstReportMs, fail: () => {} };
     return (answer) => this.#wait(call, answer);
   }
 
-  /** The connection was given up: whoever still waits hears of that elsewhere. */
+  /** The connection was closed: calls that still wait fail because of that. */
   close(): void {
     this.#isClosed = true;
     this.#waiting.clear();
   }
 
-  /** It has taken something from us. */
+  /** The party has read a message from us. */
   taken(): void {
     this.#progressAt = this.#options.now();
     for (const call of this.#waiting) {
@@ -78,7 +78,7 @@ export class CallWatch {
     }
   }
 
-  /** It has said that it is working. */
+  /** The party has sent a heartbeat. */
   beat(): void {
     this.#beatAt = this.#progressAt = this.#options.now();
   }
@@ -88,7 +88,7 @@ export class CallWatch {
     const failed = new Promise<never>((_, reject) => (call.fail = reject));
     call.since = now();
     if (!this.#isClosed) this.#waiting.add(call);
-    this.#look();
+    this.#schedule();
     try {
       const value = await Promise.race([answer, failed]);
       this.#progressAt = now();
@@ -99,18 +99,18 @@ export class CallWatch {
     }
   }
 
-  /** Looks every second while somebody waits. Short calls never see an alarm of their own. */
-  #look(): void {
-    if (this.#isLooking || this.#isClosed) return;
-    this.#isLooking = true;
-    this.#options.alarm(lookMs, () => {
-      this.#isLooking = false;
-      for (const call of this.#waiting) this.#judge(call);
-      if (this.#waiting.size > 0) this.#look();
+  /** Checks every second while a call waits: one timer for all calls, however short. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isClosed) return;
+    this.#isScheduled = true;
+    this.#options.alarm(checkMs, () => {
+      this.#isScheduled = false;
+      for (const call of this.#waiting) this.#check(call);
+      if (this.#waiting.size > 0) this.#schedule();
     });
   }
 
-  #judge(call: Call): void {
+  #check(call: Call): void {
     const { party, stallMs, callMs, now, onSlow } = this.#options;
     const silentMs = now() - Math.max(this.#progressAt, call.since);
     const waitedMs = call.waitedMs + now() - call.since;
@@ -123,11 +123,11 @@ export class CallWatch {
           "call_seconds allows more",
       );
     if (now() - this.#beatAt < beatMs) {
-      if (waitedMs < this.#workingWordsMs) return;
-      this.#workingWordsMs = rarer * waitedMs;
+      if (waitedMs < this.#workingReportMs) return;
+      this.#workingReportMs = reportFactor * waitedMs;
       onSlow(waitedMs, true);
-    } else if (silentMs >= call.wordsMs) {
-      call.wordsMs = rarer * silentMs;
+    } else if (silentMs >= call.reportMs) {
+      call.reportMs = reportFactor * silentMs;
       onSlow(silentMs, false);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Certificates for parties that have none (ECDSA P-256, SHA-256): self-signed ones, which are pinned by fingerprint,
- * for companies that bring none of their own; and a small certificate authority for `demo` and `simulate`.
+ * Certificates for parties that have none (ECDSA P-256, SHA-256): self-signed ones, pinned by fingerprint, for
+ * companies without their own; and a small certificate authority for `demo` and `simulate`.
  */
 // @peculiar/x509 needs it loaded first.
 // oxlint-disable-next-line import/no-unassigned-import
@@ -18,11 +18,11 @@ export interface Identity {
 
 export interface CertificateAuthority {
   readonly certificate: string;
-  /** A leaf certificate for a party that is reached at `hosts`. @param days as the authority's, if left out */
+  /** A leaf certificate for a party at `hosts`. @param days left out: as the authority's */
   issue(name: string, hosts: readonly string[], days?: number): Promise<Identity>;
 }
 
-/** A certificate that nobody but its fingerprint vouches for. */
+/** A self-signed certificate, trusted only by its pinned fingerprint. */
 export async function createSelfSigned(name: string, validDays: number): Promise<Identity> {
   x509.cryptoProvider.set(webcrypto);
   const keys = await newKeys();
@@ -90,7 +90,7 @@ async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
   return x509.PemConverter.encode(bytes, "PRIVATE KEY");
 }
 
-/** From an hour ago, for clocks that differ a little. */
+/** Valid from an hour ago, for clocks that differ a little. */
 function validityOf(days: number): { notBefore: Date; notAfter: Date } {
   const now = Date.now();
   return { notBefore: new Date(now - 3600_000), notAfter: new Date(now + days * 86_400_000) };

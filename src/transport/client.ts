@@ -1,4 +1,4 @@
-/** A client of any service: whatever goes wrong on the wire is a TandemError, and no call waits for ever. */
+/** A client of any service: every error becomes a TandemError, and no call waits forever. */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { type Client, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
@@ -10,11 +10,11 @@ import type { CallWatch } from "./call-watch.ts";
 import { fromWireError, isPartyFault } from "./wire-error.ts";
 
 export interface ClientOptions<Service extends DescService> {
-  /** Calls that may be the first to a party. If one breaks before it is answered, there may be no party. */
+  /** Calls that may be the first to a party. If one fails before it is answered, the party may not be running. */
   readonly opening: keyof Service["method"] | readonly (keyof Service["method"])[];
-  /** Whether every error says which party it is about. */
+  /** Whether every error names the party. */
   readonly isNaming?: boolean;
-  /** Where the party should be, for people: host and port. */
+  /** Host and port of the party, for error messages. */
   readonly at?: string | undefined;
   /** Left out: a call waits until its connection is lost. */
   readonly watch?: CallWatch | undefined;
@@ -44,7 +44,7 @@ export function clientOver<Service extends DescService>(
         const answer = answers.next().catch((cause: unknown) => {
           throw translated(cause, isReached);
         });
-        // After the first answer of a join there are signs of life only.
+        // After its first answer a join sends heartbeats only.
         const next = await (watched === undefined || (isReached && isJoin(method)) ? answer : watched(answer));
         isOver = next.done === true;
         if (next.done === true) return;
@@ -53,7 +53,7 @@ export function clientOver<Service extends DescService>(
         yield next.value;
       }
     } finally {
-      // Not waited for: it would wait for the answer that does not come.
+      // Not awaited: it would wait for the answer that does not come.
       if (!isOver) void Promise.resolve(answers.return?.()).catch(() => {});
     }
   });
@@ -63,7 +63,7 @@ function isJoin(method: DescMethod): boolean {
   return method === PassiveParty.method.join;
 }
 
-/** A connection that breaks here was refused, or there is no party: TLS does not always show which. */
+/** The connection was refused, or no party is running: TLS does not always show which. */
 function unreached(error: TandemError, party: string, cause: unknown, at?: string): TandemError {
   if (error.code !== "PARTY_LOST" || isPartyFault(error)) return error;
   const said = peerText(ConnectError.from(cause).rawMessage);

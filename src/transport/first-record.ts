@@ -1,15 +1,15 @@
 /**
- * TLS begins with a record that holds the client's hello. Until the whole of it is there a connection costs no more
- * than its socket: whoever says nothing, or half of it, or something else, never gets a TLS engine.
+ * TLS begins with a record that contains the client's hello. Until it is complete a connection costs no more than its
+ * socket: a peer that sends nothing, part of it or something else never gets a TLS engine.
  */
 import type { Socket } from "node:net";
 
 const handshakeRecord = 22;
 const headerBytes = 5;
-/** Of a record's content (RFC 8446, 5.1). */
+/** Limit of a record's content (RFC 8446, 5.1). */
 const contentBytesMax = 1 << 14;
 
-/** @param begin called once the record is there; the socket still holds it, unread */
+/** @param begin called once the record has arrived; the socket still has it unread */
 export function onFirstRecord(socket: Socket, begin: () => void, refuse: (why: string) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,10 +1,10 @@
-/** The handlers of any service: what answers a call, and what the caller is sent of an error. */
+/** The handlers of any service, and how errors are sent to the caller. */
 import type { DescMessage, DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectError, HandlerContext, MethodImpl, ServiceImpl } from "@connectrpc/connect";
 import { callsTo, everyCall } from "../wire/every-call.ts";
 import { toWireError } from "./wire-error.ts";
 
-/** Whatever answers the calls of a service: methods with the names of the calls. */
+/** An object that answers the calls of a service: methods with the names of the calls. */
 export type Answers<Service extends DescService> = {
   [Name in keyof Service["method"]]: Answer<Service["method"][Name]>;
 };
@@ -16,10 +16,10 @@ type Answer<Method extends DescMethod> = (
   ? AsyncIterable<MessageInitShape<Method["output"]>>
   : OneAnswer<Method["output"]>;
 
-/** Nothing stands for the empty message. */
+/** No value stands for the empty message. */
 type OneAnswer<Output extends DescMessage> = MessageInitShape<Output> | void | Promise<MessageInitShape<Output> | void>;
 
-/** What an error becomes on the wire. */
+/** Converts an error for the wire. */
 export type OnError = (error: unknown, context: HandlerContext) => ConnectError;
 
 export function handlersOf<Service extends DescService>(

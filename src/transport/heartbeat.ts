@@ -1,15 +1,15 @@
 /**
- * Signs of life of a passive party: while it works on a call it says so every few seconds, on the stream that lasts as
- * long as the job. Work is done by threads: a party that does not say so does not work either.
+ * Heartbeats of a passive party: while it works on a call it sends one every few seconds, on the stream that lasts as
+ * long as the job. Work is done by threads, so the event loop is free to send them.
  */
 import { createContextKey } from "@connectrpc/connect";
 
 export const heartbeatMs = 5000;
 
-/** How often; 0, as in memory: never. */
-export const heartbeatKey = createContextKey(0, { description: "milliseconds between signs of life" });
+/** Interval; 0, as in memory: no heartbeats. */
+export const heartbeatKey = createContextKey(0, { description: "milliseconds between heartbeats" });
 
-/** A turn every now and then while there is work, until it is over. */
+/** Yields at each interval while there is work, until `over` settles. */
 export async function* heartbeats(everyMs: number, isWorking: () => boolean, over: Promise<unknown>): AsyncGenerator {
   const ending = { isOver: false, wake: (): void => {} };
   void over.finally(() => {

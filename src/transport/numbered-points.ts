@@ -1,13 +1,13 @@
-/** Streams of points on the wire: each message says its place, in both directions of an alignment. */
+/** Streams of points on the wire: messages are numbered, in both directions of PSI. */
 import { TandemError } from "../base/error.ts";
 
-/** A message with points, as both directions have them. */
+/** A message with points, in either direction. */
 export interface PointsMessage {
   readonly sequence: number;
   readonly points: Uint8Array;
 }
 
-/** Chunks of points with their place in the stream. */
+/** Numbers the chunks of a stream. */
 export async function* numbered(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<PointsMessage, void, undefined> {
   let sequence = 0;
   for await (const points of chunks) yield { sequence: sequence++, points };

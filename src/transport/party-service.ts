@@ -1,6 +1,6 @@
 /**
  * A passive party that serves one job after the other: each call goes to the alignment or the job that its caller has
- * open. A caller reaches its own job only, whichever other parties are pinned. What may be opened is decided by a desk.
+ * open. A caller reaches only its own job, even if several parties are pinned. A desk decides what may be opened.
  */
 import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type AnyCall, everyCall, onlyOf, type Messages, streamOf } from "../wire/every-call.ts";
@@ -11,12 +11,12 @@ import { type Caller, callerOf } from "./caller.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { fromWireError, toWireError } from "./wire-error.ts";
 
-/** Opens alignments and jobs, or refuses them with a TandemError that says why. */
+/** Opens alignments and jobs, or refuses them with a TandemError. */
 export interface PartyDesk extends PsiDesk {
   openJob(hello: ActiveHello, caller: Caller): Promise<PassiveService>;
   /** The job that the caller has open. */
   job(caller: Caller): PassiveService;
-  /** The job that was just opened ended before it began. */
+  /** The job that was just opened failed before it began. */
   jobRefused(caller: Caller, error: unknown): void;
 }
 
@@ -35,7 +35,7 @@ export function partyRoutes(desk: PartyDesk): (router: ConnectRouter) => void {
   return (router) => void router.service(Alignment, alignment).service(PassiveParty, jobs);
 }
 
-/** A job's service answers by itself, its errors as they travel: only a join is looked at here. */
+/** Passes calls to the job's service, which converts its errors; only a join is handled here. */
 function jobCalls(desk: PartyDesk): AnyCall<HandlerContext> {
   return (method, requests, context) => {
     if (method === PassiveParty.method.join) return joining(desk, requests as Messages<ActiveHello>, context);

@@ -1,6 +1,5 @@
 /**
- * A PassiveRole behind the service of proto/: the life of one attempt at a job, from its join to its end. What else is
- * done around its calls is the same for all of them.
+ * A PassiveRole behind the service of proto/: the lifecycle of one attempt at a job, from its join to its end.
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext } from "@connectrpc/connect";
@@ -19,9 +18,9 @@ import type { Answers } from "./handlers.ts";
 import { heartbeatKey, heartbeats } from "./heartbeat.ts";
 import { isOwnFault, toWireError } from "./wire-error.ts";
 
-/** A PassiveRole, as far as a transport knows it: what it answers to each call. */
+/** A PassiveRole as the transport sees it: its answer to each call. */
 export interface JobAnswers extends Omit<Answers<typeof PassiveParty>, "join" | "finishJob"> {
-  /** The first answer of a stream that lasts as long as the job; after it there are signs of life only. */
+  /** The first answer of a stream that lasts as long as the job; after it come heartbeats only. */
   join(hello: ActiveHello): MessageInitShape<typeof PassiveHelloSchema>;
   finishJob(finished: ActiveJobFinished): void;
 }
@@ -36,25 +35,25 @@ export interface PassiveService {
   readonly routes: (router: ConnectRouter) => void;
   /** The same calls, for a server that serves one job after the other. */
   readonly answer: AnyCall<HandlerContext>;
-  /** Settles when the active party finishes the job, gives up, or is gone. */
+  /** Settles when the active party finishes the job, gives up, or is lost. */
   readonly ended: Promise<PassiveEnd>;
-  /** Whether the active party was welcome: it has joined. */
+  /** Whether the active party has joined. */
   readonly hasBegun: boolean;
-  /** Ends it from this side: another connection has taken its place. */
+  /** Ends the attempt from this side: another connection has replaced it. */
   end(failure: TandemError): void;
 }
 
-/** What must be stored before the active party hears of it. */
+/** What must be stored before the active party gets its answer. */
 export interface ServiceStorage {
-  /** The job has begun, or goes on. */
+  /** The job has begun or resumed. */
   begin(): Promise<void>;
-  /** It has ended well: the party's share. */
+  /** The job has succeeded: stores the party's share. */
   finish(): Promise<void>;
 }
 
 const nothingStored: ServiceStorage = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };
 
-/** @param around what else is done around the role's calls: they are recorded */
+/** @param around a wrapper of the role's calls, which records them */
 export function passiveService(
   role: JobAnswers,
   storage: ServiceStorage = nothingStored,
@@ -63,17 +62,17 @@ export function passiveService(
   const inner = around(callsTo(role));
   let end: (how: PassiveEnd) => void = () => {};
   const ended = new Promise<PassiveEnd>((resolve) => (end = resolve));
-  /** Known before `ended` settles: the active party hangs up as soon as it has its answer. */
+  /** Set before `ended` settles: the active party closes the connection as soon as it has its answer. */
   let verdict: PassiveEnd | null = null;
-  /** Of our own workers: why the active party leaves, if it does. */
+  /** A failure of our own workers: the reason if the active party leaves. */
   let trouble: PassiveEnd | null = null;
   let hasBegun = false;
   let openJoins = 0;
-  /** Calls that have begun and not ended, besides the stream that lasts as long as the job. */
+  /** Open calls, without the join. */
   let openCalls = 0;
   const endAfterAnswer = (how: PassiveEnd): void => {
     verdict ??= how;
-    setImmediate(() => end(how)); // whoever waits for the end may close the server
+    setImmediate(() => end(how)); // the caller that awaits the end may close the server
   };
 
   async function* join(hello: ActiveHello, context: HandlerContext): AsyncGenerator<PassiveHello> {
@@ -91,18 +90,18 @@ export function passiveService(
       const beats = heartbeats(context.values.get(heartbeatKey), () => openCalls > 0, Promise.race([gone, ended]));
       while ((await beats.next()).done !== true) yield create(PassiveHelloSchema, { working: true });
     } finally {
-      // However the stream ends, also while the answer is on its way: without it there is no job.
+      // However the stream ends, even while the answer is being sent: without it there is no job.
       const name = peerText(hello.activeName);
       const failure = new TandemError(
         "PARTY_LOST",
         `the active party ${name} is gone: its connection closed in the middle of the job`,
       );
-      // A join that came twice is open twice.
+      // A repeated join is open twice.
       if (--openJoins === 0) end(verdict ?? trouble ?? { failure });
     }
   }
 
-  /** The peer learns no more of our own faults than that there is one: the job ends here, where they can be read. */
+  /** The peer learns only that there was an internal error; the job ends here with its details. */
   const onError = (error: unknown, { signal }: HandlerContext): ConnectError => {
     if (isOwnFault(error) && !signal.aborted) {
       const failure =

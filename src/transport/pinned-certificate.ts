@@ -1,7 +1,7 @@
 /**
- * A peer must show the very certificate that was pinned: an authority that goes wrong, or another customer of it,
- * cannot join. Where an authority is named the certificate must be one of its own as well; without one the pinned
- * certificate vouches for itself, and only its dates are checked besides.
+ * A peer must present exactly the pinned certificate: a compromised authority, or another customer of it, cannot join.
+ * If an authority is configured the certificate must also be issued by it; otherwise only the fingerprint and the dates
+ * are checked.
  */
 import { createHash, X509Certificate } from "node:crypto";
 
@@ -16,7 +16,7 @@ export function certificateFingerprint(pem: string): string {
   return fingerprintOf(new X509Certificate(pem).raw);
 }
 
-/** @returns the pinned party whose certificate this is, or why it is nobody's */
+/** @returns the pinned party whose certificate this is, or why it is refused */
 export function checkCertificate(der: Uint8Array | undefined, pinned: readonly PinnedParty[]): PinnedParty | string {
   if (der === undefined) return "it shows no certificate";
   const fingerprint = fingerprintOf(der);

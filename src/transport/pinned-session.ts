@@ -1,7 +1,7 @@
 /**
- * A session manager that speaks HTTP/2 only over sockets whose other end has been checked, with wide receive windows. A
- * connection of a job that is lost is not replaced behind its user's back: what was under way on it belonged to it, and
- * a new attempt begins with a new one.
+ * A session manager that uses HTTP/2 only over sockets whose peer was authenticated, with wide receive windows. A lost
+ * connection of a job is not replaced silently: its open calls are lost with it, and a new attempt begins with a new
+ * connection.
  */
 import type { ClientHttp2Stream, Http2Session } from "node:http2";
 import type { TLSSocket } from "node:tls";
@@ -46,8 +46,8 @@ export class PinnedSessionManager extends Http2SessionManager {
     if (stream.session !== undefined && !this.#widened.has(stream.session)) {
       this.#widened.add(stream.session);
       stream.session.setLocalWindowSize(windowBytes);
-      // The streams of a broken connection fail by themselves. A connection that the other side closes in good order
-      // after the last stream fails here only, and nobody would listen.
+      // The streams of a broken connection fail themselves. If the other side closes the connection after the last
+      // stream, the error occurs only here, and would be unhandled.
       stream.session.on("error", () => {});
     }
     return stream;

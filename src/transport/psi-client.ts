@@ -33,7 +33,7 @@ export function psiPeerOver(
   };
 }
 
-/** The count travels with every message, and in one without positions if there are none. */
+/** Every message has the count; if there are no positions, one empty message is sent. */
 async function* positionMessages(
   commonCount: number,
   chunks: AsyncIterable<Uint32Array>,

@@ -1,6 +1,6 @@
 /**
- * The service Alignment around a desk: points and positions without their messages. Masks are not used twice, so
- * whatever goes wrong with an alignment that has begun ends it.
+ * The service Alignment around a desk: points and positions without their messages. Masks are not used twice, so any
+ * error ends an alignment that has begun.
  */
 import { ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import type { PassivePsi } from "../psi/passive-psi.ts";
@@ -26,14 +26,14 @@ export interface PsiDesk {
 
 export function psiCalls(desk: PsiDesk): ServiceImpl<typeof Alignment> {
   const onError = (error: unknown, context: HandlerContext): ConnectError => {
-    // An offer that is refused has begun nothing.
+    // A refused offer has not begun an alignment.
     if (context.method === Alignment.method.begin) return toWireError(error);
     const caller = callerOf(context);
     // A message that cannot be read, or a stream that broke: not this party's fault.
     desk.alignmentFailed(caller, error instanceof ConnectError ? fromWireError(error, caller.name) : error);
     return toWireError(error);
   };
-  /** Half a stream is a failure as well: the caller has left. */
+  /** A stream that is not read to its end is a failure too: the caller has left. */
   async function* whole<T>(context: HandlerContext, items: AsyncIterable<T>): AsyncGenerator<T> {
     let isOver = false;
     try {
@@ -65,7 +65,7 @@ export function psiCalls(desk: PsiDesk): ServiceImpl<typeof Alignment> {
   return handlersOf(Alignment, answers, onError);
 }
 
-/** The number that every message repeats, and the positions of all of them. */
+/** The count, which every message repeats, and the positions of all messages. */
 async function commonPositions(
   messages: AsyncIterable<ActiveCommonPositions>,
 ): Promise<{ commonCount: number; positions: AsyncIterable<Uint32Array> }> {

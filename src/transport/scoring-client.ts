@@ -6,7 +6,7 @@ import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { clientOver } from "./client.ts";
 
-/** @param onSilence called when a call ran out of time: a connection that leads nowhere looks like that */
+/** @param onSilence called when a call timed out: the connection may be dead */
 export function scoringPeerOver(name: string, transport: Transport, onSilence: () => void = () => {}): ScoringPeer {
   const client = clientOver(Scoring, name, transport, {
     opening: ["score", "maskOpen", "tags"],

@@ -1,4 +1,4 @@
-/** The service Scoring around a desk that decides who may ask what. */
+/** The service Scoring around a desk that decides which requests are allowed. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import {
@@ -20,7 +20,7 @@ import { type Caller, callerOf } from "./caller.ts";
 import { handlersOf } from "./handlers.ts";
 
 export interface ScoringDesk {
-  /** @throws TandemError that says why the caller gets no answer */
+  /** @throws TandemError if the request is refused */
   score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>>;
   maskOpen(request: ActiveMaskOpen, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskOpenedSchema>>;
   maskStep(request: ActiveMaskStep, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskStepSchema>>;

@@ -1,4 +1,4 @@
-/** Connections to a passive party over TLS: for a job and the alignment before it, and for scores. */
+/** Connections to a passive party over TLS: for a job with its PSI, and for scoring. */
 import { isIPv6 } from "node:net";
 import type { Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -31,7 +31,7 @@ export interface TlsPeer extends PassivePeer {
   close(): void;
 }
 
-/** A passive party at host:port that must show the pinned certificate. */
+/** A passive party at host:port that must present the pinned certificate. */
 export function connectTls(
   name: string,
   identity: TlsIdentity,
@@ -43,8 +43,8 @@ export function connectTls(
     isReplaced: false,
     ...liveness,
   });
-  // All calls of a job go over one stream, but the one that lasts as long as the job: how that one ends says what
-  // became of the party.
+  // All calls of a job share one stream, except the join, which lasts as long as the job: how it ends shows how the
+  // party was lost.
   const calls = callsTransport(() => sessions.request("POST", callsPath, {}, { endStream: false }), {
     method: PassiveParty.method.join,
     transport,
@@ -65,7 +65,7 @@ export interface TlsScoringPeer extends ScoringPeer {
   close(): void;
 }
 
-/** The same for scores. They belong to no job and to no connection: one that is lost, or leads nowhere, is replaced. */
+/** The same for scoring. Scoring calls are stateless: a connection that is lost or dead is replaced. */
 export function connectScoring(
   name: string,
   identity: TlsIdentity,

@@ -1,4 +1,4 @@
-/** Serving a passive party over TLS. Who is let in is decided by connection-gate.ts, before any call is read. */
+/** Serves a passive party over TLS. connection-gate.ts admits connections before any call is read. */
 import { createSecureServer, type ServerHttp2Session } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -29,13 +29,13 @@ import {
   windowBytes,
 } from "./tls-settings.ts";
 
-/** Active parties ping: a connection that has been silent for this long leads nowhere. */
+/** Active parties ping: a connection that has been silent for this long is dead. */
 const silenceMs = 6 * pingIntervalMs;
 /** How long open calls may take to end when a server closes. */
 const closeGraceMs = 1000;
 /** Calls that one connection may have open. */
 const callsMax = 128;
-/** Connections that the system has taken and we have not: a flood must not fill it before our party comes. */
+/** Connections that the system has accepted and we have not: large, so that a flood does not lock out our party. */
 const backlog = 4096;
 
 export interface ListeningServer {
@@ -49,7 +49,7 @@ export interface ListenOptions {
   readonly heartbeatMs?: number;
 }
 
-/** Serves a passive party to the holders of the pinned certificates, and to nobody else. */
+/** Serves a passive party to the holders of the pinned certificates only. */
 export async function listenTls(
   service: { readonly routes: (router: ConnectRouter) => void },
   identity: TlsIdentity,
@@ -65,7 +65,7 @@ export async function listenTls(
     if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
     return createContextValues().set(callerKey, caller).set(heartbeatKey, heartbeatMs);
   };
-  const byThemselves = connectNodeAdapter({
+  const separateCalls = connectNodeAdapter({
     routes: registered(service.routes, methods),
     ...messageLimits,
     contextValues: (request) => valuesOf("stream" in request ? request.stream.session : undefined),
@@ -77,9 +77,9 @@ export async function listenTls(
       settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax, maxFrameSize: 1 << 20 },
     },
     (request, response) => {
-      if (request.url !== callsPath) return byThemselves(request, response);
+      if (request.url !== callsPath) return separateCalls(request, response);
       const { session } = request.stream;
-      // One is enough for a connection, and what waits in it is counted once.
+      // One stream per connection: the limit of unread bytes is per stream.
       if (session === undefined || !callers.has(session) || callStreams.has(session)) return request.stream.close();
       request.stream.respond({ ":status": 200 });
       callStreams.set(session, new ServedCalls(request.stream, methods, valuesOf(session)));
@@ -95,7 +95,7 @@ export async function listenTls(
     gate.accept(socket, () => server.emit("connection", socket));
   });
   server.on("session", (session: ServerHttp2Session) => {
-    session.on("error", () => {}); // a broken connection ends its streams, which is how the service notices
+    session.on("error", () => {}); // a broken connection ends its streams, which the service notices
     const party = gate.admit(session);
     if (party === null) return;
     const closing = new AbortController();

@@ -11,12 +11,12 @@ export const windowBytes = 8 << 20;
 /** How often an active party pings. */
 export const pingIntervalMs = 20_000;
 
-/** Where a connection takes calls that all come in one stream. */
+/** Path of the stream that all calls of a connection share. */
 export const callsPath = "/tandem.v1/calls";
 
 export const messageLimits = { readMaxBytes: messageBytesMax, writeMaxBytes: messageBytesMax, acceptCompression: [] };
 
-/** What one party needs to speak TLS with the others. */
+/** What a party needs for TLS. */
 export interface TlsIdentity extends Identity {
   /** PEM of the agreed certificate authority, if there is one. */
   readonly authority?: string | undefined;
@@ -27,7 +27,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Without an authority nothing is decided here: whoever uses these options compares fingerprints, and must. */
+/** Without an authority these options accept any certificate: the caller must compare fingerprints. */
 export function tlsOptions({ authority, certificate, key }: TlsIdentity) {
   return {
     cert: certificate,
@@ -38,7 +38,7 @@ export function tlsOptions({ authority, certificate, key }: TlsIdentity) {
   } as const;
 }
 
-/** How a connection that stalls is noticed. */
+/** How a stalled connection is detected. */
 export interface Liveness {
   readonly pingIntervalMs: number;
   readonly pingTimeoutMs: number;

@@ -1,4 +1,4 @@
-/** The TLS transport on loopback: whole jobs, who is let in, what a peer learns of errors, what breaks and how fast. */
+/** The TLS transport on loopback: whole jobs, admission, errors across the wire, lost connections. */
 import { once } from "node:events";
 import type { ClientHttp2Stream } from "node:http2";
 import { connect as connectPlain } from "node:net";
@@ -96,7 +96,7 @@ async function joined(
 }
 
 describe("a whole job over TLS", () => {
-  test.each(["batched", "unbatched"] as const)("%s: the model of one place, bit for bit", async (codec) => {
+  test.each(["batched", "unbatched"] as const)("%s: the model of centralised training, bit for bit", async (codec) => {
     const job = { table, kernel: portableKernel, key, codec: { codec } };
     const { model, traffic } = await trainFederated({ ...job, connect: overTls });
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
@@ -104,14 +104,14 @@ describe("a whole job over TLS", () => {
     expect(traffic).toEqual(inMemory.traffic);
   });
 
-  test("both sides end well, and the servers close although connections are open", async () => {
+  test("both sides succeed, and the servers close although connections are open", async () => {
     const job = prepareJob({ table, kernel: portableKernel, key, training: { num_round: 1 }, connect: overTls });
     await job.run();
     for (const { service } of job.passives) expect(await service.ended).toEqual({ failure: null });
   });
 });
 
-describe("who is let in", () => {
+describe("admission refuses", () => {
   async function expectRefused(
     connect: (made: Listening) => TlsPeer,
     code: "CERTIFICATE" | "PARTY_LOST",
@@ -122,9 +122,9 @@ describe("who is let in", () => {
     const peer = closing(connect(made));
     const error = await expectError(() => joined(peer, hello), code, /party telecom/);
     expect(error.message).toMatch(/certificate/);
-    expect(job.observed, "the role has heard of nobody").toEqual([]);
+    expect(job.observed, "no call has reached the role").toEqual([]);
     if (own === undefined) {
-      // Nobody who was refused has ended the party's job or keeps the right one out.
+      // A refused peer neither ends the party's job nor keeps the pinned party out.
       await joined(closing(made.connect("telecom")), hello);
       expect(job.observed).toEqual([["passive-1", "joined", "bank"]]);
     }
@@ -133,8 +133,8 @@ describe("who is let in", () => {
 
   test("a client certificate of another authority", async () => {
     const other = await createAuthority("another", 1);
-    const stranger = withAuthority(await other.issue("bank", ["127.0.0.1"]), parties.authority);
-    await expectRefused((made) => made.connect("telecom", stranger), "PARTY_LOST");
+    const foreign = withAuthority(await other.issue("bank", ["127.0.0.1"]), parties.authority);
+    await expectRefused((made) => made.connect("telecom", foreign), "PARTY_LOST");
   });
 
   test("no client certificate", async () => {
@@ -162,11 +162,11 @@ describe("who is let in", () => {
 
   test("a server of another authority, even if its certificate is pinned", async () => {
     const other = await createAuthority("another", 1);
-    const stranger = withAuthority(await other.issue("telecom", ["127.0.0.1"]), parties.authority);
+    const foreign = withAuthority(await other.issue("telecom", ["127.0.0.1"]), parties.authority);
     await expectRefused(
-      (made) => made.connect("telecom", parties.active, certificateFingerprint(stranger.certificate)),
+      (made) => made.connect("telecom", parties.active, certificateFingerprint(foreign.certificate)),
       "CERTIFICATE",
-      stranger,
+      foreign,
     );
   });
 
@@ -234,7 +234,7 @@ describe("who is let in", () => {
   });
 });
 
-describe("what is too large", () => {
+describe("a message that is too large", () => {
   const ids = ["x".repeat(messageBytesMax)];
 
   test("is not sent", async () => {
@@ -295,9 +295,9 @@ describe("errors across the wire", () => {
       code: "PARTY_LOST",
       message: expect.stringMatching(/^party telecom failed: an internal error/) as string,
     });
-    const told =
+    const received =
       JSON.stringify(error.cause, Object.getOwnPropertyNames(error.cause)) + String((error.cause as Error).cause);
-    expect(told).not.toMatch(/0\.123|passive-service|passive-role/);
+    expect(received).not.toMatch(/0\.123|passive-service|passive-role/);
     expect((await service.ended).failure).toMatchObject({
       code: "INTERNAL",
       message: expect.stringContaining("0.123") as string,
@@ -317,7 +317,7 @@ describe("a connection that is cut", () => {
     };
   }
 
-  test("in mid-call: every open call fails with PARTY_LOST, and the passive party knows who is gone", async () => {
+  test("in mid-call: every open call fails with PARTY_LOST, and the passive party knows which was lost", async () => {
     const { service, hello, job } = lonely();
     const [{ role }] = job.passives;
     let called = (): void => {};
@@ -335,7 +335,7 @@ describe("a connection that is cut", () => {
     });
   });
 
-  test("in mid-tree: the job ends with PARTY_LOST, and the other party is told", async () => {
+  test("in mid-tree: the job ends with PARTY_LOST, and the other party is notified", async () => {
     let cut = (): void => {};
     const job = prepareJob({
       table,
@@ -384,7 +384,7 @@ describe("a connection that is cut", () => {
   }
 });
 
-test("a party says that it is working while it works on a call, and not otherwise", async () => {
+test("a party sends heartbeats while it works on a call, and not otherwise", async () => {
   const { service, hello, job } = lonely();
   let finish = (): void => {};
   job.passives[0].role.answers.finishTree = () => new Promise((resolve) => (finish = resolve));

@@ -1,4 +1,4 @@
-/** What a call that failed is taken for. */
+/** How failures of calls are classified. */
 import { create, type MessageShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
 import { expect, test } from "vitest";
@@ -20,13 +20,13 @@ const peer = peerOver(
   }),
 );
 
-test("a message that cannot be read is refused: the party is not gone, and waiting would not help", async () => {
+test("a message that cannot be decoded is refused: the party is not lost, and waiting would not help", async () => {
   const request = { $typeName: "tandem.v1.ActiveTreeFinished", tree: 1, ...unreadable } as ActiveTreeFinished;
   await expectError(() => peer.finishTree(request, {}), "PROTOCOL_STATE", /shop.*refused/);
   await expectError(() => peer.setUp({}, {}), "PROTOCOL_STATE", /shop.*refused/);
 });
 
-test("a bug of the other party is told from whatever else is internal to the way", () => {
+test("a bug of the other party is distinguished from other internal errors of the connection", () => {
   const broken = new ConnectError("http/2 stream closed", Code.Internal);
   expect(fromWireError(broken, "shop").code).toBe("PARTY_LOST");
   expect(isPartyFault(fromWireError(broken, "shop"))).toBe(false);

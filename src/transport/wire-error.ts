@@ -1,6 +1,6 @@
 /**
- * TandemErrors across the wire: a peer receives code and message, never a stack or data. Whatever else goes wrong with
- * a call means that the other party, or the way to it, is gone.
+ * TandemErrors across the wire: a peer receives code and message, never a stack or data. Any other failure of a call
+ * means that the party, or the connection to it, is lost.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isErrorCode, TandemError } from "../base/error.ts";
@@ -8,7 +8,7 @@ import { peerText } from "../wire/peer-text.ts";
 
 export const codeHeader = "tandem-code";
 
-/** Whether an error in a handler is a bug here, not the peer's doing or the network's. */
+/** Whether an error in a handler is a bug here, not caused by the peer or the network. */
 export function isOwnFault(error: unknown): boolean {
   return error instanceof TandemError ? error.code === "INTERNAL" : !(error instanceof ConnectError);
 }
@@ -21,7 +21,7 @@ export function toWireError(error: unknown): ConnectError {
   return new ConnectError("an internal error; the party's own log has it", Code.Internal, { [codeHeader]: "INTERNAL" });
 }
 
-/** Whether a lost party was lost by a bug of its own, which will still be there when it is asked again. */
+/** Whether a party was lost because of its own bug: a retry would not help. */
 export function isPartyFault(error: TandemError): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if (at instanceof ConnectError && at.metadata.get(codeHeader) === "INTERNAL") return true;
@@ -48,14 +48,14 @@ export function fromWireError(error: unknown, partyName: string): TandemError {
   return new TandemError("PARTY_LOST", `party ${partyName} is gone: ${message}`, { cause: error });
 }
 
-/** Bytes that are no message of the call, at either end: whoever sent them is there, and will send them again. */
+/** Bytes that are not a message of the call, at either end: the sender is not lost, and would send them again. */
 function isUnreadable({ code, rawMessage }: ConnectError): boolean {
   return code === Code.Internal && rawMessage.startsWith("parse binary");
 }
 
 /**
- * Whether one side has refused the other's certificate, which happens while a connection is opened. Any other trouble
- * of TLS, as a record that was changed on its way, is a connection that is lost.
+ * Whether one side has refused the other's certificate, which happens while a connection is opened. Any other TLS
+ * error, such as a corrupted record, is a lost connection.
  */
 function isCertificateTrouble(error: ConnectError): boolean {
   const cause =

@@ -1,4 +1,4 @@
-/** Membership as one bit per position, lowest bit first: how a split's outcome travels. */
+/** Membership as one bit per position, lowest bit first: the encoding of a split's outcome. */
 import { TandemError } from "../base/error.ts";
 
 export function bitmapFrom(count: number, isSet: (position: number) => boolean): Uint8Array {
@@ -12,15 +12,15 @@ export function bitmapFrom(count: number, isSet: (position: number) => boolean):
   return bitmap;
 }
 
-/** Those of the rows that are named; empty for null, which stands for all. */
+/** Bitmap of the given rows; empty for null, which stands for all. */
 export function rowBitmap(rows: Uint32Array | null, rowCount: number): Uint8Array {
   if (rows === null) return new Uint8Array(0);
-  const isNamed = new Uint8Array(rowCount);
-  for (const row of rows) isNamed[row] = 1;
-  return bitmapFrom(rowCount, (row) => isNamed[row] === 1);
+  const isGiven = new Uint8Array(rowCount);
+  for (const row of rows) isGiven[row] = 1;
+  return bitmapFrom(rowCount, (row) => isGiven[row] === 1);
 }
 
-/** A bitmap over all as one over some of them. */
+/** The bits of some positions of a bitmap, as a bitmap over these. */
 export function pickedBits(ofAll: Uint8Array, positions: Uint32Array): Uint8Array {
   const bitmap = new Uint8Array(Math.ceil(positions.length / 8));
   for (let i = 0; i < positions.length; i++) {
@@ -30,7 +30,7 @@ export function pickedBits(ofAll: Uint8Array, positions: Uint32Array): Uint8Arra
   return bitmap;
 }
 
-/** Bit by bit, for each of some items, what stands in a table at its entry. @param table 0 or 1 per entry */
+/** Bitmap over `items` of `table[entries[item]]`. @param table 0 or 1 per entry */
 export function lookedUpBits(table: Uint8Array, entries: ArrayLike<number>, items: Uint32Array): Uint8Array {
   const bitmap = new Uint8Array(Math.ceil(items.length / 8));
   for (let i = 0; i < items.length; i++) bitmap[i >>> 3] |= table[entries[items[i]]] << (i & 7);
@@ -48,7 +48,7 @@ export function countSet(bitmap: Uint8Array, count: number): number {
 }
 
 /**
- * Splits `items` into those whose bit is set and the rest, both in their old order.
+ * Splits `items` into those whose bit is set and the others, both in their original order.
  * @throws TandemError PROTOCOL_STATE if the bitmap's length is not that of `items`
  */
 export function partition(items: Uint32Array, bitmap: Uint8Array): { inside: Uint32Array; outside: Uint32Array } {

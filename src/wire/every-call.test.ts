@@ -1,6 +1,6 @@
 /**
- * Every call of the descriptor, from a peer to a role and back, with its errors. No call is named here unless it has a
- * part of its own: a call that is added to proto/ is tested as well.
+ * Every call of the descriptor, from a peer to a role and back, with its errors. Calls are not named here unless they
+ * are special: a call that is added to proto/ is tested too.
  */
 import { clone, create, createFileRegistry, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import {
@@ -21,7 +21,7 @@ import { type JobAnswers, passiveService, type PassiveService } from "../transpo
 import { peerOver } from "../transport/peer-client.ts";
 import { clientOver } from "../transport/client.ts";
 
-type Heard = { readonly name: string; readonly requests: string[] };
+type Received = { readonly name: string; readonly requests: string[] };
 
 const takesMany = ({ methodKind }: DescMethod): boolean =>
   methodKind === "client_streaming" || methodKind === "bidi_streaming";
@@ -29,23 +29,23 @@ const givesMany = ({ methodKind }: DescMethod): boolean =>
   methodKind === "server_streaming" || methodKind === "bidi_streaming";
 
 /** Answers every call of a service with two empty messages, or with one, or throws. */
-function fakeAnswers(service: DescService, heard: Heard[], thrown: () => unknown): object {
+function fakeAnswers(service: DescService, received: Received[], thrown: () => unknown): object {
   const answers = service.methods.map((method) => {
-    const hear = async (request: unknown): Promise<void> => {
+    const receive = async (request: unknown): Promise<void> => {
       const requests: string[] = [];
       if (!takesMany(method)) requests.push((request as { $typeName: string }).$typeName);
       else for await (const item of request as AsyncIterable<{ $typeName: string }>) requests.push(item.$typeName);
-      heard.push({ name: method.localName, requests });
+      received.push({ name: method.localName, requests });
       const error = thrown();
       if (error !== null) throw error;
     };
     async function* many(request: unknown): AsyncGenerator<unknown> {
-      await hear(request);
+      await receive(request);
       yield create(method.output);
       yield create(method.output);
     }
     const one = async (request: unknown): Promise<unknown> => {
-      await hear(request);
+      await receive(request);
       return create(method.output);
     };
     return [method.localName, givesMany(method) ? many : one];
@@ -54,17 +54,17 @@ function fakeAnswers(service: DescService, heard: Heard[], thrown: () => unknown
 }
 
 /** The same as a role, which gives join and finishJob their answers at once. */
-function fakeRole(heard: Heard[], thrown: () => unknown = () => null): JobAnswers {
+function fakeRole(received: Received[], thrown: () => unknown = () => null): JobAnswers {
   const atOnce =
     ({ localName, output }: DescMethod) =>
     (request: { $typeName: string }): unknown => {
-      heard.push({ name: localName, requests: [request.$typeName] });
+      received.push({ name: localName, requests: [request.$typeName] });
       const error = thrown();
       if (error !== null) throw error;
       return create(output);
     };
   const { join, finishJob } = PassiveParty.method;
-  const role = { ...fakeAnswers(PassiveParty, heard, thrown), join: atOnce(join), finishJob: atOnce(finishJob) };
+  const role = { ...fakeAnswers(PassiveParty, received, thrown), join: atOnce(join), finishJob: atOnce(finishJob) };
   return role as unknown as JobAnswers; // made from the descriptor, like the type
 }
 
@@ -117,16 +117,16 @@ describe.each([
   test.each(PassiveParty.methods.map((method) => [method.localName, method] as const))(
     "%s: requests and answers come through",
     async (name, method) => {
-      const heard: Heard[] = [];
-      const answers = await call(connect(passiveService(fakeRole(heard))), method);
-      expect(heard).toEqual([{ name, requests: expectedRequests(method) }]);
+      const received: Received[] = [];
+      const answers = await call(connect(passiveService(fakeRole(received))), method);
+      expect(received).toEqual([{ name, requests: expectedRequests(method) }]);
       const count = givesMany(method) && method !== PassiveParty.method.join ? 2 : 1;
       expect(typeNames(answers)).toEqual(Array<string>(count).fill(method.output.typeName));
     },
   );
 
   test.each(PassiveParty.methods.map((method) => [method.localName, method] as const))(
-    "%s: a refusal arrives with code and message, a bug without what it was",
+    "%s: a refusal arrives with code and message, a bug without details",
     async (_call, method) => {
       const refusing = fakeRole([], () => new TandemError("FILE_UNWRITABLE", "the disk is full"));
       const refused = passiveService(refusing);
@@ -167,7 +167,7 @@ describe("a connection that breaks", () => {
     },
   );
 
-  test("a stream that ends without the one answer is no answer", async () => {
+  test("a stream that ends without its one answer is a failure", async () => {
     const empty: Transport["stream"] = async (method) => ({
       stream: true,
       service: method.parent,
@@ -180,7 +180,7 @@ describe("a connection that breaks", () => {
     await expectError(() => call(peer, PassiveParty.method.gradients), "PARTY_LOST", /^party telecom is gone: /);
   });
 
-  test("after the first answer of join it has been there", async () => {
+  test("after the first answer of join the party was reached", async () => {
     const answers = { ...fakeAnswers(PassiveParty, [], () => null), join: thenBroken };
     async function* thenBroken(): AsyncGenerator<object> {
       yield {};
@@ -214,22 +214,22 @@ function withNewCalls(): DescService {
   return registry.getService(PassiveParty.typeName) as DescService;
 }
 
-test("a call that is new in proto/ needs nothing here", async () => {
+test("a new call in proto/ needs no change", async () => {
   const service = withNewCalls();
   expect(service.methods.length).toBe(PassiveParty.methods.length + 4);
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   let thrown: unknown = null;
-  const answers = fakeAnswers(service, heard, () => thrown);
+  const answers = fakeAnswers(service, received, () => thrown);
   const handlers = handlersOf(service, answers as never);
   const transport = createRouterTransport((router) => void router.service(service, handlers));
   const client = clientOver(service, "telecom", transport, { opening: "join" });
   for (const method of service.methods.slice(PassiveParty.methods.length)) {
     thrown = null;
     expect((await call(client, method)).length).toBe(givesMany(method) ? 2 : 1);
-    expect(heard.splice(0)).toEqual([{ name: method.localName, requests: expectedRequests(method) }]);
+    expect(received.splice(0)).toEqual([{ name: method.localName, requests: expectedRequests(method) }]);
     thrown = new TandemError("PROTOCOL_STATE", "not now");
     await expectError(() => call(client, method), "PROTOCOL_STATE", /^not now$/);
-    heard.splice(0);
+    received.splice(0);
   }
 });
 

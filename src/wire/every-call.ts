@@ -1,7 +1,7 @@
 /**
- * One function for all calls of a service, and the way back: an object with a method per call. What is done around
- * calls (errors are translated, answers are waited for, messages are recorded) is a function of such a function. The
- * calls come from the service's descriptor, so that a call that is added to proto/ is forwarded without a line here.
+ * Converts between one function for all calls of a service and an object with a method per call. Wrappers of calls
+ * (translating errors, waiting for answers, recording messages) are functions of such a function. The calls come from
+ * the service's descriptor, so that a call added to proto/ needs no change here.
  */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { assert } from "../base/assert.ts";
@@ -9,14 +9,14 @@ import { assert } from "../base/assert.ts";
 export type Messages<T = unknown> = AsyncIterable<T>;
 
 /**
- * Any call of a service. One message is a stream of one, so that all kinds of calls look alike. `more` is what a call
- * gets besides its requests: options where it is made, a context where it is answered.
+ * Any call of a service. A single message is a stream of one, so that all kinds of calls have the same type. `more` is
+ * the second argument of a call: options at the client, a context at the server.
  */
 export type AnyCall<More> = (method: DescMethod, requests: Messages, more: More) => Messages;
 
 type Method<More> = (request: unknown, more: More) => unknown;
 
-/** An object with all calls of a service, each of which is made by `call`. */
+/** An object with all calls of a service, each implemented by `call`. */
 export function everyCall<Calls extends object, More>(service: DescService, call: AnyCall<More>): Calls {
   const calls: Record<string, Method<More>> = {};
   for (const method of service.methods) {
@@ -24,14 +24,14 @@ export function everyCall<Calls extends object, More>(service: DescService, call
       call(method, takesMany(method) ? (request as Messages) : streamOf(request), more);
     calls[method.localName] = givesMany(method) ? begin : (request, more) => onlyOf(begin(request, more));
   }
-  // TypeScript cannot follow names and kinds that are read from a descriptor. The caller states the type of the result,
-  // which is mapped from the same descriptor.
+  // TypeScript cannot infer types from a descriptor. The caller states the type of the result, which is mapped from the
+  // same descriptor.
   return calls as Calls;
 }
 
 /**
- * The calls of an object with a method per call: a client, or what answers. A method may return a stream, a message or
- * a promise of one; no message at all stands for an empty one.
+ * The calls of an object with a method per call: a client or a handler. A method may return a stream, a message or a
+ * promise of one; no value stands for the empty message.
  */
 export function callsTo<More>(target: object): AnyCall<More> {
   return async function* (method, requests, more) {
@@ -43,8 +43,8 @@ export function callsTo<More>(target: object): AnyCall<More> {
 }
 
 /**
- * An object with all calls of a service, each of which is a method of the first of these objects that has it.
- * @param missing called instead where none has it
+ * An object with all calls of a service, each bound to the first of these objects that has it.
+ * @param missing called for a call that none has
  */
 export function callsAmong<Calls extends object>(
   service: DescService,
@@ -70,7 +70,7 @@ export async function* streamOf<T>(item: T): AsyncGenerator<T> {
   yield item;
 }
 
-/** Of a stream of one, which is read to its end: what is done around a call is over by then. */
+/** The message of a stream of one, which is read to its end so that wrappers of the call finish. */
 export async function onlyOf<T>(items: Messages<T>): Promise<T> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -15,7 +15,7 @@ test("a large field is not copied, and the message is the same", () => {
   expect(message.scheme).toBe(bytes);
 });
 
-test("small fields stay where they are", () => {
+test("small fields are encoded as usual", () => {
   const message = create(PassiveHistogramsSchema, { tree: 3, counts: [1, 2], scheme: bytes.subarray(0, 100) });
   expect(encodedPieces(PassiveHistogramsSchema, message)).toEqual([toBinary(PassiveHistogramsSchema, message)]);
 });

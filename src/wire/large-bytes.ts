@@ -1,19 +1,19 @@
 /**
- * Messages of which nearly all is one field of bytes, encoded without copying that field. A reader takes the fields of
- * a message in any order.
+ * Encodes messages that consist mostly of one bytes field, without copying that field. Protobuf allows fields in any
+ * order.
  */
 import { type DescMessage, type Message, type MessageShape, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** Below this a copy is cheaper than a piece of its own. */
+/** Below this a copy is cheaper than a separate piece. */
 const largeBytes = 1 << 14;
 
-/** What stands before a field of bytes: its number and its length. */
+/** The tag and length that precede a bytes field. */
 export function bytesFieldHeader(field: number, length: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(length).finish();
 }
 
-/** The encoding of a message, in one piece or more; the last of several is a field of it as it is. */
+/** The encoding of a message, in one or two pieces; the second one is the large field itself. */
 export function encodedPieces<D extends DescMessage>(schema: D, message: MessageShape<D>): readonly Uint8Array[] {
   const values = message as Message & Readonly<Record<string, unknown>>;
   for (const field of schema.fields) {

@@ -1,4 +1,4 @@
-/** Text that a peer wrote and that will stand in our messages: bounded, and nothing that a terminal would obey. */
+/** Sanitises text of a peer for our messages: bounded, and without control characters. */
 const charactersMax = 500;
 
 export function peerText(text: string): string {

@@ -1,7 +1,7 @@
 /**
- * A passive party as the active party sees it: the service of proto/, as plain methods. The service's descriptor is the
- * one table of these calls; nothing here names one. The in-memory and the TLS transport both offer a PassivePeer, and
- * the protocol does not know which.
+ * A passive party as the active party sees it: the service of proto/, as plain methods. The types are derived from the
+ * service's descriptor. The in-memory and the TLS transport both provide a PassivePeer, and the protocol does not
+ * depend on which.
  */
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { PassiveParty } from "./generated/tandem/v1/tandem_pb.ts";

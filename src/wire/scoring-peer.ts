@@ -25,12 +25,12 @@ interface Patience {
 
 export interface ScoringPeer {
   readonly name: string;
-  /** @throws TandemError; PARTY_LOST means that asking again may help */
+  /** @throws TandemError; PARTY_LOST means that a retry may help */
   score(request: ScoringRequest, options: Patience): Promise<PassiveOutcomes>;
-  /** Masked scoring (masked.proto); the same holds. */
+  /** Masked scoring (masked.proto); throws the same. */
   maskOpen(request: MessageInitShape<typeof ActiveMaskOpenSchema>, options: Patience): Promise<PassiveMaskOpened>;
   maskStep(request: MessageInitShape<typeof ActiveMaskStepSchema>, options: Patience): Promise<PassiveMaskStep>;
-  /** Explanations; the same holds. */
+  /** Explanations; throws the same. */
   tags(model: string, options: Patience): Promise<PassiveTags>;
   contributions(
     request: MessageInitShape<typeof ActiveContributionsSchema>,

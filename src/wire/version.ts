@@ -8,7 +8,7 @@ export const protocolVersion = 12;
 const advice = "Run the same version of Tandem at all parties";
 
 /**
- * Refuses an active party of another version. Nothing else of its message is looked at before: fields may have changed.
+ * Refuses an active party of another version. Must be called before other fields are read, since they may have changed.
  * @param name of the passive party
  * @throws TandemError HANDSHAKE_MISMATCH
  */
@@ -32,7 +32,7 @@ export function requirePassiveVersion(theirs: number, party: string): void {
   );
 }
 
-/** No message is larger; what is larger travels as a stream of chunks. */
+/** Limit of a message; larger data is sent as a stream of chunks. */
 export const messageBytesMax = 4 << 20;
 
 /** Split candidates of one party: about 2,000 features with 1,024 bins and missing values, or 65,000 with 32 bins. */

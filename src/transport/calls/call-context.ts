@@ -1,4 +1,4 @@
-/** What a handler knows of a call that came in a stream of many: no headers, no deadline. Most ask for nothing. */
+/** The handler context of a call in a shared stream: it has no headers and no deadline. */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext } from "@connectrpc/connect";
 
@@ -8,7 +8,7 @@ export class CallContext implements HandlerContext {
   readonly values: ContextValues;
   readonly requestMethod = "POST";
   readonly protocolName = "calls";
-  /** Made when somebody asks. */
+  /** Created when first used. */
   #ending: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
 

@@ -1,7 +1,7 @@
 /**
- * Calls that all go over one stream of a connection, which is opened with the first and lasts as long as that does.
- * A stream per call costs ten times as much as a short call itself: headers, trailers and the life of a stream, at both
- * ends.
+ * A transport that sends all calls over one stream of a connection. It is opened with the first call and lasts as long
+ * as the connection. A stream per call costs ten times as much as a short call itself: headers, trailers and stream
+ * management at both ends.
  */
 import {
   create,
@@ -23,13 +23,13 @@ interface MadeCall {
   readonly id: number;
   readonly output: DescMessage;
   readonly answers: Incoming<MessageShape<DescMessage>>;
-  /** Nobody waits for an abort signal any more. */
+  /** Removes the listener of the abort signal. */
   readonly settled: () => void;
 }
 
 /**
- * @param open a stream to the other side's ServedCalls; asked for once
- * @param apart a call that has a stream of its own
+ * @param open opens a stream to the other side's ServedCalls; called once
+ * @param apart a method that uses a separate stream
  */
 export function callsTransport(
   open: () => Promise<ClientHttp2Stream>,
@@ -80,23 +80,23 @@ class MadeCalls {
 
   begin(method: DescMethod, signal: AbortSignal | undefined): MadeCall {
     if (this.#lost !== null) throw this.#lost;
-    if (signal?.aborted === true) throw givenUp();
+    if (signal?.aborted === true) throw cancelled();
     const id = ++this.#lastCall;
     const answers = new Incoming<MessageShape<DescMessage>>((bytes) => this.#frames.free(bytes));
-    const giveUp = (): void => {
+    const cancel = (): void => {
       answers.drop();
-      this.#settle(call, givenUp());
+      this.#settle(call, cancelled());
       void this.#frames.write(id, "cancel");
     };
-    const settled = (): void => signal?.removeEventListener("abort", giveUp);
+    const settled = (): void => signal?.removeEventListener("abort", cancel);
     const call: MadeCall = { id, output: method.output, answers, settled };
-    signal?.addEventListener("abort", giveUp, { once: true });
+    signal?.addEventListener("abort", cancel, { once: true });
     this.#open.set(id, call);
     void this.#frames.write(id, "open", [Buffer.from(`/${method.parent.typeName}/${method.name}`, "latin1")]);
     return call;
   }
 
-  /** Until all are sent, or the call is over: whoever answers before has heard enough. Never throws. */
+  /** Sends until all messages are sent, or the call is over: the other side may answer early. Never throws. */
   async send<I extends DescMessage>(
     call: MadeCall,
     input: I,
@@ -116,9 +116,9 @@ class MadeCalls {
   }
 
   #take({ call: id, kind, payload }: Frame): void {
-    if (id > this.#lastCall) throw new ConnectError("an answer to a call that was not made", Code.InvalidArgument);
+    if (id > this.#lastCall) throw new ConnectError("an answer to an unknown call", Code.InvalidArgument);
     const call = this.#open.get(id);
-    if (call === undefined) return; // it was given up
+    if (call === undefined) return; // cancelled
     switch (kind) {
       case "message":
         return this.#answer(call, payload);
@@ -127,7 +127,7 @@ class MadeCalls {
       case "failure":
         return this.#settle(call, failureFrom(payload));
       default:
-        throw new ConnectError("a frame that is not an answerer's to send", Code.InvalidArgument);
+        throw new ConnectError("a kind of frame that only callers send", Code.InvalidArgument);
     }
   }
 
@@ -147,6 +147,6 @@ class MadeCalls {
   }
 }
 
-function givenUp(): ConnectError {
-  return new ConnectError("the call was given up", Code.Canceled);
+function cancelled(): ConnectError {
+  return new ConnectError("the call was cancelled", Code.Canceled);
 }

@@ -1,4 +1,4 @@
-/** Many calls in one stream: whatever comes in whatever pieces, calls that are given up, and callers that cheat. */
+/** Many calls in one stream: frames in pieces of any size, cancelled calls, and malicious callers. */
 import { once } from "node:events";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type ConnectRouter, createClient, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
@@ -31,7 +31,7 @@ describe("frames", () => {
     bytesOf(2, "cancel"),
   ]);
 
-  test.each([1, 2, 8, 9, 10, 4999, 6000])("come whole from pieces of %i bytes", (size) => {
+  test.each([1, 2, 8, 9, 10, 4999, 6000])("are assembled from pieces of %i bytes", (size) => {
     const reader = new FrameReader();
     const read: [number, FrameKind, number][] = [];
     for (let at = 0; at < sent.length; at += size)
@@ -58,18 +58,18 @@ describe("frames", () => {
     expect(() => [...new FrameReader().frames(header)]).toThrow(/a frame of/);
   });
 
-  test("a message that is too large is not even sent", () => {
+  test("a message that is too large is not sent", () => {
     expect(() => frameBytes(1, "message", [new Uint8Array(1), new Uint8Array(4 << 20)])).toThrow(/larger than agreed/);
   });
 
-  test("a failure that cannot be read is one all the same, and its words cannot leave their header", () => {
-    expect(failureFrom(Buffer.from([255])).message).toMatch(/cannot be read/);
+  test("a failure that cannot be decoded is still a failure, and its code is a valid header", () => {
+    expect(failureFrom(Buffer.from([255])).message).toMatch(/cannot be decoded/);
     expect(failureFrom(failureBytes(new RangeError("row 42"))).message).not.toContain("42");
   });
 });
 
 describe("a caller", () => {
-  test("hears each answer of calls that are under way together", async () => {
+  test("receives each answer of concurrent calls", async () => {
     const waiting: (() => void)[] = [];
     const client = createClient(
       PassiveParty,
@@ -93,8 +93,8 @@ describe("a caller", () => {
     expect((await Promise.all(calls)).map(({ digest }) => digest[0])).toEqual([3, 4, 5]);
   });
 
-  test("that gives a call up ends it, and no other", async () => {
-    let heard: HandlerContext | null = null;
+  test("that cancels a call ends it, and no other", async () => {
+    let seenContext: HandlerContext | null = null;
     let begun = (): void => {};
     const underWay = new Promise<void>((resolve) => (begun = resolve));
     const client = createClient(
@@ -103,7 +103,7 @@ describe("a caller", () => {
         routes({
           finishTree: async ({ tree }, context) => {
             if (tree === 1) return {};
-            heard = context;
+            seenContext = context;
             void context.signal;
             begun();
             return new Promise((_resolve, reject) =>
@@ -117,12 +117,12 @@ describe("a caller", () => {
     const given = client.finishTree({ tree: 0 }, { signal: leave.signal });
     await underWay;
     leave.abort();
-    await expect(given).rejects.toThrow(/given up/);
+    await expect(given).rejects.toThrow(/cancelled/);
     await client.finishTree({ tree: 1 });
-    expect((heard as HandlerContext | null)?.signal.aborted).toBe(true);
+    expect((seenContext as HandlerContext | null)?.signal.aborted).toBe(true);
   });
 
-  test("whose own messages fail hears why, and the answerer does not go on", async () => {
+  test("whose own messages fail gets that error, and the server stops", async () => {
     let ended: unknown = null;
     const client = createClient(
       PassiveParty,
@@ -146,10 +146,10 @@ describe("a caller", () => {
     }
     await expect(client.gradients(failing())).rejects.toThrow(/no more/);
     await client.finishTree({});
-    expect(String(ended)).toMatch(/given up/);
+    expect(String(ended)).toMatch(/cancelled/);
   });
 
-  test("stops sending when it is answered before it has said all", async () => {
+  test("stops sending when it is answered early", async () => {
     const client = createClient(PassiveParty, transportTo(routes({ gradients: () => Promise.resolve({}) })));
     let sent = 0;
     async function* endless(): AsyncGenerator<{ sequence: number }> {
@@ -174,7 +174,7 @@ describe("a caller", () => {
     await expect(createClient(PassiveParty, transport).finishTree({})).rejects.toThrow(/call|answer|frame/);
   });
 
-  test("cannot read what is no answer, and goes on", async () => {
+  test("fails a call whose answer is invalid, and continues", async () => {
     const answer = Buffer.concat([bytesOf(1, "message", Buffer.from([255])), bytesOf(2, "message"), bytesOf(2, "end")]);
     const transport = callsTransport(() => streamPair((stream) => stream.once("data", () => stream.write(answer))));
     const client = createClient(PassiveParty, transport);
@@ -184,7 +184,7 @@ describe("a caller", () => {
   });
 });
 
-describe("an answerer", () => {
+describe("a server", () => {
   const message = toBinary(ActiveTreeFinishedSchema, create(ActiveTreeFinishedSchema, { tree: 7 }));
 
   async function answered(...frames: Buffer[]): Promise<[number, FrameKind][]> {
@@ -202,7 +202,7 @@ describe("an answerer", () => {
   const before = (frames: (call: number) => Buffer[]): Buffer[] =>
     Array.from({ length: 89 }, (_, i) => frames(i + 1)).flat();
 
-  test("says what is not there, what is not readable and what is too much, call by call", async () => {
+  test("reports unknown calls, invalid messages and extra messages, call by call", async () => {
     const read = await answered(
       ...before((call) => {
         if (call === 1) return [opened(1, "/tandem.v1.PassiveParty/Nothing"), bytesOf(1, "end")];
@@ -229,7 +229,7 @@ describe("an answerer", () => {
     expect(await answered(frames)).toEqual([]);
   });
 
-  test("is not filled by messages that nobody reads, empty ones neither", async () => {
+  test("does not buffer unread messages without limit, empty ones included", async () => {
     const stream = await streamTo(routes({ gradients: () => new Promise(() => {}) }));
     stream.write(opened(1, "/tandem.v1.PassiveParty/Gradients"));
     const some = Buffer.concat(Array.from({ length: 10_000 }, () => bytesOf(1, "message")));
@@ -240,7 +240,7 @@ describe("an answerer", () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
       same = sent === before && sent > 0 ? same + 1 : 0;
     }
-    // 64 bytes are counted for each: some 65,000 wait, and as many as the window holds.
+    // 64 bytes are counted for each: some 65,000 are buffered, and as many as the window holds.
     expect(sent).toBeGreaterThan(5);
     expect(sent).toBeLessThan(30);
   });

@@ -1,16 +1,16 @@
 /**
- * One end of a stream that carries many calls: frames that come, frames that go, and how many may wait. A side that
- * does not read its messages stops the other: no more than a few megabytes wait here, and HTTP/2's window is the rest.
+ * One end of a stream that carries many calls: incoming and outgoing frames, and the limit of unread ones. A side that
+ * does not read its messages stops the other: a few megabytes are buffered here, and HTTP/2's window holds the rest.
  */
 import type { Http2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Frame, frameBytes, type FrameKind, FrameReader } from "./frames.ts";
 
-/** Unread messages of all calls together: beyond this nothing is taken from the connection. */
+/** Unread messages of all calls together: beyond this the connection is not read. */
 const waitingBytesMax = 4 << 20;
-/** Besides its bytes, for each of them: a flood of empty messages must not count as nothing. */
+/** Counted for each message besides its bytes, so that many empty messages are limited too. */
 const messageOverheadBytes = 64;
-/** Bytes that a writer may be ahead of the connection. */
+/** Bytes that may be buffered for sending. */
 const aheadBytesMax = 1 << 20;
 
 export class FrameStream {
@@ -56,9 +56,9 @@ export class FrameStream {
   }
 
   /**
-   * Frames that are written in one go travel together.
-   * @returns what to wait for before more is written; null: nothing
-   * @throws ConnectError if a payload is larger than the other side takes
+   * Frames that are written in the same turn of the event loop are sent together.
+   * @returns a promise to await before writing more; null: write on
+   * @throws ConnectError if a payload is larger than the other side accepts
    */
   write(call: number, kind: FrameKind, payload?: readonly Uint8Array[]): Promise<void> | null {
     const pieces = frameBytes(call, kind, payload);
@@ -68,12 +68,12 @@ export class FrameStream {
     return this.#stream.writableLength > aheadBytesMax ? (this.#drained ??= this.#draining()) : null;
   }
 
-  /** Nothing more is sent. */
+  /** Ends sending. */
   end(): void {
     if (this.#stream.writable) this.#stream.end();
   }
 
-  /** A message has come and waits. @returns what it counts */
+  /** A message was received and is unread. @returns the bytes that it counts */
   hold(payload: Uint8Array): number {
     const bytes = payload.length + messageOverheadBytes;
     this.#waitingBytes += bytes;
@@ -81,13 +81,13 @@ export class FrameStream {
     return bytes;
   }
 
-  /** Messages have been read. */
+  /** A message was read. */
   free(bytes: number): void {
     this.#waitingBytes -= bytes;
     if (this.#waitingBytes <= waitingBytesMax && this.#stream.isPaused() && !this.#isLost) this.#stream.resume();
   }
 
-  /** Until nobody has anything to say for now: after the microtasks of this turn. */
+  /** Buffers writes until the microtasks of this turn are done. */
   #cork(): void {
     this.#isCorked = true;
     this.#stream.cork();

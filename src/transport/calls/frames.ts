@@ -3,8 +3,8 @@
  *
  *     call: 4 bytes | kind: 1 byte | length: 4 bytes | payload        (little-endian)
  *
- * A call is opened with its path, has messages either way, and is ended by each side. The side that answers may fail it
- * instead, and the side that asks may cancel it.
+ * A call is opened with its path, has messages in both directions, and is ended by each side. The server may fail it
+ * instead, and the caller may cancel it.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { messageBytesMax } from "../../wire/version.ts";
@@ -28,13 +28,13 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-/** Pieces up to here are copied behind the header: one short write is cheaper than two. */
+/** Pieces up to this size are copied behind the header: one short write is cheaper than two. */
 const copiedBytesMax = 1 << 12;
 
 /**
  * The bytes of a frame, in one piece or more.
  * @param payload in pieces, one after the other
- * @throws ConnectError if it is larger than the other side takes
+ * @throws ConnectError if it is larger than the other side accepts
  */
 export function frameBytes(call: number, kind: FrameKind, payload: readonly Uint8Array[] = []): Uint8Array[] {
   const length = payload.reduce((sum, piece) => sum + piece.length, 0);
@@ -50,14 +50,14 @@ export function frameBytes(call: number, kind: FrameKind, payload: readonly Uint
   return [bytes, ...payload.slice(1)];
 }
 
-/** Puts frames together from the pieces in which they come. What is announced is bounded before room is made for it. */
+/** Assembles frames from received pieces. Lengths are checked before memory is allocated. */
 export class FrameReader {
   readonly #header = Buffer.alloc(headerBytes);
   #headerFilled = 0;
   #payload: Buffer | null = null;
   #filled = 0;
 
-  /** @throws ConnectError if the bytes are no frames */
+  /** @throws ConnectError if the bytes are not valid frames */
   *frames(piece: Buffer): Generator<Frame> {
     for (let at = 0; ;) {
       if (this.#payload === null) {
@@ -75,7 +75,7 @@ export class FrameReader {
       if (this.#filled < payload.length) return;
       this.#payload = null;
       this.#headerFilled = 0;
-      // As plain bytes, of which slice makes a copy.
+      // A plain Uint8Array, whose slice() copies.
       const { buffer, byteOffset, length } = payload;
       yield {
         call: this.#header.readUInt32LE(0),
@@ -87,7 +87,7 @@ export class FrameReader {
 
   #kind(): FrameKind {
     const kind = kinds[this.#header[4]] as FrameKind | undefined;
-    if (kind === undefined) throw new ConnectError("a frame of no kind that there is", Code.InvalidArgument);
+    if (kind === undefined) throw new ConnectError("a frame of unknown kind", Code.InvalidArgument);
     return kind;
   }
 

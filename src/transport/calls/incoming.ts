@@ -1,4 +1,4 @@
-/** The messages of one call that have come and are not read yet, in the order in which they came. */
+/** The received, unread messages of one call, in order. */
 type Reader<T> = {
   readonly resolve: (result: IteratorResult<T, undefined>) => void;
   readonly reject: (error: unknown) => void;
@@ -10,7 +10,7 @@ export class Incoming<T> implements AsyncIterableIterator<T, undefined> {
   readonly #freed: (bytes: number) => void;
   #end: { readonly error: unknown } | null = null;
 
-  /** @param freed hears how many bytes no longer wait */
+  /** @param freed called with the bytes of each message that is read or dropped */
   constructor(freed: (bytes: number) => void) {
     this.#freed = freed;
   }
@@ -26,14 +26,14 @@ export class Incoming<T> implements AsyncIterableIterator<T, undefined> {
     reader?.resolve({ done: false, value });
   }
 
-  /** No more will come. @param error why; left out: all have come */
+  /** No more messages will come. @param error why; left out: the stream is complete */
   finish(error?: unknown): void {
     if (this.#end !== null) return;
     this.#end = { error };
     for (const reader of this.#readers.splice(0)) this.#last(reader);
   }
 
-  /** What has come is of no interest any more. */
+  /** Discards unread messages. */
   drop(): void {
     for (const { bytes } of this.#items.splice(0)) this.#freed(bytes);
   }

@@ -1,6 +1,6 @@
 /**
- * Answers the calls that come in one stream, with the handlers that answer calls by themselves. A caller that breaks
- * the rules of frames loses the stream, and with it all of its calls.
+ * Serves the calls of one shared stream, with the handlers of separate calls. If a caller violates the framing, the
+ * stream is closed with all of its calls.
  */
 import { create, type DescMessage, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ServerHttp2Stream } from "node:http2";
@@ -12,10 +12,10 @@ import { type Frame } from "./frames.ts";
 import { FrameStream } from "./frame-stream.ts";
 import { Incoming } from "./incoming.ts";
 
-/** What is registered at a router, by path. */
+/** The methods registered at a router, by path. */
 export type CallMethods = ReadonlyMap<string, MethodImplSpec>;
 
-/** Calls of one stream whose handlers have not ended, whatever the caller has done since. */
+/** Calls of one stream whose handlers have not ended, including cancelled ones. */
 const callsMax = 128;
 
 interface OpenCall {
@@ -44,7 +44,7 @@ export class ServedCalls {
     );
   }
 
-  /** Ends the stream, when the calls that are open have been answered. */
+  /** Ends the stream when all open calls have been answered. */
   close(): void {
     this.#isClosing = true;
     if (this.#open.size === 0) this.#frames.end();
@@ -52,18 +52,18 @@ export class ServedCalls {
 
   #take({ call, kind, payload }: Frame): void {
     if (kind === "open") return this.#begin(call, Buffer.from(payload).toString("latin1"));
-    if (call > this.#lastCall) throw new ConnectError("a frame of a call that was not opened", Code.InvalidArgument);
+    if (call > this.#lastCall) throw new ConnectError("a frame of an unknown call", Code.InvalidArgument);
     const open = this.#open.get(call);
-    if (open === undefined) return; // it was answered before all had come
+    if (open === undefined) return; // answered already
     switch (kind) {
       case "message":
         return this.#message(open, payload);
       case "end":
         return open.requests.finish();
       case "cancel":
-        return abandon(open, new ConnectError("the call was given up", Code.Canceled));
+        return abandon(open, new ConnectError("the call was cancelled", Code.Canceled));
       default:
-        throw new ConnectError("a failure, which is not the caller's to send", Code.InvalidArgument);
+        throw new ConnectError("a kind of frame that only servers send", Code.InvalidArgument);
     }
   }
 
@@ -83,7 +83,7 @@ export class ServedCalls {
   }
 
   #message({ method, requests }: OpenCall, payload: Uint8Array): void {
-    if (requests.isOver) return; // nobody reads it
+    if (requests.isOver) return; // the handler has stopped reading
     try {
       requests.add(fromBinary(method.method.input, payload), this.#frames.hold(payload));
     } catch (cause) {
@@ -93,7 +93,7 @@ export class ServedCalls {
     }
   }
 
-  /** Never throws: an error is the caller's to hear. */
+  /** Never throws: errors are sent to the caller. */
   async #answer(id: number, call: OpenCall): Promise<void> {
     try {
       for await (const answer of answers(call)) {
@@ -112,7 +112,7 @@ export class ServedCalls {
   }
 }
 
-/** What the handler of a call gives, one or many. */
+/** The answers of a call's handler, one or many. */
 async function* answers({ method, requests, context }: OpenCall): AsyncGenerator<MessageInitShape<DescMessage>> {
   switch (method.kind) {
     case "unary":
