@@ -117,7 +117,7 @@ describe("no overflow", () => {
   test("the largest and the smallest possible field are decoded", () => {
     const count = 7;
     const [ones, zeros] = [new Array<number>(count).fill(1), new Array<number>(count).fill(0)];
-    const everybody = ones.map((_, i) => i);
+    const allInstances = ones.map((_, i) => i);
     const layout = layoutOf(termsOf(), ones, zeros);
     const max = layout.noise?.max ?? 0;
     const unit = 2 ** 24;
@@ -125,7 +125,7 @@ describe("no overflow", () => {
       layout,
       ones,
       ones.map(() => 0.25),
-      everybody,
+      allInstances,
       [max, max],
     );
     expect([...most]).toEqual([count * unit + max, count * unit + max]);
@@ -133,7 +133,7 @@ describe("no overflow", () => {
       layout,
       ones.map(() => -1),
       zeros,
-      everybody,
+      allInstances,
       [-max, -max],
     );
     expect([...least]).toEqual([-count * unit - max, -max]);

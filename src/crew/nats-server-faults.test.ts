@@ -224,8 +224,8 @@ describe.skipIf(mortal === null)("a server that fails", () => {
     await mortal.stop();
     await expectError(() => epoch.append("log.0", bytes("a")), "ENGINE_LOST", /has not answered/);
     const waits: string[] = [];
-    const nobody = open(mortal, "shop-party", { patienceMs: 300, onWait: (why) => waits.push(why) });
-    await expectError(() => nobody, "ENGINE_LOST", /no server of tls:.* can be reached: .*Start nats-server/);
+    const unreachable = open(mortal, "shop-party", { patienceMs: 300, onWait: (why) => waits.push(why) });
+    await expectError(() => unreachable, "ENGINE_LOST", /no server of tls:.* can be reached: .*Start nats-server/);
     expect(waits).toEqual([expect.stringMatching(/refused/) as unknown]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Made-up credit data for the demo: a bank that knows who defaulted, a retailer and a telecom that know the same people
- * from other sides. Nothing here was learnt from real people.
+ * from other sides. Nothing here is derived from real data.
  *
  * Every person has four latent traits (affluence, discipline, steadiness, restlessness), which correlate the columns
  * within and between parties. Whether a person defaults is a coin with the logistic of non-linear terms and

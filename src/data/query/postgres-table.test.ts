@@ -77,7 +77,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     expect(await tableVersion(source("select 1 as id"))).toBeNull();
   });
 
-  test("more rows than a batch, and only those columns that somebody wants", async () => {
+  test("more rows than a batch, and only the needed columns", async () => {
     const table = await readTable(source("select * from many order by x"));
     expect(table.rowCount).toBe(30_000);
     expect(idColumn(table, "id").at(-1)).toBe("p30000");

@@ -37,35 +37,36 @@ export function sampleRows(
 ): SampledGradients {
   const { sampling_method: method, subsample, seed } = parameters;
   if (method === "uniform" && subsample === 1 && training === null) return { ...gradients, sample: null };
-  const everybody = training ?? Uint32Array.from({ length: gradients.values[0].length }, (_, i) => i);
+  const allInstances = training ?? Uint32Array.from({ length: gradients.values[0].length }, (_, i) => i);
   const random = new SeededRandom(`rows/${seed}/${round}`);
   return method === "goss"
-    ? goss(parameters, gradients, everybody, random)
-    : uniform(subsample, gradients, everybody, random);
+    ? goss(parameters, gradients, allInstances, random)
+    : uniform(subsample, gradients, allInstances, random);
 }
 
 function uniform(
   subsample: number,
   gradients: RealGradients,
-  everybody: Uint32Array,
+  allInstances: Uint32Array,
   random: SeededRandom,
 ): SampledGradients {
-  const count = everybody.length;
+  const count = allInstances.length;
   const sample =
-    subsample === 1 ? everybody : drawn(everybody, Math.max(1, Math.round(subsample * count)), random).sort();
+    subsample === 1 ? allInstances : drawn(allInstances, Math.max(1, Math.round(subsample * count)), random).sort();
   return { values: gradients.values.map((column) => kept(column, sample)), bounds: gradients.bounds, sample };
 }
 
 function goss(
   { top_rate: top, other_rate: other }: TrainingParameters,
   { values, bounds }: RealGradients,
-  everybody: Uint32Array,
+  allInstances: Uint32Array,
   random: SeededRandom,
 ): SampledGradients {
-  const count = everybody.length;
+  const count = allInstances.length;
   const size = new Float64Array(values[0].length);
-  for (let slot = 0; slot < values.length; slot += 2) for (const i of everybody) size[i] += Math.abs(values[slot][i]);
-  const order = everybody.slice().sort((i, j) => size[j] - size[i] || i - j);
+  for (let slot = 0; slot < values.length; slot += 2)
+    for (const i of allInstances) size[i] += Math.abs(values[slot][i]);
+  const order = allInstances.slice().sort((i, j) => size[j] - size[i] || i - j);
   const topCount = Math.max(1, Math.round(top * count));
   const rest = drawn(order.slice(topCount), Math.round(other * count), random);
   const sample = Uint32Array.from([...order.subarray(0, topCount), ...rest]).sort();

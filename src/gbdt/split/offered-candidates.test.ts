@@ -16,7 +16,7 @@ function someFeatures(random: SeededRandom): BinnedFeature[] {
   ];
 }
 
-const everybody = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
+const rootNode = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
 const binsOf = (features: readonly BinnedFeature[]): Uint16Array[] => features.map(({ bins }) => bins);
 
 test("a candidate's index is its index in candidatesOf", () => {
@@ -31,18 +31,18 @@ test("minimums of 1 are off, and withhold nothing, not even an empty side", () =
   expect(areOff(noMinimums)).toBe(true);
   expect(areOff({ perNode: 2, perCandidate: 1 })).toBe(false);
   const features = someFeatures(new SeededRandom("off"));
-  const offered = new OfferedCandidates({ perNode: 2, perCandidate: 1 }, features, binsOf(features), everybody);
+  const offered = new OfferedCandidates({ perNode: 2, perCandidate: 1 }, features, binsOf(features), rootNode);
   offered.split(
     0,
-    { id: 1, members: everybody.members.subarray(0, 2) },
-    { id: 2, members: everybody.members.subarray(2) },
+    { id: 1, members: rootNode.members.subarray(0, 2) },
+    { id: 2, members: rootNode.members.subarray(2) },
   );
   for (const node of [1, 2])
     expect(candidatesOf(features[0]).every((candidate) => offered.has(node, 0, candidate))).toBe(true);
   offered.split(
     1,
-    { id: 3, members: everybody.members.subarray(0, 1) },
-    { id: 4, members: everybody.members.subarray(1, 2) },
+    { id: 3, members: rootNode.members.subarray(0, 1) },
+    { id: 4, members: rootNode.members.subarray(1, 2) },
   );
   for (const node of [3, 4])
     expect(candidatesOf(features[0]).some((candidate) => offered.has(node, 0, candidate))).toBe(false);
@@ -56,11 +56,11 @@ test("what a small child withholds, its large sibling and all nodes below withho
     8,
   );
   const [candidate] = candidatesOf(feature);
-  const offered = new OfferedCandidates({ perNode: 1, perCandidate: 3 }, [feature], [feature.bins], everybody);
+  const offered = new OfferedCandidates({ perNode: 1, perCandidate: 3 }, [feature], [feature.bins], rootNode);
   const has = (node: number): boolean => offered.has(node, 0, candidate);
   const between = (id: number, from: number, to: number): CountedNode => ({
     id,
-    members: everybody.members.subarray(from, to),
+    members: rootNode.members.subarray(from, to),
   });
   expect(has(0)).toBe(true);
   offered.split(0, between(1, 0, 30), between(2, 30, 60));
@@ -86,8 +86,8 @@ describe("no sum or difference of offered sums is over fewer instances than the 
     for (let seed = 0; seed < 6; seed++) {
       const random = new SeededRandom(`combine ${seed}`);
       const features = someFeatures(random);
-      const offered = new OfferedCandidates(minimums, features, binsOf(features), everybody);
-      const nodes: CountedNode[] = [everybody];
+      const offered = new OfferedCandidates(minimums, features, binsOf(features), rootNode);
+      const nodes: CountedNode[] = [rootNode];
       const shown = new Map<string, CountedNode[]>();
       const look = (node: CountedNode): void =>
         features.forEach((feature, f) =>
@@ -95,7 +95,7 @@ describe("no sum or difference of offered sums is over fewer instances than the 
             if (offered.has(node.id, f, candidate)) shown.set(`${f}/${i}`, [...(shown.get(`${f}/${i}`) ?? []), node]);
           }),
         );
-      look(everybody);
+      look(rootNode);
       for (let parent = 0; parent < 3; parent++) {
         const fraction = random.uniform();
         const goesLeft = Array.from(nodes[parent].members, () => random.uniform() < fraction);

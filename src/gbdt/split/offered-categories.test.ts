@@ -65,9 +65,9 @@ test.each([
         random.uniform() < 0.1 ? NaN : Math.min(random.below(categoryCount), random.below(categoryCount)),
       );
       const feature = binCategories("kind", codes, ["a", "b", "c"], oneHot ? 9 : 1);
-      const everybody: CountedNode = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
-      const tree = new OfferedCandidates({ perNode: 1, perCandidate: minimum }, [feature], [feature.bins], everybody);
-      const nodes = [everybody];
+      const rootNode: CountedNode = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
+      const tree = new OfferedCandidates({ perNode: 1, perCandidate: minimum }, [feature], [feature.bins], rootNode);
+      const nodes = [rootNode];
       const places = Array.from({ length: totalBinCount(feature) }, (_, bin) => bin);
       const candidates = candidatesOf(feature);
       const shown: { readonly node: number; readonly bins: readonly number[] }[] = [];

@@ -66,12 +66,12 @@ describe("no difference of offered sums is over few instances", () => {
         binCategories("one-hot", column(random, 4, 0.1), names, 9),
         binCategories("sets", column(random, 4, 0.2), names, 1),
       ];
-      const everybody: CountedNode = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
+      const rootNode: CountedNode = { id: 0, members: Uint32Array.from({ length: rows }, (_, i) => i) };
       const offered = new OfferedCandidates(
         { perNode: 1, perCandidate: minimum, between: minimum },
         features,
         features.map(({ bins }) => bins),
-        everybody,
+        rootNode,
       );
       const parts = (parent: CountedNode, first: number, fraction: number): [CountedNode, CountedNode] => {
         const goesLeft = parent.members.map(() => (random.uniform() < fraction ? 1 : 0));
@@ -93,8 +93,8 @@ describe("no difference of offered sums is over few instances", () => {
               compared++;
             }
         });
-      look([everybody]);
-      const [left, right] = parts(everybody, 1, 0.3 + 0.4 * random.uniform());
+      look([rootNode]);
+      const [left, right] = parts(rootNode, 1, 0.3 + 0.4 * random.uniform());
       offered.split(0, left, right);
       look([left, right]);
       const below = parts(left, 3, 0.5);

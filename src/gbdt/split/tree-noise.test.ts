@@ -20,8 +20,8 @@ const features = [3, 7].map((step) =>
 const scale = toNoiseScale({ answerNoise: 5, resolutionBits: 10, maxDepth: 4, maxLeaves: 0 });
 if (scale === null) throw new Error("the job has no noise");
 const party = { secret: new Uint8Array(32).fill(3), scale, slotCount: 2 };
-const everybody = Uint32Array.from({ length: rows }, (_, i) => i);
-const node = (id: number, has: (i: number) => boolean) => ({ id, members: everybody.filter(has) });
+const allInstances = Uint32Array.from({ length: rows }, (_, i) => i);
+const node = (id: number, has: (i: number) => boolean) => ({ id, members: allInstances.filter(has) });
 const root = node(0, () => true);
 const rest = (a: Float64Array, b: Float64Array): number[] => Array.from(a, (value, i) => value - b[i]);
 const small = (i: number): boolean => i % 3 === 0;

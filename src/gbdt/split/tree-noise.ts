@@ -44,7 +44,7 @@ export interface SummedNode {
   readonly members: Uint32Array;
 }
 
-const nobody = new Uint32Array(0);
+const noMembers = new Uint32Array(0);
 
 type NodeNoise = (feature: number) => Float64Array;
 
@@ -97,7 +97,7 @@ export class TreeNoise {
   of(node: number, feature: number): Float64Array {
     let noise = this.#nodes.get(node);
     if (noise === undefined && this.#names.by === "number") {
-      noise = this.#drawn({ id: node, members: nobody }); // independent of its members
+      noise = this.#drawn({ id: node, members: noMembers }); // independent of its members
       this.#nodes.set(node, noise);
     }
     assert(noise !== undefined, "the node belongs to this tree");

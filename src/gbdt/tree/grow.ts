@@ -174,10 +174,10 @@ export async function growTree<R, F extends FoundSplit>(
   let nextId = rootId + 1;
   let leafCount = 1;
   const leavesLeft = (): number => (maxLeaves === 0 ? Infinity : maxLeaves - leafCount);
-  const everybody = new Uint32Array(leaves.length);
-  for (let i = 0; i < everybody.length; i++) everybody[i] = i;
+  const allInstances = new Uint32Array(leaves.length);
+  for (let i = 0; i < allInstances.length; i++) allInstances[i] = i;
   const sampledOf = samplePicker(sample, gradients.instanceCount);
-  const root = new GrowingNode(rootId, 0, everybody, sampledOf(everybody), gradients);
+  const root = new GrowingNode(rootId, 0, allInstances, sampledOf(allInstances), gradients);
   enqueue({ node: root, found: await search.root(root) });
   for (;;) {
     const chosen = takeNext(queue, parameters.growPolicy, leavesLeft());

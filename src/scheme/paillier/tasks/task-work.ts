@@ -60,8 +60,8 @@ class PaillierTaskWork implements TaskWork {
 
   /** Multiplied with an empty sum, to obtain ciphertexts. */
   async #obfuscators(count: number): Promise<Uint8Array> {
-    const nobody = new PlaintextVector(new Uint8Array(count), 1);
-    return (await this.#public.unload(await this.#public.encrypt(nobody))).bytes;
+    const zeros = new PlaintextVector(new Uint8Array(count), 1);
+    return (await this.#public.unload(await this.#public.encrypt(zeros))).bytes;
   }
 
   get #owner(): PrivateEvaluator {
