@@ -156,7 +156,7 @@ function comparisonsOf(blocks) {
   });
 }
 
-/** A page that is out of view until it is told to come. */
+/** A page that is hidden until it is shown. */
 async function open(url) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   await page.goto(url);
@@ -208,7 +208,7 @@ function reportOf(comparisons, delays, perTree) {
     // Time per CPU second of the parties: what the page takes from them, at whatever speed the processors run.
     waitingMore: medianOf(all("waitingMore")),
     partiesCpuMore: medianOf(all("partiesCpuMore")),
-    // Cores that the page keeps busy while training goes on.
+    // Cores that the page keeps busy while training runs.
     serverCores: medianOf(all("server")),
     browserCores: medianOf(all("browser")),
     pageShareOfMachine: quantile(pageCores, 0.5) / cpus().length,

@@ -114,7 +114,7 @@ async function captureSearch(port) {
   console.log(job);
 }
 
-/** Jobs that are killed after some trees, and what they come to when the same version goes on with them. */
+/** Jobs that are killed after some trees, and their results when the same version resumes them. */
 async function captureInterrupted() {
   const shopConfig = writeShopConfig(companies, "passive-interrupted", { directory: "interrupted" });
   for (const { job, changes } of interruptedJobs) {
@@ -143,7 +143,7 @@ async function captureInterrupted() {
   }
 }
 
-/** Kills the active party when its record has so many finished trees. */
+/** Kills the active party when its record has a number of finished trees. */
 function trainUntil(config, trees) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, "train", "-c", config, "--json"], {

@@ -20,7 +20,7 @@ const belowRoles = [...belowScheme, "scheme", "scheme/candidates"];
  */
 const below = {
   base: [],
-  // Its folders: whoever may import `base` may import them too, except each other.
+  // Its folders: a layer that may import `base` may import them too, except each other.
   "base/text": ["base"],
   "base/files": ["base"],
   "base/scheduling": ["base"],

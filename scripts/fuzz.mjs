@@ -18,7 +18,7 @@ import { preactJsx, rawStyles } from "./web-views.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const silenceMsMax = 5000;
 const peakBytesMax = 2 * 2 ** 30;
-/** A child that has found nothing wrong in so many mutants has lost nothing when it is replaced by a fresh one. */
+/** Mutants after which a child process is replaced by a fresh one. */
 const mutantsPerChild = 2000;
 
 /** @returns {Promise<string>} the program that reads mutants, bundled: Node 20 runs no TypeScript */

@@ -1,12 +1,12 @@
 /**
- * Real processes of a party with workers, killed, stopped and told to end in the middle of jobs, from a seed.
+ * Real processes of a party with workers, killed, stopped and terminated in the middle of jobs, from a seed.
  *
  *   npm run kills -- [--count 200] [--seed 1] [--only 17] [--json]
  *
- * At least so many kills and pauses, over jobs of both schemes and three kinds of engine (test/world/kills/). Every
- * job must end by itself with the model of an undisturbed one, and never stand still for more than its lease and 30 s.
- * It needs `npm run build` and nats-server. Prints what failed, with the command that does it again (what happens when
- * depends on the machine too), and where everybody's words are; exits with 1 if anything did.
+ * At least this number of kills and pauses, over jobs of both schemes and three kinds of engine (test/world/kills/).
+ * Every job must end by itself with the model of an undisturbed one, and never stand still for more than its lease and
+ * 30 s. It needs `npm run build` and nats-server. Prints what failed, with the command that does it again (what happens
+ * when depends on the machine too), and where the logs of all processes are; exits with 1 if anything did.
  */
 import { parseArgs } from "node:util";
 import { importSources } from "./import-sources.mjs";

@@ -1,6 +1,6 @@
 /**
- * Two companies' tables as folders of Parquet files, made up from a seed by DuckDB: ids of nine characters, numbers as
- * float32, some of them missing. Most people stand in both, in different orders; the label follows from both.
+ * Two companies' tables as folders of Parquet files, generated from a seed by DuckDB: ids of nine characters, numbers
+ * as float32, some of them missing. Most people stand in both, in different orders; the label follows from both.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";

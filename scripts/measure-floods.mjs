@@ -1,6 +1,6 @@
 /**
- * How long a pinned active party waits for its first answer while a stranger floods the passive party's port from the
- * same address: a connection, TLS, and the offer of an alignment, as `tandem align` begins.
+ * How long a pinned active party waits for its first answer while an unknown peer floods the passive party's port from
+ * the same address: a connection, TLS, and the offer of an alignment, as `tandem align` begins.
  *
  *   node scripts/measure-floods.mjs [--kinds silent,reconnect] [--connections 0,32,1000] [--calls 5]
  *
@@ -34,7 +34,7 @@ const folder = await mkdtemp(join(tmpdir(), "tandem-door-"));
 const place = { host: "127.0.0.1", port: 0 };
 const bank = await initParty({ role: "active", name: "bank", ...place, directory: join(folder, "bank") });
 const shop = await initParty({ role: "passive", name: "shop", ...place, directory: join(folder, "shop") });
-const stranger = await initParty({ role: "active", name: "stranger", ...place, directory: join(folder, "stranger") });
+const unknown = await initParty({ role: "active", name: "unknown", ...place, directory: join(folder, "unknown") });
 await writeFile(join(folder, "shop", "data.csv"), "id,a\n1,2\n2,3\n");
 await writeFile(
   join(folder, "shop", "passive.yaml"),
@@ -57,7 +57,7 @@ try {
   });
   for (const kind of values.kinds.split(","))
     for (const count of values.connections.split(",").map(Number)) {
-      const keys = ["certificate.pem", "key.pem"].map((name) => join(dirname(stranger.configPath), name));
+      const keys = ["certificate.pem", "key.pem"].map((name) => join(dirname(unknown.configPath), name));
       const flood =
         count === 0
           ? null

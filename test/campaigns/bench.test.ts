@@ -48,7 +48,7 @@ test("bench: the load test of serving, with real parties and clients", async () 
     expect(figures[`serving.${run}.p99Ms`].value, run).toBeGreaterThanOrEqual(figures[`serving.${run}.p50Ms`].value);
     expect(figures[`serving.${run}.requestsPerSecond`].value, run).toBeGreaterThan(0);
   }
-  // One client alone has nobody to share a batch with; sixteen have.
+  // A single client cannot share batches; sixteen can.
   expect(figures["serving.clients1.idsPerBatch"].value).toBe(1);
   expect(figures["serving.clients16.idsPerBatch"].value).toBeGreaterThan(1);
 });
@@ -72,7 +72,7 @@ test("bench: workers and their engine as processes, with the same sums as one pr
   expect(figures["workers.bytesPerRow"].met, "bytes are counted, whatever the machine").toBe(true);
 });
 
-test("bench: masked scoring by turns with plain, the same scores for more bytes", async () => {
+test("bench: masked scoring interleaved with plain: the same scores, more bytes", async () => {
   const { exitCode, stdout, stderr } = await tandem("bench", "--quick", "--only", "scoring-masked", "--json");
   expect([stderr, exitCode]).toEqual(["", 0]);
   const { figures } = JSON.parse(stdout) as { figures: Record<string, { value: number }> };

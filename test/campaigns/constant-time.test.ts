@@ -1,7 +1,7 @@
 /**
  * Timing of what native/ claims to be constant-time, after dudect (Reparaz, Balasch, Verbauwhede 2017): two classes of
- * inputs take turns in random order, and Welch's t-test compares their times. The test must first catch a planted leak;
- * where it cannot, the machine is too noisy to say anything, and it fails.
+ * inputs are interleaved in random order, and Welch's t-test compares their times. The test must first catch a planted
+ * leak; where it cannot, the machine is too noisy to say anything, and it fails.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { osRandom } from "../../src/base/random.ts";

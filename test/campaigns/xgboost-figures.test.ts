@@ -63,11 +63,11 @@ interface Case {
   readonly monotone?: Readonly<Record<string, -1 | 0 | 1>>;
   /** Groups of features that may split below each other. */
   readonly interactions?: readonly (readonly string[])[];
-  /** Rounds of an earlier model that training goes on from. */
+  /** Rounds of the start model. */
   readonly before?: number;
   /** Trained without the validation rows, which then give the leaves. */
   readonly refreshed?: true;
-  /** A trial of a search: the figure is the mean over so many folds of the training rows. */
+  /** A trial of a search: the figure is the mean over this number of folds of the training rows. */
   readonly folds?: number;
 }
 

@@ -32,7 +32,7 @@ export interface TestTable {
   /** Weights, and what else says how rows are trained on. */
   readonly columns?: RowColumns;
   readonly custom?: CustomObjective;
-  /** Rows that are evaluated, but not learnt from. */
+  /** Rows that are evaluated, but not trained on. */
   readonly validationRows?: Uint32Array;
   /** Monotone constraints per party and column. */
   readonly monotone?: readonly (readonly number[])[];

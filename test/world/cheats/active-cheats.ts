@@ -1,4 +1,4 @@
-/** What a hostile active party tries in a job with `tandem party`. */
+/** Deviations of a malicious active party in a job with `tandem party`. */
 import { checkPrimeSync } from "node:crypto";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { bigEndianBytes } from "../../../src/wire/big-endian.ts";
@@ -40,9 +40,9 @@ function badModulus(bits: number): bigint {
   return p * (2n * p + 1n);
 }
 
-const everybody = (isIn: (person: number) => boolean): Uint8Array => bitmapFrom(ids.length, isIn);
-const half = everybody((person) => person < ids.length / 2);
-const otherHalf = everybody((person) => person % 2 === 0);
+const membersWhere = (isIn: (person: number) => boolean): Uint8Array => bitmapFrom(ids.length, isIn);
+const half = membersWhere((person) => person < ids.length / 2);
+const otherHalf = membersWhere((person) => person % 2 === 0);
 
 function repeated(chunk: ActiveGradients): void {
   const message = fromBinary(PaillierGradientsSchema, chunk.scheme);
@@ -100,7 +100,11 @@ export const activeCheats: readonly Cheat[] = [
         await puppet.gradients(0);
         for (let tree = 0; tree < 3; tree++) {
           await puppet.root(tree);
-          await puppet.node(tree, 1, { parent: 0, sibling: 2, members: everybody((person) => person % 7 < tree + 2) });
+          await puppet.node(tree, 1, {
+            parent: 0,
+            sibling: 2,
+            members: membersWhere((person) => person % 7 < tree + 2),
+          });
           await puppet.peer.finishTree({ tree }, {});
         }
         return "sums of the same marks over as many groups as it likes";
@@ -135,7 +139,7 @@ export const activeCheats: readonly Cheat[] = [
     codes: ["POLICY"],
     run: (arena) =>
       played(arena, async (puppet) => {
-        await puppet.begin({ validationRows: everybody((person) => person > 0) });
+        await puppet.begin({ validationRows: membersWhere((person) => person > 0) });
         return "a person's values";
       }),
   },
@@ -154,8 +158,8 @@ export const activeCheats: readonly Cheat[] = [
     codes: ["PROTOCOL_STATE"],
     run: (arena) =>
       played(arena, async (puppet) => {
-        await puppet.begin({ validationRows: everybody((person) => person % 4 === 0) });
-        await puppet.gradients(0, (chunk) => (chunk.sampled = everybody(() => true)));
+        await puppet.begin({ validationRows: membersWhere((person) => person % 4 === 0) });
+        await puppet.gradients(0, (chunk) => (chunk.sampled = membersWhere(() => true)));
         return "sums over people who were to be held back";
       }),
   },

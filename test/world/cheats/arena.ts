@@ -1,4 +1,4 @@
-/** The parties that cheats are played against: `tandem party` as processes, in folders that go when all is over. */
+/** The parties that deviations run against: `tandem party` as processes, in folders that are removed at the end. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AttackedProcess } from "../hostile/attacked-process.ts";
@@ -27,17 +27,17 @@ export class Arena {
     this.#root = root;
   }
 
-  /** A folder that nobody else has. */
+  /** A new folder. */
   folder(): string {
     return join(this.#root, String(this.#folders++));
   }
 
-  /** A job's name that nobody else has. */
+  /** A new job name. */
   job(): string {
     return `cheat-${this.#jobs++}`;
   }
 
-  /** A party without anything special, which all cheats share. */
+  /** A party with default settings, shared by all deviations. */
   plain(): Promise<PlayedParty> {
     return (this.#plain ??= this.party());
   }

@@ -1,4 +1,6 @@
-/** What a hostile active party asks about people outside a job: who is held, who is held by two, who is like what. */
+/**
+ * Requests of a malicious active party outside a job: which ids a party holds, which two parties share, and outcomes.
+ */
 import { Scoring } from "../../../src/wire/generated/tandem/v1/scoring_pb.ts";
 import type { ActiveHello } from "../../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { createClient } from "@connectrpc/connect";
@@ -22,7 +24,7 @@ import type { PlayedParty } from "./arena.ts";
 import { type Cheat, caught } from "./cheat.ts";
 import { ids } from "./puppet.ts";
 
-/** What bounds how many people may be asked about by aligning again and again. */
+/** The limits on ids that can be guessed by repeated PSI. */
 const alignmentBudget: PassiveChanges = { policy: { budget: { daily: { ids: 100 } } } };
 const guessesPerAlignment = 20;
 const alignments = 12;
@@ -35,7 +37,7 @@ async function connected({ parties: { bank, shop }, port }: PlayedParty): Promis
   return connectHostile(identity, shop, port);
 }
 
-/** A job that an honest party has run with this one. */
+/** A finished job of an honest active party with this one. */
 async function afterJob(party: PlayedParty): Promise<{ readonly model: string; readonly said: readonly Said[] }> {
   const job = new HostileJob(0, 1);
   const said = await runHostileActive(party, { name: "before" }, job, { elsewhere: [], callsBefore: 0 });
@@ -54,7 +56,7 @@ async function* chunked(points: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
   yield Buffer.concat(points);
 }
 
-/** Sends the masked ids of each of two parties to the other: what is masked by both is equal for people of both. */
+/** Relays the masked ids of each of two parties to the other: points masked by both are equal for common ids. */
 async function relay(first: PsiPeer, second: PsiPeer): Promise<number> {
   const offer = { hashDomain, normalisations: [], activeIdCount: ids.length };
   await Promise.all([first.begin(offer, {}), second.begin(offer, {})]);

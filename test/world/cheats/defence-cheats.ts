@@ -1,4 +1,4 @@
-/** What a hostile active party tries with the defences that it proposes. */
+/** Deviations of a malicious active party in the defences that it proposes. */
 import type { SentDefence } from "../../../src/protocol/agreed-defences.ts";
 import type { Arena } from "./arena.ts";
 import { type Caught, type Cheat, caught } from "./cheat.ts";

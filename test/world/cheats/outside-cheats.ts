@@ -1,4 +1,4 @@
-/** What somebody on the way, or at the door, does to parties that follow the protocol. */
+/** Attacks on honest parties by a man in the middle, or by unknown peers that connect. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { runActive } from "../../../src/party/active/run.ts";
@@ -19,7 +19,7 @@ async function honestJob(arena: Arena, parties: HostileParties, port: number): P
   return isSameModel(stored, await centralisedModel(config, parties)) ? null : "another model than in one place";
 }
 
-/** A way on which the first connections have one byte changed. */
+/** A proxy that changes one byte of the first connections. */
 async function corruptingWay(to: number, places: readonly number[]): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
   let connections = 0;

@@ -1,4 +1,4 @@
-/** What a hostile passive party tries with an active one that trains with it. */
+/** Deviations of a malicious passive party in a job with an honest active one. */
 import type { ServiceImpl } from "@connectrpc/connect";
 import { fromBinary } from "@bufbuild/protobuf";
 import { join } from "node:path";
@@ -34,11 +34,11 @@ import { littleEndianBytes, littleEndianNumber, power } from "./plain-numbers.ts
 
 type Calls = ServiceImpl<typeof PassiveParty>;
 
-/** The people whom a decision names, where each is a candidate of their own. */
+/** The instances that a decision names, where each instance is a candidate. */
 const candidatesIn = ({ named }: ActiveSplitDecision): readonly number[] =>
   named.case === "candidate" ? [named.value] : [];
 
-/** A call that takes longer than this is not going to be answered. */
+/** A call that takes longer counts as unanswered. */
 const patienceMs = 6000;
 
 interface Play {
@@ -46,19 +46,19 @@ interface Play {
   readonly scenario?: Omit<Scenario, "name">;
   /** Of the passive party's table. */
   readonly shopRow?: (person: ReturnType<typeof makePeople>[number], index: number) => readonly string[];
-  readonly strangers?: number;
+  readonly guessedIds?: number;
   /** Of the active party's config; text, because it may be of a version that has more fields. */
   readonly bankChanges?: object;
-  readonly learnt: () => string | null;
+  readonly learned: () => string | null;
 }
 
 async function played(arena: Arena, play: Play): Promise<Caught> {
-  const { change, scenario = {}, shopRow = ({ shop }) => shop, strangers = 0, bankChanges = {}, learnt } = play;
+  const { change, scenario = {}, shopRow = ({ shop }) => shop, guessedIds = 0, bankChanges = {}, learned } = play;
   const hasCategories = scenario.training?.["enable_categorical"] === true;
   const parties = await foundParties(arena.folder(), { hasCategories });
   const people = [
     ...makePeople().map((person, i) => [person.id, ...shopRow(person, i)]),
-    ...Array.from({ length: strangers }, (_, i) => [`zq${5000 + i}x`, "1", "2", "3"]),
+    ...Array.from({ length: guessedIds }, (_, i) => [`zq${5000 + i}x`, "1", "2", "3"]),
   ];
   await writeTable(join(parties.shop.folder, "data.csv"), ["id", ...columnsOf.shop], people);
   const between: Between = (router) => {
@@ -82,11 +82,11 @@ async function played(arena: Arena, play: Play): Promise<Caught> {
       try {
         await Promise.race([runActive(config, () => {}, { ...realWorld, notes: () => noNotes }), late]);
       } catch (error) {
-        const what = learnt();
+        const what = learned();
         if (what !== null) return what;
         throw error;
       }
-      return learnt();
+      return learned();
     });
   } finally {
     await server.close();
@@ -94,8 +94,8 @@ async function played(arena: Arena, play: Play): Promise<Caught> {
 }
 
 /**
- * Answers with M times the gradient of one person for each candidate, as if M people like that one were on a side. The
- * people of one label then have the same gain; whoever is named has the label of the best.
+ * Answers with M times the gradient of one instance for each candidate, as if M such instances were on a side.
+ * Instances with the same label then have the same gain, and the winner has the label of the best.
  */
 function tieAttack(): Play {
   const named = new Set<number>();
@@ -149,10 +149,10 @@ function tieAttack(): Play {
       throw new TandemError("PARTY_LOST", "it has what it wanted");
     },
   });
-  return { change, learnt: () => (named.size > 1 ? `that ${named.size} people have the same label` : null) };
+  return { change, learned: () => (named.size > 1 ? `that ${named.size} people have the same label` : null) };
 }
 
-/** Each person is a category: the set that goes right has the people of one label. */
+/** Each instance is a category: the set that goes right has the instances of one label. */
 function categoryPerPerson(): Play {
   let largest = 0;
   const change = (calls: Calls): Calls => ({
@@ -167,26 +167,26 @@ function categoryPerPerson(): Play {
     change,
     scenario: { training: { enable_categorical: true } },
     shopRow: (_person, i) => ["1", "1", String(i)],
-    learnt: () => (largest > 1 ? `that ${largest} people have much the same label` : null),
+    learned: () => (largest > 1 ? `that ${largest} people have much the same label` : null),
   };
 }
 
-/** A table of guesses: when a job begins, its owner knows which of them are common. */
+/** A table of guessed ids: when a job begins, its owner knows which of them are common. */
 function guessedTable(): Play {
-  let isTold = false;
+  let isRevealed = false;
   const change = (calls: Calls): Calls => ({
     ...calls,
     join(hello, context) {
-      isTold = true;
+      isRevealed = true;
       return calls.join(hello, context);
     },
   });
   return {
     change,
     scenario: { align: true },
-    strangers: 300,
+    guessedIds: 300,
     bankChanges: { max_passive_ids: 100 },
-    learnt: () => (isTold ? "which of its guesses the active party holds" : null),
+    learned: () => (isRevealed ? "which of its guesses the active party holds" : null),
   };
 }
 
@@ -213,7 +213,7 @@ export const passiveCheats: readonly Cheat[] = [
       played(arena, {
         change: (calls) => ({ ...calls, setUp: () => new Promise(() => {}) }),
         bankChanges: { call_seconds: 2, patience_seconds: 0 },
-        learnt: () => null,
+        learned: () => null,
       }),
   },
 ];

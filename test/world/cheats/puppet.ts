@@ -1,4 +1,4 @@
-/** An active party whose calls a cheat makes one by one, over real TLS and with the real cipher. */
+/** An active party whose calls a test makes one by one, over real TLS and with the real cipher. */
 import { X509Certificate } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { quantise } from "../../../src/codec/batch-codec.ts";
@@ -48,7 +48,7 @@ export class Puppet {
   readonly scheme: SentActive;
   readonly layout: GradientLayout;
   readonly #connect: () => HostileConnection;
-  /** It commits to something, and knows what its certificate is. */
+  /** Any commitment, and its own certificate. */
   readonly #introduction: Pick<Hello, "commitment" | "certificate">;
   readonly #jobId = Uint8Array.from({ length: 16 }, (_, i) => i);
   #connection: HostileConnection;
@@ -90,7 +90,7 @@ export class Puppet {
     return new Puppet(agreed, half, layout, certificate, () => connectHostile(identity, parties.shop, port));
   }
 
-  /** Loses its connection, and makes another. */
+  /** Drops its connection, and opens another. */
   reconnect(): void {
     this.close();
     this.#connection = this.#connect();

@@ -146,7 +146,7 @@ interface Connz {
   readonly connections?: readonly { readonly name?: string; readonly in_bytes: number }[];
 }
 
-/** Null where nobody answers, or not well. */
+/** Null without an answer, or with an error status. */
 function answerOf(port: number, path: string): Promise<unknown> {
   return new Promise((resolve) => {
     const asked = get({ host: "127.0.0.1", port, path, timeout: 1000, agent: false }, (response) => {

@@ -1,7 +1,7 @@
 /**
- * An engine within one process: what crews are tested with. By a seed it doubles, delays and reorders what is
- * unconfirmed; it can be full, and forget everything. Whoever is at it has a connection of its own, which can be frozen
- * for a while, as a process that is stopped, or cut for good, as one that is killed.
+ * An in-process engine for tests of crews. From a seed it duplicates, delays and reorders unconfirmed messages; it can
+ * be full, and lose all state. Each client has a connection, which can be frozen like a stopped process, or cut like a
+ * killed one.
  */
 import type { Clock } from "../../../src/crew/clock.ts";
 import type { StatusTable, Engine, Epoch, HeardMessage, Lease, StoredMessage } from "../../../src/crew/engine.ts";
@@ -106,7 +106,7 @@ export class MemoryConnection implements Engine {
     return epoch?.name === name && !epoch.isOver ? this.#through(epoch) : null;
   }
 
-  /** @returns what lets it go on */
+  /** @returns a function that resumes it */
   freeze(): () => void {
     if (this.#freezes++ === 0) this.#open = new Promise((resolve) => (this.#thaw = resolve));
     return () => {
@@ -157,7 +157,7 @@ export class MemoryConnection implements Engine {
         checkLength(message);
         void this.#open.then(() => epoch.say({ subject, message }));
       },
-      hear: (filter, signal) => this.#heard(epoch, filter, signal),
+      hear: (filter, signal) => this.#receive(epoch, filter, signal),
       end: async () => {
         await this.#open;
         epoch.end();
@@ -212,19 +212,19 @@ export class MemoryConnection implements Engine {
       giveBack: () => void this.#open.then(() => epoch.giveBack(offered, deliveries)),
       done: async () => {
         await this.#open;
-        if (epoch.happens()) return; // nobody hears of it: it will be handed out once more
+        if (epoch.happens()) return; // the confirmation is lost: it will be delivered again
         if (offered.deliveries === deliveries) epoch.offered.delete(offered);
       },
     };
   }
 
-  /** From now on, whenever somebody begins to read. */
-  #heard(epoch: MemoryEpoch, filter: string, signal: AbortSignal): AsyncIterable<HeardMessage> {
+  /** Messages from now on; reading may begin later. */
+  #receive(epoch: MemoryEpoch, filter: string, signal: AbortSignal): AsyncIterable<HeardMessage> {
     const waiting: HeardMessage[] = [];
     let wake = (): void => {};
-    const ear = (heard: HeardMessage): void => {
-      if (!matches(filter, heard.subject)) return;
-      waiting.push(heard);
+    const ear = (message: HeardMessage): void => {
+      if (!matches(filter, message.subject)) return;
+      waiting.push(message);
       wake();
     };
     epoch.ears.add(ear);
@@ -242,7 +242,7 @@ export class MemoryConnection implements Engine {
   }
 }
 
-/** Signals that somebody waits for: one listener each, however often it is asked. */
+/** One listener per signal, however many calls wait for it. */
 const awaited = new WeakMap<AbortSignal, Promise<void>>();
 
 function until(signal: AbortSignal): Promise<void> {

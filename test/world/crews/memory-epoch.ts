@@ -26,7 +26,7 @@ export interface Offered {
   readonly queue: string;
   readonly message: Uint8Array;
   deliveries: number;
-  /** Whoever has it, has it until then; null: nobody. */
+  /** End of the lease of its holder; null: not leased. */
   untilMs: number | null;
 }
 
@@ -37,7 +37,7 @@ export class MemoryEpoch {
   /** In the order of positions. */
   messages: StoredMessage[] = [];
   readonly offered = new Set<Offered>();
-  readonly ears = new Set<(heard: HeardMessage) => void>();
+  readonly ears = new Set<(message: HeardMessage) => void>();
   isOver = false;
   readonly #clock: Clock;
   readonly #limits: MemoryLimits;
@@ -101,7 +101,7 @@ export class MemoryEpoch {
     if (!this.isOver) this.#keep(subject, message);
   }
 
-  /** Somebody who waits looks again. */
+  /** Wakes waiting readers. */
   note(): void {
     this.#change();
     this.#changed = new Promise((resolve) => (this.#change = resolve));
@@ -111,17 +111,17 @@ export class MemoryEpoch {
     return this.messages.filter(({ subject }) => matches(filter, subject));
   }
 
-  say(heard: HeardMessage): void {
+  say(message: HeardMessage): void {
     const times = this.happens() ? 2 : 1;
-    for (let i = 0; i < times; i++) void this.#saySoon(heard);
+    for (let i = 0; i < times; i++) void this.#saySoon(message);
   }
 
-  async #saySoon(heard: HeardMessage): Promise<void> {
+  async #saySoon(message: HeardMessage): Promise<void> {
     await this.wander();
-    for (const ear of this.ears) ear(heard);
+    for (const ear of this.ears) ear(message);
   }
 
-  /** The next that nobody has, or whose lease ran out. */
+  /** The next that is not leased, or whose lease has expired. */
   next(queue: string): Offered | null {
     for (const offered of this.offered) {
       const isFree = offered.untilMs === null || offered.untilMs <= this.#clock.now();
@@ -134,13 +134,13 @@ export class MemoryEpoch {
   }
 
   renew(offered: Offered, deliveries: number): void {
-    if (offered.deliveries !== deliveries) return; // somebody else has it
+    if (offered.deliveries !== deliveries) return; // leased to another worker
     const untilMs = this.#clock.now() + this.#limits.leaseMs;
     offered.untilMs = untilMs;
     this.#noteAt(untilMs);
   }
 
-  /** An alarm may ring a little early: who waits would look, find nothing, and wait for ever. */
+  /** A timer may fire slightly early: the reader would find nothing, and wait for ever. */
   #noteAt(ms: number): void {
     const leftMs = ms - this.#clock.now();
     if (leftMs <= 0) this.note();

@@ -25,7 +25,7 @@ export class TickingClock implements Clock {
     return () => this.#alarms.delete(alarm);
   }
 
-  /** As long as somebody waits for something. */
+  /** While a timer is pending. */
   async #tick(): Promise<void> {
     this.#isRunning = true;
     while (this.#alarms.size > 0) {

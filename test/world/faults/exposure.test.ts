@@ -13,7 +13,7 @@ test("shares are as they are where rounds have the usual length, and smaller whe
   expect([4, 16, 32, 160].map((calls) => shareScale(job(calls, 1)))).toEqual([1, 1, 0.5, 0.1]);
 });
 
-test("so many attempts fail one after the other once in a thousand million jobs", () => {
+test("attemptsMax consecutive attempts fail once in 10^9 jobs", () => {
   for (const [faults, share] of [
     [1, 0.3],
     [2, 1],

@@ -10,7 +10,7 @@
 import { createHash } from "node:crypto";
 import { shareMax, type Stretch } from "./exposure.ts";
 
-/** Kinds of trouble, as they are counted. */
+/** Kinds of faults, as they are counted. */
 export const faultKinds = [
   "request lost",
   "answer lost",

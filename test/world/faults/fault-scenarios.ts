@@ -1,6 +1,5 @@
 /**
- * The jobs that are broken on purpose: one for every way in which rounds, rows and shares differ, on small data of
- * their own.
+ * The jobs under fault injection: one for every kind of rounds, rows and shares, on small tables.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +32,7 @@ interface Terms extends TableTerms {
   readonly scheme?: string;
   readonly answerNoise?: number;
   readonly training: object;
-  /** Goes on from the model of an earlier job that was trained like this. */
+  /** Warm start from the model of an earlier job that was trained like this. */
   readonly before?: object;
 }
 
@@ -304,7 +303,7 @@ async function writeConfig(root: string, name: string, config: object): Promise<
   return path;
 }
 
-/** The shares of an earlier job lie on real disks: nobody writes them any more. */
+/** Shares of an earlier job are on a real disk: they are not written any more. */
 async function afterEarlierJob(scenario: Scenario, before: object): Promise<Scenario> {
   const { active, passives } = scenario;
   const { files } = await simulateUndisturbed({

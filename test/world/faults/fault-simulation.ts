@@ -1,11 +1,11 @@
 /**
- * All parties of a job in one process, with real roles, real desks and real ciphers, but with a network, disks and a
- * clock of the simulation: connections break, stall and repeat themselves, and any party crashes at any moment and is
- * started again, until the job is done. What the parties then have on their disks must be, byte for byte, what they
+ * All parties of a job in one process, with real roles, job admission and ciphers, but a simulated network, disks and
+ * clock: connections break, stall and duplicate messages, and any party crashes at any moment and is restarted, until
+ * the job is done. What the parties then have on their disks must be, byte for byte, what they
  * have after an undisturbed job.
  *
  * Checked on the way: a passive party's stored trees are as many as the active party's, or up to a round more; and
- * nobody gets two different answers about one node of one job.
+ * no two different answers are given for one node of one job.
  */
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -39,9 +39,9 @@ export interface Scenario {
   readonly name: string;
   readonly active: ActiveConfig;
   readonly passives: readonly PassiveConfig[];
-  /** Of the model that the job goes on from; 0: none. */
+  /** Trees of the start model; 0: none. */
   readonly startTrees: number;
-  /** Parties have workers, passive ones with blocks of so many rows; left out: they have none. */
+  /** Rows per block of the parties' workers; left out: no workers. */
   readonly crewRows?: number;
 }
 
@@ -151,7 +151,7 @@ class Simulation implements PassiveSurroundings {
       for (const connection of process.connections) connection.lose();
       crashed();
     };
-    // Before anybody has answered, a process waits for a short time only; then somebody starts it again.
+    // Before the first answer a process waits for a short time only; then it is restarted.
     let isProven = this.#activeDisk.files.has(join(this.#activeFolder, "checkpoint.json"));
     const emit: Emit = ({ type }) => {
       if (type === "alignment-progress" || type === "layout") isProven = true;
@@ -221,7 +221,7 @@ class Simulation implements PassiveSurroundings {
   }
 
   #stuck(): Error {
-    return new Error(`the job gets no further: ${this.#attemptsMax} attempts at what is next have failed`);
+    return new Error(`no progress: ${this.#attemptsMax} consecutive attempts have failed`);
   }
 
   #ring(): void {
@@ -279,7 +279,7 @@ class Simulation implements PassiveSurroundings {
     const key = [party, jobId, tree, node].join("/");
     const said = Buffer.from(leftMembers).toString("hex");
     if ((this.#given.get(key) ?? said) !== said)
-      this.#violation ??= new Error(`${party} has answered in two ways about tree ${tree}, node ${node}`);
+      this.#violation ??= new Error(`${party} gave two different answers for tree ${tree}, node ${node}`);
     this.#given.set(key, said);
   }
 

@@ -10,7 +10,7 @@ export interface TableTerms {
   /** Rows are in the same order everywhere, or aligned first. */
   readonly align?: boolean;
   readonly classes?: number;
-  /** The last rows of everybody stand in files of their own. */
+  /** The last rows of every party are in separate files. */
   readonly validationFile?: true;
   /** Passive parties' last columns are text. */
   readonly categories?: true;

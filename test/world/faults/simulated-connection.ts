@@ -2,7 +2,7 @@
  * One connection between an active and a passive party in a simulation: a Connect transport that calls the passive
  * party's handlers directly, with real serialisation, and on which requests, answers and pieces of streams are lost,
  * late or delivered twice. As with TCP, what is lost takes the connection with it; either end may notice later than the
- * other. A duplicate is a copy of the whole call, whose answer nobody reads.
+ * other. A duplicate is a copy of the whole call, whose answer is discarded.
  */
 import type { Membership } from "../../../src/base/membership.ts";
 import {
@@ -41,7 +41,7 @@ export interface Surroundings {
   readonly membership: Membership;
   crashPassive(): void;
   crashActive(): void;
-  /** Every answer that the active party gets, for whoever checks them. */
+  /** Called with every answer to the active party, for checks. */
   seen(method: DescMethod, answer: unknown): void;
 }
 
@@ -131,7 +131,7 @@ export class SimulatedConnection {
     if (plan.happens("connection lost", 0.004, ...place)) this.lose();
   }
 
-  /** Whoever comes first has the only answer: a copy that overtook its original would take it away. */
+  /** The first call gets the only answer: a copy must not overtake its original. */
   #spendsSecrets({ localName }: DescMethod): boolean {
     return this.#world.membership === "hidden" && (localName === "hints" || localName === "histograms");
   }
@@ -230,7 +230,7 @@ export class SimulatedConnection {
       const answers = this.#answers(method, sent.again(), this.#handlerSignal(undefined));
       while ((await answers.next()).done !== true);
     } catch {
-      // Refused, or the connection is gone: nobody waits for it.
+      // Refused, or the connection is gone: the answer is not awaited.
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * A party's workers and engine in a simulation. Messages come late, twice and in any order; workers are killed, and
- * others started; or they are stopped for longer than their leases, and go on; and the engine forgets everything.
+ * A party's workers and engine in a simulation. Messages are late, duplicated and reordered; workers are killed and
+ * replaced, or stopped for longer than their leases and resumed; and the engine loses all state.
  */
 import { join } from "node:path";
 import type { Storage } from "../../../src/base/files/storage.ts";

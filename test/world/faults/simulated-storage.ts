@@ -19,7 +19,7 @@ export interface WriteHooks {
   ticks(path: string, index: number): number;
   /** The write is about to happen. @throws Crashed if it never will */
   before(path: string, index: number): void;
-  /** It has happened. @throws Crashed if nobody will hear of it */
+  /** The write has happened. @throws Crashed if the process crashes before it returns */
   after(path: string, index: number): void;
 }
 

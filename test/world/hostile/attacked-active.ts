@@ -32,8 +32,8 @@ interface Known {
 export type Run = "in process" | "train" | "align";
 
 /**
- * What a passive party says of its own columns and people nobody else can check: that it holds a person, on which side
- * of its split somebody is, what its sums are. A lie there makes another model, as a column with wrong values does.
+ * Statements of a passive party about its own columns and ids cannot be checked by others: that it holds an id, on
+ * which side of its split an instance is, its sums. False ones change the model, as a column with wrong values does.
  */
 const ownWords = ["PassiveSplit.left_members", "PassiveRemaskedIds.points", "PassiveMaskedIds.points"].concat(
   ["scheme", "counts", "withheld", "groups"].map((field) => `PassiveHistograms.${field}`),

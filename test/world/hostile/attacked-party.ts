@@ -129,7 +129,7 @@ export class AttackedParty {
     return expected !== undefined && isSameModel(stored, expected);
   }
 
-  /** The calls of whoever scores with the model of this job. */
+  /** The calls of scoring with this job's model. */
   async #scoring(job: HostileJob, said: readonly Said[]): Promise<Said[]> {
     const { model } = await readActiveShare(join(this.#folders(job)[0], "share.json"));
     const ids = makePeople().map(({ id }) => id);

@@ -14,7 +14,7 @@ import { pick } from "./hostile-values.ts";
 
 export interface CampaignOptions {
   readonly seed: number;
-  /** At least so many jobs, and until so many messages were changed. */
+  /** Minimum number of jobs, and of changed messages. */
   readonly jobs: number;
   readonly messages?: number;
   /** Only the job with this number. */

@@ -1,6 +1,6 @@
 /**
- * A hostile active party: an honest one, between which and the wire stands a mutator. Its jobs go to a party that runs
- * as a process of its own, one after the other.
+ * A hostile active party: an honest one whose messages are mutated before they are sent. Its jobs go to a party that
+ * runs as a process of its own, one after the other.
  */
 import type { Transport } from "@connectrpc/connect";
 import { readIdentity } from "../../../src/party/identity.ts";

@@ -75,7 +75,7 @@ export async function makeHostileCall(
   const started = performance.now();
   const giveUp = AbortSignal.timeout(watchdogMs);
   const breakOff = new AbortController();
-  // What stays open keeps whoever waits for its end: the honest call of the same party too, so not for ever.
+  // An open stream blocks the calls that wait for its end, honest ones too, so it is closed after a while.
   if (call.end === "left open") setTimeout(() => breakOff.abort(), leftOpenMs).unref();
   const signal = AbortSignal.any([giveUp, breakOff.signal, over]);
   const answers = answersTo(transport, call, signal, () => breakOff.abort());

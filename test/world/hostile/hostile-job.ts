@@ -1,6 +1,6 @@
 /**
- * One hostile job: what it draws, and what came of every message that it changed. Draws hang on the seed, the job's
- * number and the place, not on what came before: a job is hostile in the same way when it runs alone.
+ * One hostile job: what it draws, and what came of every message that it changed. Draws depend on the seed, the job's
+ * number and the place only, so that a job can be replayed alone.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TandemError } from "../../../src/base/error.ts";

@@ -1,6 +1,6 @@
 /**
  * A bank and a shop on one machine, each with a folder, a certificate and a table, for jobs in which one of them is
- * hostile. Their tables hold words and digits that stand nowhere else, so that a log that tells one of them shows.
+ * hostile. Their tables hold unique words and digits, so that a leak into a log is detected.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ export interface Person {
   readonly grade: number;
 }
 
-/** The same people for everybody. Their labels depend on the columns of both. */
+/** The same instances for all parties. Labels depend on the columns of both. */
 export function makePeople(count = peopleCount): readonly Person[] {
   const random = new SeededRandom("people of a hostile job");
   return Array.from({ length: count }, (_, i) => {

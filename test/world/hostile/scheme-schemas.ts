@@ -1,4 +1,6 @@
-/** What stands in the fields `scheme` and is bytes to everybody but a scheme: a hostile party reads it all the same. */
+/**
+ * The scheme-specific messages in the fields `scheme`, which are opaque bytes to the protocol: mutated as messages too.
+ */
 import type { DescMessage } from "@bufbuild/protobuf";
 import {
   LatticeHintsSchema,

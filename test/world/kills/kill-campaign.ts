@@ -1,4 +1,4 @@
-/** Many jobs of both schemes and with every kind of engine, until so many processes were killed or stopped. */
+/** Many jobs of both schemes and with every kind of engine, until a number of processes were killed or stopped. */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -88,7 +88,7 @@ function countOne({ kinds }: KillReport, kind: string, value: string): void {
   counts[value] = (counts[value] ?? 0) + 1;
 }
 
-/** What a job stores that nobody disturbs, without workers. */
+/** The files of an undisturbed job without workers. */
 async function undisturbed(world: KillWorld, scheme: (typeof schemes)[number]): Promise<string> {
   const name = `undisturbed-${scheme}`;
   const configs = await world.writeConfigs(name, scheme, null);

@@ -5,7 +5,7 @@ import { scratchDirectory } from "../../support/command.ts";
 import { BankEvents } from "./bank-events.ts";
 import { engines, type Fault, killPlan, moments, schemes, victims, ways } from "./kill-plan.ts";
 
-test("a seed and a number make the same plan again; over some jobs all is done to everybody, at any time", () => {
+test("a seed and a job number give the same plan; some jobs cover all faults, victims and moments", () => {
   expect(killPlan(3, 7)).toEqual(killPlan(3, 7));
   expect(killPlan(3, 7)).not.toEqual(killPlan(4, 7));
   const plans = Array.from({ length: 30 }, (_, job) => killPlan(1, job));

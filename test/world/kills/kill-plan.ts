@@ -1,4 +1,4 @@
-/** What is done to whom in a job, from a seed. When it is done depends on the machine too. */
+/** The faults of a job, drawn from a seed. Their timing depends on the machine too. */
 import { SeededRandom } from "../../../src/base/random.ts";
 
 export const victims = [
@@ -45,7 +45,7 @@ export interface KillPlan {
 
 export const faultsPerJob = 8;
 
-/** Engines and schemes take turns; everything else is drawn. */
+/** Engines and schemes alternate; everything else is drawn. */
 export function killPlan(seed: number, job: number): KillPlan {
   const random = new SeededRandom(`kills ${seed} ${job}`);
   const engine = engines[job % engines.length];

@@ -1,6 +1,6 @@
 /**
- * One job whose processes are killed, stopped and told to end, and started again as a supervisor would. It must come to
- * its end by itself, with the model of an undisturbed one, and never stand still for long.
+ * One job whose processes are killed, stopped and terminated, and restarted as by a supervisor. It must finish without
+ * help, with the model of an undisturbed job, and never stall for long.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { type JobConfigs, type KillWorld, leaseSeconds } from "./kill-world.ts";
 import { Moments } from "./moments.ts";
 import { MortalProcess, pause } from "./mortal-process.ts";
 
-/** Beyond the lease: the longest that a job may stand still while everybody is there. */
+/** Beyond the lease: the longest stall while all processes run. */
 const stallSecondsMax = leaseSeconds + 30;
 const jobSecondsMax = 900;
 const lookMs = 50;
@@ -30,9 +30,9 @@ export interface JobOutcome {
   /** Null: all is well. */
   readonly failure: string | null;
   readonly done: readonly DoneFault[];
-  /** Seconds without a tree while everybody was there, at the most. */
+  /** The longest time without a tree while all processes ran, in seconds. */
   readonly stallSeconds: number;
-  /** The same, with the times in which somebody was away. */
+  /** The same, including times in which a process was down. */
   readonly gapSeconds: number;
   readonly moves: number;
   readonly epochsLost: number;
@@ -111,7 +111,7 @@ export class KilledJob {
       if (this.#isHurting) this.#restoredAt = now;
       const stallMs = now - Math.max(this.#gotOnAt, this.#restoredAt);
       this.#stallMs = Math.max(this.#stallMs, stallMs);
-      if (stallMs > stallSecondsMax * 1000) return `no tree for ${stallSecondsMax} s, with everybody there`;
+      if (stallMs > stallSecondsMax * 1000) return `no tree for ${stallSecondsMax} s, while all processes run`;
       if (now - began > jobSecondsMax * 1000) return `not at its end after ${jobSecondsMax} s`;
     }
     return null;
@@ -140,7 +140,7 @@ export class KilledJob {
     }
   }
 
-  /** In the middle of a job nobody reads data, unless a worker gives its blocks back. It does not count as a fault. */
+  /** In the middle of a job data are read only if a worker gives its blocks back. It does not count as a fault. */
   async #handOn({ which }: Fault): Promise<void> {
     const { workers } = this.#mortals;
     await workers[(which + 1) % workers.length].kill("SIGTERM", 100);
@@ -189,7 +189,7 @@ export class KilledJob {
     });
   }
 
-  /** What everybody says, in one file: whoever looks for a mistake reads it. */
+  /** The output of all processes in one file, for debugging. */
   #note(line: string, who = "-"): void {
     const at = new Date().toISOString().slice(11, 23);
     appendFileSync(join(this.#world.root, `${this.#name}.log`), `${at} ${who}: ${line}\n`);

@@ -64,7 +64,7 @@ interface Growth {
   readonly answered: number;
 }
 
-/** Gradients go into logs before anybody answers; in a level answers come. */
+/** Gradients are logged before the first answer; answers arrive within a level. */
 function isAt(moment: Moment, before: Growth, now: Growth): boolean {
   if (moment === "in a level") return now.answered > before.answered;
   return now.logged > before.logged && now.answered === 0;

@@ -1,4 +1,4 @@
-/** A process that is killed, stopped and started again, as whoever runs processes for a company would. */
+/** A process that is killed, stopped and restarted, as by a supervisor. */
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Exclusive } from "../../../src/base/scheduling/exclusive.ts";
@@ -19,15 +19,15 @@ export class MortalProcess {
   readonly #options: MortalOptions;
   #child: ChildProcess;
   #exit: Promise<void> = Promise.resolve();
-  /** One misfortune after the other. */
+  /** Faults run one at a time. */
   readonly #turns = new Exclusive();
-  /** It is to be there: whoever finds it dead starts it. */
+  /** It should be running: it is restarted when found dead. */
   #isWanted = true;
-  /** Somebody has killed it, and starts it again in a while. */
+  /** It was killed by a fault, which restarts it later. */
   #isHeld = false;
-  /** It has come to an end of its own. */
+  /** It has exited by itself. */
   hasEnded = false;
-  /** Its last words, of all its lives. */
+  /** The last output lines, over all restarts. */
   readonly said: string[] = [];
 
   constructor(options: MortalOptions) {
@@ -55,7 +55,7 @@ export class MortalProcess {
     });
   }
 
-  /** Settles when it goes on. */
+  /** Settles when it is resumed. */
   stopFor(ms: number): Promise<void> {
     return this.#turns.run(async () => {
       const child = this.#child;

@@ -1,4 +1,4 @@
-/** A passive party's alignment in the same process, as a peer: for simulations, and for the tests. */
+/** A passive party's PSI in the same process, as a peer. */
 import type { PsiAnswer, PsiOffer, PsiPeer } from "../../../src/psi/psi-peer.ts";
 import type { PassivePsi } from "../../../src/psi/passive-psi.ts";
 
