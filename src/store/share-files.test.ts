@@ -238,7 +238,7 @@ describe("what a share reveals to its owner", () => {
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  test("a passive share holds nothing of any other party", async () => {
+  test("a passive share contains nothing about other parties", async () => {
     const [mine, theirs] = outcome.passiveShares;
     await writePassiveShare(path, mine);
     const text = await readFile(path, "utf8");
