@@ -62,7 +62,7 @@ test("processes, each killed once: the same model as Paillier, and no stored cip
   expect(await active.ended(), active.said).toBe(0);
   expect(active.saidEver).toMatch(/resumes after [12] of 4 trees/);
   expect(active.saidEver).toMatch(/encrypts with lattices .*\n/);
-  expect(active.saidEver).toMatch(/besides sums, \d+ nodes x \d+ candidates tell at most delta = 2\^-\d/);
+  expect(active.saidEver).toMatch(/besides sums, \d+ nodes x \d+ candidates reveal at most delta = 2\^-\d/);
   expect(active.saidEver + passive.saidEver).not.toMatch(/key_bits|-bit|keyBits/);
   const report = readFileSync(join(bank.folder, "jobs", "hidden", "report.html"), "utf8");
   expect(report).toContain("every sum is decrypted exactly");
