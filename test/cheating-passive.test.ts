@@ -64,7 +64,7 @@ describe("one instance's gradient per candidate, so that all instances of a clas
     const [{ splits }] = passiveShares;
     expect(winners).toHaveLength(splits.length);
     expect(winners.every(({ position }) => position !== null)).toBe(true);
-    expect(alarms[0]).toMatchObject(["passive-1", 0, 0, expect.stringMatching(/candidates are the best alike/)]);
+    expect(alarms[0]).toMatchObject(["passive-1", 0, 0, expect.stringMatching(/candidates tie for the best gain/)]);
 
     // All instances of the smaller class tie at the root: only the first of them is named.
     const { labels } = table;
@@ -85,7 +85,7 @@ describe("one instance's gradient per candidate, so that all instances of a clas
             attacked({ table: columnPerInstance(times), training, ...multiplied(winners, times) }, alarms),
           ),
         "PROTOCOL_STATE",
-        /party passive-1 sent a split whose people do not add up to what it had answered/,
+        /party passive-1 sent a split whose instances do not add up to its sums/,
       );
       expect(winners).toHaveLength(1);
       expect(alarms).toHaveLength(1);
@@ -97,7 +97,7 @@ describe("one instance's gradient per candidate, so that all instances of a clas
     await expectError(
       () => trainFederated(attacked({ table: columnPerInstance(3), training, ...multiplied(winners, people - 1) })),
       "PROTOCOL_STATE",
-      /party passive-1 sent a sum that so many people of the node cannot have/,
+      /party passive-1 sent a sum that this number of instances of the node cannot have/,
     );
     expect(winners).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe("a split that the columns do not make", () => {
     await expectError(
       () => trainFederated(attacked({ table, defences, connect })),
       "PROTOCOL_STATE",
-      /party passive-1 sent a split whose people do not add up/,
+      /party passive-1 sent a split whose instances do not add up/,
     );
     expect(winners).toHaveLength(1);
   });
@@ -158,7 +158,7 @@ describe("a split that the columns do not make", () => {
     await expectError(
       () => trainFederated(attacked({ table, connect })),
       "PROTOCOL_STATE",
-      /party passive-1 sent a (split whose people do not add up|sum that so many people)/,
+      /party passive-1 sent a (split whose instances do not add up|sum that this number of instances)/,
     );
   });
 });
@@ -178,7 +178,7 @@ describe("one category per instance", () => {
     await expectError(
       () => trainFederated(attacked({ table, training, connect: cheating(winners) })),
       "POLICY",
-      /party passive-1 has a feature with 96 categories of 1\.0 people.*--min-category-people/,
+      /party passive-1 has a feature with 96 categories of 1\.0 instances.*--min-category-people/,
     );
     // An honest party suppresses every category of a single instance; this one does not.
     const offering = {
@@ -188,7 +188,7 @@ describe("one category per instance", () => {
     await expectError(
       () => trainFederated(attacked({ table, training, defences: { answer_noise: 0.01 }, ...offering })),
       "POLICY",
-      /party passive-1 has a feature with 96 categories of 1\.0 people/,
+      /party passive-1 has a feature with 96 categories of 1\.0 instances/,
     );
     expect(winners).toEqual([]);
   });

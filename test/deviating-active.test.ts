@@ -176,10 +176,10 @@ describe("a round that is redone", () => {
     const withOther = await job.attempt();
     key = other;
     withOther.join();
-    await expectError(() => withOther.setUp(), "PROTOCOL_STATE", /begun with another set-up/);
+    await expectError(() => withOther.setUp(), "PROTOCOL_STATE", /began with another set-up/);
     await expectError(setUp(new Uint8Array(0), true), "HANDSHAKE_MISMATCH", /public key/);
     const { scheme } = await again.setUpMessage();
-    await expectError(setUp(scheme, false), "PROTOCOL_STATE", /begun with another set-up/);
+    await expectError(setUp(scheme, false), "PROTOCOL_STATE", /began with another set-up/);
     await again.setUp();
     await again.gradients(0);
   });
@@ -322,7 +322,7 @@ describe("a node that this party has split", () => {
           }),
         ),
       );
-    await expectError(() => split(0), "PROTOCOL_STATE", /its candidates were not asked for/);
+    await expectError(() => split(0), "PROTOCOL_STATE", /its candidates were not requested/);
     await driver.root(0);
     await driver.node(0, childOf(firsts(4)));
     await split(2);
@@ -342,7 +342,11 @@ describe("a tree", () => {
     const first = await job.growing();
     await first.root(0);
     await first.node(0, childOf(firsts(6)));
-    await expectError(() => first.node(0, childOf(firsts(3, 6), 3, 4, 1)), "PROTOCOL_STATE", /one more than a tree/);
+    await expectError(
+      () => first.node(0, childOf(firsts(3, 6), 3, 4, 1)),
+      "PROTOCOL_STATE",
+      /one more split than a tree/,
+    );
     await first.splits(0, 1, 3);
     await expectError(() => first.splits(0, 2, 3), "PROTOCOL_STATE", /more leaves than were agreed/);
     const again = await job.growing();
@@ -412,7 +416,7 @@ describe("masked predictions", () => {
     await driver.gradients(0);
     await driver.splits(0, 0, 3);
     await driver.finishTree(0);
-    await expectError(() => open(driver, false), "PROTOCOL_STATE", /nobody is named/);
+    await expectError(() => open(driver, false), "PROTOCOL_STATE", /no ids to predict/);
     await driver.testRows(["id-1"]);
     await expectError(() => open(driver, false), "PROTOCOL_STATE", /unknown masking/);
     await expectError(() => driver.gradients(1), "PROTOCOL_STATE", /training of this job is over/);
@@ -441,13 +445,13 @@ describe("predictions", () => {
   test("are of rows that were fixed once, in any batches, across restarts and after the end", async () => {
     const job = new Job();
     const driver = await trained(job);
-    await expectError(() => ask(driver, 0, 1), "PROTOCOL_STATE", /nobody is named/);
+    await expectError(() => ask(driver, 0, 1), "PROTOCOL_STATE", /no ids to predict/);
     const ids = ["id-1", "id-2", "id-3"];
     const predicted = await driver.predict(ids);
     expect(await ask(driver, 1, 2)).toHaveLength(1);
     const again = await job.attempt();
     again.join({ trees: 1 });
-    const other = /other people are to be predicted/;
+    const other = /prediction ids differ/;
     for (const others of [["id-1"], [...ids, "id-4"], ids.toReversed()])
       await expectError(() => again.testRows(others), "PROTOCOL_STATE", other);
     expect(await again.predict(ids)).toEqual(predicted);
@@ -456,7 +460,7 @@ describe("predictions", () => {
       [3, 1],
       [0, 0],
     ])
-      await expectError(() => ask(again, first, count), "PROTOCOL_STATE", /none of those to be predicted/);
+      await expectError(() => ask(again, first, count), "PROTOCOL_STATE", /rows outside those to be predicted/);
     await again.finish(1);
     const finished = await job.attempt();
     finished.join({ trees: 1 });
@@ -476,7 +480,7 @@ describe("predictions", () => {
     const job = new Job();
     const driver = await trained(job);
     await expectError(() => driver.testRows(["id-1", "id-1"]), "PROTOCOL_STATE", /named twice/);
-    await expectError(() => driver.testRows([]), "PROTOCOL_STATE", /nobody is named/);
+    await expectError(() => driver.testRows([]), "PROTOCOL_STATE", /no ids to predict/);
     const behind = await job.attempt();
     behind.join({ trees: 0 });
     await expectError(() => behind.testRows(["id-1"]), "PROTOCOL_STATE", /has stored 1 trees/);
@@ -485,7 +489,7 @@ describe("predictions", () => {
     await level.finish(1);
     const finished = await job.attempt();
     finished.join({ trees: 1 });
-    await expectError(() => finished.testRows(["id-1"]), "PROTOCOL_STATE", /other people/);
+    await expectError(() => finished.testRows(["id-1"]), "PROTOCOL_STATE", /prediction ids differ/);
   });
 
   test("of a start model come before the first gradients of an attempt, and not later", async () => {

@@ -86,7 +86,7 @@ test("a warm start continues its draws as in one job, and refuses another booste
   const other = { ...job, training: { num_round: 1 }, kernel, key };
   await expectError(() => trainFederated(other), "USAGE", /booster is gbtree, but the model was trained with dart/);
   const masked = { ...job, defences: { masked_scoring: true }, kernel, key };
-  await expectError(() => trainFederated(masked), "USAGE", /dart needs to know where people end/);
+  await expectError(() => trainFederated(masked), "USAGE", /dart needs each instance/);
 });
 
 test("an interrupted job ends in the same model, also between parallel trees", async () => {

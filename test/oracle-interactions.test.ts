@@ -180,7 +180,7 @@ describe("deviations are refused", () => {
           },
       });
     const job = { table, training, kernel, key };
-    const words = /in no group that is open/;
+    const words = /none of its interaction groups is allowed/;
     for (const named of [() => 2 ** 32 - 1, (own: number, node: number) => (node === 0 ? own : 0), () => 8])
       await expectError(() => trainFederated({ ...job, around: naming(named) }), "PROTOCOL_STATE", words);
     const ready = changed({

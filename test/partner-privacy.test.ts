@@ -161,6 +161,6 @@ test("a tree with sums over few instances is refused by policy", async () => {
   await expectError(
     async () => runActive(await configFor(world, "few", { training }), () => {}),
     "POLICY",
-    /shop0 does not allow this tree: it sums \d+ people, at least 100 are allowed/,
+    /shop0 does not allow this tree: it sums \d+ instances, the minimum is 100/,
   );
 });

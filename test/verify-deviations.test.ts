@@ -170,8 +170,12 @@ test("false sums that change no decision are detected where ciphertexts are chec
 
 test.each<readonly [string, Cheat, RegExp]>([
   ["other members of a node that shop has split", { peer: anyMembers }, /^party shop: .* not the sides of node 0's/],
-  ["sums of fewer instances", { passiveScheme: forgetting }, /^party shop sent a sum that so many/],
-  ["an outcome that does not make the sums", { answers: otherOutcome }, /^party shop sent a split whose people do not/],
+  ["sums of fewer instances", { passiveScheme: forgetting }, /^party shop sent a sum that this number of/],
+  [
+    "an outcome that does not make the sums",
+    { answers: otherOutcome },
+    /^party shop sent a split whose instances do not/,
+  ],
 ])("the job itself refuses %s", async (_, cheat, message) => {
   await expectError(() => opened({ table, training: { num_round: 1 }, cheat }), "PROTOCOL_STATE", message);
 });

@@ -13,13 +13,13 @@ function defencesOf(preset: string): Defences {
   return values;
 }
 
-test.each(presets)("what %s sets arrives as it was sent", (preset) => {
+test.each(presets)("the defences of %s arrive as they were sent", (preset) => {
   const defences = sentDefences(defencesOf(preset));
   const bytes = toBinary(JobParametersSchema, create(JobParametersSchema, { defences }));
   expect(receivedDefences(fromBinary(JobParametersSchema, bytes).defences, "shop")).toEqual(defencesOf(preset));
 });
 
-test("what is off is not sent, so a party that does not know it can take the job", () => {
+test("a defence that is off is not sent, so a party that does not know it can accept the job", () => {
   expect(sentDefences(noDefences)).toEqual([]);
   expect(sentDefences({ ...noDefences, masked_scoring: true, answer_noise: 0.5 })).toEqual([
     { name: "answer_noise", value: 0.5 },

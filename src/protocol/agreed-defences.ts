@@ -1,5 +1,5 @@
 /**
- * The defences of a job on the wire, and in what is compared and stored of it.
+ * The defences of a job on the wire, and in compared and stored parameters.
  *
  * There is one way to send a set of defences: those that are on, by ascending names. So one that is left out is off,
  * which a policy that demands it refuses; one that the receiver does not know is on, and would not be enforced, so it

@@ -1,5 +1,6 @@
 /**
- * A digest over a list of ids: equal exactly if the lists are. Each id is preceded by its length, so none can run on.
+ * A digest over a list of ids: equal exactly if the lists are. Each id is preceded by its length, so that the
+ * concatenation is unambiguous.
  */
 import { createHash } from "node:crypto";
 import { atOnce, inTurns } from "../base/scheduling/event-loop-slice.ts";
@@ -10,7 +11,7 @@ export function idsDigest(ids: TextList): Uint8Array {
   return atOnce(digested(ids));
 }
 
-/** The same, with turns for whoever waits. */
+/** The same, yielding to the event loop. */
 export function idsDigestInTurns(ids: TextList): Promise<Uint8Array> {
   return inTurns(digested(ids));
 }

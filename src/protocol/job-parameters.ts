@@ -1,6 +1,6 @@
 /**
- * What both sides of a job compare at the handshake, field by field; nothing more of the job is told to a passive
- * party.
+ * The parameters that both parties of a job compare at the handshake, field by field; a passive party receives no
+ * others.
  */
 import { TandemError } from "../base/error.ts";
 import { toNoiseScale, type NoiseScale } from "../base/noise/noise-scale.ts";
@@ -26,7 +26,7 @@ export function proposedParameters(agreed: AgreedParameters): ProposedParameters
 }
 
 /**
- * As a passive party takes them. Of their values only those of defences are checked: party/policy.ts has the others.
+ * As a passive party receives them. Only the values of defences are checked here: party/policy.ts checks the others.
  * @throws TandemError HANDSHAKE_MISMATCH
  */
 export function receivedParameters(parameters: JobParameters | undefined, party: string): AgreedParameters {
@@ -36,14 +36,14 @@ export function receivedParameters(parameters: JobParameters | undefined, party:
   return { ...others, defences: receivedDefences(defences, party) };
 }
 
-/** Field by field, the scheme's own parameters and the defences beside the others. */
+/** All fields in one object, including the scheme's own parameters and the defences. */
 export function flatParameters({ schemeParameters, defences, ...others }: AgreedParameters): FlatParameters {
   return { ...schemeParameters, ...others, ...defenceFields(defences) };
 }
 
 export type FlatParameters = Readonly<Record<string, string | number | boolean>>;
 
-/** What decides the layout of plaintexts, and how wide noise is. */
+/** The parameters that determine the layout of plaintexts and the width of noise. */
 export function layoutTerms(agreed: AgreedParameters): LayoutTerms {
   return { ...agreed, answerNoise: agreed.defences.answer_noise };
 }
@@ -53,7 +53,7 @@ export function treesPerRound(training: TrainingParameters): number {
   return training.multi_strategy === "one_output_per_tree" ? outputCountOf(training) : 1;
 }
 
-/** Trees that begin from the same margins. */
+/** Trees of one boosting round. */
 export function treesPerBoostingRound(training: TrainingParameters): number {
   return gradientRoundCount(1, training) * treesPerRound(training);
 }
@@ -65,20 +65,21 @@ export function treeCountOf({
   return numRound * perRound;
 }
 
-/** What says where the trees begin that passive parties hear of. */
+/** The parameters that determine the first tree that passive parties take part in. */
 type Beginning = Pick<AgreedParameters, "localRounds" | "treesPerRound" | "startTrees">;
 
 /**
- * The first tree that passive parties hear of. Before it come those of the model that training goes on from, which
- * everybody has, and those of the rounds that the active party grows alone, of which nothing is told.
+ * The first tree that passive parties take part in. Before it come the trees of the start model, which every party has,
+ * and those of local rounds, of which passive parties receive nothing.
  */
 export function firstTreeOf({ localRounds, treesPerRound: perRound, startTrees }: Beginning): number {
   return Math.max(startTrees, localRounds * perRound);
 }
 
 /**
- * Whether the trees that both sides have stored belong together. The active party stores whole rounds, each after every
- * passive party has stored the round's trees one by one: a passive party is level, or up to a round ahead.
+ * Whether the numbers of trees that both parties have stored are consistent. The active party stores whole rounds, each
+ * after every passive party has stored the round's trees one by one: a passive party has as many trees, or up to a
+ * round more.
  */
 export function fitsStoredTrees(agreed: Beginning, active: number, passive: number): boolean {
   const ahead = passive - Math.max(active, firstTreeOf(agreed));
@@ -119,7 +120,7 @@ export function agreedParameters(job: Job): AgreedParameters {
   };
 }
 
-/** The noise of a job. @throws TandemError USAGE if its parameters do not go together */
+/** The noise of a job. @throws TandemError USAGE if its parameters are incompatible */
 export function noiseIn({
   training,
   codec,

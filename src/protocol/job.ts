@@ -1,6 +1,6 @@
 /**
- * The parameters of a job. They are resolved once, from a config or from options, and passed on as one object: to both
- * roles, to the centralised trainer, to simulations and to whoever verifies the job.
+ * The parameters of a job. They are resolved once, from a config or from options, and passed as one object to both
+ * roles, the centralised trainer, simulations and verification.
  */
 import {
   type CodecParameters,
@@ -24,7 +24,7 @@ export const jobSections = {
 export type JobSection = keyof typeof jobSections;
 export const jobSectionNames = Object.keys(jobSections) as readonly JobSection[];
 
-/** Shorter keys than this need an option with the word insecure in it. */
+/** Shorter keys need an option with "insecure" in its name. */
 export const secureKeyBits = 2048;
 
 /** Every section's values, checked and complete. */
@@ -32,7 +32,7 @@ export type SectionValues = {
   readonly [S in JobSection]: S extends "codec" ? CodecParameters : ValuesOf<(typeof jobSections)[S]>;
 };
 
-/** A model that training goes on from, as far as passive parties know of it. */
+/** A start model, as far as passive parties know it. */
 export interface AgreedStart {
   /** Its id. */
   readonly model: string;
@@ -42,9 +42,9 @@ export interface AgreedStart {
 export interface Job<Start extends AgreedStart = AgreedStart> extends SectionValues {
   readonly name: string;
   readonly scheme: string;
-  /** The scheme's own, as the handshake compares them. */
+  /** The scheme's own parameters, as compared at the handshake. */
   readonly schemeParameters: SchemeParameters;
-  /** Names of the groups that features interact in (interaction-groups.ts); empty: none. */
+  /** Names of the interaction groups (interaction-groups.ts); empty: none. */
   readonly interactionGroups: string;
   /** Null: none. */
   readonly start: Start | null;
@@ -52,13 +52,13 @@ export interface Job<Start extends AgreedStart = AgreedStart> extends SectionVal
   readonly shortcuts?: Shortcuts | undefined;
 }
 
-/** A section's values as configs and records have them: of the codec without what only experiments set. */
+/** A section's values as in configs and records: those of the codec without what only experiments set. */
 export function valuesIn(job: SectionValues, section: JobSection): Record<string, ParameterValue> {
   const values: Readonly<Record<string, ParameterValue>> = { ...job[section] };
   return Object.fromEntries(Object.keys(jobSections[section]).map((name) => [name, values[name]]));
 }
 
-/** What `of` makes of each section. */
+/** Maps each section with `of`. */
 export function mapSections<T>(of: (section: JobSection) => T): Record<JobSection, T> {
   return Object.fromEntries(jobSectionNames.map((section) => [section, of(section)])) as Record<JobSection, T>;
 }

@@ -71,7 +71,7 @@ test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
   expect(modelId(agreed, 2, digest)).toBe(createHash("sha256").update(text).digest("hex"));
 });
 
-test("the order in which the fields happen to stand does not matter", () => {
+test("the order of the fields does not matter", () => {
   const reversed = Object.fromEntries(Object.entries(agreed).toReversed()) as AgreedParameters;
   expect(modelId(reversed, 2, digest)).toBe(modelId(agreed, 2, digest));
 });

@@ -1,6 +1,6 @@
 /**
- * What a party is doing at a moment, in the words of the walk of one gradient (ARCHITECTURE.md). The roles say where a
- * phase begins and ends; nothing but names and counts passes through here.
+ * The phases of a party's work, as in "the walk of one gradient" (ARCHITECTURE.md). The roles report where a phase
+ * begins and ends; events contain only names and counts.
  */
 export const phases = ["encrypt", "send", "aggregate", "return", "decrypt", "decide"] as const;
 
@@ -8,12 +8,12 @@ export type Phase = (typeof phases)[number];
 
 /** One edge of a phase. */
 export interface PhaseEdge {
-  /** Whose work it is: encrypt, decrypt and decide are the active party's, the others belong to a passive one. */
+  /** The party that works: encrypt, decrypt and decide are the active party's phases, the others a passive party's. */
   readonly party: string;
   readonly phase: Phase;
   readonly began: boolean;
   readonly tree: number;
-  /** How often this tree's nodes have been asked for: in depth-wise growth the level. */
+  /** How often this tree's nodes have been requested: in depth-wise growth the level. */
   readonly level: number;
 }
 

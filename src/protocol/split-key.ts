@@ -1,4 +1,4 @@
-/** One split's name within a model. */
+/** The key of a split within a model. */
 export function splitKey(tree: number, node: number): string {
   return `${tree}/${node}`;
 }

@@ -1,11 +1,11 @@
 /**
- * Which passive parties are asked about the nodes of a level.
+ * Chooses the nodes of a level that are requested from each passive party.
  *
- * A party that cannot count who is in a node says how many there must be at least. It is asked about neither child of a
- * pair of which one has fewer, nor about anything below them: who has a parent's sums and one child's has the other's.
+ * A party that cannot count the members of a node announces a minimum. If one child of a pair has fewer, neither child
+ * nor any descendant is requested: the sums of the parent and of one child give those of the other.
  *
- * Where features interact in groups only, a party is asked about the nodes that some feature of its own may split, and
- * its request names those of its groups that are open there.
+ * With interaction constraints a party receives requests only for nodes that some feature of its own may split, and
+ * each names those of its groups that are allowed there.
  *
  * @reveals passive: the names of all interaction groups, and at each node that it is asked about which of the
  *   interaction groups that it has features in are open
@@ -19,7 +19,7 @@ import type { PeerSession } from "./peer-session.ts";
 
 type AskingTask = Pick<TreeTask, "tree" | "sessions" | "membership">;
 
-/** What one party is asked, in the order of the nodes. */
+/** The request to one party, in the order of the nodes. */
 export interface SessionQuestion {
   readonly nodes: readonly { readonly node: number; readonly sampledCount: number }[];
   readonly messages: AsyncIterable<ActiveNode>;
@@ -27,7 +27,7 @@ export interface SessionQuestion {
 
 export class AskedNodes {
   readonly #task: AskingTask;
-  /** Per session the nodes that it is not asked about. */
+  /** Per session the nodes that are not requested. */
   readonly #closed: readonly Set<number>[];
 
   constructor(task: AskingTask) {
@@ -35,14 +35,14 @@ export class AskedNodes {
     this.#closed = task.sessions.map(() => new Set<number>());
   }
 
-  /** Learns of the root, before it is asked about. */
+  /** Adds the root, before it is requested. */
   openRoot({ id, sampled }: GrowingNode): void {
     this.#task.sessions.forEach(({ nodeMinimum }, session) => {
       if (nodeMinimum > 1 && sampled.length < nodeMinimum) this.#closed[session].add(id);
     });
   }
 
-  /** Learns of the children of split nodes, before they are asked about. */
+  /** Adds the children of split nodes, before they are requested. */
   open(pairs: readonly NodePair[]): void {
     this.#task.sessions.forEach(({ nodeMinimum, groups }, session) => {
       const closed = this.#closed[session];
@@ -58,7 +58,7 @@ export class AskedNodes {
     return this.#closed[session].has(node);
   }
 
-  /** Per session its question. */
+  /** The request per session. */
   questions(nodes: readonly AskedNode[]): SessionQuestion[] {
     const { sessions, membership } = this.#task;
     const asked = sessions.map((): { node: number; sampledCount: number }[] => []);
@@ -69,7 +69,7 @@ export class AskedNodes {
       if (open.length === 0) continue;
       const question = membership.question(each);
       for (const session of open) {
-        // A party hears of its own groups only.
+        // A party receives only its own groups.
         const groups =
           interactions === null || each.pair === null ? undefined : interactions.open & sessions[session].groups;
         asked[session].push({ node: id, sampledCount: sampled.length });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { watchRejections } from "../../../test/support/expect-error.ts";
 import { Broadcast } from "./broadcast.ts";
 
-/** Counts what has been produced; pauses where it is told to. */
+/** Counts the produced items; pauses where the test says. */
 class Source {
   produced = 0;
   readonly #count: number;
@@ -95,7 +95,7 @@ describe("all readers", () => {
   });
 });
 
-test("a reader that does not read stops the source at the window, and lets go when it leaves", async () => {
+test("a reader that does not read stops the source at the window, until it leaves", async () => {
   const source = new Source(50);
   const broadcast = new Broadcast(source, 4);
   const [fast, slow] = [broadcast.reader(), broadcast.reader()];
@@ -134,7 +134,7 @@ describe("ahead of its readers", () => {
     expect(all).toEqual(Array(2).fill([0, 1, 2, 3, 4, 5, 6, 7, 8]));
   });
 
-  test("a source that breaks is heard by whoever reads, and by nobody else", async () => {
+  test("the error of a failed source reaches every reader, and causes no unhandled rejection", async () => {
     const rejections = watchRejections();
     const broadcast = new Broadcast(new Source(9, 1), 3).ahead();
     await ticks(5);

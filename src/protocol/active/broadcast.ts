@@ -1,7 +1,7 @@
 /**
  * One source, several readers, bounded: each chunk of encrypted gradients is made once and read by every passive
- * party's connection. The source is not asked for more while any reader is `window` chunks behind, so that memory stays
- * bounded however slow a network is; a reader that gives up no longer counts.
+ * party's connection. The source is not read further while any reader is `window` chunks behind, so that memory stays
+ * bounded on slow networks; a reader that has left no longer counts.
  */
 
 /** Chunks of gradients that may wait for a slow party. */
@@ -24,7 +24,7 @@ export class Broadcast<T> {
     this.#window = window;
   }
 
-  /** Makes the first items before anybody reads. */
+  /** Produces the first items before the first read. */
   ahead(): this {
     void this.#pump();
     return this;

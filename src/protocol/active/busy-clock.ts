@@ -1,4 +1,4 @@
-/** Wall time during which at least one of possibly overlapping pieces of work was under way. */
+/** Wall time during which at least one of several, possibly overlapping, operations was running. */
 export class BusyClock {
   readonly #now: () => number;
   readonly #onEdge: (busy: boolean) => void;
@@ -6,7 +6,7 @@ export class BusyClock {
   #since = 0;
   #totalMs = 0;
 
-  /** @param onEdge hears when work begins after none, and when the last of it ends */
+  /** @param onEdge called when the first operation begins and when the last one ends */
   constructor(now: () => number, onEdge: (busy: boolean) => void = () => {}) {
     this.#now = now;
     this.#onEdge = onEdge;

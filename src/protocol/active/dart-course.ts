@@ -1,4 +1,4 @@
-/** Boosting with drops between parties: from nothing, after a start model, or where an attempt was broken off. */
+/** DART boosting between parties: from the beginning, after a start model, or resumed after an interrupted attempt. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import type { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
@@ -10,14 +10,14 @@ import type { ActiveJob } from "./job.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 import { leavesAfter } from "./predictions.ts";
 
-/** @throws TandemError USAGE: where people end in all trees must be known, and kept; nobody hears of a job otherwise */
+/** @throws TandemError USAGE, before any party is contacted: dart needs the leaf of every instance in all trees */
 export function checkDart({ job: { training, start, privacy }, rows }: ActiveJob): void {
   const trees = (start?.trees.length ?? 0) + training.num_round * treesPerBoostingRound(training);
   checkDartSize(training, rows.count, trees);
   if (training.booster === "dart" && start !== null && privacy.masked_scoring)
     throw new TandemError(
       "USAGE",
-      "warm start: dart needs to know where people end in the model's trees, and with masked_scoring nobody tells",
+      "warm start: dart needs each instance's leaf in the model's trees, which masked_scoring hides",
     );
 }
 
@@ -31,7 +31,7 @@ export async function federatedDart(
   const { training, start } = job.job;
   if (training.booster !== "dart") return null;
   if (progress !== undefined) {
-    assert(progress.dart !== undefined, "dart goes on from what it has kept");
+    assert(progress.dart !== undefined, "dart resumes from its stored state");
     return new DartCourse(training, task.outputCount, progress.dart);
   }
   const leaves = start === null ? [] : await leavesAfter(sessions, start, job);

@@ -1,18 +1,17 @@
 /**
- * From the outcomes of everybody's splits to margins: how a model whose rules lie at several parties predicts. The job
- * that has just trained it and whoever scores with it later walk the trees here, so their sums are the same to the last
- * bit.
+ * Computes margins from the outcomes of all parties' splits. Both training jobs and later scoring traverse the trees
+ * here, so their sums are bit-identical.
  */
 import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
 import { addLeaf, leafOf, type SplitRule } from "../../gbdt/tree/tree.ts";
 import type { ActiveModel } from "./role.ts";
 import { isOwnRule } from "./federated-tree.ts";
 
-/** What is known of the rows, by their index. */
+/** What is known about the rows, by row index. */
 export interface RowOutcomes {
-  /** The float32 value that one of the active party's own rules asks for; NaN = missing. */
+  /** The float32 value that one of the active party's own rules tests; NaN = missing. */
   ownValue(rule: SplitRule, row: number): number;
-  /** What these values stand for if they are codes of categories. */
+  /** Category names if the values are category codes. */
   ownNames(rule: SplitRule): CategoryNames;
   /** The outcome of a passive party's split; owner 1 is the first of passiveNames. */
   remoteGoesLeft(owner: number, tree: number, node: number, row: number): boolean;

@@ -1,4 +1,4 @@
-/** One round of boosting over several parties: trees that share their gradients, which are encrypted once. */
+/** One gradient round over several parties: trees that share their gradients, which are encrypted once. */
 import { membershipFacts } from "../../base/membership.ts";
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
@@ -24,7 +24,7 @@ import type { ActiveMembership } from "./membership.ts";
 import type { PeerSession } from "./peer-session.ts";
 import { allShortcuts } from "../../scheme/shortcuts.ts";
 
-/** Which round it is, and where its boosting round began. */
+/** The gradient round, and the state at the beginning of its boosting round. */
 export type RoundTurn = Pick<
   Turn,
   "gradientRound" | "firstTree" | "isLast" | "boostingRoundMargins" | "training" | "dart"
@@ -39,11 +39,11 @@ export class FederatedRound {
   readonly #encrypting: BusyClock;
   readonly #waiting: BusyClock;
   readonly #decrypting: BusyClock;
-  /** The tree under way. */
+  /** The current tree. */
   #growing = 0;
 
   /**
-   * @param sessions empty in a round that the active party grows alone
+   * @param sessions empty in a local round
    * @param isConstrained some party has monotone constraints
    */
   constructor(
@@ -73,10 +73,10 @@ export class FederatedRound {
   }
 
   /**
-   * While the passive parties end its last tree, and while it is stored, the next round may be computed.
+   * While the passive parties finish the last tree, and while it is stored, the next round may be computed.
    * @param margins updated with every tree; with dart at the end of a boosting round, whose gradients use the old ones
-   * @param keep called when all passive parties have stored the round's trees, and early stopping has seen it
-   * @param before settles when the round before this one is stored: no party hears of this one earlier
+   * @param keep called when all passive parties have stored the round's trees, and early stopping has evaluated it
+   * @param before settles when the previous round is stored: nothing of this round is sent earlier
    * @returns when the round is grown; `ended` settles when it is stored
    */
   async grow(
@@ -89,12 +89,12 @@ export class FederatedRound {
     const { observer } = this.#job;
     const { training: agreed, privacy } = this.#job.job;
     this.#growing = firstTree;
-    const learnt =
+    const boostedMargins =
       dart === null ? boostingRoundMargins : await dart.learnt(boostingRoundOf(gradientRound, training), margins);
     const { sample, ...real } = sampleRows(
       training,
       gradientRound,
-      this.#task.gradients(learnt),
+      this.#task.gradients(boostedMargins),
       this.#task.rows.training,
     );
     const layout = layoutFor(this.#job, real);
@@ -102,7 +102,7 @@ export class FederatedRound {
     const gradients = quantise(layout, real.values);
     await nextSlice();
     const sampler = new ColumnSampler(toColumnRates(training), training.seed, this.#job.samplingSecret ?? "");
-    // What is offered at the root changes from tree to tree where columns are drawn, or thresholds are limited.
+    // With column sampling or limited thresholds, trees have different candidates at the root.
     const takesAll = sampler.takesAll && agreed.colsample_bytree === 1;
     const shared = this.#membership.beginRound({
       firstTree,
@@ -139,7 +139,7 @@ export class FederatedRound {
       const found = await this.#growTree({ ...grid, tree, outputs, parameters, round: shared });
       await shared.opened;
       const finished = shared.finishTree(tree);
-      const grown = this.#task.withOwnLeaves(found, outputs, dart === null ? margins : learnt, sample);
+      const grown = this.#task.withOwnLeaves(found, outputs, dart === null ? margins : boostedMargins, sample);
       if (dart === null) addLeafWeights(margins, outputCount, tree, grown.tree, grown.leaves);
       else dart.add(grown.tree, grown.leaves);
       trees.push(grown.tree);
@@ -179,7 +179,7 @@ export class FederatedRound {
       isGrouped: interactionGroups !== "",
       categoryPeopleMin: training.min_category_people,
       onAlarm: (party, ...what) => {
-        if (alarmed.has(party)) return; // one of a tree is enough
+        if (alarmed.has(party)) return; // one alarm per tree is enough
         alarmed.add(party);
         observer.alarm?.(party, ...what);
       },

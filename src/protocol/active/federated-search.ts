@@ -1,10 +1,9 @@
 /**
- * The active party's split search: its own features, and the passive parties' candidates that come over the wire. The
- * same totals, the same gains and the same order of ties as in gbdt/split/centralised-search.ts, and therefore the same
- * splits, bit for bit.
+ * The active party's split search: its own features, and the candidates received from passive parties. Totals, gains
+ * and tie order are those of gbdt/split/centralised-search.ts, and therefore the splits are the same, bit for bit.
  *
- * Only the smaller child of each pair travels; its sibling is the parent minus it, in integers (exact). Both travel
- * without subtraction, and where nodes of a tree may have different columns.
+ * Only the smaller child of each pair is requested; its sibling is the parent minus it, in integers (exact). Both are
+ * requested without subtraction, and where nodes of a tree may have different columns.
  *
  * @reveals passive: which instances go left and right at every split whose children are split further
  */
@@ -28,7 +27,7 @@ import { siblingRows } from "../../scheme/candidates/withheld.ts";
 import { checkCategories } from "./small-categories.ts";
 import { splitsOf, type WonNode } from "./won-splits.ts";
 
-/** A split of the active party's own, or candidates of a passive party that tie for the best gain. */
+/** An own split, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
   | (PartySplit & { readonly kind: "own" })
   | (BestCandidates & { readonly kind: "peer"; readonly peer: number });
@@ -39,12 +38,12 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   readonly #task: TreeTask;
   readonly #gain: TreeGain;
   readonly #own: OwnSearch;
-  /** Of the nodes whose children may be asked about. */
+  /** Candidates of the nodes whose children may be requested. */
   readonly #rows = new Map<number, RowsByPeer>();
-  /** Of nodes other than the root and smaller children: how many drawn values their noise is made of. */
+  /** Number of noise draws in the sums of derived nodes. */
   readonly #draws = new Map<number, number>();
   readonly #asked: AskedNodes;
-  /** Null with noise, and where no other party takes part. */
+  /** Null with noise, and in local rounds. */
   readonly #sumsCheck: SumsCheck | null;
 
   constructor(task: TreeTask, gain: TreeGain) {
@@ -72,7 +71,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     return this.#best(root, own, rows);
   }
 
-  /** Asks every party for the smaller child of each pair, or for both, and derives what was not asked for. */
+  /** Requests the smaller child of each pair, or both, from every party, and derives the others. */
   async children(pairs: readonly NodePair[]): Promise<(FederatedSplit | null)[]> {
     const derives = this.#task.subtraction || this.#task.round.derivesAlways;
     const subtraction = derives && this.#task.sampler.isFixedPerTree;
@@ -104,7 +103,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     return found;
   }
 
-  /** Each winner is asked once. */
+  /** Each winning party is asked once. */
   async split(
     chosen: readonly { readonly node: GrowingNode; readonly found: FederatedSplit }[],
   ): Promise<SplitOutcome<ActiveRule>[]> {

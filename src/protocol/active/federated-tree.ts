@@ -12,12 +12,12 @@ import type { ActiveRound, TreeMembership } from "./membership.ts";
 import type { PeerSession } from "./peer-session.ts";
 import type { OnAlarm } from "./won-splits.ts";
 
-/** What the active party knows of a passive party's split: whose it is. */
+/** A passive party's split: the active party knows only the owner. */
 export interface RemoteRule {
   readonly owner: number;
 }
 
-/** The active party's share of a split: the whole rule if it is its own. */
+/** The active party's share of a split: the full rule if it is its own. */
 export type ActiveRule = SplitRule | RemoteRule;
 
 export function isOwnRule(rule: ActiveRule): rule is SplitRule {
@@ -27,26 +27,26 @@ export function isOwnRule(rule: ActiveRule): rule is SplitRule {
 export interface TreeTask {
   readonly tree: number;
   readonly features: readonly BinnedFeature[];
-  /** Which of the own features may split a node. */
+  /** Selects the own features that may split a node. */
   readonly sampler: ColumnSampler;
   readonly gradients: QuantisedGradients;
-  /** The instances that the tree learns from; null: all. */
+  /** The instances that the tree is trained on; null: all. */
   readonly sample: Uint32Array | null;
   readonly layout: GradientLayout;
-  /** Those that the tree learns. */
+  /** The outputs that the tree is trained for. */
   readonly outputs: readonly number[];
   readonly parameters: GrowParameters;
-  /** Derive the larger child of a pair from its parent instead of asking for it. */
+  /** Derive the larger child of a pair from its parent instead of requesting it. */
   readonly subtraction: boolean;
-  /** Empty in a round that the active party grows alone. */
+  /** Empty in a local round. */
   readonly sessions: readonly PeerSession[];
   readonly round: ActiveRound;
   readonly membership: TreeMembership;
   /** Some party has monotone constraints. */
   readonly isConstrained: boolean;
-  /** Features interact in groups only. */
+  /** Interaction constraints of the job. */
   readonly isGrouped: boolean;
-  /** People that a category must have on average, at the root, for sets of them to be named. */
+  /** Minimum average number of instances per category at the root for category sets to be used. */
   readonly categoryPeopleMin: number;
   readonly onAlarm: OnAlarm;
   /** Time spent waiting for candidate sums, and within it decrypting them. */

@@ -1,4 +1,4 @@
-/** What the active party's role is given for one attempt at a job, what it makes, and whom it tells how things go. */
+/** Input and results of the active party's role for one attempt at a job, and its observer. */
 import type { TextList } from "../../base/text/text-list.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import type { BestRound } from "../../gbdt/boost/boosting-monitor.ts";
@@ -18,38 +18,38 @@ import type { PhaseEdge } from "../phase.ts";
 import type { ActiveRule } from "./federated-tree.ts";
 
 export interface ActiveJob {
-  /** The party's own. */
+  /** The party's own features. */
   readonly name: string;
   readonly job: Job<ActiveStart>;
   readonly features: readonly BinnedFeature[];
   readonly rows: TrainingRows;
-  /** Its columns of these rows, where there is a start model. */
+  /** Its columns of these rows; only with a start model. */
   readonly columns?: OwnColumns;
-  /** A cross-validation instead of one model: its folds, and what earlier attempts have left of it. */
+  /** Cross-validation instead of one model: its folds, and the progress of earlier attempts. */
   readonly folds?: Turns;
-  /** The validation rows are from files of their own, which all parties have. */
+  /** Validation rows come from separate files of all parties. */
   readonly validationFile?: boolean;
-  /** What it draws features with, where they are sampled. */
+  /** Seeds column sampling. */
   readonly samplingSecret?: string;
   readonly idsDigest: Uint8Array;
   /**
-   * Which of the parties' rows these are: rows aligned before or as they stand in the files; all of them, or a bitmap.
+   * Identifies the job's rows among the parties' rows: aligned rows or file order; all, or a bitmap.
    */
   readonly sharedRows?: SharedRows;
   readonly scheme: ActiveScheme;
   readonly peers: readonly PassivePeer[];
   readonly observer: ActiveObserver;
-  /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
+  /** Progress of earlier attempts at this job; default: none. */
   readonly progress?: ActiveProgress;
-  /** Makes progress outlive this process; settles when it does. @param round what its last round was */
+  /** Stores progress durably. @param round the latest round */
   readonly store?: (progress: ActiveProgress, round: StoredRound) => Promise<void>;
-  /** 16 random bytes that tell this job from others of the same name. */
+  /** 16 random bytes that distinguish jobs of the same name. */
   readonly jobId?: Uint8Array;
-  /** Milliseconds that never run backwards. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
-/** Of the rows that the parties share: whether these are aligned ids or the files' rows, and a bitmap of the job's. */
+/** Whether the common rows are aligned ids or rows in file order, and a bitmap of the job's rows. */
 export interface SharedRows {
   readonly aligned: boolean;
   /** Empty: all. */
@@ -57,50 +57,51 @@ export interface SharedRows {
 }
 
 /**
- * The active party's share of a model that training goes on from; features and owners of its rules are those of this
- * job.
+ * The active party's share of a start model; features and owners of its rules are those of this job.
  */
 export interface ActiveStart extends StartModel<ActiveRule>, AgreedStart {
   readonly trees: readonly Tree<ActiveRule>[];
 }
 
-/** The active party's own columns, which its rules ask about. */
+/** The active party's own columns, which its rules test. */
 export interface OwnColumns {
   readonly features: readonly Float32Array[];
-  /** Per column what its codes stand for; left out where no column has categories. */
+  /** Category names per column; left out where no column is categorical. */
   readonly categoryNames?: readonly CategoryNames[];
 }
 
 /**
- * The trees of all rounds so far, those of a start model among them, every instance's margins after them, and the best
- * round on the validation rows.
+ * The trees of all rounds so far, including those of a start model, the margins after them, and the best round on the
+ * validation rows.
  */
 export interface ActiveProgress {
   readonly trees: readonly Tree<ActiveRule>[];
   readonly margins: Float64Array;
-  /** Those that the boosting round under way began with; left out: none is, or it is its first round. */
+  /** Margins at the beginning of the current boosting round; left out: same as `margins`. */
   readonly boostingRoundMargins?: Float64Array | undefined;
   readonly best: BestRound | null;
-  /** Of booster dart: what the margins follow from. */
+  /** State of booster dart, from which the margins are computed. */
   readonly dart?: DartProgress | undefined;
 }
 
-/** The trees of a round, and at which node of each every instance ends: the margins before it are all else it takes. */
+/**
+ * The trees of a round, and the leaf of every instance in each: with the margins before it, these give the margins
+ * after.
+ */
 export interface StoredRound {
   readonly trees: readonly Tree<ActiveRule>[];
   readonly leaves: readonly Uint32Array[];
 }
 
-/** What the party around this role wants to know. No gradient, label or threshold passes through here. */
+/** Notifications to the owner of this role. They contain no gradient, label or threshold. */
 export interface ActiveObserver {
   joined?(partyName: string, featureCount: number): void;
   layoutProven?(layout: GradientLayout): void;
   treeBegan?(tree: number): void;
   phase?(edge: PhaseEdge): void;
   /**
-   * @param evaluate metrics of the training rows and, after a round, of the validation rows; computed when first asked
-   * for
-   * @param grown the active party's own view of the tree: for its own eyes
+   * @param evaluate metrics of the training rows and, after a round, of the validation rows; computed on first use
+   * @param grown the active party's own view of the tree, for its own record
    */
   treeFinished?(
     tree: number,
@@ -108,9 +109,9 @@ export interface ActiveObserver {
     evaluate: () => Promise<RoundMetrics>,
     grown: Tree<ActiveRule>,
   ): void | Promise<void>;
-  /** A passive party does what honest columns hardly ever do; the job goes on. */
+  /** A passive party's answers are unlikely for honest columns; the job continues. */
   alarm?(party: string, tree: number, node: number, words: string): void;
-  /** What either side sees of the other, as it happens: for this party's own eyes. */
+  /** What either party sees of the other, as it happens: for this party's own record. */
   observed?(peer: string, observation: Observation): void;
 }
 
@@ -128,7 +129,7 @@ export interface ActiveModel extends ModelTerms {
 
 export interface PhaseTimesMs {
   handshake: number;
-  /** Before the first tree: keys are checked, hints are made and told. */
+  /** Before the first tree: keys are checked, hints are computed and sent. */
   setUp: number;
   encrypt: number;
   aggregate: number;
@@ -138,6 +139,6 @@ export interface PhaseTimesMs {
 /** Rows to predict. */
 export interface PredictionRows extends OwnColumns {
   readonly ids: TextList;
-  /** Where each row starts, of a model that was trained with such. */
+  /** The base margin of each row, for a model that was trained with base margins. */
   readonly baseMargins?: Float64Array | undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * The sums of the people whom a passive party sends left and right, beside those that it had answered for the candidate
- * that won. The active party knows every gradient: one pass over the node's people is enough.
+ * Compares the sums over the instances that a passive party sends left and right with those it had answered for the
+ * winning candidate. The active party knows every gradient: one pass over the node's instances is enough.
  *
- * With noise either side may differ from its sum by `deviations` standard deviations of what was added: an honest party
- * exceeds that at a split with a probability below 2^-100, since a discrete Gaussian has tails no heavier than the
- * Gaussian's.
+ * With noise either side may differ from its sum by `deviations` standard deviations of the added noise: an honest
+ * party exceeds that at a split with a probability below 2^-100, since a discrete Gaussian has tails no heavier than
+ * the Gaussian's.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
@@ -13,7 +13,7 @@ import { checkBitmap, countSet, partition } from "../../wire/bitmap.ts";
 
 const deviations = 12;
 
-/** The rows of both sides. @param leftMembers bitmap over the node's instances */
+/** The sums of both sides. @param leftMembers bitmap over the node's instances */
 export function sideSums(
   node: GrowingNode,
   leftMembers: Uint8Array,
@@ -24,14 +24,14 @@ export function sideSums(
 }
 
 /**
- * How far a side may be from what was answered; null: there is no noise, so it may not differ.
- * @param draws how many drawn values the noise of a candidate of the node is made of
+ * How far a side may be from the answered sum; null: there is no noise, so they must be equal.
+ * @param draws number of noise draws in the sum of a candidate of the node
  */
 export function slackOf({ noise }: QuantisedGradients, best: BestCandidate, draws: number): number | null {
   return noise === undefined ? null : deviations * noise.sigma * Math.sqrt(draws * partsOf(best));
 }
 
-/** The row of those who are sampled and set in a bitmap over the node's instances. */
+/** The sums over the sampled instances that are set in a bitmap over the node's instances. */
 function sumOfMembers(
   { instances, sampled }: GrowingNode,
   bitmap: Uint8Array,
@@ -50,7 +50,7 @@ function sumOfMembers(
   return sum;
 }
 
-/** Where all are sampled, without a list of them: values are whole numbers, so that times 0 or 1 is exact. */
+/** Without sampling no list is needed: values are integers, so multiplication by 0 or 1 is exact. */
 function sumOfAllMembers(
   instances: Uint32Array,
   bitmap: Uint8Array,
@@ -77,7 +77,7 @@ function leftOf(instances: Uint32Array, sampled: Uint32Array, bitmap: Uint8Array
   });
 }
 
-/** Each category of a set has noise of its own. */
+/** Each category of a set has its own noise. */
 function partsOf(best: BestCandidate): number {
   return best.kind === "candidate" ? 1 : best.set.categories.length + 1;
 }

@@ -1,5 +1,6 @@
 /**
- * What of an attempt at the active party depends on the training protocol: one implementation for members that are sent
+ * The part of an active party's attempt that depends on the training protocol: one implementation for members that are
+ * sent
  * (protocol/sent/active.ts), one for members that are hidden (protocol/hidden/active.ts). The role chooses one by its
  * scheme.
  */
@@ -26,7 +27,7 @@ export interface SetUpTerms {
   readonly jobId: Uint8Array;
   readonly layout: GradientLayout;
   readonly instanceCount: number;
-  /** The instances that are summed in any tree, ascending; null: all. */
+  /** The instances that are summed in some tree, ascending; null: all. */
   readonly rows: Uint32Array | null;
   /** Passive parties leave out the most frequent bin of each feature. */
   readonly skipBin: boolean;
@@ -34,32 +35,32 @@ export interface SetUpTerms {
 
 export interface RoundTerms {
   readonly firstTree: number;
-  /** Empty in a round that the active party grows alone. */
+  /** Empty in a local round. */
   readonly sessions: readonly PeerSession[];
   readonly layout: GradientLayout;
   readonly gradients: QuantisedGradients;
-  /** The instances that the round learns from; null: all. */
+  /** The instances that the round is trained on; null: all. */
   readonly sample: Uint32Array | null;
-  /** Those that the first tree learns. */
+  /** The outputs of the first tree. */
   readonly outputs: readonly number[];
-  /** The fraction of columns, where it is not the one that was agreed on; otherwise 0. */
+  /** The column sampling rate where it differs from the agreed one; otherwise 0. */
   readonly columnRate: number;
-  /** All trees of the round offer the same at their roots. */
+  /** All trees of the round have the same candidates at their roots. */
   readonly offersSameRoot: boolean;
   readonly moreFollow: boolean;
-  /** Settles when the round before is stored: no party hears of this one earlier. */
+  /** Settles when the previous round is stored: nothing of this round is sent earlier. */
   readonly before: Promise<unknown>;
   readonly encrypting: BusyClock;
 }
 
 export interface ActiveRound {
-  /** Settles when the round before is stored, and this one has begun. */
+  /** Settles when the previous round is stored and this one has begun. */
   readonly opened: Promise<unknown>;
-  /** What trees of the round know of the root already, per session; filled by the first. Null: every tree asks. */
+  /** Candidates of the root per session, filled by the first tree of the round. Null: every tree requests them. */
   readonly sharedRoot: CandidateRows[] | null;
-  /** Every answer is counted: sums that can be derived are never asked for. */
+  /** Answers are limited: sums that can be derived are never requested. */
   readonly derivesAlways: boolean;
-  /** Asks a party about nodes as soon as it may be asked. @param session its place among the sessions */
+  /** Requests nodes from a party as soon as the protocol allows. @param session its index among the sessions */
   ask<T>(session: number, question: () => Promise<T>): Promise<T>;
   beginTree(tree: number, outputs: readonly number[]): TreeMembership;
   /** Settles when all parties have stored the tree. */
@@ -68,19 +69,19 @@ export interface ActiveRound {
 
 export interface TreeMembership {
   question(asked: AskedNode): NodeQuestion;
-  /** What a passive party's sums can be at all, where there is no noise. */
+  /** Plausibility check of a passive party's sums, where there is no noise. */
   sumsCheck(): SumsCheck;
   /**
-   * Whether the people whom a party sends left and right add up to the sums that it had answered.
+   * Whether the instances that a party sends left and right add up to the sums that it had answered.
    * @param leftMembers bitmap over the node's instances
-   * @param draws how many drawn values the noise of a candidate of the node is made of
+   * @param draws number of noise draws in the sum of a candidate of the node
    */
   addsUp(node: GrowingNode, leftMembers: Uint8Array, best: BestCandidate, draws: number): boolean;
-  /** Per decision who goes left. */
+  /** Per decision the members that go left. */
   splits(session: PeerSession, decisions: readonly Decision[]): Promise<Map<number, SplitAnswer>>;
 }
 
-/** A node, and where it stands. */
+/** A node and its position in the tree. */
 export interface AskedNode {
   readonly node: GrowingNode;
   /** Null for the root. */
@@ -89,8 +90,8 @@ export interface AskedNode {
 
 export interface NodeQuestion {
   /**
-   * What asks one party about the node. Called for all parties before the first of these is read.
-   * @param open interaction groups that are open at the node, of those that the party has features in; undefined: the
+   * The messages that request the node from one party. Called for all parties before the first of these is read.
+   * @param open interaction groups allowed at the node, of those that the party has features in; undefined: the
    *   job has none, or the node is the root
    */
   messages(session: PeerSession, open: number | undefined): AsyncIterable<ActiveNode>;

@@ -1,4 +1,4 @@
-/** One party's answers for the nodes of a level, put together from their pieces and checked as they come. */
+/** One party's answers for the nodes of a level, assembled from their pieces and checked on arrival. */
 import type { TandemError } from "../../base/error.ts";
 import { rowStride } from "../../gbdt/split/histogram.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
@@ -7,18 +7,18 @@ import { lowerSidesFrom } from "../../scheme/candidates/lower-side.ts";
 import { withheldFrom } from "../../scheme/candidates/withheld.ts";
 import type { PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
-/** What a party has said of itself, and what was agreed with it. */
+/** What a party has announced, and what was agreed with it. */
 export interface PartyTraits {
   readonly candidateCount: number;
   readonly isMonotone: boolean;
-  /** No party leaves out columns: every node has all candidates. */
+  /** No columns are sampled: every node has all candidates. */
   readonly takesAllColumns: boolean;
   readonly takesCategories: boolean;
 }
 
 export interface AskedNode {
   readonly node: number;
-  /** Its instances that are summed. */
+  /** The instances of the node that are summed. */
   readonly sampledCount: number;
 }
 
@@ -29,11 +29,11 @@ export class NodeAnswers {
   readonly #deviates: (what: string) => TandemError;
   readonly #sizes: ReadonlyMap<number, number>;
   readonly #tables: Map<number, CandidateRows>;
-  /** Candidates so far, per node. */
+  /** Number of received candidates per node. */
   readonly #received: Map<number, number>;
 
   /**
-   * @param columns of sums per candidate
+   * @param number of sums per candidate
    * @param deviates makes the error that names the party
    */
   constructor(
@@ -52,7 +52,7 @@ export class NodeAnswers {
     this.#received = new Map(asked.map(({ node }) => [node, 0]));
   }
 
-  /** Everything of a piece but its sums, which are still to be decrypted. @throws TandemError PROTOCOL_STATE */
+  /** Checks and stores a piece except its sums, which are still to be decrypted. @throws TandemError PROTOCOL_STATE */
   check(answer: PassiveHistograms): void {
     const { node, counts, candidateCount, tree } = answer;
     const first = this.#received.get(node);
@@ -70,11 +70,11 @@ export class NodeAnswers {
     lowerSides?.set(lowerSidesFrom(answer.lowerSides, counts.length), first);
   }
 
-  /** Where counts are not sent: how many a candidate of the piece can be over; 0 where it is withheld. */
+  /** Where counts are not sent: an upper bound of each candidate's count; 0 where it is suppressed. */
   summedMost({ node, firstCandidate, counts }: PassiveHistograms): number[] {
     const { withheld } = this.#tables.get(node) ?? noCandidates;
     const size = this.#sizes.get(node) ?? 0;
-    // A node may be empty where its owner cannot count: it is answered all the same.
+    // A node may be empty where the party cannot count: it is answered all the same.
     return counts.map((_, i) => (withheld[firstCandidate + i] === 1 ? 0 : Math.max(1, size)));
   }
 

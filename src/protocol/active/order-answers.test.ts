@@ -50,7 +50,7 @@ test.each<[string, readonly Piece[], RegExp]>([
       [0, 0, [0, 1, 2]],
       [2, 0, [0]],
     ],
-    /an order of node 2 that is none/,
+    /a candidate order of node 2 that is not a permutation/,
   ],
   [
     "with a rank twice",
@@ -58,7 +58,7 @@ test.each<[string, readonly Piece[], RegExp]>([
       [0, 0, [0, 1, 1]],
       [2, 0, [0, 1]],
     ],
-    /an order of node 0 that is none/,
+    /a candidate order of node 0 that is not a permutation/,
   ],
   [
     "with a rank that is too large",
@@ -66,7 +66,7 @@ test.each<[string, readonly Piece[], RegExp]>([
       [0, 0, [0, 1, 3]],
       [2, 0, [0, 1]],
     ],
-    /an order of node 0 that is none/,
+    /a candidate order of node 0 that is not a permutation/,
   ],
 ])("an order %s is refused", (_name, pieces, message) => {
   expect(() => orders(...pieces)).toThrow(message);

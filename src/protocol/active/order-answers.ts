@@ -1,4 +1,4 @@
-/** One party's orders of the nodes of a level, put together from their pieces and checked as they come. */
+/** One party's candidate orders for the nodes of a level, assembled from their pieces and checked on arrival. */
 import type { TandemError } from "../../base/error.ts";
 import { isOrder } from "../../scheme/candidates/candidate-order.ts";
 import type { PassiveOrder } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -7,7 +7,7 @@ export class OrderAnswers {
   readonly #tree: number;
   readonly #deviates: (what: string) => TandemError;
   readonly #orders: Map<number, Uint32Array>;
-  /** Entries so far, per node. */
+  /** Number of received entries per node. */
   readonly #received: Map<number, number>;
 
   /** @param entryCounts per node that is asked about @param deviates makes the error that names the party */
@@ -32,7 +32,7 @@ export class OrderAnswers {
   whole(): Map<number, Uint32Array> {
     for (const [node, order] of this.#orders) {
       if (this.#received.get(node) !== order.length || !isOrder(order))
-        throw this.#deviates(`an order of node ${node} that is none`);
+        throw this.#deviates(`a candidate order of node ${node} that is not a permutation`);
     }
     return this.#orders;
   }

@@ -1,6 +1,6 @@
 /**
  * One connection of the active party to a passive party, for one attempt at a job. Every call fails at once when the
- * party is gone, errors name the party, and what either end has seen of the other is tallied.
+ * party is gone, errors name the party, and what either party has seen of the other is counted.
  */
 import { TandemError } from "../../base/error.ts";
 import { Tally, type Watch } from "../../messages/tally.ts";
@@ -12,14 +12,14 @@ const failureNoticeMs = 2000;
 
 export class PeerConnection {
   readonly peer: PassivePeer;
-  /** What either end has seen of the other. */
+  /** What either party has seen of the other. */
   readonly tally: Tally;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<(lost: TandemError) => void>();
   /** Set when the party is gone. */
   #lost: TandemError | null = null;
 
-  /** @param watch sees what either end sees of the other, as it happens */
+  /** @param watch receives what either party sees of the other, as it happens */
   constructor(peer: PassivePeer, watch?: Watch) {
     this.peer = peer;
     this.tally = new Tally(watch);
@@ -34,7 +34,7 @@ export class PeerConnection {
     return { signal: this.#closing.signal };
   }
 
-  /** The first message of the join stream. The stream then lasts as long as the party does. */
+  /** The first message of the join stream. The stream then stays open as long as the party runs. */
   async join(hello: Parameters<PassivePeer["join"]>[0]): Promise<PassiveHello> {
     const stream = this.peer.join(hello, this.options)[Symbol.asyncIterator]();
     const first = await this.#naming(stream.next());
@@ -47,7 +47,7 @@ export class PeerConnection {
   /** Fails at once when the party is gone. (Promise.race would keep every result alive until the job ends.) */
   guard<T>(work: Promise<T>): Promise<T> {
     if (this.#lost !== null) {
-      work.catch(() => {}); // it fails as well, with less to say
+      work.catch(() => {}); // its error is less specific
       return Promise.reject(this.#lost);
     }
     return this.#naming(
@@ -58,7 +58,7 @@ export class PeerConnection {
     );
   }
 
-  /** Takes the messages of an answer one after the other. */
+  /** Processes the messages of an answer one after the other. */
   each<T>(answer: AsyncIterable<T>, take: (message: T) => void | Promise<void>): Promise<void> {
     return this.guard(
       (async () => {
@@ -67,7 +67,7 @@ export class PeerConnection {
     );
   }
 
-  /** Ends the job; after a failure the party gets the reason, and is not waited for long. */
+  /** Ends the job; after a failure the party is sent the reason, with a short timeout. */
   async finish(failure: string, treeCount: number): Promise<void> {
     const finished = this.peer.finishJob(
       { failure, treeCount },
@@ -78,7 +78,7 @@ export class PeerConnection {
     this.#closing.abort();
   }
 
-  /** The error for a message that no honest party sends. */
+  /** The error for a message that an honest party never sends. */
   deviates(what: string): TandemError {
     return new TandemError("PROTOCOL_STATE", `party ${this.name} sent ${what}`);
   }

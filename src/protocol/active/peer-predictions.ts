@@ -1,4 +1,4 @@
-/** What one passive party answers about rows after training: outcomes of its splits, or masked scores. */
+/** One passive party's predictions for rows after training: outcomes of its splits, or masked scores. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { MaskedPeer } from "../../scheme/masked/mask-channel.ts";
 import { checkBitmap } from "../../wire/bitmap.ts";
@@ -30,8 +30,8 @@ export class PeerPredictions {
   }
 
   /**
-   * The outcome of each of the party's splits, as a bitmap over so many of these rows.
-   * @param splits the keys of all its splits: nothing else is accepted, and nothing less
+   * The outcome of each of the party's splits, as a bitmap over `rowCount` rows.
+   * @param splits the keys of all its splits: exactly these are accepted
    */
   predict(firstRow: number, rowCount: number, splits: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
     return this.#outcomes({ firstRow, rowCount }, rowCount, splits);
@@ -42,7 +42,7 @@ export class PeerPredictions {
     return splits.size === 0 ? new Map() : this.#outcomes({ startInstances: true }, instanceCount, splits);
   }
 
-  /** The party as masked scoring asks it about so many rows. */
+  /** The party's masked scoring interface for `rowCount` rows. */
   masked(rowCount: number): MaskedPeer {
     const { name, peer, tally, options } = this.#connection;
     return {

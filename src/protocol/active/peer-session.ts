@@ -1,6 +1,6 @@
 /**
  * The calls of one attempt at a job to one passive party: the handshake, and the calls of trees that both training
- * protocols have. What comes back is checked, and counted both ways.
+ * protocols have. Answers are checked, and disclosures in both directions counted.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -31,20 +31,22 @@ import type { OnPhase, Phase } from "../phase.ts";
 import type { ActiveScheme } from "../../scheme/scheme.ts";
 import { candidateCountMax, requirePassiveVersion } from "../../wire/version.ts";
 
-/** How a party is asked for the outcomes of its splits, and what its answers mean. */
+/** Requests the outcomes of a party's splits, and decodes its answers. */
 export interface SplitOutcomes {
   ask(request: MessageInitShape<typeof ActiveSplitDecisionsSchema>): AsyncIterable<PassiveSplit>;
-  /** How many bits an answer must have. */
+  /** Required number of bits of an answer. */
   bitsOf(decision: Decision): number;
-  /** @returns who goes left, as a bitmap over the node's instances, and of how many instances the answer is */
+  /**
+   * @returns bitmap over the node's instances of those that go left, and the number of instances that the answer covers
+   */
   read(split: PassiveSplit, decision: Decision): { readonly leftMembers: Uint8Array; readonly facts: OutcomeFacts };
 }
 
 export class PeerSession {
-  /** What the party answers about rows after training. */
+  /** The party's predictions for rows after training. */
   readonly predictions: PeerPredictions;
   readonly connection: PeerConnection;
-  /** Its place among the passive parties. */
+  /** Its index among the passive parties. */
   readonly index: number;
   readonly #scheme: ActiveScheme;
   readonly #facts: MembershipFacts;
@@ -55,10 +57,10 @@ export class PeerSession {
   #groupsOfJob = 0;
   #groups = 0;
   #traits: PartyTraits = { candidateCount: 0, isMonotone: false, takesAllColumns: true, takesCategories: false };
-  /** How often nodes of the current tree were asked for. */
+  /** How often nodes of the current tree were requested. */
   #level = 0;
 
-  /** @param watch sees what either end sees of the other, as it happens */
+  /** @param watch receives what either party sees of the other, as it happens */
   constructor(peer: PassivePeer, index: number, scheme: ActiveScheme, onPhase: OnPhase = () => {}, watch?: Watch) {
     this.connection = new PeerConnection(peer, watch);
     this.predictions = new PeerPredictions(this.connection);
@@ -72,7 +74,7 @@ export class PeerSession {
     return this.connection.name;
   }
 
-  /** What either end has seen of the other. */
+  /** What either party has seen of the other. */
   get tally(): Tally {
     return this.connection.tally;
   }
@@ -102,17 +104,17 @@ export class PeerSession {
     return answer;
   }
 
-  /** Candidates that the party can have, by its features and what was agreed. */
+  /** Upper bound of the party's candidates, by its features and the agreed parameters. */
   get candidatesMax(): number {
     return this.#candidateCountMax;
   }
 
-  /** What the scheme's passive half has said at the handshake. */
+  /** The handshake message of the scheme's passive half. */
   get greeting(): Uint8Array {
     return this.#greeting;
   }
 
-  /** @param scheme the set-up message, which is the same for all */
+  /** @param scheme the set-up message, the same for all parties */
   async setUp(scheme: Uint8Array, skipBin: boolean): Promise<void> {
     const { peer, options } = this.connection;
     const ready = await this.connection.guard(peer.setUp({ scheme, skipBin }, options));
@@ -126,7 +128,7 @@ export class PeerSession {
     this.tally.see("candidates", candidateCount);
   }
 
-  /** Fewer people than these may be in neither of two nodes that the party is asked about; it cannot count them. */
+  /** Minimum number of instances of both nodes of a requested pair; the party cannot count them itself. */
   get nodeMinimum(): number {
     return this.#nodeMinimum;
   }
@@ -141,7 +143,7 @@ export class PeerSession {
     return this.#traits.isMonotone;
   }
 
-  /** What the party has said of itself; known after set-up. */
+  /** What the party has announced; known after set-up. */
   get traits(): PartyTraits {
     return this.#traits;
   }
@@ -151,7 +153,7 @@ export class PeerSession {
     this.#onPhase({ party: this.name, phase, began, tree, level: this.#level });
   }
 
-  /** Per node that is asked about its candidates. */
+  /** The candidates of each requested node. */
   async histograms(
     tree: number,
     layout: GradientLayout,
@@ -183,7 +185,7 @@ export class PeerSession {
     return collected.whole();
   }
 
-  /** Per node the order of its candidates. @param entryCounts per node that is asked about */
+  /** The candidate order of each node. @param entryCounts per requested node */
   async orders(tree: number, entryCounts: ReadonlyMap<number, number>): Promise<Map<number, Uint32Array>> {
     const collected = new OrderAnswers(tree, entryCounts, (what) => this.deviates(what));
     const { peer, options } = this.connection;
@@ -194,7 +196,7 @@ export class PeerSession {
     return collected.whole();
   }
 
-  /** Per decision who goes left. @param outcomes how the party is asked, and what its answers mean */
+  /** Per decision the members that go left. @param outcomes requests and decodes the party's answers */
   async splits(
     tree: number,
     decisions: readonly Decision[],
@@ -218,7 +220,9 @@ export class PeerSession {
       )
         throw this.deviates("a split that was not asked for");
       if (!areGroupsPossible(decision, split.groups, this.#groups))
-        throw this.deviates("a split of a feature that may not split this node: it is in no group that is open");
+        throw this.deviates(
+          "a split of a feature that may not split this node: none of its interaction groups is allowed here",
+        );
       checkBitmap(split.leftMembers, outcomes.bitsOf(decision));
       const { leftMembers, facts } = outcomes.read(split, decision);
       this.tally.see("outcome", split, facts);
@@ -226,10 +230,10 @@ export class PeerSession {
       answers.set(split.node, { leftMembers, monotone: split.monotone, groups: split.groups });
     });
     if (answers.size !== decisions.length) throw this.deviates("fewer splits than were asked for");
-    // When all have come: where members are hidden, the party must not see at which node a wrong side was noticed.
+    // After all answers: where members are hidden, the party must not see at which node a wrong side was detected.
     for (const [node, { leftMembers }] of answers)
       if (decisionOf.get(node)?.addsUp(leftMembers) !== true)
-        throw this.deviates("a split whose people do not add up to what it had answered");
+        throw this.deviates("a split whose instances do not add up to its sums");
     return answers;
   }
 

@@ -1,6 +1,5 @@
 /**
- * Margins by the trees of a model: each passive party is asked which way its splits send the rows, and the trees are
- * walked here.
+ * Margins of rows: each passive party is asked for the outcomes of its splits, and the trees are traversed here.
  */
 import { assert } from "../../base/assert.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
@@ -15,17 +14,17 @@ import { type ActiveRule, isOwnRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, ActiveStart, OwnColumns, PredictionRows } from "./job.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 
-/** The rows of a job that goes on from a model, and the active party's columns of them. */
+/** The rows of a job with a start model, and the active party's columns of them. */
 type StartedRows = Pick<ActiveJob, "rows" | "columns">;
 const noColumns: OwnColumns = { features: [] };
 
-/** Rows of one question: the outcomes of a split for all of them are one message. */
+/** Rows of one request: the outcomes of a split for all of them are one message. */
 const rowsPerBatch = 10_000;
 const idBytesPerMessage = messageBytesMax / 2;
-/** Instances whose trees are walked before others get their turn. */
+/** Instances between two yields to the event loop. */
 const instancesPerTurn = 10_000;
 
-/** @param answered the trees that passive parties answer for: the model's, and those that early stopping has dropped */
+/** @param answered the trees that passive parties answer for: the model's, and those dropped by early stopping */
 export async function predictRows(
   sessions: readonly PeerPredictions[],
   grown: ActiveModel,
@@ -62,7 +61,7 @@ export async function predictRows(
   return margins;
 }
 
-/** Per tree of a start model the leaf that every instance ends in. Nobody is named: instances have their order. */
+/** The leaf of every instance in each tree of a start model. No ids are sent: instances are in the agreed order. */
 export async function leavesAfter(
   sessions: readonly PeerPredictions[],
   { trees }: ActiveStart,
@@ -90,7 +89,7 @@ export async function leavesAfter(
   return leaves;
 }
 
-/** Every instance's margins after the trees of a start model. Nobody is named: instances have their order. */
+/** Every instance's margins after the trees of a start model. No ids are sent: instances are in the agreed order. */
 export async function marginsAfter(
   sessions: readonly PeerPredictions[],
   start: ActiveStart,
@@ -160,7 +159,7 @@ function startingAt(
   return baseMargins?.slice() ?? new Float64Array(rowCount * outputCount).fill(baseMargin);
 }
 
-/** Ids, as many at a time as one message can hold. */
+/** Ids in pieces that fit in one message. */
 function inPieces(ids: Iterable<string>): string[][] {
   const pieces: string[][] = [];
   let bytes = Infinity;

@@ -1,6 +1,6 @@
 /**
- * A passive party whose messages are recorded: what each call leaves in the chain of digests is noted when it has ended
- * well, and at the end of a tree both sides sign. The role that makes the calls knows nothing of this.
+ * Records the messages of a passive party: the digests of each call are added to the chain when it has succeeded, and
+ * at the end of a tree both parties sign. The role that makes the calls is unaware of the recording.
  */
 import { create, type DescMethod } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -68,7 +68,7 @@ class PeerRecording {
     const recorder = recorderOf(join, false);
     recorder?.request?.(hello);
     for await (const answer of this.#calls(join, streamOf(hello), options) as Messages<PassiveHello>) {
-      // A party that speaks another version is refused for that.
+      // The role refuses a party of another protocol version.
       if (answer.protocolVersion === protocolVersion && this.#open === null) {
         this.#open = this.#record.joined(answer);
         this.#note(recorder?.notes() ?? []);

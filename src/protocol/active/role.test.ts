@@ -40,7 +40,7 @@ function jobWith(change: (peer: PassivePeer) => Partial<PassivePeer>, answer_noi
   });
 }
 
-/** Runs a job that must fail; the other party must learn why, and nobody may be left hanging. */
+/** Runs a job that must fail; the other party must receive the reason, and no call may hang. */
 async function expectFailure(job: PreparedJob, code: TandemError["code"], message: RegExp): Promise<TandemError> {
   const error = await expectError(() => job.run(), code, message);
   expect(error.message).toContain("passive-2");
@@ -157,13 +157,9 @@ describe("candidates", () => {
     await expectFailure(jobWith(change), "PROTOCOL_STATE", message);
   });
 
-  test("with noise, where no counts are told: a side that nobody is on", async () => {
-    const nobodyLeft = splits((split) => [{ ...split, leftMembers: new Uint8Array(split.leftMembers.length) }]);
-    await expectFailure(
-      jobWith(nobodyLeft, 1),
-      "PROTOCOL_STATE",
-      /a split whose people do not add up to what it had answered/,
-    );
+  test("with noise, where no counts are sent: an empty side", async () => {
+    const emptyLeft = splits((split) => [{ ...split, leftMembers: new Uint8Array(split.leftMembers.length) }]);
+    await expectFailure(jobWith(emptyLeft, 1), "PROTOCOL_STATE", /a split whose instances do not add up to its sums/);
   });
 
   test("sums that the counts cannot make", async () => {
@@ -279,7 +275,7 @@ describe("predictions", () => {
     await job.active.join();
     const model = await job.active.train();
     await expectError(
-      () => job.active.predict(model, { ids: ["stranger"], features: [new Float32Array(1)] }),
+      () => job.active.predict(model, { ids: ["unknown"], features: [new Float32Array(1)] }),
       "ID_MISMATCH",
       /passive-\d/,
     );
@@ -367,7 +363,7 @@ describe("a party that dies in mid-tree", () => {
 
   for (const at of ["setUp", "gradients", "histograms", "splits", "finishTree", "predict"] as const) {
     for (const how of ["ends", "breaks"] as const) {
-      test(`at ${at}: the join stream ${how}; the others are told who`, async () => {
+      test(`at ${at}: the join stream ${how}; the others receive its name`, async () => {
         await expectFailure(
           dying(at, how),
           "PARTY_LOST",

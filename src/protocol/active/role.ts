@@ -1,10 +1,10 @@
 /**
- * The active party's side of one attempt at a job: join all passive parties, set up the scheme, grow the trees that are
- * missing one after the other, predict, finish. Straight-line on purpose: the order of the protocol is the order of
- * this file.
+ * The active party's side of one attempt at a job: join all passive parties, set up the scheme, grow the remaining
+ * trees one after the other, predict, finish. The order of this file is the order of the protocol.
  *
- * A round is stored after every passive party has stored all of its trees: they are level with the active party or up
- * to a round ahead, never behind. A round that is redone has the same gradients, hence the same decisions.
+ * A round is stored after every passive party has stored all of its trees: passive parties have as many trees as the
+ * active party, or up to a round more, never fewer. A round that is redone has the same gradients, hence the same
+ * decisions.
  */
 import type { GradientLayout } from "../../codec/layout.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
@@ -57,7 +57,7 @@ export class ActiveRole {
   readonly #job: ActiveJob;
   readonly #sessions: readonly PeerSession[];
   readonly #membership: ActiveMembership;
-  /** Trees that were grown, and how many of them the model keeps. */
+  /** The grown trees, and how many of them the model keeps. */
   #grown: readonly Tree<ActiveRule>[] = [];
   #treesKept = 0;
   /** After the last round, whichever attempt grew it. */
@@ -107,7 +107,7 @@ export class ActiveRole {
     checkGrowth(training);
     checkForest(training);
     noiseIn(job);
-    roundsBefore(start, this.#newTask(), training); // nobody hears of a model that does not fit
+    roundsBefore(start, this.#newTask(), training); // checked before a party is contacted
     checkDart(this.#job);
     const hello = {
       protocolVersion,
@@ -145,7 +145,7 @@ export class ActiveRole {
     const boostingRounds = boostingRoundOf(gradientRound, training);
     const monitor = new BoostingMonitor(training, task, { rounds: boostingRounds, best: progress?.best ?? null });
     const boostingRoundMargins = (progress?.boostingRoundMargins ?? margins).slice();
-    // Of the beginning: every attempt sets up the same.
+    // From the beginning of the job: every attempt has the same set-up.
     const layout = layoutFor(
       this.#job,
       sampleRows(training, 0, task.gradients(task.startMargins()), task.rows.training),
@@ -176,7 +176,7 @@ export class ActiveRole {
         if (endsBoostingRound(gradientRound, training)) boostingRoundMargins.set(margins);
       }
     } finally {
-      await stored.catch(() => {}); // whatever goes wrong, nothing is written after this
+      await stored.catch(() => {}); // nothing is written after this, also on failure
     }
     this.#evaluated = await stored;
     this.#evaluated ??= { train: await monitor.onTraining(margins), validation: await monitor.onValidation(margins) };
@@ -195,9 +195,9 @@ export class ActiveRole {
   }
 
   /**
-   * Grows every model by turns, of each fold one. To a passive party this is one job: trees one after the other, each
-   * with the sample of its fold. Rows outside a sample are routed all the same, so a fold's held-out rows have margins
-   * without being asked for.
+   * Grows the models of all folds, interleaved. To a passive party this is one job: trees one after the other, each
+   * with the sample of its fold. Rows outside a sample are routed as well, so a fold's held-out rows get margins
+   * without a prediction request.
    */
   async crossValidate(folds: Turns): Promise<void> {
     const { features, observer } = this.#job;
@@ -214,7 +214,7 @@ export class ActiveRole {
     observer.layoutProven?.(layout);
     while (!folds.isOver) {
       const turn = folds.next();
-      // The next turn is another fold's: it begins when this one is over.
+      // The next round belongs to another fold: it begins when this one has ended.
       const { task, monitor, margins } = turn;
       await (
         await this.#round(turn, task, monitor, margins, Promise.resolve(), () => folds.finish(turn))
@@ -223,14 +223,14 @@ export class ActiveRole {
     this.#treesKept = folds.treesDone;
   }
 
-  /** Margins of rows that need not have been trained on, in one round per batch of ids. */
+  /** Margins of arbitrary rows, with one request per batch of ids. */
   predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
     // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
     const answered = this.#grown.length > model.trees.length ? this.#grown : model.trees;
     return predictRows(this.#predictions, model, answered, rows, this.#isMasked);
   }
 
-  /** Where boosting begins: after the trees of a model, or of none. */
+  /** The beginning of boosting: after the trees of a start model, if there is one. */
   async #marginsBefore(task: BoostingTask): Promise<Float64Array> {
     const { start } = this.#job.job;
     if (start === null) return task.startMargins();
@@ -245,7 +245,7 @@ export class ActiveRole {
     return this.#job.job.privacy.masked_scoring;
   }
 
-  /** @param failure empty after success, otherwise what the other parties are told */
+  /** @param failure empty after success, otherwise the reason sent to the other parties */
   async finish(failure = ""): Promise<void> {
     await Promise.all(this.#sessions.map((session) => session.finish(failure, this.#treesKept)));
   }
@@ -259,7 +259,7 @@ export class ActiveRole {
     return new BoostingTask(this.#job.job.training, this.#job.rows);
   }
 
-  /** @param summed in any tree; null: all */
+  /** @param summed instances that are summed in some tree; null: all */
   async #setUp(summed: Uint32Array | null, layout: GradientLayout): Promise<void> {
     const { job, jobId = new Uint8Array(0), rows, now } = this.#job;
     const started = now();

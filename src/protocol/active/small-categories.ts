@@ -1,21 +1,21 @@
 /**
- * Whether sets of a feature's categories may be named at all. A set that wins tells its owner, of each category, on
- * which side of the others its people's leaf weight is. With one person in each that is a label.
+ * Whether a feature may be split by category sets. A winning set reveals to its owner how each category's gradients
+ * compare with the others. With one instance per category that reveals labels.
  */
 import { TandemError } from "../../base/error.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 
 /**
- * Missing values are no category. A category that nobody of the sample has tells nothing, and is not counted; with
- * noise no count is told, and all are.
- * @param people of the root that are summed
- * @param peopleMin what a category must have on average
+ * Missing values are not a category. A category without sampled instances reveals nothing, and is not counted; with
+ * noise counts are not sent, and all categories are counted.
+ * @param summedCount number of summed instances of the root
+ * @param countMin minimum average number of instances per category
  * @throws TandemError POLICY
  */
 export function checkCategories(
   { rows, groups, withheld }: CandidateRows,
-  people: number,
-  peopleMin: number,
+  summedCount: number,
+  countMin: number,
   hidesCounts: boolean,
   party: string,
 ): void {
@@ -26,17 +26,17 @@ export function checkCategories(
     for (let place = 0; place < size - (hasMissing ? 1 : 0); place++) {
       if (withheld[first + place] === 1) continue;
       const summed = rows[(first + place + 1) * stride - 1];
-      const count = place === flipped ? people - summed : summed;
+      const count = place === flipped ? summedCount - summed : summed;
       if (count > 0 || hidesCounts) categories++;
       inThem += count;
     }
     first += size;
-    const average = (hidesCounts ? people : inThem) / categories;
-    if (average < peopleMin)
+    const average = (hidesCounts ? summedCount : inThem) / categories;
+    if (average < countMin)
       throw new TandemError(
         "POLICY",
-        `party ${party} has a feature with ${categories} categories of ${average.toFixed(1)} people on average: ` +
-          "a set of them would tell it labels. Use a lower --min-category-people, ask for fewer categories, " +
+        `party ${party} has a feature with ${categories} categories of ${average.toFixed(1)} instances on average: ` +
+          "a category set would reveal labels to it. Use a lower --min-category-people, ask for fewer categories, " +
           "or use --max-cat-to-onehot above their number",
       );
   }

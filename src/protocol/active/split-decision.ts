@@ -1,35 +1,34 @@
-/** What splits a node, as a passive party is told it, and what that party says of it. */
+/** The decision about a node, as sent to a passive party, and that party's answer. */
 import type { Named } from "../../scheme/candidates/best-candidates.ts";
 import { setMessage } from "../../scheme/candidates/category-group.ts";
 import type { Interactions } from "../../gbdt/split/interactions.ts";
 
-/** What a party says of a split that it won. */
+/** A party's answer about a split that it won. */
 export interface SplitAnswer {
   /** Bitmap over the node's instances. */
   readonly leftMembers: Uint8Array;
-  /** The constraint of the feature that splits: 1, -1, or 0 for none. */
+  /** The monotone constraint of the split's feature: 1, -1, or 0 for none. */
   readonly monotone: number;
-  /** Interaction groups of that feature that are open at the node. */
+  /** Interaction groups of that feature that are allowed at the node. */
   readonly groups: number;
 }
 
-/** What splits a node. */
 export interface Decision {
   readonly node: number;
-  /** Who is in it. */
+  /** The node's members. */
   readonly instances: Uint32Array;
   readonly named: Named;
-  /** Of those that tie with it where there is noise (scheme/candidates/same-sums.ts); otherwise 0. */
+  /** With noise, the number of candidates that tie with it (scheme/candidates/same-sums.ts); otherwise 0. */
   readonly constraints: number;
-  /** What may split the node. */
+  /** Interaction constraints at the node. */
   readonly interactions: Interactions | null;
-  /** Of a bitmap over the node's instances: whether the people on either side make the sums that were answered. */
+  /** Whether the instances on either side of a bitmap add up to the answered sums. */
   readonly addsUp: (leftMembers: Uint8Array) => boolean;
 }
 
 /**
- * Whether the groups that a party names for its split can be: of those that it has features in and that are open; some,
- * if any are.
+ * Whether the groups that a party names for its split are possible: a subset of those that it has features in and that
+ * are allowed, not empty if there are any.
  */
 export function areGroupsPossible({ node, interactions }: Decision, named: number, ofParty: number): boolean {
   const open = interactions === null ? ofParty : interactions.open & ofParty;

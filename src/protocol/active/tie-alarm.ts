@@ -1,32 +1,32 @@
 /**
- * Ties that columns of people hardly ever make, but sums that were made up to find labels do: where a party answers
- * every candidate with the gradient of one person, all people of a class tie.
+ * Detects ties that real columns hardly ever have, but sums forged to find labels do: where a party answers every
+ * candidate with the gradient of one instance, all instances of a class tie.
  *
- * In a large node the columns of an honest party tie where a column is there twice, or where nobody stands between
- * neighbouring thresholds. Neighbours are near in their owner's order, so what counts are the places far from each
- * other. With noise nothing of that ties: each candidate has noise of its own, but for a few that part people alike.
+ * In a large node candidates of an honest party tie where a column is duplicated, or where no instance is between
+ * neighbouring thresholds. Neighbours are close in their owner's order, so only ranks far apart count. With noise these
+ * do not tie: each candidate has its own noise, except for a few that split the node identically.
  */
 
-/** In smaller nodes many candidates part the same few people. */
-const peopleMin = 50;
+/** In smaller nodes many candidates split the few instances identically. */
+const sampledMin = 50;
 const placesMin = 8;
-/** Of the candidates with people on both sides. */
+/** Minimum share of the candidates with instances on both sides. */
 const shareMin = 1 / 8;
-/** Both directions of missing values stand between neighbouring thresholds. */
+/** Both directions of missing values lie between neighbouring thresholds. */
 const apartMin = 3;
 
 export interface Tie {
   readonly sampledCount: number;
-  /** Ranks of those that tie in the node's order; null with noise, where there is none. */
+  /** Ranks of the tied candidates in the node's order; null with noise, where there is no order. */
   readonly ranks: readonly number[] | null;
   readonly tiedCount: number;
-  /** Those with people on both sides. */
-  readonly partingCount: number;
+  /** Number of candidates with instances on both sides. */
+  readonly splittingCount: number;
 }
 
-export function isAlarming({ sampledCount, ranks, tiedCount, partingCount }: Tie): boolean {
+export function isAlarming({ sampledCount, ranks, tiedCount, splittingCount }: Tie): boolean {
   if (ranks === null) return tiedCount >= placesMin;
-  return sampledCount >= peopleMin && tiedCount >= shareMin * partingCount && placesApart(ranks) >= placesMin;
+  return sampledCount >= sampledMin && tiedCount >= shareMin * splittingCount && placesApart(ranks) >= placesMin;
 }
 
 function placesApart(ranks: readonly number[]): number {

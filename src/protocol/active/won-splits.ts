@@ -1,10 +1,11 @@
 /**
- * The splits that one passive party has won on a level: which of its candidates that tie is named, and who goes left.
+ * The splits that one passive party has won on a level: which of its tied candidates is named, and the members that go
+ * left.
  *
- * One name per node is all that the party gets. Where several tie, it is asked for the order of the node's candidates
- * first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from tree to
- * tree, which noise hides. There the first is named, and its owner takes the first in tie order of those that have the
- * same sums (scheme/candidates/same-sums.ts); others do not tie with it.
+ * The party receives one candidate per node. Where several tie, it is asked for the order of the node's candidates
+ * first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from
+ * tree to tree, which noise hides. There the first is named, and its owner takes the first in tie order of those with
+ * the same sums (scheme/candidates/same-sums.ts); others do not tie with it.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
@@ -24,14 +25,14 @@ export interface WonNode {
   readonly tied: readonly BestCandidate[];
   /** All of the party's candidates there. */
   readonly rows: CandidateRows;
-  /** How many drawn values the noise of each of them is made of. */
+  /** Number of noise draws in the sum of each of them. */
   readonly draws: number;
 }
 
-/** Something that an honest party's columns hardly ever do; the job goes on. */
+/** Called for answers that are unlikely for honest columns; the job continues. */
 export type OnAlarm = (party: string, tree: number, node: number, words: string) => void;
 
-/** Per node the party's answer. @throws TandemError PROTOCOL_STATE if its people do not make the sums */
+/** The party's answer per node. @throws TandemError PROTOCOL_STATE if the sides do not add up to the sums */
 export async function splitsOf(
   session: PeerSession,
   { tree, gradients, onAlarm, membership, outputs }: WonTask,
@@ -46,7 +47,7 @@ export async function splitsOf(
     const order = orders.get(node.id);
     const ranks = order === undefined ? null : entryIndices(tied, rows).map((entry) => order[entry]);
     if (isAlarming({ ...countsOf(each, outputs), ranks, sampledCount: node.sampled.length }))
-      onAlarm(session.name, tree, node.id, alarmWords(tied.length, node.sampled.length));
+      onAlarm(session.name, tree, node.id, alarmText(tied.length, node.sampled.length));
     const first = ranks === null ? 0 : ranks.indexOf(Math.min(...ranks));
     return {
       node: node.id,
@@ -72,21 +73,21 @@ function askOrders(session: PeerSession, tree: number, inTie: readonly WonNode[]
 function countsOf(
   { node, tied, rows }: WonNode,
   outputs: readonly number[],
-): { readonly tiedCount: number; readonly partingCount: number } {
+): { readonly tiedCount: number; readonly splittingCount: number } {
   const stride = node.totals.length;
   const isCounted = rows.rows.some((value, i) => i % stride === stride - 1 && value > 0);
   const column = isCounted ? stride - 1 : 2 * outputs[0] + 1;
-  let partingCount = 0;
+  let splittingCount = 0;
   for (let at = column; at < rows.rows.length; at += stride) {
     const amount = rows.rows[at];
-    if (amount > 0 && amount < node.totals[column]) partingCount++;
+    if (amount > 0 && amount < node.totals[column]) splittingCount++;
   }
-  return { tiedCount: tied.length, partingCount };
+  return { tiedCount: tied.length, splittingCount };
 }
 
-function alarmWords(tiedCount: number, people: number): string {
+function alarmText(tiedCount: number, count: number): string {
   return (
-    `${tiedCount} of its candidates are the best alike for ${people} people. Copies of a column do that, ` +
-    "and so do sums that are made up to find labels. It is told one of them"
+    `${tiedCount} of its candidates tie for the best gain over ${count} instances. Duplicated columns do that, ` +
+    "and so do sums forged to find labels. One of them is named to it"
   );
 }

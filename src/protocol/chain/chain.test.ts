@@ -1,4 +1,4 @@
-/** The chain of one pair: what both sides must have seen alike, and what a link is over. */
+/** The chain of one pair: what both parties must have seen, and what a link covers. */
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { commitmentTo } from "./commitment.ts";
@@ -30,7 +30,7 @@ test("the order of messages in time does not matter; their contents, kinds and n
   await refused(noted(["members", 3, 1], ["gradients", 0, 2], ["answer", 3, 3], ["sums", 3, 4]), /the sums of node 3/);
 });
 
-test("sums may be sent again in other ciphertexts, and any of them is taken; nothing else changes", async () => {
+test("sums may be sent again in other ciphertexts, all accepted; other messages may not change", async () => {
   const entries = new TreeEntries();
   for (const byte of [1, 2]) entries.note("sums", 0, digest(byte));
   for (const byte of [1, 2]) entries.check(encodeEntries([{ kind: "sums", node: 0, digest: digest(byte) }]));
@@ -52,7 +52,7 @@ test("tags that are in stored evidence stay what they are", () => {
   expect(tags).toMatchObject({ ...released, order: 8, decision: 9, outcome: 10, choices: 11 });
 });
 
-test("lists of digests that are cut off, or of unknown kinds, are refused", async () => {
+test("truncated lists of digests, or with unknown kinds, are refused", async () => {
   const encoded = encodeEntries([{ kind: "sample", node: 7, digest: digest(1) }]);
   expect(decodeEntries(encoded)).toEqual([{ kind: "sample", node: 7, digest: digest(1) }]);
   await expectError(() => decodeEntries(encoded.subarray(1)), "PROTOCOL_STATE", /truncated/);

@@ -1,7 +1,6 @@
 /**
- * What a party fixes before the first tree and cannot change later: a digest over a random salt and a list of facts.
- * Large facts stand in the list as digests of their own. Whoever is given salt and facts can check them; to everybody
- * else the commitment says nothing.
+ * A party's commitment to its inputs, made before the first tree: a digest over a random salt and a list of facts.
+ * Large facts are in the list as digests. With salt and facts it can be verified; without them it reveals nothing.
  */
 import { createHash } from "node:crypto";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
@@ -18,7 +17,7 @@ export function commitmentTo(salt: Uint8Array, facts: Facts): Uint8Array {
   return Uint8Array.from(hash.digest());
 }
 
-/** A group of values under names of its own: `training.eta`. */
+/** The values of a group with prefixed names: `training.eta`. */
 export function factsOf(group: string, values: object): Facts {
   return Object.fromEntries(
     Object.entries(values).map(([field, value]) => [
@@ -45,7 +44,7 @@ export function numbersDigest(values: Float64Array | Uint32Array | null): string
     .digest("hex");
 }
 
-/** Names, cuts, categories and constraints of features, and everybody's bins. */
+/** Names, cuts, categories and constraints of features, and the bins of all instances. */
 export function featuresDigest(features: readonly BinnedFeature[]): string {
   const hash = createHash("sha256");
   for (const {

@@ -8,7 +8,7 @@ const schemas: ReadonlyMap<string, DescMessage> = new Map(
   PassiveParty.file.messages.map((schema) => [schema.typeName, schema]),
 );
 
-/** Chunks of gradients are made once and sent to several parties: each is hashed once. */
+/** Chunks of gradients are sent to several parties: each is hashed once. */
 const sharedDigests = new WeakMap<Uint8Array, Uint8Array>();
 
 export const digests: Digests = {

@@ -1,13 +1,13 @@
 /**
- * What is kept of one tree's messages between two parties: a digest of each, by kind and node. Their order does not
- * depend on when they were sent, so that both sides have the same list.
+ * Digests of one tree's messages between two parties, by kind and node. Their order does not depend on time, so that
+ * both parties have the same list.
  */
 import { TandemError } from "../../base/error.ts";
 import { entryFacts, type EntryKind } from "../../messages/table.ts";
 
 export interface Entry {
   readonly kind: EntryKind;
-  /** 0 of what is not about one node. */
+  /** 0 for messages that are not about one node. */
   readonly node: number;
   readonly digest: Uint8Array;
 }
@@ -19,13 +19,13 @@ const kindByTag: ReadonlyMap<number, EntryKind> = new Map(
   (Object.keys(entryFacts) as EntryKind[]).map((kind) => [entryFacts[kind].tag, kind]),
 );
 
-/** The entries of a tree that is under way. */
+/** The entries of the current tree. */
 export class TreeEntries {
   readonly #entries = new Map<string, { readonly kind: EntryKind; readonly node: number; digests: Uint8Array[] }>();
 
   /**
-   * A request that is repeated gets the same answer; what is encrypted anew may have other bytes each time.
-   * @throws TandemError PROTOCOL_STATE if the answer is another one
+   * A repeated request gets the same answer; ciphertexts that are encrypted again have other bytes.
+   * @throws TandemError PROTOCOL_STATE for a different answer
    */
   note(kind: EntryKind, node: number, digest: Uint8Array): void {
     const key = `${kind}/${node}`;
@@ -36,13 +36,13 @@ export class TreeEntries {
     else throw new TandemError("PROTOCOL_STATE", `${inWords({ kind, node })}: conflicting duplicate message`);
   }
 
-  /** As one buffer: what the link of the tree is over. */
+  /** The buffer that the tree's link covers. */
   encoded(): Uint8Array {
     return encodeEntries(this.#sorted().map(({ kind, node, digests }) => ({ kind, node, digest: digests[0] })));
   }
 
   /**
-   * Whether the other side has seen the same; of what was encrypted anew, any of what was sent.
+   * Checks that the other party has seen the same; of repeated encryptions, any one that was sent.
    * @throws TandemError PROTOCOL_STATE naming the first difference
    */
   check(encoded: Uint8Array): void {
@@ -57,7 +57,7 @@ export class TreeEntries {
         our.node === their.node &&
         our.digests.some((digest) => isSame(digest, their.digest));
       if (!fits) {
-        // One side may have what the other has not: that is the one that comes first.
+        // One party may have an entry that the other lacks: report the first in order.
         const [first] = [our, their].filter((entry) => entry !== undefined).sort(byPlace);
         throw new TandemError("PROTOCOL_STATE", `the two sides differ about ${inWords(first)} of this tree`);
       }

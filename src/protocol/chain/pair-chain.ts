@@ -1,7 +1,7 @@
 /**
  * The chain of digests between an active and a passive party, in one attempt at a job. The link of a tree covers the
  * digests of its messages and the link of the tree before; the first covers the commitments of both. A round that is
- * redone begins again at the link of the last round that both have: what it replaces was never finished.
+ * redone continues from the link of the last round that both have: what it replaces was never finished.
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
@@ -9,7 +9,7 @@ import type { Note } from "../../messages/call.ts";
 import type { EntryKind } from "../../messages/table.ts";
 import { type Entry, isSame, TreeEntries } from "./entries.ts";
 
-/** What both sides know before the first tree. */
+/** What both parties know before the first tree. */
 export interface ChainBeginning {
   readonly jobId: Uint8Array;
   readonly active: Uint8Array;
@@ -27,19 +27,19 @@ export function nextLink(previous: Uint8Array, tree: number, entries: Uint8Array
   return Uint8Array.from(hash.digest());
 }
 
-/** What a party signs at the end of a tree. */
+/** The text that a party signs at the end of a tree. */
 export function signedText(role: "active" | "passive", job: string, tree: number, link: Uint8Array): Buffer {
   return Buffer.from(`tandem-chain/1\n${role}\n${job}\n${tree}\n${Buffer.from(link).toString("hex")}`, "utf8");
 }
 
-/** A length in front: nothing can run on. */
+/** Length prefix: makes the concatenation unambiguous. */
 function prefixed(bytes: Uint8Array): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(bytes.length);
   return Buffer.concat([length, bytes]);
 }
 
-/** A tree whose messages both sides agree about. */
+/** A tree about whose messages both parties agree. */
 export interface ClosedTree {
   readonly tree: number;
   readonly link: Uint8Array;
@@ -50,7 +50,7 @@ export class PairChain {
   #tree: number;
   #previous: Uint8Array;
   #entries = new TreeEntries();
-  /** The same in all trees of an attempt. */
+  /** Entries that are the same for all trees of an attempt. */
   readonly #attempt: Entry[] = [];
 
   /** @param tree the next one @param previous the link before it */
@@ -65,21 +65,21 @@ export class PairChain {
   }
 
   /**
-   * A message of another tree than the one under way is late: it changes nothing.
-   * @throws TandemError PROTOCOL_STATE for another message than was noted before
+   * A message of a tree other than the current one is late and ignored.
+   * @throws TandemError PROTOCOL_STATE for a message that differs from the recorded one
    */
   note({ kind, tree, node, digest }: Note<EntryKind>): void {
     if (tree === null) this.#attempt.push({ kind, node, digest });
     if (tree === null || tree === this.#tree) this.#entries.note(kind, node, digest);
   }
 
-  /** What this side has of the tree under way. */
+  /** This party's entries of the current tree. */
   closing(): ClosedTree {
     const entries = this.#entries.encoded();
     return { tree: this.#tree, entries, link: nextLink(this.#previous, this.#tree, entries) };
   }
 
-  /** What the other side says of it. @throws TandemError PROTOCOL_STATE naming the tree if this side has another */
+  /** Checks the other party's entries. @throws TandemError PROTOCOL_STATE naming the tree if they differ */
   agree({ tree, entries, link }: ClosedTree): ClosedTree {
     try {
       if (tree !== this.#tree) throw new TandemError("PROTOCOL_STATE", `tree ${this.#tree} is under way`);

@@ -1,9 +1,9 @@
-/** What the party around a role does for its chain with another: it commits, signs, checks signatures and stores. */
+/** What the owner of a role does for a chain: it commits, signs, checks signatures and stores. */
 import type { Note } from "../../messages/call.ts";
 import type { EntryKind } from "../../messages/table.ts";
 import type { ClosedTree, PairChain } from "./pair-chain.ts";
 
-/** What each side tells of itself at the handshake. */
+/** What each party sends about itself at the handshake. */
 export interface Introduction {
   readonly commitment: Uint8Array;
   /** DER. */
@@ -15,7 +15,7 @@ export interface OpenChain {
   readonly chain: PairChain;
   /** With this party's key. */
   sign(closed: ClosedTree): Uint8Array;
-  /** @throws TandemError PROTOCOL_STATE if it is not the other party's */
+  /** @throws TandemError PROTOCOL_STATE if the signature is not the other party's */
   verify(closed: ClosedTree, signature: Uint8Array): void;
 }
 
@@ -28,16 +28,16 @@ export interface SignedTree extends ClosedTree {
 interface PairRecord {
   readonly own: Introduction;
   /**
-   * The other party has introduced itself.
+   * Called with the other party's introduction.
    * @throws TandemError HANDSHAKE_MISMATCH if it is not the pinned one, or has committed to something else before
    */
   joined(theirs: Introduction): OpenChain;
 }
 
 export interface ActivePairRecord extends PairRecord {
-  /** What an auditor needs the bytes of: the set-up, and the ciphertexts of answers. Null: nothing is kept. */
+  /** Keeps the bytes that an auditor needs: the set-up, and the ciphertexts of answers. Null: nothing is kept. */
   readonly keep: ((note: Note<EntryKind>, pieces: readonly Uint8Array[]) => void) | null;
-  /** Becomes lasting before the round is stored. */
+  /** Stored durably before the round is stored. */
   closed(tree: SignedTree): void;
 }
 

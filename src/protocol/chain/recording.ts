@@ -1,4 +1,4 @@
-/** The messages of a call on their way through its recorder, at either end. */
+/** Passes the messages of a call through its recorder, at either party. */
 import { create, type DescMessage, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Note, Recorder } from "../../messages/call.ts";
 import { type EntryKind, factsOf } from "../../messages/table.ts";
@@ -16,7 +16,7 @@ export function recorderOf(method: DescMethod, keepsPieces: boolean): AnyRecorde
 
 /**
  * A call whose messages pass its recorder, each of them whole.
- * @param noted called with its entries when it has ended well, before its caller sees the end
+ * @param noted called with its entries when it has succeeded, before the caller sees the end
  */
 export async function* recordedCall<More>(
   call: AnyCall<More>,

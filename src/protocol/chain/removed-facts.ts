@@ -1,6 +1,6 @@
 /**
- * Parameters that jobs of 0.6 were begun with and that jobs have no more. Records of such a job are used as long as
- * each of them had the value that all jobs have now.
+ * Parameters of jobs of 0.6 that were removed. Records of such a job are accepted if each of them had the value that
+ * all jobs have now.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Facts } from "./commitment.ts";
@@ -21,7 +21,7 @@ const removedFacts: Readonly<Record<string, string | number | boolean | null>> =
   "speed.encryption": "full",
 };
 
-/** Facts as this version has them. @throws TandemError CHECKPOINT naming a parameter that had another value */
+/** The facts without removed parameters. @throws TandemError CHECKPOINT naming a parameter that had another value */
 export function presentFacts<F extends Facts>(stored: F): F {
   const isRemoved = (name: string): boolean => Object.hasOwn(removedFacts, name);
   for (const [name, value] of Object.entries(stored)) {

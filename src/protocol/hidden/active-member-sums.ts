@@ -1,6 +1,6 @@
 /**
- * Whether the sides of a split make the sums that its owner had answered. It cannot count who is in a node, so it may
- * offer candidates with all members on one side, which noise can make the best.
+ * Whether the sides of a split add up to the sums that its owner had answered. The owner cannot count the members of a
+ * node, so it may offer candidates with all members on one side, which can be the best with noise.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
@@ -8,8 +8,8 @@ import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import { sideSums, slackOf } from "../active/member-sums.ts";
 
 /**
- * @param draws how many drawn values the noise of a candidate of the node is made of
- * @param outputs those of the tree: the party has sums of these alone
+ * @param draws number of noise draws in the sum of a candidate of the node
+ * @param outputs outputs of the tree: the party has sums of these only
  */
 export function addsUpUncounted(
   node: GrowingNode,

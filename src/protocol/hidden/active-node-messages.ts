@@ -1,4 +1,4 @@
-/** A node's own gradients as they travel: chunk by chunk, each message saying whether another of the node follows. */
+/** The messages with a node's own gradients: in chunks, each saying whether another one follows. */
 import { create } from "@bufbuild/protobuf";
 import type { Tally } from "../../messages/tally.ts";
 import type { GradientChunk, OperationCounts } from "../../scheme/scheme.ts";
@@ -7,13 +7,13 @@ import { type ActiveNode, ActiveNodeSchema } from "../../wire/generated/tandem/v
 export interface SealedRequest {
   readonly tree: number;
   readonly node: number;
-  /** Where the node stands, if requests say so. */
+  /** The node's position in the tree, if requests contain it. */
   readonly origin: { readonly parent: number; readonly sibling: number; readonly open?: number } | null;
   /** In a round's first node: as in proto/. */
   readonly colsampleBytree?: number;
 }
 
-/** @param isSendable what the last message waits for */
+/** @param isSendable the last message is sent when this settles */
 export async function* sealedMessages(
   { tree, node, origin, colsampleBytree = 0 }: SealedRequest,
   chunks: AsyncIterable<GradientChunk>,

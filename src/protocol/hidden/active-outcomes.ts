@@ -1,6 +1,6 @@
 /**
- * The splits that one passive party has won, where it does not know who is in a node and the job hides outcomes: by
- * oblivious transfer the active party gets the sides of the node's people, and of nobody else.
+ * The splits that one passive party has won, where members are hidden and the job hides outcomes: by oblivious transfer
+ * the active party receives the sides of the node's members, and of no other instance.
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -15,10 +15,10 @@ import {
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { CallOptions, PassivePeer } from "../../wire/peer.ts";
 
-/** Of a batch: whose sides are wanted. */
+/** The instances of a batch whose sides are requested. */
 interface Wanted {
   readonly node: number;
-  /** Who is in the node. */
+  /** The node's members. */
   readonly instances: Uint32Array;
 }
 
@@ -36,8 +36,8 @@ export class OutcomeTransfers {
   }
 
   /**
-   * As `splits` of the peer answers where outcomes are sent: bitmaps over all instances, with no bit set but of people
-   * of the node.
+   * As `splits` of the peer answers where outcomes are sent: bitmaps over all instances, with bits set for members of
+   * the node only.
    * @param wanted the nodes of the request, in its order
    */
   async *splits(
@@ -52,13 +52,13 @@ export class OutcomeTransfers {
     for await (const split of this.#peer.hiddenSplits(messages, options)) {
       const chosen = pending.get(split.node);
       if (chosen === undefined)
-        throw new TandemError("PROTOCOL_STATE", "the outcome of a split before it was asked for");
+        throw new TandemError("PROTOCOL_STATE", "the outcome of a split before it was requested");
       pending.delete(split.node);
       yield { ...split, leftMembers: chosen.finish(split.leftMembers) };
     }
   }
 
-  /** When the first split is won. */
+  /** Set up when the first split is won. */
   async #open(options: CallOptions): Promise<void> {
     const points = await this.#tell(this.#outcomes.opening, options);
     await this.#tell(await this.#outcomes.opened(points), options);

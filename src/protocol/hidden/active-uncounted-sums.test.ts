@@ -10,9 +10,9 @@ const fault = (g: number, h: number): string | null =>
     node,
   );
 
-test("sums that people of a node can have are taken, and no others", () => {
+test("sums that are possible for a node are accepted, and no others", () => {
   expect([fault(0, 0), fault(-2, 1), fault(4, 3), fault(2, 4)]).toEqual([null, null, null, null]);
-  const wrong = "a sum that people of the node cannot have";
-  // Below all that are negative, above all that are positive, a hessian below 0, or above everybody's.
+  const wrong = "a sum that instances of the node cannot have";
+  // Below the sum of the negative values, above that of the positive ones, a hessian below 0, or above the total.
   expect([fault(-3, 1), fault(5, 1), fault(1, -1), fault(1, 5)]).toEqual([wrong, wrong, wrong, wrong]);
 });

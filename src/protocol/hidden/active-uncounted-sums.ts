@@ -1,6 +1,6 @@
 /**
- * What a passive party's sums can be where it sends no counts, but adds no noise either: nothing below the sum of the
- * node's negative gradients, nor above that of its positive ones. And categories add up to the node.
+ * Plausibility check of sums without counts and without noise: no sum is below that of the node's negative gradients or
+ * above that of its positive ones, and categories add up to the node.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { addRow } from "../../gbdt/split/histogram.ts";
@@ -18,12 +18,12 @@ export class UncountedSums {
   readonly #columns: readonly Float64Array[];
   /** Those of the tree. */
   readonly #slots: readonly number[];
-  /** Slots without a negative value: hessians, mostly. */
+  /** Slots without negative values, usually hessians. */
   readonly #positive: ReadonlySet<number>;
-  /** Of the node that was asked about last: every party has candidates there. */
+  /** Ranges of the last node, cached because every party has candidates there. */
   #last: { readonly sampled: Uint32Array; readonly ranges: readonly Range[] } | null = null;
 
-  /** @param outputs those that the tree learns: sums of others are not sent */
+  /** @param outputs outputs of the tree: sums of others are not sent */
   constructor({ columns }: Pick<QuantisedGradients, "columns">, outputs: readonly number[]) {
     this.#columns = columns;
     this.#slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
@@ -36,7 +36,7 @@ export class UncountedSums {
     if (rows.length === 0) return null;
     const ranges = this.#ranges(sampled, totals);
     for (let row = 0; row < rows.length; row += totals.length)
-      if (!isWithin(rows, row, totals, ranges)) return "a sum that people of the node cannot have";
+      if (!isWithin(rows, row, totals, ranges)) return "a sum that instances of the node cannot have";
     return groupFault(ofPeer, totals, ranges);
   }
 
@@ -58,14 +58,14 @@ function hasNegative(column: Float64Array): boolean {
   return false;
 }
 
-/** Without a branch that cannot be predicted. */
+/** Avoids an unpredictable branch. */
 function sumOfSizes(column: Float64Array, sampled: Uint32Array): number {
   let sizes = 0;
   for (let i = 0; i < sampled.length; i++) sizes += Math.abs(column[sampled[i]]);
   return sizes;
 }
 
-/** The sum, and that of the others. */
+/** Checks the sum, and the sum of the other instances. */
 function isWithin(rows: Float64Array, row: number, totals: Float64Array, ranges: readonly Range[]): boolean {
   for (let i = 0; i < ranges.length; i++) {
     const { slot, least, most } = ranges[i];
@@ -76,7 +76,7 @@ function isWithin(rows: Float64Array, row: number, totals: Float64Array, ranges:
   return true;
 }
 
-/** Whoever is in a node is in one category of each feature, or in one that is withheld. */
+/** Each instance of a node is in one category of each feature, which may be suppressed. */
 function groupFault(ofPeer: CandidateRows, totals: Float64Array, ranges: readonly Range[]): string | null {
   const stride = totals.length;
   let first = 0;

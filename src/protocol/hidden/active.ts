@@ -1,7 +1,7 @@
 /**
- * The active party's side where members are hidden: every node is asked about with gradients of its own, sealed once,
- * and read by every party's connection. A round begins with its first node, whose last message waits until the round
- * before is stored: a passive party that has begun a round redoes no earlier one.
+ * The active party's side where members are hidden: every node is requested with gradients of its own, encrypted once,
+ * and sent to every party. A round begins with its first node, whose last message is sent after the previous round is
+ * stored: a passive party that has begun a round redoes no earlier one.
  *
  * @reveals passive: which nodes are parents and siblings, where members are hidden
  */
@@ -31,7 +31,7 @@ import { nodesOfJob, nodesPerTree, outputsPerTree, runOf, sendsTreeShape } from 
 
 export class HiddenMembership implements ActiveMembership {
   readonly #scheme: HiddenActive;
-  /** Requests name the parent and sibling of a node: what is offered there depends on it. */
+  /** Requests name the parent and sibling of a node, because its candidates depend on them. */
   #sendsTreeShape = false;
   /** Per party, in a job that hides outcomes. */
   readonly #transfers = new Map<PeerSession, OutcomeTransfers>();
@@ -65,7 +65,7 @@ export class HiddenMembership implements ActiveMembership {
     return new HiddenRound(this.#scheme, round, this.#sendsTreeShape, this.#transfers);
   }
 
-  /** Takes what the party's answers are opened with. */
+  /** Receives the hints that the party's answers are decrypted with. */
   async #takeHints({ connection, index, traits, tally }: PeerSession): Promise<void> {
     const { peer, options } = connection;
     const { candidateCount } = traits;
@@ -89,7 +89,7 @@ class HiddenRound implements ActiveRound {
   readonly #round: RoundTerms;
   readonly #sendsTreeShape: boolean;
   readonly #transfers: ReadonlyMap<PeerSession, OutcomeTransfers>;
-  /** The first root's gradients are made ahead: they depend on nothing else. */
+  /** The first root's gradients are encrypted in advance: they depend on nothing else. */
   readonly #firstNode: Broadcast<GradientChunk> | null;
 
   constructor(
@@ -113,7 +113,7 @@ class HiddenRound implements ActiveRound {
     this.opened = ignoreUnhandled(before.then(expect));
   }
 
-  /** A node needs no other gradients than its own. If the round cannot begin, that is the error that counts. */
+  /** A node needs only its own gradients. If the round cannot begin, its error takes precedence. */
   async ask<T>(_session: number, question: () => Promise<T>): Promise<T> {
     const [answer] = await Promise.all([question(), this.opened]);
     return answer;
@@ -160,7 +160,7 @@ class HiddenRound implements ActiveRound {
     return new Broadcast(this.#scheme.seal({ tree, node, outputs, sampled, gradients }), chunksAhead);
   }
 
-  /** Passive parties answer for all instances: those of the node are picked here, or by oblivious transfer. */
+  /** Passive parties answer for all instances: members of the node are selected here, or by oblivious transfer. */
   #splits(session: PeerSession, tree: number, decisions: readonly Decision[]): Promise<Map<number, SplitAnswer>> {
     const { instanceCount } = this.#round.gradients;
     const { peer, options } = session.connection;

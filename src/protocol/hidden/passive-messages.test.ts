@@ -1,5 +1,5 @@
 /**
- * What a passive party says to an active one that deviates where members are hidden: a code, and nothing has changed.
+ * A passive party refuses messages of a deviating active party where members are hidden, without a change of state.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ function notCanonical(records: Uint8Array, record: number): Uint8Array {
   return records.slice().fill(255, record * recordBytes, record * recordBytes + 7);
 }
 
-describe("a node that is told wrongly is refused, and the next one is answered as ever", () => {
+describe("an invalid node is refused, and the next one is answered as usual", () => {
   type Change = (messages: ActiveNode[], driver: HiddenDriver) => ActiveNode[];
   const changed =
     (change: (content: ReturnType<typeof contentOf>) => NodeChange): Change =>
@@ -74,16 +74,22 @@ describe("a node that is told wrongly is refused, and the next one is answered a
       /not consecutive/,
     ],
     [
-      "records from a place that no node has",
+      "records from a position out of range",
       1,
       changed(() => ({ firstRecord: 2 ** 32 - 1 })),
       "PROTOCOL_STATE",
       /not consecutive/,
     ],
     ["another output", 1, changed(() => ({ output: 1 })), "PROTOCOL_STATE", /output 1/],
-    ["an output that nobody has", 1, changed(() => ({ output: 2 ** 32 - 1 })), "PROTOCOL_STATE", /output 4294967295/],
     [
-      "chunks that change places",
+      "an output that does not exist",
+      1,
+      changed(() => ({ output: 2 ** 32 - 1 })),
+      "PROTOCOL_STATE",
+      /output 4294967295/,
+    ],
+    [
+      "chunks in the wrong order",
       3,
       ([a, b, c], driver) => [a, driver.message(0, 1, true, contentOf(c)), driver.message(0, 1, false, contentOf(b))],
       "PROTOCOL_STATE",
@@ -118,7 +124,7 @@ describe("a node that is told wrongly is refused, and the next one is answered a
     driver.close();
   });
 
-  test("a node with members, a place in the tree, or a number or tree that there is not", async () => {
+  test("a node with members, with a position in the tree, or with an invalid number or tree", async () => {
     const driver = await HiddenDriver.growing();
     const [node] = await driver.sealed(0, 1);
     const origin = {
@@ -147,12 +153,12 @@ describe("a node that is told wrongly is refused, and the next one is answered a
 describe("a set-up that is refused, and a good one after it", () => {
   type SetUp = { set: string; nonce: Uint8Array; nonces: Uint8Array };
   test.each<[string, (setUp: SetUp) => Partial<SetUp>, RegExp]>([
-    ["a set that there is not", () => ({ set: "C" }), /unknown parameter set/],
+    ["an unknown set", () => ({ set: "C" }), /unknown parameter set/],
     ["the name of something else", () => ({ set: "__proto__" }), /unknown parameter set/],
     ["no nonce", () => ({ nonce: new Uint8Array(0) }), /nonce/],
     ["a list without the own nonce", ({ nonces }) => ({ nonces: nonces.map((byte) => byte ^ 1) }), /nonce/],
     ["a list that is cut off", ({ nonces }) => ({ nonces: nonces.subarray(1) }), /nonces is truncated/],
-    ["a list of nobody", () => ({ nonces: new Uint8Array(0) }), /nonce/],
+    ["an empty list", () => ({ nonces: new Uint8Array(0) }), /nonce/],
     [
       "a list of too many",
       ({ nonces }) => ({ nonces: Buffer.concat(Array.from({ length: 65 }, () => nonces)) }),
@@ -178,12 +184,12 @@ describe("a set-up that is refused, and a good one after it", () => {
     driver.close();
   });
 
-  test("more answers than errors can hide: the owner's numbers decide, and name a resolution that does", async () => {
+  test("more answers than the smudging noise hides: the error names a resolution that works", async () => {
     const driver = await HiddenDriver.of({ agreed: { numRound: 2 ** 31, maxDepth: 16 } });
     driver.join();
     const good = await HiddenDriver.of();
     good.join();
-    // The active party of another job thinks that set A is enough; nonces are this party's.
+    // The active party of another job chose set A; nonces are this party's.
     const message = await good.setUpMessage([driver.join()]);
     await expectError(
       () => driver.setUp(message),

@@ -1,9 +1,9 @@
-/** The messages of one node, as its scheme reads them: the first, and those that each announces. */
+/** The messages of one node: the first, and all that follow it. */
 import { TandemError } from "../../base/error.ts";
 import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 export class NodeMessages implements AsyncIterable<Uint8Array> {
-  /** Of those that were read. */
+  /** Bytes of the messages read so far. */
   bytes = 0;
   readonly #first: ActiveNode;
   readonly #rest: AsyncIterator<ActiveNode>;

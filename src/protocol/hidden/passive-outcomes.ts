@@ -1,10 +1,10 @@
 /**
- * A passive party's answers about splits that it wins, where it does not know who is in a node and the job hides
- * outcomes: everybody's side, masked so that the active party can read those of the node's people only. Who these are
- * this party does not learn.
+ * A passive party's answers for splits that it wins, where members are hidden and the job hides outcomes: the sides of
+ * all instances, masked so that the active party can read those of the node's members only. This party does not learn
+ * the members.
  *
- * It cannot hold an active party to asking for no others. One that asks for all has what every job without hidden
- * outcomes tells.
+ * It cannot prevent an active party from requesting others. One that requests all receives what every job without
+ * hidden outcomes reveals.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";

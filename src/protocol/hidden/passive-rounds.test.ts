@@ -6,7 +6,7 @@ import { HiddenDriver } from "../../../test/support/hidden-driver.ts";
 import { ActiveJobFinishedSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassiveProgress } from "../passive/progress.ts";
 
-/** Long enough for everything that is not held back. */
+/** Long enough for all work that is not delayed by the test. */
 async function isSettled(work: Promise<unknown>): Promise<boolean> {
   const settled = work.then(
     () => true,
@@ -15,14 +15,14 @@ async function isSettled(work: Promise<unknown>): Promise<boolean> {
   return Promise.race([settled, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 30))]);
 }
 
-/** A last message that is held back. */
+/** A last message that the test delays. */
 function heldBack(): { readonly isSendable: Promise<void>; send(): void } {
   let send = (): void => {};
   const isSendable = new Promise<void>((resolve) => (send = resolve));
   return { isSendable, send };
 }
 
-test("the root is taken ahead, and answered when its last message has come", async () => {
+test("the root is accepted in advance, and answered after its last message", async () => {
   const driver = await HiddenDriver.ready();
   const expected = await driver.sums(0, 0);
   const { isSendable, send } = heldBack();
@@ -52,7 +52,7 @@ test("nothing is answered before its nodes are counted, nor where they cannot be
   driver.close();
 });
 
-test("one may come ahead, not two; no tree after the next, no other node, none when the job is over", async () => {
+test("one root may come in advance, not two; no later tree, no other node, none after the end", async () => {
   const driver = await HiddenDriver.growing();
   await expectError(async () => driver.ask(await driver.sealed(2, 0)), "PROTOCOL_STATE", /at tree 0, not 2/);
   await expectError(async () => driver.ask(await driver.sealed(1, 1)), "PROTOCOL_STATE", /at tree 0, not 1/);
@@ -86,7 +86,7 @@ test("a root that is tampered with is refused, and its round has not begun", asy
   driver.close();
 });
 
-test("a round of which no node is asked begins with the end of its tree, and is counted", async () => {
+test("a round without requested nodes begins with the end of its tree, and is counted", async () => {
   const stored: PassiveProgress[] = [];
   const store = async (next: PassiveProgress): Promise<void> => void stored.push(next);
   const driver = await HiddenDriver.ready({ passive: { store } });

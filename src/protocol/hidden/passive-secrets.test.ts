@@ -1,4 +1,6 @@
-/** What a passive party uses once where members are hidden: hints, floods, and the budget of a job's answers. */
+/**
+ * What a passive party uses once where members are hidden: hints, smudging noise, and the budget of a job's answers.
+ */
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { HiddenDriver } from "../../../test/support/hidden-driver.ts";
@@ -15,7 +17,7 @@ describe("what is used once", () => {
     driver.close();
   });
 
-  test("a tree has so many nodes: the root, and one of each pair", async () => {
+  test("the number of nodes of a tree is limited: the root, and one of each pair", async () => {
     const driver = await HiddenDriver.ready();
     const most = nodesPerTree(driver.agreed);
     expect(most).toBe(4);
@@ -26,7 +28,7 @@ describe("what is used once", () => {
     driver.close();
   });
 
-  test("hints are told once, of two calls at once too, and nodes are opened with those that were told", async () => {
+  test("hints are sent once, also for concurrent calls, and nodes are decrypted with those", async () => {
     const driver = await HiddenDriver.of();
     await expectError(() => driver.hints(), "PROTOCOL_STATE");
     driver.join();
@@ -46,8 +48,8 @@ describe("what is used once", () => {
     for (const each of [driver, other]) each.close();
   });
 
-  test("another attempt has another greeting, other hints and other words, and the same sums", async () => {
-    const told: Record<"greetings" | "hints" | "words" | "sums", string[]> = {
+  test("another attempt has another greeting, other hints and other answers, and the same sums", async () => {
+    const seen: Record<"greetings" | "hints" | "words" | "sums", string[]> = {
       greetings: [],
       hints: [],
       words: [],
@@ -55,10 +57,10 @@ describe("what is used once", () => {
     };
     for (let attempt = 0; attempt < 2; attempt++) {
       const driver = await HiddenDriver.of();
-      told.greetings.push(Buffer.from(driver.join()).toString("hex"));
+      seen.greetings.push(Buffer.from(driver.join()).toString("hex"));
       await driver.setUp(await driver.setUpMessage());
       const pieces = await driver.hints();
-      told.hints.push(Buffer.concat(pieces).toString("hex"));
+      seen.hints.push(Buffer.concat(pieces).toString("hex"));
       await driver.active.hints(
         0,
         driver.candidateCount,
@@ -66,13 +68,13 @@ describe("what is used once", () => {
           yield* pieces;
         })(),
       );
-      told.sums.push((await driver.sums(0, 0)).join());
+      seen.sums.push((await driver.sums(0, 0)).join());
       const [{ scheme }] = await driver.ask(await driver.sealed(0, 1));
-      told.words.push(Buffer.from(scheme).toString("hex"));
+      seen.words.push(Buffer.from(scheme).toString("hex"));
       driver.close();
     }
-    for (const what of ["greetings", "hints", "words"] as const) expect(new Set(told[what]).size, what).toBe(2);
-    expect(new Set(told.sums).size).toBe(1);
+    for (const what of ["greetings", "hints", "words"] as const) expect(new Set(seen[what]).size, what).toBe(2);
+    expect(new Set(seen.sums).size).toBe(1);
   });
 });
 
@@ -105,7 +107,7 @@ describe("the budget of answers", () => {
     driver.close();
   });
 
-  test("a crash between storing and answering forfeits a round's; when all are used up the job ends", async () => {
+  test("a crash between storing and answering costs a round; when the budget is used up the job ends", async () => {
     let progress: PassiveProgress | undefined;
     const disk = stored();
     let tries = 0;
@@ -126,7 +128,7 @@ describe("the budget of answers", () => {
       expect(progress?.nodesReserved).toBe(++tries * nodesPerTree(driver.agreed));
       driver.close();
     }
-    // Two rounds, and 50 for whatever else happens.
+    // Two rounds, and 50 spare ones.
     expect(tries).toBe(52);
   });
 

@@ -1,7 +1,7 @@
 /**
  * A passive party that does not know the members of nodes. Every node comes with gradients of its own, and is answered
- * once. A round begins with the first message about its first tree: the request for the root, or the end of the tree
- * where the party is asked about no node of it.
+ * once. A round begins with the first message about its first tree: the request for the root, or the end of the tree if
+ * no node of it is requested.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -40,10 +40,10 @@ export class HiddenMembers implements PassiveMembership {
   readonly #opening: RoundOpening;
   readonly #splits: SplitCount;
   #trees: PassiveTrees<HiddenNodes> | null = null;
-  /** The nodes of this tree that were asked for. */
+  /** The requested nodes of this tree. */
   readonly #asked = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
-  /** The first node of the next round is being taken: it is held in memory, so there is one at most. */
+  /** The first node of the next round is being received: it is held in memory, so there is at most one. */
   #isAhead = false;
 
   constructor(attempt: Attempt, scheme: HiddenPassive) {
@@ -148,7 +148,7 @@ export class HiddenMembers implements PassiveMembership {
     this.#asked.clear();
   }
 
-  /** Of this party's splits it does not know who was in the node: only their number can be checked. */
+  /** The members of nodes are unknown: only the number of splits can be checked. */
   #splitRules(): SplitRules {
     return {
       checkSplits: (nodes: readonly number[]): void => {
@@ -206,8 +206,9 @@ export class HiddenMembers implements PassiveMembership {
   }
 
   /**
-   * Before a node of the round is answered all of them are counted, also if the round is redone: a job's secrets wear
-   * off with every answer. With noise a round that is redone gets other noise, and may be split otherwise.
+   * All nodes of a round are counted before the first is answered, also if the round is redone: every answer uses up
+   * some of the job's noise budget. With answer noise a round that is redone gets other noise, and may be split
+   * differently.
    */
   async #reserveNodes(tree: number, terms: RoundTerms): Promise<void> {
     const { progress, job, setUpDigest: setUp } = this.#attempt;
@@ -229,7 +230,7 @@ export class HiddenMembers implements PassiveMembership {
     });
   }
 
-  /** A second answer under other gradients, or another flood over the same, would tell more than one does. */
+  /** A second answer with other gradients, or with other smudging noise, would reveal more than one does. */
   #askOnce(tree: number, node: number): void {
     const key = splitKey(tree, node);
     if (this.#asked.has(key) || this.#asked.size === nodesPerTree(this.#attempt.job.agreed))
@@ -251,7 +252,7 @@ export class HiddenMembers implements PassiveMembership {
   }
 }
 
-/** What a scheme sums. */
+/** The rows that a scheme sums. */
 function summedRows(job: HiddenTreeJob, rows: Uint32Array): SummedRows {
   const { plan, byPosition } = new TreeCandidates(job, 0, 0).all;
   const isOffered = (rank: number): boolean => {

@@ -24,7 +24,7 @@ test("a node that was split by category sets is split so again, or not at all, a
     await expectError(
       () => restarted.keep([{ split: other, members, leftMembers }]),
       "PROTOCOL_STATE",
-      /in another way/,
+      /already split differently/,
     );
   }
   expect(stored.splits).toEqual([split]);

@@ -1,7 +1,7 @@
 /**
- * A passive party's own splits, as its storage has them: what a party has given away it gives away once, whatever is
- * asked again after a lost connection or a crash. A node that was split before may be asked about again only in the
- * same way, about the same people, and then gets the same answer.
+ * A passive party's own splits, as stored. What a party has revealed it reveals once, whatever is requested again after
+ * a lost connection or a crash: a node that was split before may be requested again only with the same candidate and
+ * the same members, and then gets the same answer.
  *
  * Nothing is answered before it is stored.
  */
@@ -25,16 +25,16 @@ export type OwnSplit = SplitTest & {
 /** A split that is about to be answered. */
 export interface DecidedSplit {
   readonly split: OwnSplit;
-  /** The people in the node; null where nobody tells who they are. */
+  /** The members of the node; null where they are hidden. */
   readonly members: Uint32Array | null;
-  /** Bitmap over them. */
+  /** Bitmap over the members. */
   readonly leftMembers: Uint8Array;
 }
 
 export class AnsweredSplits {
   readonly #progress: StoredProgress;
   readonly #treesPerRound: number;
-  /** Nodes of the current tree that were asked about since it began on this connection. */
+  /** Nodes of the current tree whose splits were requested since it began on this connection. */
   #asked = new Set<number>();
 
   /** @param treesPerRound trees that are redone together */
@@ -56,7 +56,7 @@ export class AnsweredSplits {
     return new Set(this.splits.filter((split) => split.tree === tree).map(({ node }) => node));
   }
 
-  /** Digest of those who went left where this party has split a node; null: it has not. */
+  /** Digest of the members that went left where this party split the node; null: it did not. */
   leftOf(tree: number, node: number): string | null {
     return this.#progress.current.sides[splitKey(tree, node)] ?? null;
   }
@@ -66,20 +66,20 @@ export class AnsweredSplits {
     this.#asked = new Set();
   }
 
-  /** @throws TandemError PROTOCOL_STATE if a node was split in another way before; nothing is changed then */
+  /** @throws TandemError PROTOCOL_STATE if a node was split differently before; nothing is changed then */
   async keep(decided: readonly DecidedSplit[]): Promise<void> {
     await this.#progress.update((progress) => withSplits(progress, decided));
     for (const { split } of decided) this.#asked.add(split.node);
   }
 
-  /** @throws TandemError PROTOCOL_STATE if the tree is not the one that was grown before */
+  /** @throws TandemError PROTOCOL_STATE if the tree differs from the one that was grown before */
   async finishTree(finished: number): Promise<void> {
     await this.#progress.update(({ trees, splits, members, sides }) => {
       const forgotten = splits.find(({ tree, node }) => tree === finished && !this.#asked.has(node));
       if (forgotten !== undefined)
         throw new TandemError(
           "PROTOCOL_STATE",
-          `tree ${finished} was grown in another way before: node ${forgotten.node} was split`,
+          `tree ${finished} was grown differently before: node ${forgotten.node} was split`,
         );
       if (finished < trees) return null;
       // The trees of this round may be redone, those before it never again.
@@ -89,31 +89,28 @@ export class AnsweredSplits {
   }
 }
 
-/** Null if all of them are there. */
+/** @returns null if all of them are stored already */
 function withSplits(progress: PassiveProgress, decided: readonly DecidedSplit[]): Partial<PassiveProgress> | null {
   const splits = [...progress.splits];
   const members = { ...progress.members };
   const sides = { ...progress.sides };
-  for (const { split, members: people, leftMembers } of decided) {
-    const digest = people && membersDigest(people);
+  for (const { split, members: inNode, leftMembers } of decided) {
+    const digest = inNode && membersDigest(inNode);
     const key = splitKey(split.tree, split.node);
     const known = splits.find(({ tree, node }) => tree === split.tree && node === split.node);
     if (known === undefined) {
       splits.push(split);
-      if (people === null || digest === null) continue;
+      if (inNode === null || digest === null) continue;
       members[key] = digest;
-      sides[key] = membersDigest(partition(people, leftMembers).inside);
+      sides[key] = membersDigest(partition(inNode, leftMembers).inside);
     } else if (!sameSplit(known, split) || (digest !== null && members[key] !== digest)) {
-      throw new TandemError(
-        "PROTOCOL_STATE",
-        `node ${split.node} is split already, and in another way than is asked now`,
-      );
+      throw new TandemError("PROTOCOL_STATE", `node ${split.node} is already split differently`);
     }
   }
   return splits.length > progress.splits.length ? { splits, members, sides } : null;
 }
 
-/** Of trees from this one on. */
+/** Only the digests of this tree and later ones. */
 function since(digests: Readonly<Record<string, string>>, tree: number): Record<string, string> {
   return Object.fromEntries(Object.entries(digests).filter(([key]) => treeOfKey(key) >= tree));
 }

@@ -1,4 +1,4 @@
-/** What the handlers of one attempt at a job share: where it is, what was answered, and the trees under way. */
+/** State that the handlers of one attempt at a job share: its phase, what was answered, and the current trees. */
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { Tally } from "../../messages/tally.ts";
@@ -14,14 +14,14 @@ import type { PassiveTrees } from "./trees.ts";
 export class Attempt {
   readonly job: PassiveJob;
   readonly course: Course;
-  /** What either end has seen of the other. */
+  /** What either party has seen of the other. */
   readonly tally: Tally;
   readonly progress: StoredProgress;
   readonly answered: AnsweredSplits;
   readonly limit: ThresholdLimit;
-  /** Whatever changes the answered splits waits for its turn. */
+  /** Serialises changes of the answered splits. */
   readonly turns = new Exclusive();
-  /** Bitmap of the validation rows, once joined; empty: none. */
+  /** Bitmap of the validation rows, known after the join; empty: none. */
   heldBack: Uint8Array = new Uint8Array(0);
   /** A round was begun in this attempt. */
   hasBegunRound = false;
@@ -36,17 +36,17 @@ export class Attempt {
     this.limit = new ThresholdLimit(job.agreed.defences, this.splits);
   }
 
-  /** Those of a start model first. */
+  /** Including those of a start model, which come first. */
   get splits(): readonly OwnSplit[] {
     return [...(this.job.start ?? []).map(({ split }) => split), ...this.answered.splits];
   }
 
-  /** Finished trees, those of a start model and the active party's own among them. */
+  /** Number of finished trees, including those of a start model and of local rounds. */
   get stored(): number {
     return Math.max(this.answered.trees, firstTreeOf(this.job.agreed));
   }
 
-  /** Features interact in groups only. */
+  /** The job has interaction constraints. */
   get isGrouped(): boolean {
     return this.job.agreed.interactionGroups !== "";
   }

@@ -6,7 +6,7 @@ import type { PassiveOrderSchema } from "../../wire/generated/tandem/v1/tandem_p
 /** A rank takes four bytes at most: there are fewer candidates than 2^28. */
 const ranksPerMessage = 1 << 19;
 
-/** @throws TandemError PROTOCOL_STATE for a node whose order may not be told */
+/** @throws TandemError PROTOCOL_STATE for a node whose order may not be sent */
 export function* candidateOrder(
   nodes: TreeNodes,
   tree: number,

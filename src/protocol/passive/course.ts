@@ -1,19 +1,19 @@
-/** Where an attempt at a job is: its phase, and the tree under way. Each message is taken in its phase only. */
+/** The state of an attempt at a job: its phase and the current tree. Each message is accepted in its phase only. */
 import { TandemError } from "../../base/error.ts";
 import type { Phase as Work } from "../phase.ts";
 import type { PassiveJob } from "./job.ts";
 
 /**
- * What the party is doing: "loading" begins a round, "growing" answers for a tree's nodes, "storing" ends the tree;
- * "finished" has ended well, "given up" has not.
+ * "loading": a round begins; "growing": nodes of a tree are answered; "storing": the tree ends; "finished": success;
+ * "given up": failure.
  */
 export type Phase = "waiting" | "joined" | "ready" | "loading" | "growing" | "storing" | "finished" | "given up";
 
 export class Course {
   phase: Phase = "waiting";
-  /** The tree under way, or the last one that both sides have, the active party's own among them. */
+  /** The current tree, or the last one that both parties have, including those of local rounds. */
   tree: number;
-  /** How often nodes of the current tree were asked for. */
+  /** How often nodes of the current tree were requested. */
   level = 0;
   readonly #job: Pick<PassiveJob, "name" | "observer">;
 
@@ -22,7 +22,7 @@ export class Course {
     this.tree = tree;
   }
 
-  /** Whether a tree is the one after the tree under way, or is about to begin. */
+  /** Whether a tree comes right after the current one, or is about to begin. */
   isNext(tree: number): boolean {
     const next = this.phase === "loading" ? this.tree : this.tree + 1;
     return tree === next && ["ready", "loading", "growing", "storing"].includes(this.phase);

@@ -1,4 +1,4 @@
-/** How the candidate that is named splits a node, and who then goes left. */
+/** How the named candidate splits a node, and which members go left. */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
@@ -8,7 +8,7 @@ import { lookedUpBits } from "../../wire/bitmap.ts";
 import type { ActiveSplitDecision } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { DecidedSplit } from "./answered-splits.ts";
 
-/** A split that is about to be answered, and what is answered. */
+/** A split that is about to be answered, with its answer. */
 export interface SplitAnswer extends DecidedSplit {
   readonly members: Uint32Array;
   readonly monotone: number;
@@ -17,8 +17,8 @@ export interface SplitAnswer extends DecidedSplit {
 }
 
 /**
- * One candidate is named, or one set. The tie is broken before: lowest feature, lowest threshold, missing-right first.
- * @throws TandemError PROTOCOL_STATE if something is named that the node does not have, or that is withheld there
+ * One candidate or one category set is named. Ties are already broken: lowest feature, lowest threshold, missing right.
+ * @throws TandemError PROTOCOL_STATE if the named candidate does not exist at the node, or is suppressed there
  */
 export function decideSplit(
   nodes: TreeNodes,

@@ -1,4 +1,4 @@
-/** Digests by which a passive party knows a question again: equal exactly if what was asked is. */
+/** Digests by which a passive party recognises a repeated request: equal exactly if the requests are. */
 import { createHash } from "node:crypto";
 import type { ActiveGradients, ActiveSetUp } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
@@ -6,7 +6,7 @@ export function membersDigest(members: Uint32Array): string {
   return digest("members", new Uint8Array(members.buffer, members.byteOffset, members.byteLength));
 }
 
-/** What a round is begun with: who is sampled, and a rate of columns of its own. */
+/** The terms of a round: its sample, and its column sampling rate if it has one of its own. */
 export function sampleDigest({
   sampled,
   colsampleBytree: rate,
@@ -14,7 +14,7 @@ export function sampleDigest({
   return digest(rate === 0 ? "sample" : `sample/${rate}`, sampled);
 }
 
-/** @param lasting what the scheme keeps from attempt to attempt: of Paillier the key */
+/** @param lasting what the scheme keeps across attempts: with Paillier the key */
 export function setUpDigest({ skipBin }: Pick<ActiveSetUp, "skipBin">, lasting: Uint8Array): string {
   return digest(`set-up/${String(skipBin)}`, lasting);
 }

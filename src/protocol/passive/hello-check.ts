@@ -1,6 +1,6 @@
 /**
- * Whether an active party's hello is about the job that a passive party has agreed to, on the same people, at the same
- * place.
+ * Checks that an active party's hello matches what the passive party has agreed to: parameters, ids, and number of
+ * trees.
  */
 import { TandemError } from "../../base/error.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -17,7 +17,7 @@ import { requireActiveVersion } from "../../wire/version.ts";
 
 /**
  * @param trees how many this party has stored
- * @param begun the first tree of the round that was begun last: no earlier one is redone
+ * @param begun the first tree of the latest round: no earlier round is redone
  * @throws TandemError HANDSHAKE_MISMATCH, ID_MISMATCH or CHECKPOINT naming what differs
  */
 export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number, begun: number): void {
@@ -40,7 +40,8 @@ export function checkHello(hello: ActiveHello, job: PassiveJob, trees: number, b
       `${job.name} does not hold the same ids in the same order as the active party; align the data first`,
     );
   }
-  // A round's trees end here before the round ends there: after a loss in between, this party is up to a round ahead.
+  // This party stores trees before the active party stores their round: after a lost connection it may be up to a round
+  // ahead.
   const fits =
     job.finished === true
       ? trees === Math.max(hello.trees, firstTreeOf(job.agreed))

@@ -1,4 +1,4 @@
-/** A piece of what a passive party answers about a node: sums of consecutive candidates, and what belongs to them. */
+/** A piece of a passive party's answer for a node: sums of consecutive candidates with their counts and flags. */
 import { groupMessages } from "../../scheme/candidates/category-group.ts";
 import { lowerSideBytes } from "../../scheme/candidates/lower-side.ts";
 import type { NodeTask } from "../../scheme/candidates/node-task.ts";
@@ -38,7 +38,7 @@ function histogramAnswer(
     node,
     firstCandidate: first,
     candidateCount: counts.length,
-    // Exact counts would tell what noise in the sums hides.
+    // Exact counts would reveal what the noise in the sums hides.
     counts: Array.from(counts.subarray(first, last), (sumCount) => (task.noise === null ? sumCount : 0)),
     lowerSides: isMonotone ? lowerSideBytes(plan.lowerSides.subarray(first, last)) : new Uint8Array(0),
     withheld: withheldBitmap(withheld.subarray(first, last)),

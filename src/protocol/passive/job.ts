@@ -1,4 +1,4 @@
-/** What a passive party's role is given for one attempt at a job, and whom it tells how things go. */
+/** Input of a passive party's role for one attempt at a job, and its observer. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
@@ -18,51 +18,50 @@ export interface PassiveJob {
   readonly features: readonly BinnedFeature[];
   readonly instanceCount: number;
   readonly permutationSecret: Uint8Array;
-  /** What it draws its columns with, where they are sampled. */
+  /** Seeds column sampling. */
   readonly samplingSecret?: string;
-  /** What its noise is made with, where a job has some. */
+  /** Seeds answer noise. */
   readonly noiseSecret?: Uint8Array;
-  /** Its owner lets sums come back in a ciphertext each; left out: not. */
+  /** The owner's policy allows unpacked sums, one per ciphertext; default: no. */
   readonly allowsUnpacked?: boolean;
-  /** Its owner's: candidates with fewer people are withheld. */
+  /** The owner's minimums: candidates with fewer instances are suppressed. */
   readonly minimums: Minimums;
   readonly scheme: PassiveScheme;
-  /** Own feature values of ids that may be asked for, or null for an unknown id. */
+  /** Own feature values of an id that may be predicted, or null for an unknown id. */
   readonly lookUp: (id: string) => ((feature: number) => number) | null;
-  /** How many ids may be asked for: more are refused before they are looked for. Left out: no limit. */
+  /** Maximum number of predicted ids: more are refused before any is looked up. Left out: no limit. */
   readonly testRowsMax?: number;
-  /** Per feature what these values stand for if they are codes of categories; left out where none has some. */
+  /** Per feature its category names if the values are category codes; left out: no feature is categorical. */
   readonly categoryNames?: readonly CategoryNames[];
   readonly observer: PassiveObserver;
   /**
-   * This party's splits of the model that training goes on from, with the columns that they ask about; none where left
-   * out.
+   * This party's splits of the start model, with the columns they test; left out: none.
    */
   readonly start?: readonly SplitColumn[];
-  /** What earlier attempts at this job have left; nothing, unless it says otherwise. */
+  /** Progress of earlier attempts at this job; default: none. */
   readonly progress?: PassiveProgress;
-  /** Makes progress outlive this process; settles when it does. */
+  /** Stores progress durably. */
   readonly store?: (progress: PassiveProgress) => Promise<void>;
-  /** Keeps what was told of a round that may be redone; left out: there is one attempt only. */
+  /** Stores the answers of a round that may be redone; left out: there is one attempt only. */
   readonly roundStore?: RoundStore;
-  /** A round begins whose first tree this is: settles before anything of it is answered, or refuses it. */
+  /** A round with this first tree begins: settles before any of it is answered, or rejects. */
   readonly admitRound?: (tree: number) => Promise<void>;
-  /** A node is asked for: settles before anything of it is answered, or refuses it. */
+  /** A node is requested: settles before it is answered, or rejects. */
   readonly admitNode?: () => Promise<void>;
-  /** So many people are asked about: settles before anything is told of them, or refuses it. */
-  readonly admitScores?: (people: number) => Promise<void>;
-  /** Fewer summed people in a tree are refused. */
+  /** Predictions of a number of instances are requested: settles before they are answered, or rejects. */
+  readonly admitScores?: (count: number) => Promise<void>;
+  /** A tree that sums fewer instances is refused. */
   readonly sampleMin?: number;
-  /** The job has ended well before: only prediction and its end may be asked for again. */
+  /** The job has finished successfully: only predictions and its end may be repeated. */
   readonly finished?: boolean;
 }
 
-/** What the party around this role wants to know. */
+/** Notifications to the owner of this role. */
 export interface PassiveObserver {
   joined?(activeName: string): void;
   roundBegan?(tree: number): void;
   phase?(edge: PhaseEdge): void;
   treeFinished?(tree: number, ownSplits: readonly OwnSplit[]): void;
-  /** What either side sees of the other, as it happens: for this party's own eyes. */
+  /** What either party sees of the other, as it happens: for this party's own record. */
   readonly observed?: Watch;
 }

@@ -1,7 +1,8 @@
 /**
- * What of a passive party's answers depends on the training protocol: one implementation for members that are sent
+ * The part of a passive party's answers that depends on the training protocol: one implementation for members that are
+ * sent
  * (protocol/sent/passive.ts), one for members that are hidden (protocol/hidden/passive.ts). The role chooses one by its
- * scheme and takes messages in their order.
+ * scheme.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
@@ -18,11 +19,11 @@ import type {
 import type { SumsAnswer } from "./histogram-answer.ts";
 
 export interface PassiveMembership {
-  /** What the scheme's passive half contributes at the handshake; empty: nothing. */
+  /** The handshake message of the scheme's passive half; empty: none. */
   readonly greeting: Uint8Array;
-  /** The calls that not every job has. */
+  /** The calls that only one of the two protocols has. */
   readonly calls: ProtocolCalls;
-  /** Answers link candidates over trees: where columns are sampled, they show which were drawn together. */
+  /** Answers link candidates across trees, so with column sampling they show which columns were drawn together. */
   readonly showsDrawnColumns: boolean;
   /**
    * Sets up the scheme, and the trees of the attempt.
@@ -32,9 +33,9 @@ export interface PassiveMembership {
   setUp(message: ActiveSetUp, jobId: Uint8Array): Promise<SetUpOutcome>;
   /**
    * The answer about a node.
-   * @param rest what follows the request in its call, where a node takes several messages
-   * @param begun called when the tree of the node is under way
-   * @param computed called when only storing is left, or what a scheme does beside the sums of the next node
+   * @param rest the further messages of the call, where a node takes several
+   * @param begun called when the node's tree has begun
+   * @param computed called when the sums are computed and only storing is left, so that the next node can start
    */
   answer(
     request: ActiveNode,
@@ -42,9 +43,9 @@ export interface PassiveMembership {
     begun: () => void,
     computed: () => void,
   ): Promise<readonly SumsAnswer[]>;
-  /** Settles when no answer is being computed or stored any more. */
+  /** Settles when no answer is being computed or stored. */
   idle(): Promise<unknown>;
-  /** The tree is about to be finished. @throws TandemError PROTOCOL_STATE unless it is under way, or may begin now */
+  /** The tree is about to finish. @throws TandemError PROTOCOL_STATE unless it has begun, or may begin now */
   beforeFinish(tree: number): Promise<void>;
   /** Another tree of the same round begins. */
   nextTree(tree: number): void;
@@ -55,9 +56,9 @@ export interface PassiveMembership {
 export interface SetUpOutcome {
   /** What must be the same in every attempt at the job. */
   readonly lasting: Uint8Array;
-  /** Fewer instances than these may be in no node that is asked about; 0: the party counts them itself. */
+  /** Minimum number of instances of a requested node; 0: the party counts them itself. */
   readonly nodeMinimum: number;
-  /** The set-up is accepted: what it has made is used from here on. */
+  /** Called when the set-up is accepted. */
   accept(digest: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Predictions within a job: of its test rows at the end, and of all instances by a start model before the first
- * gradients. Outcomes of splits, or where scoring is masked their sums alone.
+ * gradients. Answers are outcomes of splits, or with masked scoring only scores.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -20,7 +20,7 @@ import { TestRows } from "./test-rows.ts";
 
 /** All sessions of masked scoring within a job belong to its active party. */
 const caller = "";
-/** Rows of a job are fixed: no limit of ids applies to them. */
+/** The rows of a job are fixed: the limit on ids does not apply to them. */
 const rowsMax = 2 ** 32 - 1;
 
 export class PredictionAnswers {
@@ -55,7 +55,7 @@ export class PredictionAnswers {
     const { job } = this.#attempt;
     if (!startInstances)
       return [outcomesOfRows(job, this.#testRows.slice(firstRow, rowCount), this.#settledSplits), rowCount];
-    if (rowCount > 0) throw new TandemError("PROTOCOL_STATE", "test rows are named beside the job's instances");
+    if (rowCount > 0) throw new TandemError("PROTOCOL_STATE", "test rows and the job's instances in one request");
     if (!this.#isStart) throw tooLate();
     return [outcomesOfInstances(job), job.instanceCount];
   }
@@ -79,7 +79,7 @@ export class PredictionAnswers {
     const { job, tally } = this.#attempt;
     if (ofStart && !this.#isStart) throw tooLate();
     if (!ofStart) this.#testRows.expectNamed();
-    else if (job.start === undefined) throw new TandemError("PROTOCOL_STATE", "this job starts from no model");
+    else if (job.start === undefined) throw new TandemError("PROTOCOL_STATE", "this job has no start model");
     const splits = this.#settledSplits;
     return {
       splitCount: ofStart ? (job.start ?? []).length : splits.length,
@@ -107,7 +107,7 @@ export class PredictionAnswers {
     return rowCount;
   }
 
-  /** Others are of a tree that was never finished. */
+  /** Excludes splits of a tree that was never finished. */
   get #settledSplits(): readonly OwnSplit[] {
     const { splits, course } = this.#attempt;
     return splits.filter((split) => split.tree <= course.tree);
@@ -117,13 +117,13 @@ export class PredictionAnswers {
     this.#attempt.course.expect("joined", "ready", "finished");
   }
 
-  /** Nothing was trained in this attempt yet. */
+  /** No gradients were received in this attempt yet. */
   get #isStart(): boolean {
     return !this.#attempt.hasBegunRound && this.#attempt.course.phase !== "finished";
   }
 }
 
-/** A start model is asked about all instances, before the first gradients of an attempt. */
+/** A start model is evaluated on all instances, before the first gradients of an attempt. */
 function tooLate(): TandemError {
-  return new TandemError("PROTOCOL_STATE", "the start model is asked before the first gradients only");
+  return new TandemError("PROTOCOL_STATE", "the start model can be evaluated before the first gradients only");
 }

@@ -1,5 +1,5 @@
 /**
- * Which way each of a passive party's splits sends each row asked for, within a job.
+ * Outcomes of a passive party's splits for the requested rows, within a job.
  *
  * @reveals active: at the end of the job, for the test rows: the outcome of each of the party's splits, also off the
  *   path; where training continues an earlier model, the outcome of each of its splits of that model for each
@@ -14,14 +14,14 @@ import type { PassiveJob } from "./job.ts";
 import { bySplitOrder } from "./split-outcomes.ts";
 import type { RowValues } from "./test-rows.ts";
 
-/** Of one split, for the rows asked for. */
+/** The outcome of one split for the requested rows. */
 export interface Outcome {
   readonly tree: number;
   readonly node: number;
   readonly goesLeft: (row: number) => boolean;
 }
 
-/** As it travels: a bitmap over the rows. */
+/** The message: a bitmap over the rows. */
 export function outcomeMessage({ tree, node, goesLeft }: Outcome, rowCount: number) {
   return { tree, node, leftMembers: bitmapFrom(rowCount, goesLeft) };
 }
@@ -35,7 +35,7 @@ export function joinedOutcomes(outcomes: Iterable<Outcome>, rowCount: number): R
   return { rowCount, left, known: new Uint8Array(0) };
 }
 
-/** Of the job's own splits. */
+/** Outcomes of the job's own splits. */
 export function* outcomesOfRows(
   { categoryNames }: PassiveJob,
   rows: readonly RowValues[],
@@ -49,10 +49,10 @@ export function* outcomesOfRows(
 }
 
 /**
- * Of the splits of a start model, over instances of the job. @throws TandemError PROTOCOL_STATE if there is none
+ * Outcomes of the splits of a start model, over instances of the job. @throws TandemError PROTOCOL_STATE without one
  */
 export function* outcomesOfInstances({ start }: PassiveJob, first = 0): Generator<Outcome> {
-  if (start === undefined) throw new TandemError("PROTOCOL_STATE", "this job goes on from no model");
+  if (start === undefined) throw new TandemError("PROTOCOL_STATE", "this job has no start model");
   for (const { split, values, names = null } of start) {
     const goesLeft = columnTest(split, names);
     yield { tree: split.tree, node: split.node, goesLeft: (i) => goesLeft(values[first + i]) };

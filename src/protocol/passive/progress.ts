@@ -1,35 +1,35 @@
 /**
- * What a passive party must not forget of a job that is under way, whatever happens to a connection or a process. It
- * changes only when its storage has taken the change, one change after the other.
+ * Progress of a job that a passive party must keep across lost connections and crashes. It changes only after the
+ * change is stored, and changes are serialised.
  */
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import type { OwnSplit } from "./answered-splits.ts";
 
-/** The round that was begun last. Earlier ones are never redone. */
+/** The latest round. Earlier ones are never redone. */
 export interface BegunRound {
   /** Its first tree. */
   readonly tree: number;
   /** Digest of its sample. */
   readonly sample: string;
-  /** Chunks of its gradients that are kept for the case that it is redone; null: none are, or not all yet. */
+  /** Number of stored chunks of its gradients, in case it is redone; null: none, or not all yet. */
   readonly chunks: number | null;
 }
 
 export interface PassiveProgress {
-  /** Number of trees that are finished; splits of the next one may be there too. */
+  /** Number of finished trees; `splits` may include some of the next one. */
   readonly trees: number;
   readonly splits: readonly OwnSplit[];
-  /** Digests of the people in each node that was split, by split key; of trees that can still be redone. */
+  /** Digests of the members of each split node, by split key; of trees that can still be redone. */
   readonly members: Readonly<Record<string, string>>;
-  /** Digests of those of them that went left. */
+  /** Digests of the members that went left. */
   readonly sides: Readonly<Record<string, string>>;
-  /** Digest of the set-up that the first round began with: the key stays the same. Null before that. */
+  /** Digest of the first round's set-up: the key must stay the same. Null before that. */
   readonly setUp: string | null;
   /** Null before the first gradients. */
   readonly round: BegunRound | null;
-  /** Nodes that may have been answered, where members are hidden: reserved round by round, before any is. */
+  /** Where members are hidden: nodes that may have been answered, reserved per round before the first answer. */
   readonly nodesReserved: number;
-  /** Digest of the ids that are predicted. Once they are known training is over. */
+  /** Digest of the predicted ids. Once they are fixed, training is over. */
   readonly testRows: string | null;
 }
 
@@ -44,7 +44,7 @@ export const noProgress: PassiveProgress = {
   testRows: null,
 };
 
-/** Whether something was told that the same job may not be asked again in another way. */
+/** Whether something was answered that fixes how the job may be repeated. */
 export function hasBegun({ trees, splits, round, testRows }: PassiveProgress): boolean {
   return trees > 0 || splits.length > 0 || round !== null || testRows !== null;
 }
@@ -63,7 +63,7 @@ export class StoredProgress {
     return this.#current;
   }
 
-  /** @param change what is different now, given what is stored; null: nothing. What it throws changes nothing */
+  /** @param change returns the changed fields, given what is stored; null: no change. If it throws, nothing changes */
   update(change: (progress: PassiveProgress) => Partial<PassiveProgress> | null): Promise<void> {
     return this.#turns.run(async () => {
       const changed = change(this.#current);

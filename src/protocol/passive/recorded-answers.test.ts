@@ -1,4 +1,4 @@
-/** The chain around a passive role: which copy of a message it notes. */
+/** The chain of a passive role: which copy of a duplicate message it records. */
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -47,13 +47,13 @@ async function ready() {
   return { driver, chain, recorded };
 }
 
-/** All of these, and then no end before it may. */
+/** Yields all messages, then waits before it ends. */
 async function* until(end: Promise<void>, items: readonly ActiveGradients[]): AsyncGenerator<ActiveGradients> {
   yield* items;
   await end;
 }
 
-test("a late copy of an earlier tree's gradients takes nothing from those that are on their way", async () => {
+test("a late copy of an earlier tree's gradients does not disturb those in flight", async () => {
   const { driver, chain, recorded } = await ready();
   const [before, now] = [await collect(driver.chunks(0)), await collect(driver.chunks(1))];
   await recorded.gradients(until(Promise.resolve(), before), {});

@@ -1,7 +1,6 @@
 /**
- * The answers of a passive role, recorded: what each call leaves in the chain of digests is noted when the role has
- * accepted it, and a tree is finished only if the active party has signed the same messages. The role knows nothing of
- * this.
+ * Records the answers of a passive role: the digests of each call are added to the chain when the role has accepted it,
+ * and a tree finishes only if the active party has signed the same messages. The role is unaware of the recording.
  */
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -32,9 +31,9 @@ class AnswerRecording<More> {
   readonly #answers: AnyCall<More>;
   readonly #record: PassivePairRecord;
   readonly #turns = new Exclusive();
-  /** What was answered at the end of each tree of this attempt: the same again if the call is repeated. */
+  /** The answers at the end of each tree of this attempt, for repeated calls. */
   readonly #finished = new Map<number, PassiveTreeStored>();
-  /** Of calls of which the role takes the first copy that begins: the recorder of that copy, by call and tree. */
+  /** For calls of which the role accepts the first copy: the recorder of that copy, by call and tree. */
   readonly #taken = new Map<string, AnyRecorder>();
   #open: OpenChain | null = null;
 
@@ -66,7 +65,7 @@ class AnswerRecording<More> {
     }
   }
 
-  /** Which of several copies of a call is noted: the one that the role takes. */
+  /** Of several copies of a call, the one that the role accepts is recorded. */
   #copyOf(method: DescMethod, recorder: AnyRecorder) {
     const { copyOf } = factsOf(method);
     let key: string | null = null;
@@ -97,7 +96,7 @@ class AnswerRecording<More> {
   async *#join(requests: Messages<ActiveHello>, more: More): AsyncGenerator {
     const { join } = PassiveParty.method;
     const hello = await onlyOf(requests);
-    // A party that speaks another version is refused for that.
+    // The role refuses a party of another protocol version.
     if (hello.protocolVersion === protocolVersion && this.#open === null) {
       this.#open = this.#record.joined(hello);
       const recorder = recorderOf(join, false);
@@ -110,7 +109,7 @@ class AnswerRecording<More> {
     yield create(PassiveHelloSchema, { ...answer, ...this.#record.own });
   }
 
-  /** Signed and stored before the role stores its splits: whatever trees it has, it has their links. */
+  /** Signed and stored before the role stores its splits, so that every stored tree has its link. */
   async *#finishTree(requests: Messages<ActiveTreeFinished>, more: More): AsyncGenerator<PassiveTreeStored> {
     const finished = await onlyOf(requests);
     yield await this.#turns.run(async () => {

@@ -84,7 +84,7 @@ describe("on one connection", () => {
     await expectError(() => driver.gradients(0), "PROTOCOL_STATE");
   });
 
-  test("gradients while they are taken: the second copy waits for the first, and disturbs nothing", async () => {
+  test("a second copy of gradients waits for the first, and changes nothing", async () => {
     const driver = new Disk().role();
     driver.join();
     await driver.setUp();
@@ -167,7 +167,7 @@ describe("on one connection", () => {
     expect(() => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 1 }))).toThrow(
       /keeps 2 trees, not 1/,
     );
-    await expectError(() => driver.predict(["id-0"]), "PROTOCOL_STATE", /other people are to be predicted/);
+    await expectError(() => driver.predict(["id-0"]), "PROTOCOL_STATE", /prediction ids differ/);
   });
 });
 
@@ -177,12 +177,12 @@ describe("after a crash", () => {
     const before = await (await disk.growing()).splits(0, 0, 3);
     expect(disk.progress.splits).toHaveLength(1);
     const again = await disk.growing();
-    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE", /node 0 is split already, and in another way/);
+    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE", /node 0 is already split differently/);
     expect(await again.splits(0, 0, 3)).toEqual(before);
     expect(again.role.ownSplits).toHaveLength(1);
   });
 
-  test("the same question about other people is refused", async () => {
+  test("the same request with other members is refused", async () => {
     const disk = new Disk();
     const origin = (count: number) => ({ parent: 0, sibling: 2, members: bitmapFrom(column.length, (i) => i < count) });
     const first = await disk.growing();
@@ -190,7 +190,7 @@ describe("after a crash", () => {
     await first.splits(0, 1, 3);
     const again = await disk.growing();
     await again.node(0, { node: 1, origin: origin(6) });
-    await expectError(() => again.splits(0, 1, 3), "PROTOCOL_STATE", /node 1 is split already, and in another way/);
+    await expectError(() => again.splits(0, 1, 3), "PROTOCOL_STATE", /node 1 is already split differently/);
   });
 
   test("a tree that was finished here and not there is redone, and only in the same way", async () => {
@@ -202,7 +202,7 @@ describe("after a crash", () => {
     await expectError(
       () => again.finishTree(0),
       "PROTOCOL_STATE",
-      /tree 0 was grown in another way before: node 0 was split/,
+      /tree 0 was grown differently before: node 0 was split/,
     );
     await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE");
     expect(await again.splits(0, 0, 3)).toEqual(left);
@@ -217,7 +217,7 @@ describe("after a crash", () => {
     [0, 2],
     [3, 2],
     [2, 0],
-  ])("the active party has %i trees and this one %i: they do not belong together", async (theirs, ours) => {
+  ])("the active party has %i trees and this one %i: they are inconsistent", async (theirs, ours) => {
     const disk = new Disk();
     disk.progress = { ...noProgress, trees: ours };
     await expectError(

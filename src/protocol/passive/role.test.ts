@@ -57,7 +57,7 @@ async function at(
   return driver;
 }
 
-describe("messages are taken in their phase only", () => {
+describe("messages are accepted in their phase only", () => {
   const messages: Record<string, (driver: Driver) => unknown> = {
     join: (driver) => driver.join(),
     setUp: (driver) => driver.setUp(),
@@ -68,7 +68,7 @@ describe("messages are taken in their phase only", () => {
     predict: (driver) => driver.predict(["id-0"]),
     "finishJob with success": (driver) => driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount: 2 })),
   };
-  // What is taken again was taken before on this connection, and changes nothing now.
+  // Repeats of messages accepted on this connection are accepted, and change nothing.
   const allowed: Record<string, readonly string[]> = {
     waiting: ["join"],
     joined: ["join", "setUp", "predict"],
@@ -203,7 +203,7 @@ describe("the handshake", () => {
     await expectError(() => drive(key).join({ instanceCount: 11 }), "ID_MISMATCH");
   });
 
-  test("text from the peer reaches neither log nor terminal as it is", async () => {
+  test("text from the peer is sanitised before it reaches logs or the terminal", async () => {
     const driver = drive(key);
     await expectError(
       () => driver.join({ parameters: { ...driver.job.agreed, job: `\u001b[2J${"x".repeat(5000)}` } }),
@@ -228,23 +228,23 @@ describe("gradients", () => {
     await driver.finishTree(0);
   });
 
-  test("with a second sample, a sample of nobody, or one of another number of instances", async () => {
+  test("with a second sample, an empty sample, or one of another number of instances", async () => {
     const driver = await at("ready");
     const chunks = await collect(driver.chunks(0));
-    const half = chunks[0].scheme; // one chunk holds everybody
+    const half = chunks[0].scheme; // one chunk holds all instances
     async function* sampled(...samples: Uint8Array[]): AsyncGenerator<ActiveGradients> {
       for (const [sequence, bitmap] of samples.entries())
         yield create(ActiveGradientsSchema, { tree: 0, sequence, scheme: half, sampled: bitmap });
     }
-    const everybody = Uint8Array.of(255, 3);
+    const all = Uint8Array.of(255, 3);
     const send = (...samples: Uint8Array[]) => driver.role.answers.gradients(sampled(...samples));
-    await expectError(() => send(everybody, everybody), "PROTOCOL_STATE", /a second sample/);
+    await expectError(() => send(all, all), "PROTOCOL_STATE", /a second sample/);
     await expectError(() => send(Uint8Array.of(0, 0)), "PROTOCOL_STATE", /no instances/);
     await expectError(() => send(Uint8Array.of(255)), "PROTOCOL_STATE", /1 bytes; 2 /);
     await driver.gradients(0);
   });
 
-  test("with rows in them that are held back for validation: named in a sample, or by naming none", async () => {
+  test("with validation rows in the sample, or with an empty bitmap, which means all rows", async () => {
     const driver = drive(key);
     driver.join({ validationRows: Uint8Array.of(0, 0b10) });
     await driver.setUp();
@@ -253,7 +253,7 @@ describe("gradients", () => {
       await expectError(
         () => driver.role.answers.gradients(one(create(ActiveGradientsSchema, { tree: 0, scheme, sampled }))),
         "PROTOCOL_STATE",
-        /held back for validation/,
+        /a sample with validation rows/,
       );
   });
 });
@@ -292,7 +292,7 @@ describe("splits", () => {
       (c: { feature: number; bin: number; missingLeft: boolean }) => c.feature === 1 && c.bin === 1 && c.missingLeft,
       { feature: 1, threshold: 3, defaultLeft: true },
     ],
-  ])("%s stands first in the order that is told", async (_name, wanted, expected) => {
+  ])("%s is first in the order that is sent", async (_name, wanted, expected) => {
     const driver = await at("growing");
     expect(driver.role.ownSplits).toEqual([]);
     await driver.root(0);
@@ -306,7 +306,7 @@ describe("splits", () => {
     expect(goesLeft.map((_, i) => isSet(left, i))).toEqual(goesLeft);
   });
 
-  test("the order is told after the sums only, about nodes of this tree, and is the same again", async () => {
+  test("the order is sent only after the sums, for nodes of this tree, and is the same when repeated", async () => {
     const driver = await at("growing");
     await expectError(() => driver.order(0, 0), "PROTOCOL_STATE", /before their sums/);
     await driver.root(0);
@@ -343,10 +343,10 @@ describe("splits", () => {
     expect(driver.role.ownSplits).toEqual([]);
   });
 
-  test("a node's memberships are given away once per tree", async () => {
+  test("a node's outcomes are revealed once per tree", async () => {
     const driver = await at("growing");
     await driver.splits(0, 0, 0);
-    await expectError(() => driver.splits(0, 0, 1), "PROTOCOL_STATE", /node 0 is split already/);
+    await expectError(() => driver.splits(0, 0, 1), "PROTOCOL_STATE", /node 0 is already split/);
     expect(driver.role.ownSplits.length).toBe(1);
     await driver.finishTree(0);
     await driver.gradients(1);

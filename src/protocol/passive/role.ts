@@ -1,11 +1,11 @@
 /**
  * The passive party's state machine for one attempt at a job: one handler per call of proto/, each of which checks that
- * a message is allowed now before it changes anything. A message that arrives twice gets the same answer, or is
- * refused without harm. The role knows no network; a transport calls it. It never sees a label, and of its own splits
- * it gives away only their outcome.
+ * a message is allowed now before it changes anything. A message that arrives twice gets the same answer, or is refused
+ * without a change of state. The role has no network; a transport calls it. It never sees a label, and reveals only the
+ * outcomes of its own splits.
  *
- * What depends on the training protocol is behind membership.ts. An active party may deviate in any message: course.ts,
- * split-count.ts, test-rows.ts, protocol/sent and protocol/hidden say what it gets then.
+ * What depends on the training protocol is behind membership.ts. An active party may deviate in any message: see
+ * course.ts, split-count.ts, test-rows.ts, protocol/sent and protocol/hidden.
  *
  * @reveals active: number of features and of split candidates; for each split that a passive party wins, the side of
  *   each instance of the node, or of every instance of the job where members are hidden; of features with monotone
@@ -47,7 +47,7 @@ export type { PassiveJob, PassiveObserver } from "./job.ts";
 
 type MethodsOf<Handler> = { [Name in keyof Handler]: Handler[Name] };
 
-/** By the names of the calls. Those of the other training protocol are refused. */
+/** The handlers by call name. Calls of the other training protocol are refused. */
 export type PassiveAnswers = Pick<PassiveRole, "join" | "setUp" | "finishJob"> &
   MethodsOf<TreeAnswers> &
   MethodsOf<PredictionAnswers> &
@@ -61,9 +61,9 @@ export class PassiveRole {
   readonly answers: PassiveAnswers;
   #joined: { readonly hello: ActiveHello; readonly answer: MessageInitShape<typeof PassiveHelloSchema> } | null = null;
   #setUp: { readonly message: ActiveSetUp; readonly answer: MessageInitShape<typeof PassiveReadySchema> } | null = null;
-  /** A set-up that comes twice waits for the first. */
+  /** A repeated set-up waits for the first. */
   readonly #turns = new Exclusive();
-  /** How many trees the model keeps; known at the end. */
+  /** Number of trees that the model keeps; known at the end. */
   #kept: number | null = null;
 
   constructor(job: PassiveJob) {
@@ -79,7 +79,7 @@ export class PassiveRole {
     });
   }
 
-  /** What either end has seen of the other in this attempt. */
+  /** What either party has seen of the other in this attempt. */
   get tally(): Tally {
     return this.#attempt.tally;
   }
@@ -117,7 +117,7 @@ export class PassiveRole {
     return answer;
   }
 
-  /** @throws TandemError PROTOCOL_STATE if the job was begun with another key, or set up in another way */
+  /** @throws TandemError PROTOCOL_STATE if the job began with another key or set-up */
   setUp(setUp: ActiveSetUp): Promise<MessageInitShape<typeof PassiveReadySchema>> {
     return this.#turns.run(() => this.#setUpInTurn(setUp));
   }
@@ -132,7 +132,7 @@ export class PassiveRole {
     const digest = setUpDigest(setUp, lasting);
     const before = progress.current.setUp;
     if (before !== null && before !== digest)
-      throw new TandemError("PROTOCOL_STATE", "this job was begun with another set-up: its key stays the same");
+      throw new TandemError("PROTOCOL_STATE", "this job began with another set-up; its key must stay the same");
     accept(digest);
     const { candidateCount } = this.#attempt.trees;
     const answer = { candidateCount, monotone: isMonotone, nodeMinimum, groups: groupsOf(this.#job.features) };

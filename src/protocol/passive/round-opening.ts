@@ -1,4 +1,4 @@
-/** How a round begins at a passive party, and which round may begin. If it fails, the round has not begun. */
+/** Begins a round at a passive party, and checks which round may begin. On failure the round has not begun. */
 import { TandemError } from "../../base/error.ts";
 import type { ActiveGradients } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { treeCountOf } from "../job-parameters.ts";
@@ -6,7 +6,7 @@ import type { Attempt } from "./attempt.ts";
 import { sampleDigest } from "./digests.ts";
 import type { PassiveJob } from "./job.ts";
 
-/** The instances that a round learns from, and the fraction of columns, where it is not the one agreed on. */
+/** The sample of a round, and its column sampling rate where that differs from the agreed one. */
 export type RoundTerms = Pick<ActiveGradients, "sampled" | "colsampleBytree">;
 
 export class RoundOpening {
@@ -33,7 +33,7 @@ export class RoundOpening {
       throw new TandemError("PROTOCOL_STATE", `the round of tree ${tree} was begun with another sample`);
   }
 
-  /** @param begin settles when the tree may be asked about */
+  /** @param begin settles when the tree's nodes may be requested */
   async open(tree: number, begin: () => Promise<void>): Promise<void> {
     const { job, course, answered } = this.#attempt;
     course.phase = "loading";
@@ -51,7 +51,7 @@ export class RoundOpening {
     }
   }
 
-  /** Fewer columns than were agreed on would show which candidates are drawn together. */
+  /** Fewer columns than agreed would show which candidates are drawn together. */
   #checkColumns(rate: number): void {
     const { colsampleBytree: agreed } = this.#attempt.job.agreed;
     if (rate === 0 || (rate >= agreed && rate <= 1 && rate !== agreed)) return;
@@ -59,11 +59,11 @@ export class RoundOpening {
   }
 }
 
-/** Sums over few people are easily taken apart. @throws TandemError POLICY */
+/** Sums over few instances can be decomposed into single ones. @throws TandemError POLICY */
 export function checkSampleSize({ name, sampleMin = 1 }: PassiveJob, count: number): void {
   if (count < sampleMin)
     throw new TandemError(
       "POLICY",
-      `the policy of ${name} does not allow this tree: it sums ${count} people, at least ${sampleMin} are allowed`,
+      `the policy of ${name} does not allow this tree: it sums ${count} instances, the minimum is ${sampleMin}`,
     );
 }

@@ -71,12 +71,12 @@ describe("a round of three trees", () => {
 
     const again = await attempts.at(0);
     await again.gradients(0);
-    await expectError(() => again.finishTree(0), "PROTOCOL_STATE", /tree 0 was grown in another way before/);
-    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE", /node 0 is split already/);
+    await expectError(() => again.finishTree(0), "PROTOCOL_STATE", /tree 0 was grown differently before/);
+    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE", /node 0 is already split/);
     expect(await again.splits(0, 0, 3)).toEqual(left[0]);
     await again.finishTree(0);
-    await expectError(() => again.finishTree(1), "PROTOCOL_STATE", /tree 1 was grown in another way before/);
-    await expectError(() => again.splits(1, 0, 3), "PROTOCOL_STATE", /node 0 is split already/);
+    await expectError(() => again.finishTree(1), "PROTOCOL_STATE", /tree 1 was grown differently before/);
+    await expectError(() => again.splits(1, 0, 3), "PROTOCOL_STATE", /node 0 is already split/);
     expect(await again.splits(1, 0, 4)).toEqual(left[1]);
     await again.finishTree(1);
     await again.finishTree(2);
@@ -106,7 +106,7 @@ describe("a round of three trees", () => {
     expect(await driver.predict(["id-0"])).toHaveLength(2);
   });
 
-  test("is not left out by an end that comes before it is redone", async () => {
+  test("cannot be skipped by ending the job before it is redone", async () => {
     const attempts = new Attempts();
     await round(await attempts.at(0), 0);
     const driver = await attempts.at(3);
@@ -121,7 +121,7 @@ describe("a round of three trees", () => {
   });
 });
 
-test("rounds that the active party grows alone count as stored by everybody", async () => {
+test("local rounds count as stored by every party", async () => {
   const attempts = new Attempts({ ...threeClasses, local_rounds: 1 });
   for (const trees of [0, 3]) {
     const driver = await attempts.at(trees);
@@ -154,7 +154,7 @@ test("a start model's splits are answered over all instances, without ids, where
     collect(driver.role.answers.predict(create(ActivePredictSchema, { startInstances: true, rowCount })));
   const split = { tree: 0, node: 2, feature: 1, featureName: "p1f1", threshold: 2.5, defaultLeft: true };
   const admitted: number[] = [];
-  const admitScores = async (people: number): Promise<void> => void admitted.push(people);
+  const admitScores = async (count: number): Promise<void> => void admitted.push(count);
   const driver = drive(key, { start: [{ split, values: column }], admitScores });
   await expectError(() => ask(driver), "PROTOCOL_STATE", /is waiting/);
   driver.join();
@@ -162,14 +162,14 @@ test("a start model's splits are answered over all instances, without ids, where
   expect(await ask(driver)).toEqual([{ tree: 0, node: 2, leftMembers: Uint8Array.of(0b10111011, 0b11) }]);
   expect(driver.role.tally.ledger).toMatchObject({ predictionOutcomes: 10, predictedIds: 0 });
   expect(admitted, "they are scored, so their owner's budget counts them").toEqual([10]);
-  await expectError(() => ask(driver, 1), "PROTOCOL_STATE", /test rows are named beside/);
+  await expectError(() => ask(driver, 1), "PROTOCOL_STATE", /test rows and the job's instances/);
   expect(driver.role.ownSplits).toEqual([split]);
   const without = drive(key);
   without.join();
-  await expectError(() => ask(without), "PROTOCOL_STATE", /goes on from no model/);
+  await expectError(() => ask(without), "PROTOCOL_STATE", /has no start model/);
 });
 
-test("stored trees belong together if the passive party is level, or up to a round ahead", () => {
+test("stored trees are consistent if the passive party has the same number, or up to a round more", () => {
   const fitting = (
     agreed: { localRounds: number; treesPerRound: number; startTrees?: number },
     active: number,

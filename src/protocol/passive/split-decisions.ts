@@ -1,4 +1,4 @@
-/** What a passive party does with splits that it wins: the named candidate splits its node, and is stored. */
+/** Splits that a passive party wins: the named candidate splits its node, and is stored. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
@@ -11,7 +11,7 @@ import { decideSplit, type SplitAnswer } from "./decide-split.ts";
 export interface SplitRules {
   /** @throws TandemError PROTOCOL_STATE if one of these nodes may not be split by this party */
   checkSplits(nodes: readonly number[]): void;
-  /** What is stored of a split: who was in the node, as far as this party knows. */
+  /** What is stored of a split: the members of the node, if known to this party. */
   known(answer: SplitAnswer): DecidedSplit;
 }
 
@@ -24,7 +24,7 @@ export class SplitDecisions {
     this.#rules = rules;
   }
 
-  /** Who goes left where a candidate is named. */
+  /** The members that go left under the named candidate. */
   async *splits(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>> {
     const { tally, isGrouped } = this.#attempt;
     for (const { split, members, leftMembers, monotone, groups } of await this.decide(request)) {
@@ -59,7 +59,7 @@ export class SplitDecisions {
   }
 }
 
-/** One message names each node of a tree once: each costs time. */
+/** One message names each node of a tree at most once, which bounds its cost. */
 export function checkNodeList(nodes: readonly number[], agreed: AgreedParameters): void {
   if (nodes.length > treeSizeMax(agreed).nodes || new Set(nodes).size < nodes.length)
     throw new TandemError("PROTOCOL_STATE", "more nodes than a tree has, or one of them twice");

@@ -6,7 +6,7 @@ import { bySplitOrder, splitOutcomes, unknownRow } from "./split-outcomes.ts";
 const float = fc.float({ noNaN: true, noDefaultInfinity: true });
 const value = fc.oneof(float, fc.constant(Number.NaN), fc.constantFrom(-1, 0, 1));
 
-test("every bit is the comparison of its value with its split's threshold, and strangers count as told", async () => {
+test("every bit compares a value with its split's threshold, and unknown ids are treated as requested", async () => {
   const splits = fc.array(
     fc.record({
       threshold: fc.oneof(float, fc.constantFrom(-1, 0, 1)),
@@ -37,7 +37,7 @@ test("every bit is the comparison of its value with its split's threshold, and s
   );
 });
 
-test("a large request gives the event loop its turns", async () => {
+test("a large request yields to the event loop", async () => {
   const values = new Float32Array(20_000);
   const columns = Array.from({ length: 400 }, (_, node) => ({
     split: { tree: 0, node, feature: 0, featureName: "f", threshold: 1, defaultLeft: true },

@@ -1,5 +1,5 @@
 /**
- * The passive half of a scoring round: the outcome of each own split for each id asked for.
+ * The passive half of a scoring round: the outcome of each own split for each requested id.
  *
  * @reveals active: later, for every person scored: the outcome of each of the party's splits, also off the path;
  *   which of the ids asked for the party holds; where unknown ids are scored as missing, the default direction of each
@@ -10,21 +10,21 @@ import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { OwnSplit } from "./role.ts";
 
-/** A split, and the column of the party's table that it asks about. */
+/** A split, and the column of the party's table that it tests. */
 export interface SplitColumn {
   readonly split: OwnSplit;
   readonly values: Float32Array;
-  /** What the values stand for if they are codes of categories; left out of numbers. */
+  /** Category names if the values are category codes; left out for numbers. */
   readonly names?: CategoryNames;
 }
 
 /** The row of an id that the party does not hold. */
 export const unknownRow = -1;
 
-/** Outcomes between two looks at the clock: about a tenth of a millisecond. */
+/** Outcomes between two checks of the clock: about 0.1 ms. */
 const outcomesPerLook = 1 << 14;
 
-/** The order in which outcomes travel: both sides know it, so no split needs to be named. */
+/** The order of outcomes in messages: both parties know it, so splits are not named. */
 export function bySplitOrder(a: Pick<OwnSplit, "tree" | "node">, b: Pick<OwnSplit, "tree" | "node">): number {
   return a.tree - b.tree || a.node - b.node;
 }
@@ -35,7 +35,7 @@ export interface SplitOutcomes {
 }
 
 /**
- * Long requests give the event loop its turns: the party may be in the middle of a job.
+ * Yields to the event loop in long requests: the party may be training meanwhile.
  * @param splits in split order
  * @param rows the row of each id, or unknownRow
  */

@@ -1,7 +1,7 @@
 /**
- * The rows that are predicted at the end of a job. The active party names all of them at once, and by that they are
- * fixed for good: the same ones may be asked about again, also after a restart or when the job has ended, and nobody
- * else. With them training is over, so that no model on the way is ever asked.
+ * The rows that are predicted at the end of a job. The active party names all of them at once, which fixes them: the
+ * same rows may be requested again, also after a restart or after the end of the job, and no others. Naming them ends
+ * training, so that no intermediate model is ever evaluated.
  */
 import { TandemError } from "../../base/error.ts";
 import type { ActiveTestRows } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -23,46 +23,46 @@ export class TestRows {
   async name(chunks: AsyncIterable<ActiveTestRows>): Promise<void> {
     this.#expectEnd();
     const { progress, tally, course } = this.#attempt;
-    if (course.phase === "finished" && progress.current.testRows === null) throw otherPeople();
+    if (course.phase === "finished" && progress.current.testRows === null) throw idsDiffer();
     const named = new Set<string>();
     for await (const chunk of chunks) for (const id of chunk.ids) this.#add(id, named);
     const ids = [...named];
-    if (ids.length === 0) throw new TandemError("PROTOCOL_STATE", "nobody is named to be predicted");
+    if (ids.length === 0) throw new TandemError("PROTOCOL_STATE", "no ids to predict were named");
     const digest = Buffer.from(idsDigest(ids)).toString("hex");
     await progress.update(({ testRows }) => {
       this.#expectEnd();
       if (testRows === digest) return null;
-      if (testRows !== null || course.phase === "finished") throw otherPeople();
+      if (testRows !== null || course.phase === "finished") throw idsDiffer();
       return { testRows: digest };
     });
     tally.see("predicted ids", ids);
-    // Looked for only now: whoever names one id after the other would learn which of them are held.
+    // Looked up only now: otherwise naming one id after the other would show which of them are held.
     this.#rows = ids.map((id) => this.#find(id));
   }
 
   /** @throws TandemError PROTOCOL_STATE if they were not named in this attempt */
   expectNamed(): readonly RowValues[] {
-    if (this.#rows === null) throw new TandemError("PROTOCOL_STATE", "nobody is named to be predicted");
+    if (this.#rows === null) throw new TandemError("PROTOCOL_STATE", "no ids to predict were named");
     return this.#rows;
   }
 
-  /** Some of them. @throws TandemError PROTOCOL_STATE if they were not named, or are not that many */
+  /** A range of them. @throws TandemError PROTOCOL_STATE if they were not named, or the range is too long */
   slice(first: number, count: number): readonly RowValues[] {
     const rows = this.expectNamed();
     if (count < 1 || first + count > rows.length)
-      throw new TandemError("PROTOCOL_STATE", "rows that are none of those to be predicted");
+      throw new TandemError("PROTOCOL_STATE", "rows outside those to be predicted");
     return rows.slice(first, first + count);
   }
 
-  /** All trees are there, and none is to be redone. */
+  /** Checks that all trees are stored and none is to be redone. */
   #expectEnd(): void {
     const { course, stored, job } = this.#attempt;
     course.expect("joined", "ready", "finished");
     if (stored !== course.tree + 1)
-      throw new TandemError("PROTOCOL_STATE", `${job.name} has stored ${stored} trees, and this attempt has fewer`);
+      throw new TandemError("PROTOCOL_STATE", `${job.name} has stored ${stored} trees, more than this attempt has`);
   }
 
-  /** Each is named once. */
+  /** Checks that each id is named once. */
   #add(id: string, named: Set<string>): void {
     if (named.has(id)) throw new TandemError("PROTOCOL_STATE", "an id to be predicted is named twice");
     if (named.size >= (this.#attempt.job.testRowsMax ?? Infinity))
@@ -78,6 +78,6 @@ export class TestRows {
   }
 }
 
-function otherPeople(): TandemError {
-  return new TandemError("PROTOCOL_STATE", "other people are to be predicted than this job has named before");
+function idsDiffer(): TandemError {
+  return new TandemError("PROTOCOL_STATE", "prediction ids differ from those fixed earlier in this job");
 }

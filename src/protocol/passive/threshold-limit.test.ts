@@ -1,4 +1,4 @@
-/** A passive party holds an active party that asks for whatever it likes to the number of thresholds. */
+/** A passive party enforces the limit on thresholds against a deviating active party. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { drive, type Driver } from "../../../test/support/passive-driver.ts";
@@ -44,7 +44,7 @@ const positionOf = (driver: Driver, node: number, bin: number): number =>
 const ask = (driver: Driver, tree: number, node: number, bin: number): Promise<Uint8Array> =>
   driver.splits(tree, node, positionOf(driver, node, bin));
 
-/** Parts a node, in two halves unless its owner said who goes left. */
+/** Splits a node, into halves unless the members that go left are given. */
 async function place(driver: Driver, tree: number, parent: number, child: number, left?: Uint8Array): Promise<void> {
   const { length } = nodesOf(driver).members(parent);
   const members = left ?? bitmapFrom(length, (i) => i % 2 === 0);
@@ -68,7 +68,7 @@ describe("a threshold too many is refused", () => {
     expect(disk.thresholds.size).toBe(1);
   });
 
-  test("to those who redo a tree in another way", async () => {
+  test("to an active party that redoes a tree differently", async () => {
     const disk = new Disk();
     const left = await ask(await disk.growing(2), 0, 0, 0);
     const again = await disk.growing(2);
@@ -77,11 +77,11 @@ describe("a threshold too many is refused", () => {
     await expectError(() => ask(again, 0, 2, 2), "PROTOCOL_STATE", /more thresholds than max_thresholds allows/);
     expect(disk.thresholds.size).toBe(2);
     await ask(again, 0, 2, 0);
-    await expectError(() => again.finishTree(0), "PROTOCOL_STATE", /grown in another way before/);
+    await expectError(() => again.finishTree(0), "PROTOCOL_STATE", /grown differently before/);
   });
 });
 
-test("after a crash in the middle of a tree the same is offered, and then the same goes on", async () => {
+test("after a crash within a tree the same candidates are offered, and training continues the same", async () => {
   const grow = async (driver: Driver, steps: number): Promise<string[]> => {
     const seen: string[] = [];
     const left: Uint8Array[] = [];
@@ -108,7 +108,7 @@ test("after a crash in the middle of a tree the same is offered, and then the sa
   };
   const [whole, broken] = [new Disk(), new Disk()];
   const expected = await grow(await begin(whole), 5);
-  expect(new Set(expected).size, "something is withheld somewhere").toBeGreaterThan(1);
+  expect(new Set(expected).size, "some candidate is suppressed").toBeGreaterThan(1);
   await grow(await begin(broken), 3);
   expect(await grow(await broken.growing(3, 1), 4)).toEqual(expected.slice(0, 5));
   expect(await grow(await broken.growing(3, 1), 5)).toEqual(expected);

@@ -1,7 +1,7 @@
 /**
- * How many thresholds of each feature a passive party's splits may use in one job. What is offered goes by the splits
- * before a tree (gbdt/split/threshold-places.ts), so that a tree that is redone is offered the same. An active party
- * that redoes a tree in another way could get more out of it: so each split is also counted against all that were ever
+ * How many thresholds of each feature a passive party's splits may use in one job. The candidates offered depend on the
+ * splits before a tree (gbdt/split/threshold-places.ts), so that a tree that is redone is offered the same. An active
+ * party that redoes a tree differently could exceed the limit, so each split is also counted against all that were ever
  * answered.
  */
 import { TandemError } from "../../base/error.ts";
@@ -12,10 +12,10 @@ export class ThresholdLimit {
   readonly #limits: SplitLimits;
   /** Null: no limit. */
   readonly #ever: UsedThresholds | null;
-  /** In the trees before the one under way, and in what was answered of it since it began. */
+  /** Thresholds used in earlier trees, and in answers of the current one since it began. */
   #used: UsedThresholds | null = null;
 
-  /** @param splits all that were answered before, those of a start model among them */
+  /** @param splits all that were answered before, including those of a start model */
   constructor(limits: SplitLimits, splits: readonly OwnSplit[]) {
     this.#limits = limits;
     this.#ever = usedWithin(limits, splits);
@@ -44,7 +44,7 @@ export class ThresholdLimit {
     }
   }
 
-  /** They are stored, and about to be told. */
+  /** The splits are stored, and about to be sent. */
   answered(splits: readonly OwnSplit[]): void {
     for (const split of splits) {
       this.#ever?.add(split);

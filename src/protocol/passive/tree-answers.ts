@@ -1,4 +1,4 @@
-/** What a passive party answers about the tree under way: candidate sums of nodes, and their order. */
+/** A passive party's answers for the current tree: candidate sums of nodes, and candidate orders. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   ActiveNode,
@@ -13,7 +13,7 @@ import type { SumsAnswer } from "./histogram-answer.ts";
 import type { PassiveMembership } from "./membership.ts";
 import { checkNodeList } from "./split-decisions.ts";
 
-/** Nodes that may be computed before an earlier one is stored: the store takes those that wait at once. */
+/** Nodes that may be computed before an earlier one is stored: the store writes all waiting answers at once. */
 const nodesAhead = 8;
 
 export class TreeAnswers {
@@ -25,7 +25,7 @@ export class TreeAnswers {
     this.#membership = membership;
   }
 
-  /** Other nodes are computed while one is being stored, and is on its way. */
+  /** Other nodes are computed while one is being stored and sent. */
   async *histograms(nodes: AsyncIterable<ActiveNode>): AsyncGenerator<SumsAnswer> {
     const { course, tally } = this.#attempt;
     let work: Work = "aggregate";
@@ -59,7 +59,7 @@ export class TreeAnswers {
     course.level++;
   }
 
-  /** One after the other, as soon as it is computed. @param begun called when the tree of a node is under way */
+  /** One after the other, as soon as each is computed. @param begun called when the tree of a node has begun */
   async *#answers(
     nodes: AsyncIterable<ActiveNode>,
     begun: () => void,
@@ -78,14 +78,14 @@ export class TreeAnswers {
         });
         await isComputed;
         yield { stored };
-        if (isRefused) return; // what follows may be the rest of it
+        if (isRefused) return; // the next messages may belong to the refused node
       }
     } finally {
       await messages.return?.();
     }
   }
 
-  /** Asked for where some of its candidates tie: which of them is not said. */
+  /** Requested where some candidates tie; which of them is not revealed. */
   async *order({ tree, nodes }: ActiveOrder): AsyncGenerator<MessageInitShape<typeof PassiveOrderSchema>> {
     const { course, tally, trees, job } = this.#attempt;
     course.expectTree(tree);
@@ -107,12 +107,12 @@ export class TreeAnswers {
       await this.#membership.beforeFinish(tree);
       course.phase = "storing";
       try {
-        await this.#membership.idle(); // what is still being computed is of this tree, from these gradients
+        await this.#membership.idle(); // answers in progress are of this tree and its gradients
         await answered.finishTree(tree);
       } finally {
         if (course.phase === "storing") course.phase = "growing";
       }
-      course.expectTree(tree); // it may have been given up
+      course.expectTree(tree); // the job may have ended meanwhile
       const isLastOfRound = (tree + 1) % job.agreed.treesPerRound === 0;
       this.#membership.treeEnded(isLastOfRound);
       if (isLastOfRound) course.phase = "ready";

@@ -1,4 +1,4 @@
-/** The trees of an attempt at a passive party, one after the other: each has its nodes, and the round's sample. */
+/** The trees of an attempt at a passive party, one after the other, each with its nodes and the round's sample. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { toNoiseScale } from "../../base/noise/noise-scale.ts";
@@ -27,11 +27,14 @@ export class PassiveTrees<Nodes extends TreeNodes> {
   readonly #job: PassiveJob;
   readonly #nodesOf: NodesOf<Nodes>;
   readonly #agreedSampler: ColumnSampler;
-  /** Of the round under way. */
+  /** Of the current round. */
   #sampler: ColumnSampler;
   #current: Nodes | null = null;
 
-  /** @param nodesOf a tree that begins: its columns, its number and its round's, its sample, and the thresholds used */
+  /**
+   * @param nodesOf makes the nodes of a new tree from its columns, its number and its round's, its sample, and the
+   * thresholds used
+   */
   constructor(job: PassiveJob, nodesOf: NodesOf<Nodes>) {
     this.#job = job;
     this.#nodesOf = nodesOf;
@@ -39,7 +42,7 @@ export class PassiveTrees<Nodes extends TreeNodes> {
     this.#sampler = this.#agreedSampler = samplerOf(job);
   }
 
-  /** The tree under way. */
+  /** The current tree. */
   get current(): Nodes {
     if (this.#current === null) throw new TandemError("PROTOCOL_STATE", "no tree has begun");
     return this.#current;
@@ -47,8 +50,8 @@ export class PassiveTrees<Nodes extends TreeNodes> {
 
   /**
    * The first tree of a round.
-   * @param sampled bitmap of the instances that the round learns from; empty: all
-   * @param used thresholds of splits before; null: they are not limited
+   * @param sampled bitmap of the instances that the round is trained on; empty: all
+   * @param used thresholds of earlier splits; null: no limit
    * @param columnRate of the round; 0: as agreed
    */
   begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null, columnRate = 0): Nodes {
@@ -61,7 +64,7 @@ export class PassiveTrees<Nodes extends TreeNodes> {
   next(tree: number, used: UsedThresholds | null): Nodes {
     const before = this.current;
     const nodes = this.#start(tree, before.sample, used);
-    // Trees of a round share their root, unless it is offered anew.
+    // Trees of a round share their root, unless columns or thresholds differ.
     nodes.isRootAsked = before.isRootAsked && used === null && this.#agreedSampler.takesAll;
     return nodes;
   }
@@ -72,7 +75,7 @@ export class PassiveTrees<Nodes extends TreeNodes> {
   }
 }
 
-/** The instances that trees may learn from. @param heldBack bitmap of those that none does; empty: none */
+/** The instances that trees may be trained on. @param heldBack bitmap of the others; empty: none */
 export function trainingRows({ instanceCount }: PassiveJob, heldBack: Uint8Array): Uint32Array {
   const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
   return heldBack.length === 0 ? instances : instances.filter((instance) => !isSet(heldBack, instance));
@@ -80,10 +83,10 @@ export function trainingRows({ instanceCount }: PassiveJob, heldBack: Uint8Array
 
 /**
  * What all trees of a job have in common.
- * @param people how many trees may learn from
+ * @param trainedCount number of instances that trees may be trained on
  * @param skippedBins per feature the bin that is left out of sums, or -1
  */
-export function treeJobOf(job: PassiveJob, people: number, skippedBins: Int32Array): TreeJob {
+export function treeJobOf(job: PassiveJob, trainedCount: number, skippedBins: Int32Array): TreeJob {
   const { features, instanceCount, permutationSecret, agreed } = job;
   return {
     features,
@@ -93,7 +96,7 @@ export function treeJobOf(job: PassiveJob, people: number, skippedBins: Int32Arr
     sampler: samplerOf(job),
     maxDepth: agreed.maxDepth,
     maxLeaves: agreed.maxLeaves,
-    minimums: minimumsOfJob(job.minimums, agreed.defences, people),
+    minimums: minimumsOfJob(job.minimums, agreed.defences, trainedCount),
     noise: noiseOf(job),
   };
 }

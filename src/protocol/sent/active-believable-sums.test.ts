@@ -12,8 +12,8 @@ const plain = { instanceCount: 6, grids: [grid, grid] };
 const g = Float64Array.of(2, 2, 8, 8, 5, 5);
 const h = Float64Array.of(1, 2, 3, 1, 2, 3);
 const gradients: QuantisedGradients = { ...plain, columns: [g, h] };
-const everybody = Uint32Array.of(0, 1, 2, 3, 4, 5);
-const totals = nodeTotals(gradients, everybody); // 30, 12 of 6
+const all = Uint32Array.of(0, 1, 2, 3, 4, 5);
+const totals = nodeTotals(gradients, all); // 30, 12 of 6
 
 const rowsOf = (rows: readonly number[], more: Partial<CandidateRows> = {}): CandidateRows => ({
   rows: Float64Array.from(rows),
@@ -28,19 +28,19 @@ describe("sums of candidates", () => {
 
   test.each([
     ["two of the lowest", [4, 3, 2]],
-    ["nobody", [0, 0, 0]],
-    ["everybody", [30, 12, 6]],
+    ["no instance", [0, 0, 0]],
+    ["all", [30, 12, 6]],
   ])("%s: possible", (_name, row) => expect(fault(...row)).toBeNull());
 
   test.each([
-    ["nobody with a sum", [1, 0, 0]],
-    ["nobody with a hessian", [0, 1, 0]],
+    ["no instance, but a sum", [1, 0, 0]],
+    ["no instance, but a hessian", [0, 1, 0]],
     ["less than any two have", [3, 3, 2]],
     ["more than any two have", [17, 3, 2]],
-    ["so much that the others cannot have the rest", [28, 8, 4]],
+    ["more than leaves a possible sum for the others", [28, 8, 4]],
     ["a hessian that is too large", [10, 7, 2]],
     ["more than there are", [30, 12, 7]],
-    ["fewer than none, as a sibling may come to", [-2, -1, -1]],
+    ["a negative count, as subtraction may give", [-2, -1, -1]],
   ])("%s: not", (_name, row) => expect(fault(...row)).toMatch(/cannot have|more instances than its node/));
 
   test("only the sample's gradients count", () => {
@@ -63,7 +63,7 @@ describe("groups of categories", () => {
     expect(fault(flipped, { groups: [{ ...group, flipped: 0 }] })).toBeNull();
   });
 
-  test("do not where somebody is in two of them, or in none that is withheld", () => {
+  test("do not where an instance is in two of them, or in none while none is suppressed", () => {
     expect(fault([4, 3, 2, 16, 4, 2, 8, 3, 1])).toMatch(/do not add up/);
     expect(fault([4, 3, 2, 16, 4, 2, 12, 5, 2])).toMatch(/do not add up/);
     expect(fault([...parts.slice(0, 6), 0, 0, 0], { withheld: Uint8Array.of(0, 0, 1) })).toBeNull();
@@ -71,12 +71,12 @@ describe("groups of categories", () => {
   });
 });
 
-describe("the people of a split", () => {
-  const node = new GrowingNode(0, 0, everybody, everybody, gradients);
+describe("the sides of a split", () => {
+  const node = new GrowingNode(0, 0, all, all, gradients);
   const left = bitmapFrom(6, (i) => i < 2);
   const side = (...row: number[]) => ({ kind: "candidate" as const, position: 0, side: Float64Array.from(row) });
 
-  test("make the sums of one of its sides, exactly", () => {
+  test("add up to the answered sums, exactly", () => {
     expect(addsUp(node, left, side(4, 3, 2), gradients, 1)).toBe(true);
     expect(addsUp(node, left, side(26, 9, 4), gradients, 1)).toBe(true);
     for (const row of [
@@ -88,8 +88,8 @@ describe("the people of a split", () => {
       expect(addsUp(node, left, side(...row), gradients, 1), row.join()).toBe(false);
   });
 
-  test("those who are not sampled do not count", () => {
-    const sampled = new GrowingNode(0, 0, everybody, Uint32Array.of(0, 2, 4), gradients);
+  test("instances outside the sample do not count", () => {
+    const sampled = new GrowingNode(0, 0, all, Uint32Array.of(0, 2, 4), gradients);
     expect(addsUp(sampled, left, side(2, 1, 1), gradients, 1)).toBe(true);
     expect(
       addsUp(
@@ -103,15 +103,15 @@ describe("the people of a split", () => {
     expect(addsUp(sampled, left, side(4, 3, 2), gradients, 1)).toBe(false);
   });
 
-  test("in limbs, whatever these are", () => {
+  test("in limbs of any width", () => {
     const limbed: QuantisedGradients = { ...plain, columns: [g, h, h, g] };
-    const wide = new GrowingNode(0, 0, everybody, everybody, limbed);
+    const wide = new GrowingNode(0, 0, all, all, limbed);
     expect(addsUp(wide, left, side(4, 3, 3, 4, 2), limbed, 1)).toBe(true);
     expect(addsUp(wide, left, side(3, 3 + highLimb, 4, 4 - highLimb, 2), limbed, 1)).toBe(true);
     expect(addsUp(wide, left, side(3, 4 + highLimb, 3, 4, 2), limbed, 1)).toBe(false);
   });
 
-  test("with noise: within twelve deviations of what was drawn, and nobody's side is empty", () => {
+  test("with noise: within twelve deviations of the noise, and no side is empty", () => {
     const noise = { unit: 1, sigma: 0.1, drawnMax: 2, max: 2 };
     const noisy = { ...gradients, noise };
     expect(addsUp(node, left, side(5, 3, 0), noisy, 1)).toBe(true);

@@ -1,8 +1,8 @@
 /**
- * What a passive party's sums can be at all. The active party knows every gradient and every node's total, so it need
- * not accept just any number: a party whose sums its columns cannot make should not be named a winner.
+ * Plausibility check of a passive party's sums. The active party knows every gradient and every node's total, so it can
+ * reject sums that no columns can produce.
  *
- * Nothing of this is checked with noise: no counts are sent there, and categories do not add up.
+ * Not applied with noise: no counts are sent there, and categories do not add up.
  */
 import { highLimb, type QuantisedGradients, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
 import { addRow } from "../../gbdt/split/histogram.ts";
@@ -18,7 +18,7 @@ export class BelievableSums {
   /** Per slot the smallest and the largest gradient of the sample. */
   readonly #ranges: readonly { readonly least: number; readonly most: number }[];
 
-  /** @param sample the instances that a tree learns from; null: all */
+  /** @param sample the instances that a tree is trained on; null: all */
   constructor({ columns, grids, instanceCount }: QuantisedGradients, sample: Uint32Array | null) {
     const limbs = (this.#limbs = columns.length / grids.length);
     const count = sample?.length ?? instanceCount;
@@ -48,13 +48,13 @@ export class BelievableSums {
         const isPossible =
           this.#isWithin(slotSum(rows, row, slot, this.#limbs), count, least, most) &&
           this.#isWithin(slotSumOfRest(totals, rows, row, slot, this.#limbs), all - count, least, most);
-        if (!isPossible) return "a sum that so many people of the node cannot have";
+        if (!isPossible) return "a sum that this number of instances of the node cannot have";
       }
     }
     return this.#groupFault(ofPeer, totals);
   }
 
-  /** Whoever is in a node is in one category of each feature, or in one that is withheld. */
+  /** Each instance of a node is in one category of each feature, which may be suppressed. */
   #groupFault(ofPeer: CandidateRows, totals: Float64Array): string | null {
     const stride = totals.length;
     let first = 0;
@@ -72,14 +72,14 @@ export class BelievableSums {
     return null;
   }
 
-  /** Of no instance the sum is 0. */
+  /** The sum over no instance is 0. */
   #isWithin(sum: number, count: number, least: number, most: number): boolean {
     const slack = this.#limbs === 1 ? 0 : limbedSlack * count * Math.max(Math.abs(least), Math.abs(most));
     return sum >= count * least - slack && sum <= count * most + slack;
   }
 }
 
-/** The usual case, in a loop without a question per person. */
+/** Without sampling: a loop without a branch per instance. */
 function rangeOf(column: Float64Array): { readonly least: number; readonly most: number } {
   let least = Infinity;
   let most = -Infinity;

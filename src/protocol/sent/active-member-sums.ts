@@ -1,10 +1,10 @@
-/** Whether the sides of a split make the sums and counts that its owner had answered. */
+/** Whether the sides of a split add up to the sums and counts that its owner had answered. */
 import { farthestApart, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import { sideSums, slackOf } from "../active/member-sums.ts";
 
-/** @param draws how many drawn values the noise of a candidate of the node is made of */
+/** @param draws number of noise draws in the sum of a candidate of the node */
 export function addsUp(
   node: GrowingNode,
   leftMembers: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * The active party's side where members are sent: gradients of a round are encrypted once, and each node's request says
- * who is in it.
+ * The active party's side where members are sent: gradients of a round are encrypted once, and each node's request
+ * contains its members.
  *
  * @reveals passive: which instances are in each node that is split; which instances are sampled for each tree
  */
@@ -54,7 +54,7 @@ class SentRound implements ActiveRound {
   readonly derivesAlways = false;
   readonly #scheme: SentActive;
   readonly #round: RoundTerms;
-  /** Settles per session when the party has taken all gradients. */
+  /** Settles per session when the party has received all gradients. */
   readonly #taken: readonly Promise<void>[];
 
   constructor(scheme: SentActive, round: RoundTerms) {
@@ -100,7 +100,7 @@ class SentRound implements ActiveRound {
     return taken;
   }
 
-  /** @param sampled bitmap of the instances that the round learns from; empty: all */
+  /** @param sampled bitmap of the instances that the round is trained on; empty: all */
   async #sendTo(session: PeerSession, sampled: Uint8Array, chunks: AsyncIterable<GradientChunk>): Promise<void> {
     const { firstTree: tree, columnRate } = this.#round;
     const { counts } = this.#scheme;
@@ -136,7 +136,7 @@ function nodeQuestion(tree: number, asked: AskedNode): NodeQuestion {
   };
 }
 
-/** Who is in a node, as a bitmap over its parent's instances; null for the root. */
+/** The members of a node, as a bitmap over its parent's instances; null for the root. */
 function originOf({ node, pair }: AskedNode) {
   if (pair === null) return null;
   const { parent, left, right } = pair;
@@ -160,7 +160,7 @@ function splits(session: PeerSession, tree: number, decisions: readonly Decision
   });
 }
 
-/** Counts the time in which the next chunk is being made. */
+/** Measures the time spent on producing chunks. */
 async function* timed(chunks: AsyncIterable<GradientChunk>, clock: BusyClock): AsyncGenerator<GradientChunk> {
   const iterator = chunks[Symbol.asyncIterator]();
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * What a passive party has answered about the nodes of a round. A node is answered once: a request that is repeated,
- * after a lost connection, after a restart or at the same time, gets the same bytes, whatever gradients came this time.
- * Otherwise an active party could drop its connection, ask about other people or with other gradients, and subtract:
- * minimums would hide nobody, and the same noise in two answers would cancel.
+ * A passive party's answers for the nodes of a round. A node is answered once: a request that is repeated,
+ * after a lost connection, after a restart or at the same time, gets the same bytes, even if other gradients were sent.
+ * Otherwise an active party could drop its connection, request other members or send other gradients, and subtract:
+ * minimums would protect no instance, and the same noise in two answers would cancel.
  *
  * An answer is stored before its first byte is sent. Without a store it is computed again within the attempt, from the
  * same gradients, and there is no other attempt.
@@ -13,11 +13,11 @@ import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { splitKey } from "../split-key.ts";
 import type { SumsAnswer } from "../passive/histogram-answer.ts";
-import type { Parting, RoundStore, StoredAnswer } from "../passive/round-store.ts";
+import type { NodeSplit, RoundStore, StoredAnswer } from "../passive/round-store.ts";
 
 type Answer = readonly SumsAnswer[];
 
-/** Parts of what is stored are read whole, and so are no larger than about this. */
+/** Parts are read as a whole, so their size is limited to about this. */
 const partBytesMax = 16 << 20;
 
 interface Place {
@@ -29,18 +29,18 @@ export class AnswerStore {
   readonly #store: RoundStore | null;
   readonly #writes = new Exclusive();
   #round = -1;
-  /** Where the next answer goes, and what stands before it in its part. */
+  /** The part of the next answer, and the number and size of the answers in it. */
   #next: Place = { part: 0, index: 0 };
   #partBytes = 0;
-  /** By tree and node: where the store has the answer. */
+  /** Position of the answer in the store, by tree and node. */
   readonly #places = new Map<string, Place>();
-  /** By tree and parent: how nodes were parted of which something was answered. */
-  readonly #partings = new Map<number, Map<number, Parting>>();
+  /** How nodes with answered children were split, by tree and parent. */
+  readonly #splits = new Map<number, Map<number, NodeSplit>>();
   /** Nodes whose sibling was answered. */
   readonly #siblings = new Set<string>();
   /** Answers that are being computed or stored. */
   readonly #underWay = new Map<string, Promise<Answer>>();
-  /** Those of them that wait for the store: it takes all at once. */
+  /** Answers that wait for the store, which writes all at once. */
   readonly #waiting: StoredAnswer[] = [];
   /** The part that was read last. */
   #read: { readonly part: number; readonly answers: readonly StoredAnswer[] } | null = null;
@@ -49,13 +49,13 @@ export class AnswerStore {
     this.#store = store;
   }
 
-  /** A round begins, for the first time or again: learns what was answered about it before. */
+  /** A round begins, for the first time or again: loads its earlier answers. */
   async begin(round: number): Promise<void> {
     this.#round = round;
     this.#next = { part: 0, index: 0 };
     this.#partBytes = 0;
     this.#places.clear();
-    this.#partings.clear();
+    this.#splits.clear();
     this.#siblings.clear();
     this.#read = null;
     for (let part = 0; this.#store !== null; part++) {
@@ -66,37 +66,37 @@ export class AnswerStore {
     }
   }
 
-  /** How nodes of a tree were parted, by parent, if their children were answered in this attempt or before. */
-  partings(tree: number): ReadonlyMap<number, Parting> {
-    return this.#partings.get(tree) ?? new Map<number, Parting>();
+  /** How nodes of a tree were split, by parent, if their children were answered in this attempt or before. */
+  splits(tree: number): ReadonlyMap<number, NodeSplit> {
+    return this.#splits.get(tree) ?? new Map<number, NodeSplit>();
   }
 
-  /** Whether the candidates of a node are known there: it was asked for, or its sibling was. */
+  /** Whether the active party knows the candidates of a node: it or its sibling was requested. */
   isAnswered(tree: number, node: number): boolean {
     const key = splitKey(tree, node);
     return this.#places.has(key) || this.#siblings.has(key);
   }
 
-  /** The answer about a node whose people are known to be those of before. @param compute what it is the first time */
+  /** The answer for a node whose members were checked to be unchanged. @param compute called the first time */
   answer(question: Omit<StoredAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
     const key = splitKey(question.tree, question.node);
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
     const place = this.#places.get(key);
     const answer =
-      place === undefined || this.#store === null ? this.#tell(question, compute) : this.#again(place, question);
+      place === undefined || this.#store === null ? this.#respond(question, compute) : this.#again(place, question);
     this.#underWay.set(key, answer);
     const ended = (): void => void this.#underWay.delete(key);
     answer.then(ended, ended);
     return answer;
   }
 
-  /** Settles when nothing is being computed or stored any more. */
+  /** Settles when no answer is being computed or stored. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#underWay.values());
   }
 
-  async #tell(question: Omit<StoredAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
+  async #respond(question: Omit<StoredAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
     const answer = await compute();
     const encoded = (message: SumsAnswer): Uint8Array =>
       toBinary(PassiveHistogramsSchema, create(PassiveHistogramsSchema, message));
@@ -104,17 +104,17 @@ export class AnswerStore {
     return answer;
   }
 
-  /** With whatever else waits. */
+  /** Stores the answer together with all others that wait. */
   async #keep(answer: StoredAnswer): Promise<void> {
     this.#waiting.push(answer);
     await this.#writes.run(async () => {
-      if (!this.#waiting.includes(answer)) return; // stored with the one before
+      if (!this.#waiting.includes(answer)) return; // stored with an earlier one
       const all = this.#waiting.splice(0);
       if (this.#partBytes > partBytesMax) this.#nextPart();
       try {
         await this.#store?.addAnswers(this.#round, this.#next.part, all);
       } catch (error) {
-        this.#waiting.unshift(...all.filter((other) => other !== answer)); // they try for themselves
+        this.#waiting.unshift(...all.filter((other) => other !== answer)); // they retry themselves
         throw error;
       }
       for (const one of all) this.#remember(one);
@@ -137,9 +137,9 @@ export class AnswerStore {
     this.#partBytes += messages.reduce((sum, message) => sum + message.length, 0);
     if (parting === null) return;
     this.#siblings.add(splitKey(tree, parting.sibling));
-    const ofTree = this.#partings.get(tree) ?? new Map<number, Parting>();
+    const ofTree = this.#splits.get(tree) ?? new Map<number, NodeSplit>();
     if (!ofTree.has(parting.parent)) ofTree.set(parting.parent, parting);
-    this.#partings.set(tree, ofTree);
+    this.#splits.set(tree, ofTree);
   }
 
   #nextPart(): void {

@@ -1,7 +1,7 @@
 /**
- * A round's gradients, as a passive party takes them: who is sampled, and chunk after chunk of ciphertexts. A round
- * that is redone has the same sample. Where answers have noise it has the same gradients too, whatever comes this time:
- * the noise of a node is that of its parent less its sibling's, so three answers with three gradients would cancel it.
+ * A passive party receives a round's gradients: the sample, and chunks of ciphertexts. A round that is redone has the
+ * same sample. With answer noise the stored gradients are used again, even if others are sent: the noise of a node is
+ * that of its parent minus its sibling's, so three answers with three gradients would cancel it.
  */
 import { TandemError } from "../../base/error.ts";
 import type { SentPassive } from "../../scheme/sent-scheme.ts";
@@ -13,7 +13,7 @@ import { RoundOpening } from "../passive/round-opening.ts";
 import type { AnswerStore } from "./passive-answers.ts";
 import type { NodeSplitRules } from "./passive-split-rules.ts";
 
-/** Begins the first tree of a round, whose first chunk is there. */
+/** Begins the first tree of a round, after its first chunk has arrived. */
 type BeginTree = (first: ActiveGradients) => void;
 
 export class RoundGradients {
@@ -35,7 +35,7 @@ export class RoundGradients {
     this.#opening = new RoundOpening(attempt);
   }
 
-  /** A second copy of gradients that are being taken, or have been, is read to its end and changes nothing. */
+  /** A duplicate of gradients is read to its end and changes nothing. */
   async take(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
     const { course } = this.#attempt;
     course.expect("ready", "loading", "growing", "storing");
@@ -78,7 +78,7 @@ export class RoundGradients {
     }
   }
 
-  /** From here on no earlier round is redone, and this one only with this sample. */
+  /** From now on no earlier round is redone, and this one only with this sample. */
   async #begin(begun: BegunRound): Promise<void> {
     const { progress, job, setUpDigest } = this.#attempt;
     const { round } = progress.current;
@@ -90,7 +90,7 @@ export class RoundGradients {
     this.#rules.beginTree(begun.tree);
   }
 
-  /** @returns how many chunks are kept; null: none need be */
+  /** @returns number of stored chunks; null: storing is not needed */
   async #load(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<number | null> {
     const { job, progress } = this.#attempt;
     const { roundStore = null, agreed } = job;
@@ -104,7 +104,7 @@ export class RoundGradients {
       checkChunk(chunk, tree, count);
       if (count > 0 && (chunk.sampled.length > 0 || chunk.colsampleBytree !== 0))
         throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
-      if (kept === null) await this.#takeChunk(chunk); // what the scheme refuses is not stored
+      if (kept === null) await this.#takeChunk(chunk); // chunks that the scheme refuses are not stored
       if (keeps) await roundStore.writeGradients(tree, count, chunk.scheme);
       count++;
     }
@@ -121,12 +121,12 @@ export class RoundGradients {
     this.#attempt.tally.see("gradients", chunk, await this.#scheme.gradients(chunk.scheme));
   }
 
-  /** Validation rows are never summed: what they hold may have no bin, and their owner counts on it. */
+  /** Validation rows are never summed: their values may have no bin. */
   #checkSample(sampled: Uint8Array): void {
     const areSummed = this.#attempt.heldBack.some(
       (rows, i) => (rows & (sampled.length === 0 ? 255 : sampled[i])) !== 0,
     );
-    if (areSummed) throw new TandemError("PROTOCOL_STATE", "a sample with rows that are held back for validation");
+    if (areSummed) throw new TandemError("PROTOCOL_STATE", "a sample with validation rows");
   }
 }
 

@@ -1,9 +1,10 @@
 /**
- * How the nodes of a tree may be parted and split, whatever the active party says. Sums over two ways to part one node
- * would show those over the few in which they differ; so a node is parted once, over all attempts at its round.
+ * Rules for splitting the nodes of a tree, enforced against a deviating active party. Sums over two different splits of
+ * a node would reveal the sums over the few instances in which they differ; so a node is split once, over all attempts
+ * at its round.
  *
- * Where this party has split a node itself, the two sides are its children and nothing else is. Splits of other parties
- * cannot be checked here: an active party that makes them up is free in who goes where, within the minimums.
+ * Where this party has split a node itself, its children must be the two sides. Splits of other parties cannot be
+ * checked here: an active party that forges them can choose the members freely, within the minimums.
  */
 import { TandemError } from "../../base/error.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
@@ -13,7 +14,7 @@ import type { AgreedParameters } from "../job-parameters.ts";
 import type { AnsweredSplits } from "../passive/answered-splits.ts";
 import type { SplitAnswer } from "../passive/decide-split.ts";
 import { membersDigest } from "../passive/digests.ts";
-import type { Parting } from "../passive/round-store.ts";
+import type { NodeSplit } from "../passive/round-store.ts";
 import { SplitCount } from "../passive/split-count.ts";
 import type { SplitRules } from "../passive/split-decisions.ts";
 import type { AnswerStore } from "./passive-answers.ts";
@@ -23,9 +24,9 @@ export class NodeSplitRules implements SplitRules {
   readonly #store: AnswerStore;
   readonly #answered: AnsweredSplits;
   #tree = -1;
-  /** Nodes that were parted, in this attempt or before. */
+  /** Nodes with known children, in this attempt or before. */
   #parted = new Set<number>();
-  /** Those, and nodes that this party has split. */
+  /** These, and nodes that this party has split. */
   readonly #split: SplitCount;
 
   constructor(agreed: AgreedParameters, store: AnswerStore, answered: AnsweredSplits) {
@@ -35,19 +36,19 @@ export class NodeSplitRules implements SplitRules {
     this.#split = new SplitCount(agreed);
   }
 
-  /** What was answered about the tree before is known. */
+  /** Called after the earlier answers of the tree are loaded. */
   beginTree(tree: number): void {
     this.#tree = tree;
-    this.#parted = new Set(this.#store.partings(tree).keys());
+    this.#parted = new Set(this.#store.splits(tree).keys());
     this.#split.beginTree(tree, [...this.#parted, ...this.#answered.nodesOf(tree)]);
   }
 
-  /** @throws TandemError PROTOCOL_STATE if a node may not be parted like this; it is parted otherwise */
-  checkParting(parted: Parted): void {
+  /** @throws TandemError PROTOCOL_STATE if the node may not be split like this */
+  checkNodeSplit(parted: Parted): void {
     const { parent, node, sibling } = parted;
     const [left, right] = [Math.min(node, sibling), Math.max(node, sibling)];
     const before = this.#before(parted);
-    if (before.some((parting) => !isSame(parting, parted)))
+    if (before.some((split) => !isSame(split, parted)))
       throw new TandemError(
         "PROTOCOL_STATE",
         `nodes ${left} and ${right} differ from the earlier children of node ${parent}`,
@@ -56,7 +57,7 @@ export class NodeSplitRules implements SplitRules {
     if (ownLeft !== null && membersDigest(membersOf(left, parted)) !== ownLeft)
       throw new TandemError("PROTOCOL_STATE", `nodes ${left} and ${right} are not the sides of node ${parent}'s split`);
     if (!this.#parted.has(parent) && this.#parted.size === treeSizeMax(this.#agreed).pairs)
-      throw new TandemError("PROTOCOL_STATE", `node ${parent} is one more than a tree of this job parts`);
+      throw new TandemError("PROTOCOL_STATE", `node ${parent} is one more split than a tree of this job may have`);
     this.#split.add(parent);
     this.#parted.add(parent);
   }
@@ -65,11 +66,11 @@ export class NodeSplitRules implements SplitRules {
   checkSplits(asked: readonly number[]): void {
     const own = this.#answered.nodesOf(this.#tree);
     for (const node of asked) {
-      if (own.has(node)) continue; // it gets the same answer, or none
+      if (own.has(node)) continue; // it gets the same answer, or is refused
       if (this.#parted.has(node))
         throw new TandemError("PROTOCOL_STATE", `node ${node} was already split, and not by this party`);
       if (!this.#isOffered(node))
-        throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but its candidates were not asked for`);
+        throw new TandemError("PROTOCOL_STATE", `node ${node} is to be split, but its candidates were not requested`);
     }
     for (const node of asked) this.#split.add(node);
   }
@@ -78,15 +79,15 @@ export class NodeSplitRules implements SplitRules {
     return answer;
   }
 
-  /** What was answered about these nodes, or of their parent's children. */
-  #before({ parent, node, sibling }: Parted): Parting[] {
-    const partings = this.#store.partings(this.#tree);
-    const above = partings.get(parent);
-    const others = [...partings.values()].filter((parting) => [node, sibling].some((child) => isChild(parting, child)));
+  /** Known splits of this parent, or with one of these children. */
+  #before({ parent, node, sibling }: Parted): NodeSplit[] {
+    const known = this.#store.splits(this.#tree);
+    const above = known.get(parent);
+    const others = [...known.values()].filter((split) => [node, sibling].some((child) => isChild(split, child)));
     return above === undefined ? others : [above, ...others];
   }
 
-  /** The trees of a round share their root, unless each offers something else there. */
+  /** The trees of a round share their root, unless columns or thresholds differ. */
   #isOffered(node: number): boolean {
     const { colsampleBytree, colsampleBylevel, colsampleBynode, defences, treesPerRound } = this.#agreed;
     const tree = this.#tree;
@@ -97,18 +98,18 @@ export class NodeSplitRules implements SplitRules {
   }
 }
 
-function isChild({ node, sibling }: Parting, child: number): boolean {
+function isChild({ node, sibling }: NodeSplit, child: number): boolean {
   return child === node || child === sibling;
 }
 
-function isSame(before: Parting, parted: Parted): boolean {
+function isSame(before: NodeSplit, parted: Parted): boolean {
   const { parent, node, sibling } = parted;
   if (before.parent !== parent || !isChild(before, node) || !isChild(before, sibling)) return false;
   if ((before.open ?? 0) !== parted.open) return false;
   return membersDigest(membersOf(before.node, parted)) === before.members;
 }
 
-/** Of one of the two children. */
+/** Members of one of the two children. */
 function membersOf(child: number, { node, inside, outside }: Parted): Uint32Array {
   return child === node ? inside : outside;
 }

@@ -1,4 +1,4 @@
-/** A passive party that is sent the members of each node: it sums the round's ciphertexts that it holds. */
+/** A passive party that receives the members of each node and sums the round's ciphertexts. */
 import { TandemError } from "../../base/error.ts";
 import { totalBinCount } from "../../gbdt/split/binning.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
@@ -11,7 +11,7 @@ import type { Attempt } from "../passive/attempt.ts";
 import { membersDigest } from "../passive/digests.ts";
 import { histogramAnswers, type SumsAnswer } from "../passive/histogram-answer.ts";
 import type { PassiveMembership, ProtocolCalls, SetUpOutcome } from "../passive/membership.ts";
-import type { Parting } from "../passive/round-store.ts";
+import type { NodeSplit } from "../passive/round-store.ts";
 import { checkSampleSize } from "../passive/round-opening.ts";
 import { SplitDecisions } from "../passive/split-decisions.ts";
 import { PassiveTrees, trainingRows, treeJobOf } from "../passive/trees.ts";
@@ -114,11 +114,11 @@ export class SentMembers implements PassiveMembership {
     this.#scheme.beginRound(nodes);
   }
 
-  /** Who is in the node is known from here on. */
-  #place(current: SentNodes, request: ActiveNode): Parting | null {
+  /** Places the node in the tree, with its members. */
+  #place(current: SentNodes, request: ActiveNode): NodeSplit | null {
     const { tally, isGrouped } = this.#attempt;
     const { node, members: origin } = request;
-    current.place(node, origin, (parted) => this.#rules.checkParting(parted));
+    current.place(node, origin, (parted) => this.#rules.checkNodeSplit(parted));
     if (isGrouped && node > 0) tally.see("open groups", request);
     const members = current.members(node);
     tally.see("members", request, origin, members.length);
