@@ -42,7 +42,7 @@ Array<std::int64_t> chainSums(const Context& context, const AnswerJob& job, std:
 class AnswerWriter {
  public:
   AnswerWriter(const Context& context, const AnswerJob& job, const Array<std::int64_t>& sums)
-      : context_(context), job_(job), sums_(sums), flood_(job.floodWidth) {
+      : context_(context), job_(job), sums_(sums), smudging_(job.smudgingWidth) {
     for (std::size_t l = 0; l < context.set.limbs; l++) {
       wordFactors_[l] = Factor(context.wordFactors[l], kPrimes[l]);
       for (std::size_t column = 0; column < kColumns; column++) {
@@ -53,15 +53,15 @@ class AnswerWriter {
 
   // Candidates of one stream of smudging noise.
   void write(const AesKey& key, std::size_t stream) const {
-    KeyStream floods(context_.kernel, key, {Domain::kFlood, 0, stream});
-    const std::size_t first = stream * kFloodCandidates;
-    const std::size_t end = std::min(first + kFloodCandidates, job_.candidates);
+    KeyStream bytes(context_.kernel, key, {Domain::kSmudging, 0, stream});
+    const std::size_t first = stream * kSmudgingCandidates;
+    const std::size_t end = std::min(first + kSmudgingCandidates, job_.candidates);
     const Set& set = context_.set;
     for (std::size_t c = first; c < end; c++) {
       for (std::size_t group = 0; group < set.groups; group++) {
-        const SignedWide flood = flood_.draw(floods);
+        const SignedWide smudging = smudging_.draw(bytes);
         std::uint64_t y[kLimbsMax];
-        for (std::size_t limb = 0; limb < set.limbs; limb++) y[limb] = wordPart(c, group, limb, flood);
+        for (std::size_t limb = 0; limb < set.limbs; limb++) y[limb] = wordPart(c, group, limb, smudging);
         context_.words.write(y, job_.words + (c * set.groups + group) * set.wordBytes);
       }
     }
@@ -69,10 +69,10 @@ class AnswerWriter {
 
  private:
   // u_c times what a word needs, modulo a prime.
-  std::uint64_t wordPart(std::size_t c, std::size_t group, std::size_t limb, SignedWide flood) const {
+  std::uint64_t wordPart(std::size_t c, std::size_t group, std::size_t limb, SignedWide smudging) const {
     const std::size_t lane = group * context_.set.limbs + limb;
     const std::int64_t product = fold(static_cast<SignedWide>(job_.products[c * context_.set.lanes + lane]), limb);
-    std::int64_t sum = sums_[kLanes * c + lane] + product + fold(flood, limb);
+    std::int64_t sum = sums_[kLanes * c + lane] + product + fold(smudging, limb);
     if (!job_.noise.empty()) sum += noiseOf(c, group, limb);
     return wordFactors_[limb].times(canonicalOfFolded(sum, limb), kPrimes[limb]);
   }
@@ -91,7 +91,7 @@ class AnswerWriter {
   const Context& context_;
   const AnswerJob& job_;
   const Array<std::int64_t>& sums_;
-  Flood flood_;
+  Smudging smudging_;
   Factor wordFactors_[kLimbsMax];
   Factor multipliers_[kColumns][kLimbsMax];
 };
@@ -121,7 +121,7 @@ void answer(const Context& context, const AnswerJob& job, std::size_t threads) {
   const AesKey key(job.seed, kSeedBytes);
   const Array<std::int64_t> sums = chainSums(context, job, threads);
   const AnswerWriter writer(context, job, sums);
-  const std::size_t streams = (job.candidates + kFloodCandidates - 1) / kFloodCandidates;
+  const std::size_t streams = (job.candidates + kSmudgingCandidates - 1) / kSmudgingCandidates;
   parallelChunks(streams, 1, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t stream = begin; stream < end; stream++) writer.write(key, stream);
   });

@@ -19,14 +19,14 @@ long long maskProducts(const Context& context, const std::uint8_t* masks, const 
                        std::size_t candidates, std::int64_t* products, std::size_t threads);
 
 // Smudging noise comes from streams of this many candidates each.
-constexpr std::size_t kFloodCandidates = 256;
+constexpr std::size_t kSmudgingCandidates = 256;
 
 struct AnswerJob {
   const std::uint64_t* cells;
   Chains chains;
   const std::int64_t* products;
   Array<std::int64_t> noise;  // per candidate what is added to g and to h; empty: nothing
-  Wide floodWidth;
+  Wide smudgingWidth;
   const std::uint8_t* seed;
   std::size_t candidates;
   std::uint8_t* words;

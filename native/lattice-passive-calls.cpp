@@ -134,7 +134,7 @@ lattice::Array<std::int64_t> checkedNoise(const Arguments& arguments, std::size_
   return result;
 }
 
-// latticeAnswer(context, cells, chainOffsets, sources, targets, products, noise, floodWidth, seed, words, threads)
+// latticeAnswer(context, cells, chainOffsets, sources, targets, products, noise, smudgingWidth, seed, words, threads)
 napi_value answerCall(const Arguments& arguments) {
   const Context& context = latticeContext(arguments);
   const Span<std::uint64_t> cells = arguments.uint64s(1);
@@ -146,8 +146,8 @@ napi_value answerCall(const Arguments& arguments) {
   check(products.length == job.candidates * context.set.lanes, "products have the wrong size");
   job.chains = arguments.chains(2, cells.length / lattice::kLanes, job.candidates);
   job.noise = checkedNoise(arguments, 6, job.candidates);
-  job.floodWidth = wideInteger(arguments, 7);
-  check(job.floodWidth >= 1 && job.floodWidth <= lattice::Wide{1} << 76,
+  job.smudgingWidth = wideInteger(arguments, 7);
+  check(job.smudgingWidth >= 1 && job.smudgingWidth <= lattice::Wide{1} << 76,
         "the width of the smudging noise is from 1 to 2^76");
   const Seeds seed = checkedSeed(arguments, 8);
   job.cells = cells.data;

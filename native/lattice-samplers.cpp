@@ -63,11 +63,11 @@ void drawBinomial(const Kernel& kernel, KeyStream& stream, std::int8_t* result, 
   }
 }
 
-Flood::Flood(Wide width) : width_(width), mask_(0) {
+Smudging::Smudging(Wide width) : width_(width), mask_(0) {
   while (mask_ < 2 * width - 1) mask_ = 2 * mask_ + 1;
 }
 
-Wide Flood::drawBelow(KeyStream& stream) const {
+Wide Smudging::drawBelow(KeyStream& stream) const {
   for (;;) {
     Wide drawn = stream.nextWord();
     // 16 bytes where 2 W > 2^64.
@@ -77,7 +77,7 @@ Wide Flood::drawBelow(KeyStream& stream) const {
   }
 }
 
-SignedWide Flood::draw(KeyStream& stream) const {
+SignedWide Smudging::draw(KeyStream& stream) const {
   SignedWide sum = -4 * static_cast<SignedWide>(width_);
   for (int i = 0; i < 4; i++) sum += static_cast<SignedWide>(drawBelow(stream));
   return sum;

@@ -18,10 +18,10 @@ void drawTernary(KeyStream& stream, std::int8_t* result, std::size_t count);
 void drawBinomial(const Kernel& kernel, KeyStream& stream, std::int8_t* result, std::size_t count);
 
 // Sums of four uniform numbers on [-width, width): no Gaussian, no tail.
-class Flood {
+class Smudging {
  public:
   // 1 <= width <= 2^76.
-  explicit Flood(Wide width);
+  explicit Smudging(Wide width);
   SignedWide draw(KeyStream& stream) const;
 
  private:

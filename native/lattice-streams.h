@@ -15,7 +15,7 @@ enum class Domain : std::uint8_t {
   kMaskRowErrors = 5,  // sub: group
   kHintSecret = 6,     // block: candidate
   kHintErrors = 7,     // block: candidate
-  kFlood = 8,          // block: floor(candidate / 256)
+  kSmudging = 8,       // block: floor(candidate / 256)
 };
 
 struct StreamName {

@@ -12,7 +12,7 @@ export interface LatticeJob {
   readonly candidateCount: number;
   /** g and h of every row. */
   readonly columns: readonly Int32Array[];
-  readonly seeds: { readonly hints: Uint8Array; readonly node: Uint8Array; readonly flood: Uint8Array };
+  readonly seeds: { readonly hints: Uint8Array; readonly node: Uint8Array; readonly smudging: Uint8Array };
 }
 
 export const seedFrom = (first: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? first : 0));
@@ -36,7 +36,7 @@ export function knownJob(set: LatticeSet, rowCount = set.degree + 4): LatticeJob
     targets: Int32Array.of(0, 2, 1, 3, 5, 4),
   };
   const bounds = jobBounds(set, { rowCount, resolutionBits: 20 });
-  const seeds = { hints: seedFrom(11), node: seedFrom(12), flood: seedFrom(13) };
+  const seeds = { hints: seedFrom(11), node: seedFrom(12), smudging: seedFrom(13) };
   return { shape: shapeOf(bounds), bounds, bins, chains, candidateCount: 6, columns, seeds };
 }
 
@@ -81,7 +81,7 @@ export async function answerNode(
   job: LatticeJob,
   masks: Uint8Array,
   node: Uint8Array,
-  { floodWidth = job.bounds.floodWidth, noise = null as Float64Array | null } = {},
+  { smudgingWidth = job.bounds.smudgingWidth, noise = null as Float64Array | null } = {},
 ): Promise<Uint8Array> {
   const { set } = lattice.shape;
   const { binCounts } = job.chains;
@@ -95,7 +95,7 @@ export async function answerNode(
   ];
   if (refused.some((index) => index >= 0)) throw new Error(`refused ${refused.join(" ")}`);
   const words = new Uint8Array(job.candidateCount * set.groups * wordBytes(set));
-  await lattice.answer(cells, job.chains, products, noise, floodWidth, job.seeds.flood, words);
+  await lattice.answer(cells, job.chains, products, noise, smudgingWidth, job.seeds.smudging, words);
   return words;
 }
 

@@ -32,7 +32,7 @@ export function shapeOf(set: LatticeSet, rowCount: number, resolutionBits: numbe
 }
 
 /** W: as wide as exact sums allow. */
-export function floodWidth({ set, rowCount, t, slotBits }: LatticeShape): bigint {
+export function smudgingWidth({ set, rowCount, t, slotBits }: LatticeShape): bigint {
   const q = set.primes.reduce((a, b) => a * b);
   const degree = BigInt(set.degree);
   const largest = 16n * (BigInt(rowCount) + 2n * degree);
@@ -122,7 +122,7 @@ export class TestAttempt {
     const products = new BigInt64Array(candidateCount * laneCount(set));
     await lattice.maskProducts(this.masks, maskRecords, candidateCount, products);
     const answer = new Uint8Array(candidateCount * set.groups * wordBytes(set));
-    await lattice.answer(cells, chains, products, noise, floodWidth(lattice.shape), testSeed(13), answer);
+    await lattice.answer(cells, chains, products, noise, smudgingWidth(lattice.shape), testSeed(13), answer);
 
     const sums = new Float64Array(2 * candidateCount);
     await lattice.open(dots, candidateCount, answer, null, sums);

@@ -44,7 +44,7 @@ export class HintSecrets {
     await this.#lattice.hints(bins, chains, seed, words, masks).finally(() => seed.fill(0));
     if (this.#isDisposed()) masks.fill(0);
     this.#check("making");
-    this.#source = { lattice: this.#lattice, floodWidth: this.#bounds.floodWidth, chains, masks };
+    this.#source = { lattice: this.#lattice, smudgingWidth: this.#bounds.smudgingWidth, chains, masks };
     this.#state = "made";
     return words;
   }

@@ -1,6 +1,7 @@
 /**
  * The arithmetic of the lattice scheme. Everything here is deterministic: seeds are arguments, so that every kernel can
- * be compared with the portable one byte by byte. Drawing seeds, and using each only once, is the task of node-kit.ts.
+ * be compared with the portable one byte by byte. Drawing seeds, and using each only once, is the task of
+ * node-precomputation.ts.
  *
  * Promises of `Refused` resolve with the index of the first rejected element, or -1.
  */
@@ -84,14 +85,14 @@ export interface Lattice {
    * @param noise per candidate the integers added to g and to h; null: none. Sums with noise must stay within the
    * layout:
    * where g and h share a ciphertext, that of h must not become negative
-   * @param floodWidth W
+   * @param smudgingWidth W
    */
   answer(
     cells: BigUint64Array,
     chains: BinChains,
     products: BigInt64Array,
     noise: Float64Array | null,
-    floodWidth: bigint,
+    smudgingWidth: bigint,
     seed: Uint8Array,
     words: Uint8Array,
   ): Promise<void>;

@@ -12,7 +12,7 @@ import { seedBytes } from "./portable/streams.ts";
 /** What all nodes of an attempt share. */
 export interface NodeSumsSource {
   readonly lattice: Lattice;
-  readonly floodWidth: bigint;
+  readonly smudgingWidth: bigint;
   readonly chains: BinChains;
   readonly masks: Uint8Array;
 }
@@ -43,8 +43,7 @@ export class NodeSums {
   /**
    * Adds the next records: the mask row first, then all rows.
    * @throws TandemError PROTOCOL_STATE for records out of order, CIPHERTEXT_RANGE for a non-canonical one. The node
-   * cannot
-   * be answered after that
+   * cannot be answered after that
    */
   async add(firstRecord: number, records: Uint8Array): Promise<void> {
     this.#begin();
@@ -81,7 +80,7 @@ export class NodeSums {
    */
   async answer(noise: Float64Array | null): Promise<Uint8Array> {
     this.#begin();
-    const { lattice, chains, floodWidth } = this.#source;
+    const { lattice, chains, smudgingWidth } = this.#source;
     const { set, rowCount } = lattice.shape;
     if (this.#nextRecord !== set.degree + rowCount) {
       throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; got ${this.#nextRecord}`);
@@ -90,7 +89,7 @@ export class NodeSums {
     const cells = await this.#rows.cells();
     const words = new Uint8Array(this.#candidateCount * set.groups * wordBytes(set));
     const seed = osRandom.fill(new Uint8Array(seedBytes));
-    await lattice.answer(cells, chains, this.#products, noise, floodWidth, seed, words).finally(() => seed.fill(0));
+    await lattice.answer(cells, chains, this.#products, noise, smudgingWidth, seed, words).finally(() => seed.fill(0));
     this.#checkOpen();
     return words;
   }

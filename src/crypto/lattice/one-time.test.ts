@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { knownJob } from "../../../test/support/lattice-job.ts";
 import { HintSecrets } from "./hint-secrets.ts";
 import { HeldRowSums } from "./row-sums.ts";
-import { makeKits } from "./node-kit.ts";
+import { precomputeNodes } from "./node-precomputation.ts";
 import { portableLatticeKernel } from "./portable/portable-lattice.ts";
 import { latticeSets } from "./parameters/sets.ts";
 import { domains } from "./portable/streams.ts";
@@ -36,10 +36,11 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
   const secrets = new HintSecrets(lattice, known.bounds);
   await secrets.make(known.bins, chains, candidateCount);
   const table = new BigUint64Array(lattice.tableSize(candidateCount));
-  for (const kit of await makeKits(lattice, [{ candidateCount, table }], 2)) {
+  for (const precomputation of await precomputeNodes(lattice, [{ candidateCount, table }], 2)) {
     const rowBins = await lattice.rowBins(known.bins, chains.binCounts);
     const node = secrets.beginNode(new HeldRowSums(lattice, rowBins, chains.binCounts));
-    for await (const { firstRecord, records } of kit.seal(known.columns)) await node.add(firstRecord, records);
+    for await (const { firstRecord, records } of precomputation.seal(known.columns))
+      await node.add(firstRecord, records);
     await node.answer(null);
   }
   const countOf = (domain: keyof typeof domains): number[] => {
@@ -52,7 +53,7 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
   expect(countOf("maskError")).toEqual([4, 4]);
   expect(countOf("hintSecret")).toEqual([4, 4]);
   expect(countOf("hintError")).toEqual([4, 4]);
-  expect(countOf("flood")).toEqual([4, 4]);
+  expect(countOf("smudging")).toEqual([4, 4]);
   expect(countOf("row")).toEqual([4, 4]);
   expect(countOf("maskRow")).toEqual([2, 2]);
   // A node's secret is drawn for its inner products and again to encrypt: the same one both times.
@@ -60,7 +61,7 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
   // One seed belongs to one node, one set of hints or one answer.
   const usesOf = (names: readonly (keyof typeof domains)[]): Set<string> =>
     new Set(drawn.filter(({ domain }) => names.some((name) => domains[name] === domain)).map(({ seed }) => seed));
-  const seeds = [usesOf(["secret", "error", "maskError"]), usesOf(["hintSecret", "hintError"]), usesOf(["flood"])];
+  const seeds = [usesOf(["secret", "error", "maskError"]), usesOf(["hintSecret", "hintError"]), usesOf(["smudging"])];
   expect(seeds.map(({ size }) => size)).toEqual([2, 1, 2]);
   expect(new Set(seeds.flatMap((group) => [...group])).size).toBe(5);
 });

@@ -1,4 +1,4 @@
-/** The active half in one attempt at a job: public rows, the parties' hints, and a kit per node in progress. */
+/** The active half in one attempt at a job: public rows, hints of the parties, and a precomputation per open node. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
@@ -8,8 +8,8 @@ import { type AnswerBudget, hintCountMax } from "../../crypto/lattice/parameters
 import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import { jobProof } from "../../crypto/lattice/parameters/job-proof.ts";
 import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
-import { KitPool } from "../../crypto/lattice/kit-pool.ts";
-import { type NodeKit, type PartyHints, roomBytes } from "../../crypto/lattice/node-kit.ts";
+import { PrecomputationPool } from "../../crypto/lattice/precomputation-pool.ts";
+import { type NodePrecomputation, type PartyHints, roomBytes } from "../../crypto/lattice/node-precomputation.ts";
 import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { bytesFieldHeader } from "../../wire/large-bytes.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
@@ -24,7 +24,7 @@ import { takeHints } from "./hint-table.ts";
 interface SealedNode {
   readonly tree: number;
   readonly outputs: readonly number[];
-  readonly kits: readonly NodeKit[];
+  readonly precomputations: readonly NodePrecomputation[];
 }
 
 export class ActiveAttempt {
@@ -36,7 +36,7 @@ export class ActiveAttempt {
   /** Per passive party, once received. */
   readonly #hints: (PartyHints | undefined)[];
   readonly #nodesPerTree: number;
-  #kits: KitPool | null = null;
+  #precomputations: PrecomputationPool | null = null;
   /** Per instance its row, -1 where it is never summed; null: rows are instances. */
   readonly #rowOf: Int32Array | null;
   readonly #nodes = new Map<string, SealedNode>();
@@ -64,32 +64,32 @@ export class ActiveAttempt {
 
   /** @throws TandemError PROTOCOL_STATE for inconsistent pieces */
   async hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    assert(this.#hints[peer] === undefined && this.#kits === null, "hints are received once per attempt");
+    assert(this.#hints[peer] === undefined && this.#precomputations === null, "hints are received once per attempt");
     this.#hints[peer] = await takeHints(this.#lattice, candidateCount, pieces);
     if (this.#hints.every((hints) => hints !== undefined)) {
-      this.#kits = new KitPool(this.#lattice, this.#hints as PartyHints[]);
+      this.#precomputations = new PrecomputationPool(this.#lattice, this.#hints as PartyHints[]);
       this.expectTree();
     }
   }
 
   /** Another tree follows: values that do not depend on gradients are precomputed while cores are idle. */
   expectTree(): void {
-    this.#kits?.expect(this.#nodesPerTree);
+    this.#precomputations?.expect(this.#nodesPerTree);
   }
 
   async *seal({ tree, node, outputs, sampled, gradients }: HiddenNode): AsyncGenerator<GradientChunk> {
     const key = keyOf(tree, node);
     assert(!this.#nodes.has(key), "a node is encrypted once");
     const { set } = this.#lattice.shape;
-    const kits: NodeKit[] = [];
-    this.#nodes.set(key, { tree, outputs, kits });
+    const precomputations: NodePrecomputation[] = [];
+    this.#nodes.set(key, { tree, outputs, precomputations });
     for (let i = 0; i < outputs.length; i++) {
-      if (this.#kits === null)
+      if (this.#precomputations === null)
         throw new TandemError("PROTOCOL_STATE", "a node was requested before all hints were received");
-      const kit = await this.#kits.take();
-      kits.push(kit);
+      const precomputation = await this.#precomputations.take();
+      precomputations.push(precomputation);
       const columns = this.#columns(gradients.columns, 2 * outputs[i], sampled);
-      for await (const { firstRecord, isLast, records } of kit.seal(columns, chunkBytes)) {
+      for await (const { firstRecord, isLast, records } of precomputation.seal(columns, chunkBytes)) {
         const message = nodeMessage(i, firstRecord, records);
         const more = !isLast || i + 1 < outputs.length;
         yield { message, ciphertexts: (records.length / set.recordBytes) * set.groups, more };
@@ -112,8 +112,8 @@ export class ActiveAttempt {
     if (words.length !== size * sealed.outputs.length)
       throw new TandemError("PROTOCOL_STATE", "the length of an answer does not match its candidates");
     return Promise.all(
-      sealed.kits.map(async (kit, i) => {
-        const pairs = await kit.open(peer, words.subarray(i * size, (i + 1) * size), places);
+      sealed.precomputations.map(async (precomputation, i) => {
+        const pairs = await precomputation.open(peer, words.subarray(i * size, (i + 1) * size), places);
         if (this.#bounds.slotOffset > 0)
           for (let at = 1; at < pairs.length; at += 2) pairs[at] -= this.#bounds.slotOffset;
         return { output: sealed.outputs[i], pairs };
@@ -124,14 +124,14 @@ export class ActiveAttempt {
   endTree(tree: number): void {
     for (const [key, sealed] of this.#nodes) {
       if (sealed.tree !== tree) continue;
-      for (const kit of sealed.kits) kit.dispose();
+      for (const precomputation of sealed.precomputations) precomputation.dispose();
       this.#nodes.delete(key);
     }
   }
 
   close(): void {
     for (const { tree } of this.#nodes.values()) this.endTree(tree);
-    this.#kits?.close();
+    this.#precomputations?.close();
   }
 
   /** g and h by row, zero for instances that are not summed at the node. @param slot of g; that of h follows */

@@ -48,7 +48,7 @@ export async function calibrate(kernel: LatticeKernel): Promise<LatticeCosts> {
 
 class Bench {
   readonly #lattice: Lattice;
-  readonly #floodWidth: bigint;
+  readonly #smudgingWidth: bigint;
   readonly #bins: readonly Uint16Array[];
   readonly #chains: BinChains;
   readonly #candidates: number;
@@ -59,7 +59,7 @@ class Bench {
     const rowCount = blocks * set.degree;
     const bounds = jobBounds(set, { rowCount, resolutionBits: 20 });
     this.#lattice = kernel.lattice(shapeOf(bounds, new Uint8Array(16)), 1);
-    this.#floodWidth = bounds.floodWidth;
+    this.#smudgingWidth = bounds.smudgingWidth;
     this.#blocks = blocks;
     this.#candidates = features * (binCount - 1);
     this.#bins = Array.from({ length: features }, (_, f) =>
@@ -101,7 +101,7 @@ class Bench {
       mask: (await best(repeats, () => taken(lattice.maskProducts(masks, maskRow, count, products)))) / count,
       answer:
         (await best(repeats, () =>
-          lattice.answer(cells, this.#chains, products, null, this.#floodWidth, seed, answer),
+          lattice.answer(cells, this.#chains, products, null, this.#smudgingWidth, seed, answer),
         )) / count,
       dots: (await best(repeats, () => lattice.dots(table, count, seeds, dots))) / (nodes * count),
       block: perHint * block,

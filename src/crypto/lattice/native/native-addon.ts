@@ -73,7 +73,7 @@ export interface NativeLatticeAddon {
     targets: Int32Array,
     products: BigInt64Array,
     noise: Float64Array | null,
-    floodWidth: Uint8Array,
+    smudgingWidth: Uint8Array,
     seed: Uint8Array,
     words: Uint8Array,
     threads: number,

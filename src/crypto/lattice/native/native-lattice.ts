@@ -98,7 +98,7 @@ export class NativeLattice implements Lattice {
     chains: BinChains,
     products: BigInt64Array,
     noise: Float64Array | null,
-    floodWidth: bigint,
+    smudgingWidth: bigint,
     seed: Uint8Array,
     words: Uint8Array,
   ): Promise<void> {
@@ -111,7 +111,7 @@ export class NativeLattice implements Lattice {
       targets,
       products,
       noise,
-      integerBytes(floodWidth, wideBytes),
+      integerBytes(smudgingWidth, wideBytes),
       seed,
       words,
       this.#threads,

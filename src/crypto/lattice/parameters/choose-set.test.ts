@@ -60,7 +60,7 @@ test("the distance follows the formula, rounded up", () => {
   const bounds = jobBounds(A, { rowCount: 18_300, resolutionBits: 20 });
   const budget = { nodesMax: 400, outputs: 1, candidateCount: 620 };
   const squares = 400 * 2 * 620 * 8 * (18_300 + (4 * 4096) / 3);
-  const exact = Math.log2((0.5 * Math.sqrt(0.779 * squares)) / Number(bounds.floodWidth));
+  const exact = Math.log2((0.5 * Math.sqrt(0.779 * squares)) / Number(bounds.smudgingWidth));
   const shown = distanceLog2(bounds, budget);
   expect(shown).toBeGreaterThanOrEqual(exact);
   expect(shown - exact).toBeLessThan(0.0101);

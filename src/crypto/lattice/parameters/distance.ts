@@ -3,8 +3,7 @@
  *
  *   delta <= 1/2 sqrt(0.779 S2) / W,     S2 = answers x 8 (n_c + 4N/3)
  *
- * 0.779 / W^2 is the Fisher information of the smudging noise; 8 (n_c + 4N/3) is the mean square of V_c, the error
- * that
+ * 0.779 / W^2 is the Fisher information of the smudging noise; 8 (n_c + 4N/3) is the mean square of V_c, the error that
  * it hides. Squared and multiplied by 12,000 both sides are integers, so the comparison with 2^-40 is exact.
  */
 import { TandemError } from "../../../base/error.ts";
@@ -60,14 +59,14 @@ const isCount = (value: number): boolean => Number.isSafeInteger(value) && value
 
 /** delta squared, as a fraction of integers. */
 function squaredDistance(bounds: JobBounds, budget: AnswerBudget): { numerator: bigint; denominator: bigint } {
-  const { set, rowCount, floodWidth } = bounds;
+  const { set, rowCount, smudgingWidth } = bounds;
   checkBudget(set, budget);
   const words = [budget.nodesMax, budget.outputs, set.groups, budget.candidateCount];
   const answers = words.reduce((product, factor) => product * BigInt(factor), 1n);
   const sideRows = BigInt(budget.sideRowsMax ?? rowCount);
   return {
     numerator: 779n * answers * 8n * (3n * sideRows + 4n * BigInt(set.degree)),
-    denominator: 12_000n * floodWidth ** 2n,
+    denominator: 12_000n * smudgingWidth ** 2n,
   };
 }
 

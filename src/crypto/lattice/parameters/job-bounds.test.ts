@@ -37,7 +37,7 @@ test("the numbers of a known job equal the formulas computed by hand", () => {
 });
 
 test("the smudging noise is never wider than 2^76", () => {
-  expect(jobBounds(B, { rowCount: 1000, resolutionBits: 4 }).floodWidth).toBe(2n ** 76n);
+  expect(jobBounds(B, { rowCount: 1000, resolutionBits: 4 }).smudgingWidth).toBe(2n ** 76n);
 });
 
 test("no sum of any job can be decrypted wrongly, and the smudging noise is as wide as that allows", () => {
@@ -55,13 +55,13 @@ test("no sum of any job can be decrypted wrongly, and the smudging noise is as w
     const bounds = boundsOrNone(set, size);
     if (bounds === undefined) continue;
     checked++;
-    const { t, scale, errorMax, roundingMax, floodWidth, slotBits, slotOffset } = bounds;
+    const { t, scale, errorMax, roundingMax, smudgingWidth, slotBits, slotOffset } = bounds;
     const q = latticeModulus(set);
     // 4W + V + rho <= D/2 <= q/2t, doubled.
-    expect(8n * floodWidth + 2n * errorMax + 2n * roundingMax <= scale).toBe(true);
+    expect(8n * smudgingWidth + 2n * errorMax + 2n * roundingMax <= scale).toBe(true);
     expect(scale * t <= q).toBe(true);
-    const isCapped = floodWidth === 2n ** 76n;
-    expect(isCapped || 8n * (floodWidth + 1n) + 2n * errorMax + 2n * roundingMax > scale).toBe(true);
+    const isCapped = smudgingWidth === 2n ** 76n;
+    expect(isCapped || 8n * (smudgingWidth + 1n) + 2n * errorMax + 2n * roundingMax > scale).toBe(true);
     const noise = BigInt(size.noiseMax);
     const largest = (BigInt(rowCount) << BigInt(size.resolutionBits)) + noise;
     if (set === A) {
@@ -115,7 +115,7 @@ test("the proof states its inequality in numbers", () => {
   const a = jobBounds(A, { rowCount: 18_300, resolutionBits: 24 });
   const lines = jobProof(a, budget).join("\n");
   expect(lines).toContain("136.9 bits");
-  expect(lines).toContain(`= ${4n * a.floodWidth + a.errorMax + a.roundingMax} <= ${a.scale / 2n} = D/2`);
+  expect(lines).toContain(`= ${4n * a.smudgingWidth + a.errorMax + a.roundingMax} <= ${a.scale / 2n} = D/2`);
   expect(lines).toMatch(/delta = 2\^-4\d\.\d+ <= 2\^-40/);
   const b = jobProof(jobBounds(B, { rowCount: 18_300, resolutionBits: 24, noiseMax: 5 }), budget).join("\n");
   expect(b).toContain("with noise 5 sum to at most 307023052810 < 2^39");

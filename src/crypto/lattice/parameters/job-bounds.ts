@@ -6,8 +6,8 @@
  *   set B   t = 2^(2S + 1)                   Z = g 2^S + h; S bits hold n 2^r + 2 noise
  *   D = floor(q / t)      V = 16 (n + 2N)      W = floor((D - 2V - 2 rho) / 8), at most 2^76
  *
- * A sum is decrypted from D Z + V_c + f with |V_c| <= V and |f| <= 4W; rho bounds all rounding errors. Since
- * 4W + V + rho <= D/2 the nearest multiple of q/t is always that of Z: there is no failure probability.
+ * A sum is decrypted from D Z + V_c + f with |V_c| <= V and |f| <= 4W; rho bounds all rounding errors. Since 4W + V +
+ * rho <= D/2 the nearest multiple of q/t is always that of Z: there is no failure probability.
  */
 import { TandemError } from "../../../base/error.ts";
 import { bitLength } from "../../integers.ts";
@@ -20,8 +20,8 @@ export const resolutionBitsMax = 24;
 /** Sums stay below 2^50: they become doubles, and the widest t of set B is then 2^101. */
 const sumBitsMax = 50;
 /** From this width on the Fisher information of the smudging noise is 0.779 / W^2; for a tiny W it would be more. */
-export const floodWidthMin = 2n ** 20n;
-const floodWidthMax = 2n ** 76n;
+export const smudgingWidthMin = 2n ** 20n;
+const smudgingWidthMax = 2n ** 76n;
 
 export interface JobSize {
   /** n: the number of summed rows. */
@@ -50,7 +50,7 @@ export interface JobBounds {
   /** rho: bound of the rounding errors of words and multipliers together. */
   readonly roundingMax: bigint;
   /** W: smudging noise is the sum of four uniforms on [-W, W). */
-  readonly floodWidth: bigint;
+  readonly smudgingWidth: bigint;
 }
 
 export const latticeModulus = ({ primes }: LatticeSet): bigint =>
@@ -73,11 +73,11 @@ export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax 
   const errorMax = 16n * BigInt(rowCount + 2 * set.degree);
   const roundingMax = wordRoundingMax(set) + (sideBySide ? 2n ** BigInt(slotBits + 1) : t / 2n + 1n);
   const room = (scale - 2n * errorMax - 2n * roundingMax) / 8n;
-  const floodWidth = room < floodWidthMax ? room : floodWidthMax;
-  if (floodWidth < floodWidthMin) refuseNarrowFlood(set, rowCount, resolutionBits);
+  const smudgingWidth = room < smudgingWidthMax ? room : smudgingWidthMax;
+  if (smudgingWidth < smudgingWidthMin) refuseNarrowSmudging(set, rowCount, resolutionBits);
   const slotOffset = sideBySide ? noiseMax : 0;
   const size = { set, rowCount, resolutionBits, noiseMax };
-  return { ...size, t, slotBits, slotOffset, scale, errorMax, roundingMax, floodWidth };
+  return { ...size, t, slotBits, slotOffset, scale, errorMax, roundingMax, smudgingWidth };
 }
 
 /** The part of the bounds that a kernel needs. */
@@ -120,7 +120,7 @@ function checkSize(rowCount: number, resolutionBits: number, noiseMax: number): 
   );
 }
 
-function refuseNarrowFlood({ name }: LatticeSet, rowCount: number, resolutionBits: number): never {
+function refuseNarrowSmudging({ name }: LatticeSet, rowCount: number, resolutionBits: number): never {
   const other = name === "A" ? ", or set B" : "";
   throw new TandemError(
     "LAYOUT_OVERFLOW",

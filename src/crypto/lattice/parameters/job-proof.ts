@@ -4,13 +4,13 @@ import type { JobBounds } from "./job-bounds.ts";
 
 /** Lines to print before a job, one statement each. */
 export function jobProof(bounds: JobBounds, budget: AnswerBudget): string[] {
-  const { set, rowCount, resolutionBits, floodWidth, errorMax, roundingMax, scale } = bounds;
-  const largest = 4n * floodWidth + errorMax + roundingMax;
+  const { set, rowCount, resolutionBits, smudgingWidth, errorMax, roundingMax, scale } = bounds;
+  const largest = 4n * smudgingWidth + errorMax + roundingMax;
   return [
     `set ${set.name}: ring of degree ${set.degree}, modulus of ${50 * set.primes.length} bits, ` +
       `${set.security} bits of security by the lattice-estimator`,
     ...slotLines(bounds),
-    `smudging noise 4 x ${floodWidth} + errors of at most ${errorMax} (${rowCount} rows) + roundings of at most ` +
+    `smudging noise 4 x ${smudgingWidth} + errors of at most ${errorMax} (${rowCount} rows) + roundings of at most ` +
       `${roundingMax} = ${largest} <= ${scale / 2n} = D/2: every sum is decrypted exactly`,
     `besides sums, ${budget.nodesMax} nodes x ${budget.candidateCount} candidates reveal at most ` +
       `delta = 2^${distanceLog2(bounds, budget)} <= 2^${distanceLimitLog2} at resolution_bits ${resolutionBits}`,

@@ -16,7 +16,7 @@ import { modulo } from "../../integers.ts";
 import { CommonRows, type Limbs } from "./common-rows.ts";
 import { latticeModulus } from "../parameters/job-bounds.ts";
 import { groupColumns } from "./multipliers.ts";
-import { drawFloods } from "./portable-answer.ts";
+import { drawSmudging } from "./portable-answer.ts";
 import { drawHint, forEachHint } from "./portable-hints.ts";
 import { portableLatticeKernel } from "./portable-lattice.ts";
 import { drawNodeErrors, drawNodeSecret } from "./portable-node.ts";
@@ -59,7 +59,7 @@ test.each(["A", "B"] as const)("u - <G, s> - D Z - f is V_c exactly, and not zer
   const lanes = new Float64Array((node.length / set.recordBytes) * width);
   expect(unpackRecords(set, node, lanes)).toBe(-1);
   const members = rowsOfCandidates(job);
-  const floods = drawFloods(job.seeds.flood, 6, set.groups, job.bounds.floodWidth);
+  const smudging = drawSmudging(job.seeds.smudging, 6, set.groups, job.bounds.smudgingWidth);
   const sums = plainSums(job);
   const words = new Words(set);
   const masks = new Uint8Array(lattice.maskBytes(6));
@@ -79,7 +79,7 @@ test.each(["A", "B"] as const)("u - <G, s> - D Z - f is V_c exactly, and not zer
       expect(expected === 0n || expected > job.bounds.errorMax || expected < -job.bounds.errorMax).toBe(false);
       const u = set.primes.map((p, l) => {
         const lane = group * set.primes.length + l;
-        let sum = floods[c * set.groups + group];
+        let sum = smudging[c * set.groups + group];
         for (let j = 0; j < degree; j++) sum += BigInt(r[j] * lanes[j * width + lane]);
         members[c].forEach((isMember, i) => (sum += isMember ? BigInt(lanes[(degree + i) * width + lane]) : 0n));
         return modulo(sum, p);
@@ -91,7 +91,7 @@ test.each(["A", "B"] as const)("u - <G, s> - D Z - f is V_c exactly, and not zer
         0n,
       );
       set.primes.forEach((p, l) => {
-        let rest = u[l] - scaled - floods[c * set.groups + group];
+        let rest = u[l] - scaled - smudging[c * set.groups + group];
         for (let j = 0; j < degree; j++) if (s[j] !== 0) rest -= BigInt(s[j] * hints[c][l][j]);
         expect(modulo(rest, p)).toBe(modulo(expected, p));
       });
@@ -129,7 +129,7 @@ test("without smudging noise an answer is off by at most V + rho", async () => {
   const masks = new Uint8Array(lattice.maskBytes(6));
   await lattice.hints(job.bins, job.chains, job.seeds.hints, hints, masks);
   const node = await sealNode(lattice, job, job.seeds.node);
-  const answer = await answerNode(lattice, job, masks, node, { floodWidth: 1n });
+  const answer = await answerNode(lattice, job, masks, node, { smudgingWidth: 1n });
   const words = new Words(A);
   const sums = plainSums(job);
   const { scale, errorMax, roundingMax } = job.bounds;

@@ -9,9 +9,9 @@ import type { GroupColumn } from "./multipliers.ts";
 import { unpackRecords } from "./records.ts";
 import { add, type Prime, residueOf, residueOfInteger } from "./residues.ts";
 import { binBytes } from "./rows-by-bin.ts";
-import { drawFlood } from "./samplers.ts";
+import { drawSmudgingSample } from "./samplers.ts";
 import { laneCount, type LatticeSet } from "../parameters/sets.ts";
-import { floodsPerStream, KeyStream } from "./streams.ts";
+import { smudgingPerStream, KeyStream } from "./streams.ts";
 
 /** Adds rows to the cells of their bins. If a record is rejected, nothing is added. */
 export async function accumulateRows(
@@ -100,14 +100,14 @@ export function forEachSum(
 }
 
 /** Smudging noise of all candidates, group by group; that of 256 candidates comes from one stream. */
-export function drawFloods(seed: Uint8Array, candidateCount: number, groups: number, width: bigint): bigint[] {
-  const floods: bigint[] = [];
-  for (let first = 0; first < candidateCount; first += floodsPerStream) {
-    const stream = new KeyStream(seed, "flood", 0, first / floodsPerStream);
-    const count = Math.min(floodsPerStream, candidateCount - first) * groups;
-    for (let i = 0; i < count; i++) floods.push(drawFlood(stream, width));
+export function drawSmudging(seed: Uint8Array, candidateCount: number, groups: number, width: bigint): bigint[] {
+  const smudging: bigint[] = [];
+  for (let first = 0; first < candidateCount; first += smudgingPerStream) {
+    const stream = new KeyStream(seed, "smudging", 0, first / smudgingPerStream);
+    const count = Math.min(smudgingPerStream, candidateCount - first) * groups;
+    for (let i = 0; i < count; i++) smudging.push(drawSmudgingSample(stream, width));
   }
-  return floods;
+  return smudging;
 }
 
 /**
@@ -116,15 +116,15 @@ export function drawFloods(seed: Uint8Array, candidateCount: number, groups: num
  * @param noise g and h of every candidate, or null
  */
 export function addedOf(
-  flood: bigint,
+  smudging: bigint,
   columns: readonly GroupColumn[],
   noise: Float64Array | null,
   position: number,
 ): bigint {
-  if (noise === null) return flood;
+  if (noise === null) return smudging;
   return columns.reduce((sum, { column, multiplier }) => {
     return sum + multiplier * BigInt(noise[2 * position + column]);
-  }, flood);
+  }, smudging);
 }
 
 /** A lane of u_c. */

@@ -9,7 +9,7 @@ import { CommonRows } from "./common-rows.ts";
 import { innerProduct, loadWords, numbersPerWord } from "./hint-table.ts";
 import type { BinChains, Lattice, LatticeKernel, LatticeShape, Refused } from "../kernel.ts";
 import { type GroupColumn, groupColumns, roundToPlaintext, splitSlots } from "./multipliers.ts";
-import { accumulateRows, addedOf, addMasks, answerLane, drawFloods, forEachSum } from "./portable-answer.ts";
+import { accumulateRows, addedOf, addMasks, answerLane, drawSmudging, forEachSum } from "./portable-answer.ts";
 import { makeHints } from "./portable-hints.ts";
 import { drawNodeSecret, sealRecords } from "./portable-node.ts";
 import { add, type Prime } from "./residues.ts";
@@ -105,7 +105,7 @@ class PortableLattice implements Lattice {
     chains: BinChains,
     products: BigInt64Array,
     noise: Float64Array | null,
-    floodWidth: bigint,
+    smudgingWidth: bigint,
     seed: Uint8Array,
     words: Uint8Array,
   ): Promise<void> {
@@ -115,11 +115,11 @@ class PortableLattice implements Lattice {
     const candidateCount = products.length / lanes;
     assert(words.length === candidateCount * groups * this.#words.sizeBytes, "a word per candidate and group");
     assert(noise === null || noise.length === 2 * candidateCount, "noise for g and h of every candidate");
-    const floods = drawFloods(seed, candidateCount, groups, floodWidth);
+    const smudging = drawSmudging(seed, candidateCount, groups, smudgingWidth);
     forEachSum(primes, lanes, asDoubles(cells), chains, (position, sums) => {
       for (let group = 0; group < groups; group++) {
         const index = position * groups + group;
-        const added = addedOf(floods[index], this.#columns[group], noise, position);
+        const added = addedOf(smudging[index], this.#columns[group], noise, position);
         const word = this.#words.of((l) => {
           const lane = group * primes.length + l;
           return answerLane(sums[lane], products[position * lanes + lane], added, primes[l]);

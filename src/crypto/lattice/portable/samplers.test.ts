@@ -1,12 +1,12 @@
 import { createCipheriv } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../../test/support/expect-error.ts";
-import { type ByteSource, drawBinomial, drawFlood, drawTernary, drawUniform } from "./samplers.ts";
+import { type ByteSource, drawBinomial, drawSmudgingSample, drawTernary, drawUniform } from "./samplers.ts";
 import { latticeSets } from "../parameters/sets.ts";
 import { domains, KeyStream } from "./streams.ts";
 
 const seed = new Uint8Array(32).fill(7);
-const stream = (block = 0): KeyStream => new KeyStream(seed, "flood", 0, block);
+const stream = (block = 0): KeyStream => new KeyStream(seed, "smudging", 0, block);
 
 /** A source of given bytes; fails if it is exhausted. */
 function bytesOf(...bytes: number[]): ByteSource & { readonly left: () => number } {
@@ -100,12 +100,13 @@ describe("binomial errors", () => {
   });
 });
 
-describe("floods", () => {
+describe("smudging", () => {
   test.each([2n ** 20n, 2n ** 61n + 12_345n, 2n ** 76n])("of width %i", (width) => {
     const source = stream(1);
-    const drawn = Array.from({ length: 8000 }, () => drawFlood(source, width));
-    for (const flood of drawn) if (flood < -4n * width || flood > 4n * (width - 1n)) expect(flood).toBe("within 4W");
-    const { mean, variance, kurtosis } = momentsOf(drawn.map((flood) => Number(flood) / Number(width)));
+    const drawn = Array.from({ length: 8000 }, () => drawSmudgingSample(source, width));
+    for (const smudging of drawn)
+      if (smudging < -4n * width || smudging > 4n * (width - 1n)) expect(smudging).toBe("within 4W");
+    const { mean, variance, kurtosis } = momentsOf(drawn.map((smudging) => Number(smudging) / Number(width)));
     expect(Math.abs(mean)).toBeLessThan(0.04);
     expect(Math.abs(variance - 4 / 3)).toBeLessThan(0.05);
     expect(Math.abs(kurtosis - 2.7)).toBeLessThan(0.1);
@@ -114,11 +115,11 @@ describe("floods", () => {
   test("reach their ends, and draw again what is not below 2W", () => {
     const number = (value: number): number[] => [value, 0, 0, 0, 0, 0, 0, 0];
     // W = 3: three bits, of which 6 and 7 are drawn again.
-    expect(drawFlood(bytesOf(...[0, 0, 0, 0].flatMap(number)), 3n)).toBe(-12n);
-    expect(drawFlood(bytesOf(...[5, 6, 5, 7, 13, 5].flatMap(number)), 3n)).toBe(8n);
+    expect(drawSmudgingSample(bytesOf(...[0, 0, 0, 0].flatMap(number)), 3n)).toBe(-12n);
+    expect(drawSmudgingSample(bytesOf(...[5, 6, 5, 7, 13, 5].flatMap(number)), 3n)).toBe(8n);
     // From 2W > 2^64 on a uniform has 16 bytes.
     const wide = bytesOf(...Array<number>(64).fill(0));
-    expect(drawFlood(wide, 2n ** 63n + 1n)).toBe(-4n * (2n ** 63n + 1n));
+    expect(drawSmudgingSample(wide, 2n ** 63n + 1n)).toBe(-4n * (2n ** 63n + 1n));
     expect(wide.left()).toBe(0);
   });
 });

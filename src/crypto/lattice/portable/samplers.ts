@@ -52,17 +52,17 @@ const ones = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).repl
  * tail of a Gaussian can cause a wrong decryption. Each uniform is the low bits of 8 bytes, little-endian (16 if 2W is
  * above 2^64), with rejection.
  */
-export function drawFlood(source: ByteSource, width: bigint): bigint {
+export function drawSmudgingSample(source: ByteSource, width: bigint): bigint {
   const bits = bitLength(2n * width - 1n);
   const mask = (1n << BigInt(bits)) - 1n;
-  let flood = -4n * width;
+  let smudging = -4n * width;
   for (let i = 0; i < 4; i++) {
     let uniform: bigint;
     do uniform = littleEndian(source.take(bits > 64 ? 16 : 8)) & mask;
     while (uniform >= 2n * width);
-    flood += uniform;
+    smudging += uniform;
   }
-  return flood;
+  return smudging;
 }
 
 function littleEndian(bytes: Uint8Array): bigint {

@@ -30,13 +30,13 @@ export const domains = {
   /** block: the candidate's position */
   hintError: 7,
   /** block: floor(position / 256) */
-  flood: 8,
+  smudging: 8,
 } as const;
 
 export type Domain = keyof typeof domains;
 
 /** Candidates whose smudging noise comes from one stream. */
-export const floodsPerStream = 256;
+export const smudgingPerStream = 256;
 
 const refillBytes = 4096;
 const zeros = Buffer.alloc(2 ** 16);

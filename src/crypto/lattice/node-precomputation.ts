@@ -1,7 +1,8 @@
 /**
- * A kit: the active party's state of one node. It draws its seed from the operating system, encrypts once, and decrypts
- * the answers. It accepts no seed from outside and cannot encrypt twice: two plaintexts under one secret reveal their
- * difference to every party (fatal-mistakes.test.ts). A node with several outputs uses one kit per output.
+ * A precomputation: the active party's state of one node. It draws its seed from the operating system, encrypts once,
+ * and decrypts the answers. It accepts no seed from outside and cannot encrypt twice: two plaintexts under one secret
+ * reveal their difference to every party (fatal-mistakes.test.ts). A node with several outputs uses one precomputation
+ * per output.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
@@ -32,7 +33,7 @@ export const roomBytes = 64;
 /** Chunks have about the size of a message. */
 const chunkBytesUsual = 512 * 1024;
 
-class NodeKit {
+class NodePrecomputation {
   readonly #lattice: Lattice;
   readonly #seed: Uint8Array;
   /** Per passive party the inner products of its hints with the node's secret. */
@@ -79,14 +80,14 @@ class NodeKit {
 
   /**
    * Sums of g and h of a passive party's candidates.
-   * @param party its index among the parties that the kit was made for
+   * @param party its index among the parties that the precomputation was made for
    * @param positions the candidates of the words; null: all
    * @throws TandemError PROTOCOL_STATE if the number of words does not match the candidates, or a position has no
    * hint
    */
   async open(party: number, words: Uint8Array, positions: Uint32Array | null): Promise<Float64Array> {
     this.#checkSealed();
-    assert(party in this.#dots, "the kit was made for this party");
+    assert(party in this.#dots, "the precomputation was made for this party");
     const candidateCount = this.#candidateCounts[party];
     const count = positions?.length ?? candidateCount;
     const { set } = this.#lattice.shape;
@@ -114,16 +115,20 @@ class NodeKit {
     if (this.#state === "sealed") return;
     throw new TandemError(
       "PROTOCOL_STATE",
-      `a node's kit is ${this.#state}: it can be opened between seal and dispose only`,
+      `a node's precomputation is ${this.#state}: it can be opened between seal and dispose only`,
     );
   }
 }
 
-export type { NodeKit };
+export type { NodePrecomputation };
 
-/** Makes several kits at once, so that the hints pass through the cache only once. */
-export async function makeKits(lattice: Lattice, parties: readonly PartyHints[], count: number): Promise<NodeKit[]> {
-  assert(Number.isInteger(count) && count >= 1, "at least one kit");
+/** Makes several precomputations at once, so that the hints pass through the cache only once. */
+export async function precomputeNodes(
+  lattice: Lattice,
+  parties: readonly PartyHints[],
+  count: number,
+): Promise<NodePrecomputation[]> {
+  assert(Number.isInteger(count) && count >= 1, "at least one precomputation");
   const seeds = osRandom.fill(new Uint8Array(count * seedBytes));
   try {
     const dots: BigUint64Array[] = [];
@@ -134,7 +139,7 @@ export async function makeKits(lattice: Lattice, parties: readonly PartyHints[],
     }
     return Array.from({ length: count }, (_, i) => {
       const own = dots.map((made) => made.subarray((i * made.length) / count, ((i + 1) * made.length) / count));
-      return new NodeKit(lattice, seeds.subarray(i * seedBytes, (i + 1) * seedBytes), own, parties);
+      return new NodePrecomputation(lattice, seeds.subarray(i * seedBytes, (i + 1) * seedBytes), own, parties);
     });
   } catch (error) {
     seeds.fill(0);

@@ -1,17 +1,17 @@
-/** Kits precomputed in batches while gradients are being computed or the party waits for others. */
+/** Precomputations precomputed in batches while gradients are being computed or the party waits for others. */
 import { TandemError } from "../../base/error.ts";
 import type { Lattice } from "./kernel.ts";
-import { makeKits, type NodeKit, type PartyHints } from "./node-kit.ts";
+import { precomputeNodes, type NodePrecomputation, type PartyHints } from "./node-precomputation.ts";
 
 /** Larger batches save little. */
 const batchMin = 16;
-/** Limits memory: a kit holds inner products of every candidate. */
+/** Limits memory: a precomputation holds inner products of every candidate. */
 const readyMax = 64;
 
-export class KitPool {
+export class PrecomputationPool {
   readonly #lattice: Lattice;
   readonly #parties: readonly PartyHints[];
-  readonly #ready: NodeKit[] = [];
+  readonly #ready: NodePrecomputation[] = [];
   #expected = 0;
   #filling: Promise<void> | undefined;
   #isClosed = false;
@@ -21,7 +21,7 @@ export class KitPool {
     this.#parties = parties;
   }
 
-  /** Prepares kits in the background: this many will be taken soon. */
+  /** Prepares precomputations in the background: this many will be taken soon. */
   expect(count: number): void {
     this.#expected = Math.max(this.#expected, count);
     // The next take tries again and throws the error.
@@ -29,23 +29,23 @@ export class KitPool {
   }
 
   /** The caller disposes of it. */
-  async take(): Promise<NodeKit> {
+  async take(): Promise<NodePrecomputation> {
     for (;;) {
       if (this.#isClosed) throw new TandemError("PROTOCOL_STATE", "a node cannot be encrypted after its job ended");
-      const kit = this.#ready.shift();
-      if (kit !== undefined) {
+      const precomputation = this.#ready.shift();
+      if (precomputation !== undefined) {
         this.#expected = Math.max(0, this.#expected - 1);
-        return kit;
+        return precomputation;
       }
       this.#expected = Math.max(1, this.#expected);
       await this.#fill();
     }
   }
 
-  /** Disposes of all unused kits. */
+  /** Disposes of all unused precomputations. */
   close(): void {
     this.#isClosed = true;
-    for (const kit of this.#ready.splice(0)) kit.dispose();
+    for (const precomputation of this.#ready.splice(0)) precomputation.dispose();
   }
 
   #fill(): Promise<void> {
@@ -57,8 +57,8 @@ export class KitPool {
     for (;;) {
       const missing = Math.min(this.#expected, readyMax) - this.#ready.length;
       if (missing <= 0 || this.#isClosed) return;
-      const kits = await makeKits(this.#lattice, this.#parties, Math.max(batchMin, missing));
-      this.#ready.push(...kits);
+      const precomputations = await precomputeNodes(this.#lattice, this.#parties, Math.max(batchMin, missing));
+      this.#ready.push(...precomputations);
       if (this.#isClosed) this.close();
     }
   }

@@ -3,8 +3,8 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import { knownJob, type LatticeJob, plainSums } from "../../../test/support/lattice-job.ts";
 import { HintSecrets } from "./hint-secrets.ts";
 import type { Lattice } from "./kernel.ts";
-import { KitPool } from "./kit-pool.ts";
-import { makeKits, type NodeKit, type PartyHints, type SealedChunk } from "./node-kit.ts";
+import { PrecomputationPool } from "./precomputation-pool.ts";
+import { precomputeNodes, type NodePrecomputation, type PartyHints, type SealedChunk } from "./node-precomputation.ts";
 import { portableLatticeKernel } from "./portable/portable-lattice.ts";
 import { HeldRowSums } from "./row-sums.ts";
 import { latticeSets } from "./parameters/sets.ts";
@@ -64,9 +64,13 @@ async function hintsOf(lattice: Lattice, job: LatticeJob): Promise<{ secrets: Hi
   return { secrets, party: { candidateCount: job.candidateCount, table } };
 }
 
-async function chunksOf(kit: NodeKit, job: LatticeJob, chunkBytes?: number): Promise<SealedChunk[]> {
+async function chunksOf(
+  precomputation: NodePrecomputation,
+  job: LatticeJob,
+  chunkBytes?: number,
+): Promise<SealedChunk[]> {
   const chunks: SealedChunk[] = [];
-  for await (const chunk of kit.seal(job.columns, chunkBytes)) chunks.push(chunk);
+  for await (const chunk of precomputation.seal(job.columns, chunkBytes)) chunks.push(chunk);
   return chunks;
 }
 
@@ -85,26 +89,26 @@ test.each(["A", "B"] as const)("a node is encrypted, summed and decrypted for tw
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const first = await hintsOf(lattice, job);
   const second = await hintsOf(lattice, job);
-  const [kit] = await makeKits(lattice, [first.party, second.party], 1);
+  const [precomputation] = await precomputeNodes(lattice, [first.party, second.party], 1);
   // Chunk boundaries inside the mask row and the rows.
-  const chunks = await chunksOf(kit, job, 3000 * job.shape.set.recordBytes);
+  const chunks = await chunksOf(precomputation, job, 3000 * job.shape.set.recordBytes);
   expect(chunks.map(({ firstRecord }) => firstRecord)).toEqual(name === "A" ? [0, 3000] : [0, 3000, 6000]);
   const answers = [
     await answerOf(first.secrets, chunks, await rowsOf(lattice, job)),
     await answerOf(second.secrets, chunks, await rowsOf(lattice, job)),
   ];
   expect(answers[0]).not.toEqual(answers[1]);
-  for (const party of [0, 1]) expect(await kit.open(party, answers[party], null)).toEqual(plainSums(job));
+  for (const party of [0, 1]) expect(await precomputation.open(party, answers[party], null)).toEqual(plainSums(job));
 });
 
-test("a kit encrypts once, even if the result was not read, and decrypts between seal and dispose", async () => {
+test("a precomputation encrypts once, even if unread, and decrypts between seal and dispose", async () => {
   const job = knownJob(A, rowCount);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const { party, secrets } = await hintsOf(lattice, job);
-  const [kit, unused] = await makeKits(lattice, [party], 2);
-  await expectError(() => kit.open(0, new Uint8Array(84), null), "PROTOCOL_STATE", /is fresh/);
-  kit.seal(job.columns);
-  await expectError(() => kit.seal(job.columns), "PROTOCOL_STATE", /twice under one secret/);
+  const [precomputation, unused] = await precomputeNodes(lattice, [party], 2);
+  await expectError(() => precomputation.open(0, new Uint8Array(84), null), "PROTOCOL_STATE", /is fresh/);
+  precomputation.seal(job.columns);
+  await expectError(() => precomputation.seal(job.columns), "PROTOCOL_STATE", /twice under one secret/);
   const chunks = await chunksOf(unused, job);
   await expectError(() => unused.seal(job.columns), "PROTOCOL_STATE", /twice under one secret/);
   const answer = await answerOf(secrets, chunks, await rowsOf(lattice, job));
@@ -118,17 +122,17 @@ test("disposing overwrites seeds and inner products, and stops an encryption in 
   const job = knownJob(A, rowCount);
   const { lattice, seen } = watched(job);
   const { party } = await hintsOf(lattice, job);
-  const kits = await makeKits(lattice, [party], 2);
+  const precomputations = await precomputeNodes(lattice, [party], 2);
   const [batch] = seen.seeds.filter(({ length }) => length === 64);
   const [dots] = seen.dots;
-  const chunks = kits[0].seal(job.columns, 1000 * A.recordBytes);
+  const chunks = precomputations[0].seal(job.columns, 1000 * A.recordBytes);
   const begun = chunks.next();
-  kits[0].dispose();
+  precomputations[0].dispose();
   expect(batch.subarray(0, 32).every((byte) => byte === 0)).toBe(true);
   expect(batch.subarray(32).every((byte) => byte === 0)).toBe(false);
   expect(dots.subarray(0, dots.length / 2).every((value) => value === 0n)).toBe(true);
   expect(dots.subarray(dots.length / 2).some((value) => value === 0n)).toBe(false);
-  // The chunk in progress was encrypted under the kit's secret, not under zeros.
+  // The chunk in progress was encrypted under the precomputation's secret, not under zeros.
   const zeros = Buffer.alloc(32).toString("hex");
   await begun;
   expect(seen.seedsAsSeen).not.toContain(zeros);
@@ -137,23 +141,24 @@ test("disposing overwrites seeds and inner products, and stops an encryption in 
   for (const seeds of seen.seeds) if (seeds !== batch) expect(seeds.every((byte) => byte === 0)).toBe(true);
 });
 
-test("no two kits, hints or answers share a seed", async () => {
+test("no two precomputations, hints or answers share a seed", async () => {
   const job = knownJob(A, rowCount);
   const { lattice, seen } = watched(job);
   const { party, secrets } = await hintsOf(lattice, job);
   await hintsOf(lattice, job);
-  const kits = await makeKits(lattice, [party], 2);
-  for (const kit of kits) await answerOf(secrets, await chunksOf(kit, job), await rowsOf(lattice, job));
-  // Two of hints, two of kits (used by dots and by seal), two of smudging noise.
+  const precomputations = await precomputeNodes(lattice, [party], 2);
+  for (const precomputation of precomputations)
+    await answerOf(secrets, await chunksOf(precomputation, job), await rowsOf(lattice, job));
+  // Two of hints, two of precomputations (used by dots and by seal), two of smudging noise.
   expect(seen.seedsAsSeen.length).toBe(8);
   expect(new Set(seen.seedsAsSeen).size).toBe(6);
 });
 
-test("a pool makes 16 kits at once, ahead if asked to, and no more than expected", async () => {
+test("a pool makes 16 precomputations at once, ahead if asked to, and no more than expected", async () => {
   const job = knownJob(A, rowCount);
   const { lattice, seen } = watched(job);
   const { party } = await hintsOf(lattice, job);
-  const pool = new KitPool(lattice, [party]);
+  const pool = new PrecomputationPool(lattice, [party]);
   pool.expect(20);
   const taken = await Promise.all(Array.from({ length: 20 }, () => pool.take()));
   expect(new Set(taken).size).toBe(20);
@@ -165,12 +170,12 @@ test("a pool makes 16 kits at once, ahead if asked to, and no more than expected
   expect(seen.batches).toEqual([20, 16]);
   pool.close();
   await expectError(() => pool.take(), "PROTOCOL_STATE", /after its job ended/);
-  for (const kit of taken) kit.seal(job.columns);
-  // Unused kits are overwritten.
+  for (const precomputation of taken) precomputation.seal(job.columns);
+  // Unused precomputations are overwritten.
   expect(seen.dots[1].subarray(2 * lattice.dotCount(6)).every((value) => value === 0n)).toBe(true);
 });
 
-test("a failure to make kits is thrown by take, and the pool recovers", async () => {
+test("a failure to make precomputations is thrown by take, and the pool recovers", async () => {
   const job = knownJob(A, rowCount);
   const { lattice } = watched(job);
   const { party } = await hintsOf(lattice, job);
@@ -179,7 +184,7 @@ test("a failure to make kits is thrown by take, and the pool recovers", async ()
     dots: (...call: Parameters<Lattice["dots"]>) =>
       failures-- > 0 ? Promise.reject(new Error("no memory")) : lattice.dots(...call),
   });
-  const pool = new KitPool(failing, [party]);
+  const pool = new PrecomputationPool(failing, [party]);
   pool.expect(1);
   await expect(pool.take()).rejects.toThrow("no memory");
   await expect(pool.take()).rejects.toThrow("no memory");
@@ -211,8 +216,8 @@ test("a node's records must be complete and in order, and are answered once", as
   const job = knownJob(A, rowCount);
   const lattice = portableLatticeKernel.lattice(job.shape, 1);
   const { secrets, party } = await hintsOf(lattice, job);
-  const [kit] = await makeKits(lattice, [party], 1);
-  const chunks = await chunksOf(kit, job, 2048 * 25);
+  const [precomputation] = await precomputeNodes(lattice, [party], 1);
+  const chunks = await chunksOf(precomputation, job, 2048 * 25);
   const whole = Buffer.concat(chunks.map(({ records }) => records));
   const sent = async (...parts: [number, Uint8Array][]): Promise<Uint8Array> => {
     const node = secrets.beginNode(await rowsOf(lattice, job));
@@ -234,7 +239,7 @@ test("a node's records must be complete and in order, and are answered once", as
   const node = secrets.beginNode(await rowsOf(lattice, job));
   await node.add(0, head);
   await node.add(100, rest);
-  expect(await kit.open(0, await node.answer(null), null)).toEqual(plainSums(job));
+  expect(await precomputation.open(0, await node.answer(null), null)).toEqual(plainSums(job));
   await expectError(() => node.answer(null), "PROTOCOL_STATE", /answered once/);
   await expectError(() => node.add(4136, head), "PROTOCOL_STATE", /answered once/);
   // A rejected node cannot be completed later.
