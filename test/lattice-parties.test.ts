@@ -82,7 +82,7 @@ test("processes, each killed once: the same model as Paillier, and no stored cip
   const verdict = await checkOpenings(openings, { trees: null });
   expect(verdict.records).toEqual([]);
   expect(verdict.trees.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "not checked"));
-  expect(verdict.notChecked).toEqual([expect.stringMatching(/^no tree: what the lattice scheme has sent cannot/)]);
+  expect(verdict.notChecked).toEqual([expect.stringMatching(/^no tree: messages of the lattice scheme cannot/)]);
 });
 
 test("a passive party must allow it, and say that minimums at the root are enough", async () => {
