@@ -45,9 +45,9 @@ test("the result is plain data, and every proven bin is correct", async () => {
 
 test("a table for users; with a limit, an error for pipelines where too much is proven", async () => {
   const { stdout } = await audit("--quiet", "--max-certain", "1");
-  expect(stdout).toContain("What the active party can learn of passive-1: 450 people, 2 columns");
+  expect(stdout).toContain("What the active party can infer about passive-1: 450 people, 2 columns");
   expect(stdout).toMatch(/ {2}visits +16 +\d+ % +\d+ %/);
-  expect(stdout).toContain("What passive-1 can learn of the labels, without knowing one");
+  expect(stdout).toContain("What passive-1 can infer about the labels, knowing none of them");
   const refused = await audit("--quiet", "--max-certain", "0.01");
   expect(refused.exitCode).toBe(2);
   expect(refused.stderr).toMatch(/of the cells of passive-1 .* are proven .* \(EXPOSURE\)/);

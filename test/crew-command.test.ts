@@ -29,7 +29,7 @@ test("init crew prints which machine needs which file, and the next step", async
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/the engine needs +nats.conf ca.pem server.pem server.key, and never crew.key/);
   expect(stdout).not.toContain(readFileSync(join(crew, "crew.key"), "utf8").trim());
-  expect((await tandem("init", "crew")).stderr).toMatch(/^error: whose crew\? .*--party.* \(USAGE\)\n$/);
+  expect((await tandem("init", "crew")).stderr).toMatch(/^error: --party is missing\. .* \(USAGE\)\n$/);
 });
 
 test("a worker waits for its engine, and exits with 0 on SIGTERM", async () => {

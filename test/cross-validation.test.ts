@@ -429,7 +429,7 @@ test("a search between parties is one PSI and one job, and prints its cost first
   const tuning = ["tune", "-c", world.configPath, "--trials", "2", "--folds", "2", "--yes"];
   const unasked = await tandem(...tuning.slice(0, -1), "--json", "--quiet");
   expect(unasked.exitCode).not.toBe(0);
-  expect(unasked.stderr).toMatch(/16 trees.*nobody is there to ask\. Say --yes/s);
+  expect(unasked.stderr).toMatch(/16 trees.*no terminal to ask for confirmation\. Pass --yes/s);
   const found = await tandem(...tuning, "--json", "--explain-leakage");
   expect(found.exitCode, found.stderr).toBe(0);
   const [explained, tuned] = found.stdout
@@ -531,6 +531,6 @@ test("between parties: one PSI, one job, folds as in central training; the polic
   const refused = await tandem(...command, "--quiet");
   expect(refused.stderr).toMatch(/num_round: 12 asked, at most 11 allowed.*POLICY/);
   expect((await tandem(...command, "--num-round", "3")).stderr).toContain(
-    "--num-round does not go with --config: the config says what is trained",
+    "--num-round cannot be combined with --config: set it in the config",
   );
 });

@@ -104,7 +104,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     // The page and the command report the same figures.
     const { exitCode, stdout } = await job.finished;
     expect(exitCode).toBe(0);
-    const [, auc, ks] = /federated \(nobody shows a row\) +(0\.\d+) +(0\.\d+)/.exec(stdout) ?? [];
+    const [, auc, ks] = /federated \(no rows shared\) +(0\.\d+) +(0\.\d+)/.exec(stdout) ?? [];
     await openView(page, "quality");
     expect(await figure(page, "test auc")).toBe(auc);
     expect(await figure(page, "test ks")).toBe(ks);

@@ -44,7 +44,7 @@ test("a passive party's audit covers the outcomes of all instances, and says tha
   expect(party.certain.outcomes).toBeGreaterThan(0);
   expect(party.sumsPerPerson).toBeCloseTo((4 * 4 * 2) / 120); // trees, nodes asked for, g and h
   const text = auditText(result);
-  expect(text).toMatch(/outcomes are of everybody[\s\S]*\+ sums was not tried/);
+  expect(text).toMatch(/outcomes cover every instance[\s\S]*\+ sums was not tried/);
   expect(text).not.toContain("upper estimate");
   const report = await reportOf("passive-1");
   expect(report).toContain("revealed a side of everyone");
@@ -56,7 +56,7 @@ test("a passive party's audit covers the outcomes of all instances, and says tha
 test("the active party's audit says that its instances could not be ranked by their nodes", async () => {
   const { result } = await auditJob(folderOf("active"), clock);
   expect(result.labels).toEqual([{ party: "passive-1", membersAreSent: false, guess: null }]);
-  expect(auditText(result)).toContain("it is not told who is in a node");
+  expect(auditText(result)).toContain("members of nodes are not sent to it");
   const report = await reportOf("active");
   expect(report).toContain("Node membership was hidden from");
   expect(report).toContain("on which side of each split everyone is");
@@ -87,5 +87,7 @@ test("an audit of a table reports from one training what either scheme would rev
   const parties = [...ofPaillier.parties, ...ofLattice.parties];
   expect(parties.map(({ wrong }) => wrong)).toEqual([0, 0]);
   expect(ofLattice.parties[0].left.outcomes).toBeCloseTo(hidden.bits - hidden.toldBits.outcomes);
-  expect(auditText(ofPaillier)).toMatch(/paillier \(this\) +lattice\n +sides of won splits, of +its node +everybody/);
+  expect(auditText(ofPaillier)).toMatch(
+    /paillier \(this\) +lattice\n +sides of won splits, for +its node +all instances/,
+  );
 });

@@ -100,7 +100,9 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
     ];
     const unasked = await tandem(...given, "--out", out);
     expect(unasked.exitCode).toBe(2);
-    expect(unasked.stderr).toMatch(/nothing was written: nobody is there to ask\. Say --yes to hand this out/);
+    expect(unasked.stderr).toMatch(
+      /nothing was written: there is no terminal to ask for confirmation\. Pass --yes to write the consent/,
+    );
     const { exitCode, stdout, stderr } = await tandem(...given, "--out", out, "--yes");
     expect(exitCode, stderr).toBe(0);
     expect(stdout).toContain(out);

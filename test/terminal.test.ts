@@ -201,7 +201,9 @@ describe("elsewhere", () => {
     expect(run.stderr).toContain(
       `predictions: ${files[1]}\nmodel: ${files[3]} (${exportWords("binary:logistic")})\nreport: `,
     );
-    expect(run.stderr).toMatch(/kept as simulate-\d{8}-\d{6}: --warm-start goes on from it, with the same --records$/m);
+    expect(run.stderr).toMatch(
+      /kept as simulate-\d{8}-\d{6}: --warm-start continues from it, with the same --records$/m,
+    );
     const [, report] = /^report: (.+)$/m.exec(run.stderr) ?? [];
     expect(report.startsWith(join(state, "tandem", "runs", "active"))).toBe(true);
     expect(statSync(report).mode & 0o777).toBe(0o600);

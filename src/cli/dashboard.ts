@@ -1,4 +1,4 @@
-/** `--dashboard` of the commands that run a job, and `tandem dashboard`: past jobs, when none goes on. */
+/** `--dashboard` of the commands that run a job, and `tandem dashboard`: recorded jobs. */
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
@@ -25,8 +25,12 @@ export function addDashboardOptions(command: Command): Command {
 
 function addAddressOptions(command: Command): Command {
   return command
-    .option("--dashboard-host <host>", "where to serve the page; beyond loopback others can reach it", loopback)
-    .option("--dashboard-port <port>", "its port; 0 takes a free one", "0");
+    .option(
+      "--dashboard-host <host>",
+      "address to serve the page on; beyond loopback other machines can reach it",
+      loopback,
+    )
+    .option("--dashboard-port <port>", "its port; 0: any free port", "0");
 }
 
 /** For demo and simulate, whose parties have no folders of their own. */
@@ -41,12 +45,12 @@ export interface RecordsFlags {
   readonly records?: string;
 }
 
-/** Where records of jobs are kept, or null where nobody asked for any: nothing is written then. */
+/** Where records of jobs are kept; null: no records were asked for, and nothing is written. */
 export function recordsFolder(flags: RecordsFlags & { readonly dashboard?: boolean }): string | null {
   if (flags.records !== undefined) return resolve(flags.records);
   if (flags.dashboard !== true) return null;
   const state = process.env["XDG_STATE_HOME"];
-  // The folder keeps its name of 0.1: people's past jobs are in it.
+  // The folder keeps its name of 0.1, since it holds users' past jobs.
   return join(state === undefined || state === "" ? join(homedir(), ".local", "state") : state, "tandem", "runs");
 }
 
@@ -56,8 +60,8 @@ export function keptJobName(kind: string): string {
 }
 
 /**
- * Does the work of a command with the page beside it. On a terminal the page stays afterwards until it is interrupted;
- * elsewhere, and after a failure, it ends with the work.
+ * Runs a command while serving the page. On a terminal the page is served afterwards until interrupted; elsewhere, and
+ * after a failure, it ends with the command.
  * @throws what the work throws; TandemError USAGE for an impossible address
  */
 export async function besideDashboard(
@@ -74,7 +78,7 @@ export async function besideDashboard(
     say(`dashboard: ${dashboard.url}`);
     await work();
     if (terminal) {
-      say("the dashboard stays until you press Ctrl-C");
+      say("the dashboard is served until you press Ctrl-C");
       await interrupted();
     }
   } finally {
@@ -93,7 +97,7 @@ async function serve(
   if (!isLoopback(flags.dashboardHost))
     say(
       `warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted. ` +
-        "Whoever sees its address can look at this party's jobs.",
+        "Anyone with its address can see this party's jobs.",
     );
   return dashboard;
 }
@@ -115,7 +119,7 @@ export async function serveBesideParty(flags: DashboardFlags, viewer: Viewer): P
   };
 }
 
-/** Its token opens nothing any more. An address that another process has written since stays. */
+/** Its token is no longer valid. An address that another process has written since is kept. */
 async function removeAddress(path: string, url: string): Promise<void> {
   if ((await readFile(path, "utf8").catch(() => "")) === `${url}\n`) await rm(path, { force: true });
 }

@@ -1,4 +1,4 @@
-/** `--explain-leakage` and `--dry-run`: what will be revealed to whom, before anything is. */
+/** `--explain-leakage` and `--dry-run`: what a job will reveal to which party, printed before it starts. */
 import type { Command } from "commander";
 import type { DisclosureFacts } from "../privacy/disclosures.ts";
 
@@ -10,14 +10,14 @@ export interface LeakageFlags {
 
 export function addLeakageOptions(command: Command): Command {
   return command
-    .option("--explain-leakage", "first say what this will reveal to whom; with --json as a line of JSON")
-    .option("--dry-run", "read and check everything, connect to nobody, and stop");
+    .option("--explain-leakage", "first print what this reveals to which party; with --json as one line of JSON")
+    .option("--dry-run", "read and check config and data, then stop without connecting");
 }
 
 /**
  * Prints what was asked for, before the start.
  * @param facts reads and checks the input, and throws where it would fail
- * @returns whether to go on
+ * @returns whether to continue
  */
 export async function explainFirst(
   flags: LeakageFlags,
@@ -35,8 +35,8 @@ export async function explainFirst(
     if (flags.explainLeakage === true) process.stdout.write(`${leakageText(leakage)}\n\n`);
     if (dry)
       process.stdout.write(
-        "Config and data have been read and checked. Nothing was sent to anybody, and nothing was written.\n" +
-          "Without --dry-run it starts.\n",
+        "Config and data have been read and checked. Nothing was sent or written.\n" +
+          "Run it without --dry-run to start.\n",
       );
   }
   return !dry;

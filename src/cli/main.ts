@@ -4,11 +4,11 @@ import { programVersion } from "../base/program-version.ts";
 import { labCommand } from "./lab-command.ts";
 import { reportError } from "./terminal/failure.ts";
 import { markRequired } from "./terminal/help-text.ts";
-import { tellUsage } from "./terminal/usage-error.ts";
+import { throwUsageErrors } from "./terminal/usage-error.ts";
 
 type Load = () => Promise<Command>;
 
-/** In the order in which help lists them. Each is loaded when it is wanted: most of a short command is loading. */
+/** In the order of the help. Each is loaded on demand: loading takes most of the time of a short command. */
 const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   "Try it on one machine:": {
     demo: async () => (await import("./table/demo.ts")).demoCommand(),
@@ -52,7 +52,7 @@ function isWanted(name: string, first: string | undefined): boolean {
 
 async function main(): Promise<void> {
   const program = new Command("tandem")
-    .description("Vertical federated XGBoost: companies train one model together, and nobody shows a row.")
+    .description("Vertical federated XGBoost: companies train one model together without sharing rows.")
     .version(programVersion());
   for (const [heading, commands] of Object.entries(groups)) {
     const wanted = Object.entries(commands).filter(([name]) => isWanted(name, process.argv[2]));
@@ -60,11 +60,11 @@ async function main(): Promise<void> {
     for (const command of await Promise.all(wanted.map(([, load]) => load())))
       program.addCommand(markRequired(command));
   }
-  tellUsage(program);
+  throwUsageErrors(program);
   await program.parseAsync();
 }
 
-// No await here: the bundle is CommonJS, which starts faster and has none at the top.
+// The bundle is CommonJS, which starts faster but has no top-level await.
 main().catch((error: unknown) => {
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0); // --help and --version
   process.exitCode = reportError(error);

@@ -1,4 +1,4 @@
-/** The option that chooses a cipher. Its choices stand here, since loading the ciphers takes long. */
+/** The option that chooses a cipher. Its choices are listed here, since loading the ciphers is slow. */
 import { Option } from "commander";
 import type { SchemeChoice } from "../scheme/registry.ts";
 

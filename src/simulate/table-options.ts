@@ -1,4 +1,4 @@
-/** The options of a job on one table. The command line, its help and SimulateOptions are made from these tables. */
+/** The options of a job on one table. Command line, help and SimulateOptions are generated from these tables. */
 import { TandemError } from "../base/error.ts";
 import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { versionWords } from "../gbdt/tree/xgboost-agreement.ts";
@@ -33,32 +33,32 @@ export const partyOptions = {
     read: (given = []) => given.map(commaSeparated),
   }),
   testFraction: fraction(
-    `rows held back for testing (default: ${simulateDefaults.testFraction})`,
+    `fraction of rows held out for testing (default: ${simulateDefaults.testFraction})`,
     "testData",
     simulateDefaults.testFraction,
   ),
-  testData: text("<file>", "a second table to test on instead"),
+  testData: text("<file>", "a table of test rows instead"),
   validationFraction: fraction(
-    "training rows to evaluate after every round, not to learn from",
+    "fraction of training rows held out and evaluated after every round",
     "validationData",
     undefined,
   ),
-  validationData: text("<file>", "a second table to evaluate after every round instead"),
+  validationData: text("<file>", "a table of validation rows instead"),
   format: option<TableFormat | undefined>({
     value: "<name>",
-    help: "of all tables (default: by their names and first lines)",
+    help: "format of all tables (default: detected from name and first lines)",
     choices: tableFormats,
     read: (given) => given?.[0] as TableFormat | undefined,
   }),
   header: option<boolean | undefined>({
     flag: "no-header",
-    help: "CSV: the first line is a row already; columns are named f0, f1, ...",
+    help: "CSV without a header line; columns are named f0, f1, ...",
     // Not given, it is a default: the file's first line may still look like a row.
     read: (given) => (given === undefined ? undefined : false),
   }),
   missing: option<readonly string[]>({
     value: "<token>",
-    help: "a cell that means missing, besides empty, NA and NaN; repeat it for more",
+    help: "a cell value that means missing, in addition to empty, NA and NaN; repeat it for more",
     isRepeated: true,
     read: (given = []) => given,
   }),
@@ -83,9 +83,9 @@ export const constraintOptions = {
 export const outcomeOptions = {
   predictions: text("<file>", "write ids, labels and predictions of the test rows, as CSV"),
   export: text("<file>", `write the model, as JSON for ${versionWords()}`),
-  warmStart: text("<job>", "go on from an earlier simulation, by its name in the --records folder"),
+  warmStart: text("<job>", "continue from an earlier simulation, by its name in the --records folder"),
   check: on("compare with centralised training, node by node"),
-  contribution: on("say what each company's columns add: train without them too, in one place"),
+  contribution: on("report what each company's columns add: train in one place without them too"),
 };
 
 /** @throws TandemError USAGE */

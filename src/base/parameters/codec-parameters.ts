@@ -1,6 +1,6 @@
 /**
- * How gradients become plaintexts. Jobs choose the resolution; what else the paper's codec has (sec. III) is for
- * experiments, which set it in code. Its alpha is `codec_alpha` here: `alpha` is XGBoost's L1 regularisation.
+ * How gradients become plaintexts. Jobs choose the resolution; the other parameters of the paper's codec (sec. III) are
+ * set in code by experiments. Its alpha is `codec_alpha` here: `alpha` is XGBoost's L1 regularisation.
  */
 import type { ParameterSpec, ValuesOf } from "./parameter-spec.ts";
 
@@ -37,7 +37,7 @@ function integer(min: number, max: number) {
   return { kind: "integer", default: min, min, max, help: "" } as const;
 }
 
-/** What a handshake may name at all: the bounds of any experiment. */
+/** The bounds that a handshake accepts: those of any experiment. */
 export const codecBounds = { resolution_bits: integer(4, 44), r: integer(1, 50), padding: integer(1, 16) };
 
 /** Of the paper. */

@@ -1,4 +1,4 @@
-/** What a scoring server takes, and how it batches. */
+/** Limits and batching of a scoring server. */
 import type { ParameterSpec, ValuesOf } from "./parameter-spec.ts";
 
 export const servingParameters = {
@@ -9,18 +9,24 @@ export const servingParameters = {
     max: 1000,
     help: "how long the first request of a batch waits for others",
   },
-  batch_ids: { kind: "integer", default: 1000, min: 1, max: 100_000, help: "ids that travel together in one batch" },
-  batches: { kind: "integer", default: 4, min: 1, max: 64, help: "batches under way at a time" },
+  batch_ids: { kind: "integer", default: 1000, min: 1, max: 100_000, help: "ids in one batch, at most" },
+  batches: { kind: "integer", default: 4, min: 1, max: 64, help: "batches in progress at the same time, at most" },
   queue_ids: {
     kind: "integer",
     default: 10_000,
     min: 1,
     max: 10_000_000,
-    help: "ids that may wait; further requests are turned away",
+    help: "ids that may wait; further requests are refused",
   },
-  timeout_ms: { kind: "integer", default: 5000, min: 10, max: 600_000, help: "how long a request may take" },
-  request_ids: { kind: "integer", default: 1000, min: 1, max: 100_000, help: "people of one request" },
-  request_bytes: { kind: "integer", default: 8_388_608, min: 1024, max: 1_073_741_824, help: "size of one request" },
+  timeout_ms: { kind: "integer", default: 5000, min: 10, max: 600_000, help: "time limit of a request" },
+  request_ids: { kind: "integer", default: 1000, min: 1, max: 100_000, help: "ids in one request, at most" },
+  request_bytes: {
+    kind: "integer",
+    default: 8_388_608,
+    min: 1024,
+    max: 1_073_741_824,
+    help: "bytes of one request, at most",
+  },
 } as const satisfies Record<string, ParameterSpec>;
 
 export type ServingParameters = ValuesOf<typeof servingParameters>;

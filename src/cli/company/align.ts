@@ -1,4 +1,4 @@
-/** `tandem align`: the people that all parties have in common. */
+/** `tandem align`: private set intersection only. */
 import type { Command } from "commander";
 import { activeConfig, companyCommand, type CompanyFlags } from "./company-process.ts";
 import { openProgress } from "../terminal/progress-options.ts";
@@ -9,8 +9,8 @@ interface AlignFlags extends CompanyFlags {
 }
 
 export function alignCommand(): Command {
-  return companyCommand("align", "only find the people that all parties have in common")
-    .option("--out <file>", "where to write this party's rows of them (default: aligned.csv in the job's folder)")
+  return companyCommand("align", "only find the ids that all parties share (private set intersection)")
+    .option("--out <file>", "where to write this party's aligned rows (default: aligned.csv in the job's folder)")
     .action(runAlign);
 }
 
@@ -27,5 +27,5 @@ async function runAlign(flags: AlignFlags): Promise<void> {
   ]);
   const table = textTable([["party", "ids", "shared with us"], ...rows]);
   const common = aligned.rows.length.toLocaleString("en");
-  process.stdout.write(`\n${table}\n\n  ${common} in common; our rows of them, in the common order: ${path}\n`);
+  process.stdout.write(`\n${table}\n\n  ${common} shared ids; aligned rows of this party: ${path}\n`);
 }

@@ -1,4 +1,4 @@
-/** What the commands of one company have in common: its config, and its life under a supervisor. */
+/** What the commands of one company share: the config option, and running under a supervisor. */
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { TandemError } from "../../base/error.ts";
@@ -16,11 +16,13 @@ export function companyCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .requiredOption("-c, --config <file>", "the party's config, as 'tandem init' writes it")
-    .addOption(new Option("--supervised", "speak in events, serve one job, end when standard input closes").hideHelp())
+    .addOption(
+      new Option("--supervised", "print events as JSON, serve one job, end when standard input closes").hideHelp(),
+    )
     .addOption(new Option("--experiment <file>", "JSON with what an experiment changes in this party").hideHelp());
 }
 
-/** @param jobFor the job's name where the config has none, from the folder of jobs */
+/** @param jobFor returns the job's name if the config has none, from the folder of jobs */
 export async function activeConfig(
   path: string,
   jobFor: (directory: string) => string | null = () => null,
@@ -37,10 +39,10 @@ export async function readExperiment({ experiment: path }: CompanyFlags): Promis
   return path === undefined ? {} : (JSON.parse(await readFile(path, "utf8")) as Experiment);
 }
 
-/** Speaks in events, one JSON a line, for the process that has started this one. */
+/** Prints events as lines of JSON for the parent process. */
 export async function supervised(name: string, run: (emit: Emit) => Promise<void>): Promise<void> {
   const emit: Emit = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
-  // A supervisor that is gone cannot stop us: its end of our standard input is the sign of life.
+  // A supervisor that has died cannot stop this process: the end of standard input does.
   process.stdin.on("end", () => process.exit(2)).resume();
   try {
     await run(emit);

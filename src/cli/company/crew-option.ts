@@ -1,4 +1,4 @@
-/** The option of commands that a party's workers can share. */
+/** The option of commands that can use a party's workers. */
 import type { Command } from "commander";
 
 export interface CrewFlags {
@@ -6,5 +6,5 @@ export interface CrewFlags {
 }
 
 export function addCrewOption(command: Command): Command {
-  return command.option("--embedded", "do all work in this process, whatever the config says of a crew");
+  return command.option("--embedded", "do all work in this process, even if the config has a crew");
 }

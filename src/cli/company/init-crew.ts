@@ -1,4 +1,4 @@
-/** `tandem init crew`: what a party needs once to have workers. */
+/** `tandem init crew`: writes the files that a party needs to have workers. */
 import { TandemError } from "../../base/error.ts";
 import type { CrewFacts } from "../../party/crew-files/crew-names.ts";
 import { portNumber } from "../whole-number.ts";
@@ -17,12 +17,12 @@ export async function runInitCrew({ party, name, host, port = enginePort, out }:
   if (party === undefined)
     throw new TandemError(
       "USAGE",
-      "whose crew? Name the party's config: tandem init crew --party passive.yaml --out crew",
+      "--party is missing. Give the party's config: tandem init crew --party passive.yaml --out crew",
     );
   const hosts = (host ?? "localhost").split(",").map((one) => one.trim());
   const wrong = hosts.find((one) => !/^[0-9A-Za-z][0-9A-Za-z.-]*$/.test(one));
   if (wrong !== undefined)
-    throw new TandemError("USAGE", `--host must be names or addresses with commas between them; got '${wrong}'`);
+    throw new TandemError("USAGE", `--host must be names or addresses, separated by commas; got '${wrong}'`);
   const { initCrew } = await import("../../party/crew-files/init-crew.ts");
   const made = await initCrew({ party, name, hosts, port: portNumber("--port", port), directory: out });
   process.stdout.write(nextSteps(made, party, out));

@@ -1,4 +1,4 @@
-/** `tandem init` and `tandem fingerprint`: what a company does once. */
+/** `tandem init` and `tandem fingerprint`: the setup of a company. */
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
@@ -23,7 +23,7 @@ export function initCommand(): Command {
     .option(
       "--host <host>",
       "where the passive party listens (default: all addresses in a passive config, localhost in an active one); " +
-        "of a crew: where its engine is reached, with commas between several (default: localhost)",
+        "of a crew: where its engine is reached, several separated by commas (default: localhost)",
     )
     .option("--port <port>", `its port (default: ${defaultPort}; of a crew's engine 4222)`)
     .option("--party <file>", "of a crew: the config of the party that it works for")
@@ -50,11 +50,11 @@ function nextSteps(role: "active" | "passive", configPath: string, fingerprint: 
   const other = role === "active" ? "passive" : "active";
   const run = role === "active" ? `tandem train -c ${configPath}` : `tandem party -c ${configPath}`;
   return [
-    `Wrote ${configPath}, and beside it a secret key (key.pem: it stays here) and a certificate.`,
+    `Wrote ${configPath}, a secret key next to it (key.pem: keep it here) and a certificate.`,
     "",
     `This party's fingerprint:  ${fingerprint}`,
     "",
-    `Next: tell the ${other} party this party's name and fingerprint. Write its name, its fingerprint,`,
+    `Next: give the ${other} party this party's name and fingerprint. Write its name, its fingerprint,`,
     `and where your data is, into ${configPath}. Then run: ${run}`,
     "",
   ].join("\n");

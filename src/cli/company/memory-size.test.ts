@@ -12,5 +12,5 @@ test.each([
 });
 
 test.each(["", "48", "GB", "0GB", "-1GB", "48TB", "1e3GB"])("'%s' is no size", async (text) => {
-  await expectError(() => memoryBytes("--memory", text), "USAGE", /--memory must be a size as 48GB/);
+  await expectError(() => memoryBytes("--memory", text), "USAGE", /--memory must be a size such as 48GB/);
 });

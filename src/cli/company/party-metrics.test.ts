@@ -21,7 +21,7 @@ async function served(flags: Partial<MetricsFlags>) {
   return { metrics, passedOn, url: said[0]?.replace("metrics: ", "") ?? "" };
 }
 
-test("what a party counts, as Prometheus asks for it; events go on as before", async () => {
+test("metrics are served to Prometheus; events are passed on", async () => {
   const { metrics, passedOn, url } = await served({});
   metrics.emit(alarm);
   const response = await fetch(url);
@@ -33,7 +33,7 @@ test("what a party counts, as Prometheus asks for it; events go on as before", a
   await metrics.close();
 });
 
-test("with a token nobody gets them without it", async () => {
+test("with a token file, requests without the token are refused", async () => {
   const file = join(scratchDirectory(), "token");
   writeFileSync(file, "a-token-of-some-length\n", { mode: 0o600 });
   const { metrics, url } = await served({ metricsTokenFile: file });

@@ -1,4 +1,4 @@
-/** `--metrics-port` of `tandem party`: what Prometheus may ask for. */
+/** `--metrics-port` of `tandem party`: metrics for Prometheus. */
 import type { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
@@ -13,14 +13,14 @@ export interface MetricsFlags {
 }
 
 const loopback = "127.0.0.1";
-/** Answers are made at once. */
+/** Requests are answered without waiting. */
 const stopGraceMs = 1000;
 
 export function addMetricsOptions(command: Command): Command {
   return command
-    .option("--metrics-port <port>", "serve GET /metrics for Prometheus there; 0 takes a free one")
-    .option("--metrics-host <host>", "where to serve them; beyond loopback a token is needed", loopback)
-    .option("--metrics-token-file <file>", "a file with the token that every request for them must show");
+    .option("--metrics-port <port>", "serve GET /metrics for Prometheus on this port; 0: any free port")
+    .option("--metrics-host <host>", "address to serve metrics on; beyond loopback a token is required", loopback)
+    .option("--metrics-token-file <file>", "a file with the token that requests for metrics must carry");
 }
 
 export interface ServedMetrics {
@@ -29,7 +29,7 @@ export interface ServedMetrics {
 }
 
 /**
- * Says where, unless somebody has chosen the port and only programs read on.
+ * Prints the address if the port was chosen by the system or standard error is a terminal.
  * @param insecure a token file that others may read is accepted
  * @throws TandemError USAGE for an impossible address, FILE_UNREADABLE and FILE_FORMAT for the token
  */
@@ -43,7 +43,10 @@ export async function serveMetrics(
   if (metricsPort === undefined) return { emit, close: () => Promise.resolve() };
   const port = portNumber("--metrics-port", metricsPort);
   if (file === undefined && !isLoopback(host))
-    throw new TandemError("USAGE", `${host} can be reached from other machines. Ask for a token: --metrics-token-file`);
+    throw new TandemError(
+      "USAGE",
+      `${host} can be reached from other machines. Require a token with --metrics-token-file`,
+    );
   const token = file === undefined ? null : await readToken(file, insecure);
   const [{ PartyMetrics }, { listenHttp }] = await Promise.all([
     import("../../record/party-metrics.ts"),

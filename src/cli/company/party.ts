@@ -16,19 +16,19 @@ interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags, Metrics
 }
 
 export function partyCommand(): Command {
-  const command = companyCommand("party", "run a passive party: it takes part in one job after the other");
+  const command = companyCommand("party", "run a passive party: serve jobs one after another");
   addLeakageOptions(addMetricsOptions(addDashboardOptions(command)))
-    .option("--json", "print what --explain-leakage says as one line of JSON")
+    .option("--json", "print the output of --explain-leakage as one line of JSON")
     .option("--quiet", "print warnings and errors only");
   return addCrewOption(command).action(runParty);
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
   keepHeapRoom();
-  const [{ readPassiveConfig }, { runPassive }, { partyVoice }] = await Promise.all([
+  const [{ readPassiveConfig }, { runPassive }, { partyOutput }] = await Promise.all([
     import("../../party/config/config.ts"),
     import("../../party/passive/run.ts"),
-    import("../terminal/party-voice.ts"),
+    import("../terminal/party-output.ts"),
   ]);
   const config = await readPassiveConfig(flags.config, await readExperiment(flags));
   const stop = new AbortController();
@@ -42,7 +42,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
     return;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const write = (text: string): void => void process.stderr.write(text);
-  const voice = partyVoice(config, {
+  const output = partyOutput(config, {
     quiet: flags.quiet === true,
     screen: process.stderr.isTTY === true ? standardErrorScreen() : null,
     write,
@@ -54,7 +54,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
     job: null,
   });
   const insecure = config.tls.insecure_key_file;
-  const metrics = await serveMetrics(flags, insecure, voice.emit, (text) => write(`${text}\n`)).catch(
+  const metrics = await serveMetrics(flags, insecure, output.emit, (text) => write(`${text}\n`)).catch(
     async (error: unknown) => {
       await closeDashboard();
       throw error;
@@ -63,7 +63,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
   const { emit } = metrics;
   const serve = (beside: BesideCrew): Promise<void> => runPassive(config, emit, { stop: stop.signal, ...beside });
   await besideCrew(config, flags, emit, stop.signal, serve).finally(async () => {
-    voice.close();
+    output.close();
     await Promise.all([metrics.close(), closeDashboard()]);
   });
 }
@@ -74,7 +74,7 @@ async function policyDisclosures(config: PassiveConfig): Promise<readonly Disclo
     import("../../party/tables/party-data.ts"),
     import("../../data/sources/registry.ts"),
   ]);
-  const text = "categories"; // as when it serves: a job says whether it takes them
+  const text = "categories"; // as when it serves: a job decides whether it uses them
   const { table } = await readPartyTable(sourceIn(config.data), config.data, null, { text });
   return policyFacts(config, table);
 }

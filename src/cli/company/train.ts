@@ -29,9 +29,12 @@ export function trainCommand(): Command {
   const command = companyCommand("train", "run the active party's job: align, train, evaluate, save");
   for (const name of activeSwitchNames) command.addOption(new Option(`--${flagOf(name)}`, activeSwitches[name]));
   addCrewOption(addLeakageOptions(addDashboardOptions(addProgressOptions(command))))
-    .option("--warm-start <model>", "go on from the trees of a finished job: its name, its model's id, or its folder")
+    .option(
+      "--warm-start <model>",
+      "continue from the trees of a finished job: its name, its model's id, or its folder",
+    )
     .action(runTrain);
-  command.addHelpText("after", "\nParameters stand in the config, under training:, codec: and privacy:.");
+  command.addHelpText("after", "\nSet parameters in the config, under training:, codec: and privacy:.");
   return addExamples(command, "tandem train -c active.yaml", "tandem train -c active.yaml --explain-leakage --dry-run");
 }
 
@@ -48,14 +51,14 @@ async function runTrain(flags: TrainFlags): Promise<void> {
   await besideDashboard(flags, [viewer], progress, async () => {
     const seen: { result?: ActiveResult; layout?: LayoutSummary; commonCount?: number } = {};
     const started = performance.now();
-    const tell: Emit = (event) => {
+    const handle: Emit = (event) => {
       if (event.type === "active-result") seen.result = event.result;
       if (event.type === "layout") seen.layout = event.layout;
       if ((event.type === "aligned" || event.type === "resumed") && event.commonCount !== undefined)
         seen.commonCount = event.commonCount;
       progress.handle(event);
     };
-    await run(tell).finally(() => progress.close());
+    await run(handle).finally(() => progress.close());
     if (seen.result === undefined) throw new TandemError("INTERNAL", "the job ended without a result");
     const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
     const outcome = trainOutcome(

@@ -1,4 +1,4 @@
-/** `tandem verify-job`: whether the parties of a job have followed the protocol, and who has not. */
+/** `tandem verify-job`: checks whether the parties of a job followed the protocol, and which did not. */
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
@@ -22,7 +22,7 @@ export function verifyJobCommand(): Command {
   );
   command
     .command("open")
-    .description("write all that this party had committed to into one file, for an auditor whom both sides trust")
+    .description("write what this party committed to into one file, for an auditor that all parties trust")
     .requiredOption("-c, --config <file>", "the party's config, as it was in the job")
     .requiredOption("--job <name>", "the name of the job")
     .option("--out <file>", "where to write it (default: <party>.opening in this folder)")
@@ -30,7 +30,7 @@ export function verifyJobCommand(): Command {
   command
     .command("check")
     .description("replay the job from the openings of its parties, and report the first deviation")
-    .argument("<opening...>", "the files that 'verify-job open' has written, one per party")
+    .argument("<opening...>", "the files written by 'verify-job open', one per party")
     .option("--trees <list>", "compare ciphertexts of these trees only, counted from 0: 1-3,7 (default: of all)")
     .option("--json", "print the verdict as one line of JSON")
     .action(check);
@@ -55,7 +55,7 @@ async function open({ config, job, out }: OpenFlags): Promise<void> {
         ? "the labels and the binned columns of this job"
         : "the labels, the binned columns and the PRIVATE KEY of this job"
       : "the binned columns of this party and its secrets of this job";
-  process.stderr.write(`It holds ${holds}. Give it to nobody but the auditor.\n`);
+  process.stderr.write(`It holds ${holds}. Give it only to the auditor.\n`);
   process.stdout.write(`${path}\n`);
 }
 

@@ -13,15 +13,15 @@ interface WorkerFlags {
   readonly quiet?: boolean;
 }
 
-/** Blocks are given back within this time, or their leases run out. */
+/** Blocks are returned within this time, or their leases expire. */
 const stopMs = 5000;
 
 export function workerCommand(): Command {
   const command = new Command("worker")
     .description("do heavy work for a party of this company: sum some of its blocks, encrypt and decrypt")
     .requiredOption("-c, --config <file>", "the worker's config, as 'tandem init crew' writes it")
-    .option("--threads <count>", "threads of this worker (default: the config's, or as many as cores)")
-    .option("--memory <size>", "take no more blocks above this, as 48GB")
+    .option("--threads <count>", "threads of this worker (default: from the config, or the number of cores)")
+    .option("--memory <size>", "memory limit, for example 48GB: above it no more blocks are taken")
     .option("--once", "end after one attempt at a job")
     .option("--quiet", "print warnings and errors only")
     .action(runWorkerCommand);
@@ -46,7 +46,7 @@ async function runWorkerCommand(flags: WorkerFlags): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => {
       stop.abort();
-      // Where the engine is away nobody can be told; leases run out by themselves.
+      // Without a connection to the engine blocks cannot be returned; their leases expire.
       setTimeout(() => process.exit(0), stopMs).unref();
     });
   const log = workerLog({

@@ -47,17 +47,17 @@ export function modelCommand(): Command {
     .action(show);
   model
     .command("consent")
-    .description("passive party: hand out this party's splits, signed, so that a model can be exported")
+    .description("passive party: write this party's splits, signed, so that the active party can export the model")
     .requiredOption("-c, --config <file>", "the passive party's config")
     .requiredOption("--model <job>", "the name of the job that trained it")
-    .requiredOption("--to <active>", "who may have it: the active party's name in the config")
+    .requiredOption("--to <active>", "the recipient: the active party's name in the config")
     .requiredOption("--purpose <text>", "what the exported model is for")
     .option("--out <file>", "where to write it (default: consent.json in the job's folder)")
     .option("--yes", "do not ask before writing")
     .action(consent);
   model
     .command("export")
-    .description("active party: put the shares together for XGBoost; every passive party must consent")
+    .description("active party: merge the shares into a model for XGBoost; every passive party must consent")
     .requiredOption("-c, --config <file>", "the active party's config")
     .requiredOption("--model <job>", "the name of the job that trained it")
     .addOption(new Option("--to <format>", "the format of the file").choices(["xgboost"]).makeOptionMandatory())
@@ -110,15 +110,18 @@ async function consent({
   process.stderr.write(`${disclosure(prepared.consent, featureCounts(prepared.consent.share.splits))}\n`);
   if (yes !== true) {
     if (process.stdin.isTTY !== true)
-      throw new TandemError("USAGE", "nothing was written: nobody is there to ask. Say --yes to hand this out");
-    const agreed = await confirm("Hand this out? Type yes:", { input: process.stdin, output: process.stderr });
+      throw new TandemError(
+        "USAGE",
+        "nothing was written: there is no terminal to ask for confirmation. Pass --yes to write the consent",
+      );
+    const agreed = await confirm("Write the consent? Type yes:", { input: process.stdin, output: process.stderr });
     if (!agreed) throw new TandemError("USAGE", "nothing was written: the answer was not yes");
   }
   await prepared.write();
-  process.stdout.write(`Wrote ${prepared.path}: send it to ${recipient} over a channel that nobody else can read.\n`);
+  process.stdout.write(`Wrote ${prepared.path}: send it to ${recipient} over a confidential channel.\n`);
 }
 
-/** What the owner decides about, without a number of it. */
+/** What the consent discloses, without any threshold. */
 function disclosure(
   { statement: { model, job, recipient, purpose }, share: { splits } }: Consent,
   counts: readonly SplitCount[],
@@ -131,7 +134,7 @@ function disclosure(
     `  model ${model}`,
     `  recipient's certificate ${recipient.fingerprint}`,
     `  purpose: ${peerText(purpose)}`,
-    "Whoever has the file can read them, and it cannot be taken back.",
+    "Anyone with the file can read them, and consent cannot be withdrawn.",
   ].join("\n");
 }
 
@@ -140,7 +143,7 @@ async function exportTo({ config: configPath, model: job, consent: consents = []
     import("../../party/config/config.ts"),
     import("../../party/model/export-model.ts"),
   ]);
-  const config = await readActiveConfig(configPath, () => "none"); // the job that is meant has been named
+  const config = await readActiveConfig(configPath, () => "none"); // --model names the job
   const exported = await exportModel(config, { job, consents, out: resolve(out) });
   const lines = exported.consents.map(
     ({ party, statement: { date, purpose } }) => `  ${party}, ${date.slice(0, 10)}: ${peerText(purpose)}`,

@@ -1,4 +1,4 @@
-/** `tandem predict`: scores of a file of people, with all parties of a model that was trained before. */
+/** `tandem predict`: scores the instances of a file together with all parties of a trained model. */
 import { Command, Option } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { allIterations, iterationRangeFrom } from "../../gbdt/tree/iterations.ts";
@@ -37,10 +37,10 @@ export function predictCommand(): Command {
         .default("refuse"),
     )
     .option("--output-margin", "margins instead of predictions: before the objective's transformation")
-    .option("--pred-leaf", "of each tree the leaf, by its node id, instead of a prediction")
+    .option("--pred-leaf", "node id of the leaf in each tree instead of a prediction")
     .option("--contributions", "SHAP values: of each own feature, a total per passive party, and the bias")
-    .option("--party-contributions", "the same with each passive party as one feature, which needs nobody's consent")
-    .option("--iteration-range <a:b>", "use rounds a up to b only, which is left out; a:0 goes on to the last")
+    .option("--party-contributions", "the same with each passive party as one feature; no consent needed")
+    .option("--iteration-range <a:b>", "use rounds a to b - 1 only; a:0: from a to the last")
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: PredictFlags) => {
       const wanted = wantedBy(flags);
@@ -77,19 +77,19 @@ function wantedBy({ outputMargin, predLeaf, contributions, partyContributions, i
 }
 
 function readable({ job, model, rows, scored, unknown, contributions }: PredictResult, output: string): string {
-  const strangers = Object.entries(unknown).map(
+  const unknownLines = Object.entries(unknown).map(
     ([name, count]) => `\n  ${count.toLocaleString("en")} people are unknown to ${name}`,
   );
   const people = `${scored.toLocaleString("en")} of ${rows.toLocaleString("en")} people`;
   const title = `${people} scored with the model of job ${job} (${model.slice(0, 12)})`;
   const moved = contributions === undefined ? "" : `\n\n${contributionLines(contributions)}\n`;
   const what = contributions === undefined ? "scores" : "contributions";
-  return `\n  ${title}${strangers.join("")}${moved}\n  ${what}: ${output}`;
+  return `\n  ${title}${unknownLines.join("")}${moved}\n  ${what}: ${output}`;
 }
 
 const meansPrinted = 10;
 
-/** What moved scores, the most first. */
+/** By decreasing contribution. */
 function contributionLines(summary: ContributionSummary): string {
   const bars = contributionBars(summary);
   const shown = bars.slice(0, meansPrinted);

@@ -1,4 +1,4 @@
-/** `tandem refresh`: new leaves for a trained model, from people whose labels have come since. */
+/** `tandem refresh`: recomputes the leaves of a trained model on newly labelled instances. */
 import { Command, Option } from "commander";
 import type { RefreshResult } from "../../scoring/run-refresh.ts";
 import { addExamples } from "../terminal/help-text.ts";
@@ -17,11 +17,11 @@ interface RefreshFlags {
 
 export function refreshCommand(): Command {
   const command = new Command("refresh")
-    .description("give a trained model new leaves from new people, and keep its splits")
-    .requiredOption("-c, --config <file>", "the active party's config; eta, lambda and so on are taken from it")
+    .description("recompute the leaves of a trained model on new people, and keep its splits")
+    .requiredOption("-c, --config <file>", "the active party's config; it gives eta, lambda and so on")
     .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
     .requiredOption("--input <file>", "ids, labels and this party's own features of the new people")
-    .requiredOption("--job <name>", "the name of the refreshed model; the other one stays")
+    .requiredOption("--job <name>", "the name of the refreshed model; the original is kept")
     .addOption(
       new Option(
         "--unknown <rule>",
@@ -50,7 +50,7 @@ async function runRefreshCommand({ config: path, json, ...flags }: RefreshFlags)
 }
 
 function readable({ from, job, rows, used, unknown, metrics, absence, path }: RefreshResult): string {
-  const strangers = Object.entries(unknown).map(
+  const unknownLines = Object.entries(unknown).map(
     ([name, count]) => `  ${count.toLocaleString("en")} people are unknown to ${name}`,
   );
   const names = Object.keys(metrics.after);
@@ -62,16 +62,12 @@ function readable({ from, job, rows, used, unknown, metrics, absence, path }: Re
     "",
     `  ${job}: the splits of ${from}, and leaves from ` +
       `${used.toLocaleString("en")} of ${rows.toLocaleString("en")} people`,
-    ...strangers,
+    ...unknownLines,
     "",
-    textTable([
-      ["on these people", ...names],
-      row("leaves of before", metrics.before),
-      row("new leaves", metrics.after),
-    ]),
+    textTable([["on these people", ...names], row("old leaves", metrics.before), row("new leaves", metrics.after)]),
     ...(absence === null ? [] : [`  ${absence}`]),
     "",
-    "  new leaves know these people: judge them on others, with 'tandem predict'",
+    "  new leaves were fitted to these people: evaluate on others, with 'tandem predict'",
     `  share: ${path}`,
   ].join("\n");
 }

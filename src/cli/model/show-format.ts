@@ -1,3 +1,3 @@
-/** The formats of `tandem model show`: known to the command line before what draws them is loaded. */
+/** The formats of `tandem model show`: kept apart so that help does not load the drawing code. */
 export const showFormats = ["text", "dot", "json"] as const;
 export type ShowFormat = (typeof showFormats)[number];

@@ -1,10 +1,10 @@
-/** A file with the token that requests to a server must show. */
+/** A file with the token that requests to a server must carry. */
 import { TandemError } from "../../base/error.ts";
 import { readSecretFile } from "../../base/files/secret-file.ts";
 
 const tokenCharsMin = 16;
 
-/** @throws TandemError; the token itself stands in no message */
+/** @throws TandemError; no message contains the token */
 export async function readToken(path: string, insecure: boolean): Promise<string> {
   let text: string;
   try {

@@ -1,4 +1,4 @@
-/** `tandem audit`: what the parties of a job could learn of each other, by trying it. */
+/** `tandem audit`: measures by attacks what the parties of a job could infer about each other. */
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { formatCount, formatSeconds } from "../../base/text/format.ts";
@@ -22,15 +22,15 @@ const secondsMax = 24 * 3600;
 
 export function auditCommand(): Command {
   const command = new Command("audit").description(
-    "say what companies could learn of each other from a job on one table: train it in one place, and attack it",
+    "measure what companies could infer about each other: train a job on one table, and run attacks on it",
   );
   addJobOptions(command, false)
-    .option("--job <folder>", "instead of a table: a job of this party that has kept its transcript")
-    .option("--seconds <count>", "time for taking sums apart; more may find more", "60")
-    .option("--what-if", "train again with each setting that could lower it, and say what it would cost")
-    .option("--max-certain <share>", "end with an error if more of a party's cells is proven, from 0 to 1")
+    .option("--job <folder>", "instead of a table: the folder of a job of this party that kept its transcript")
+    .option("--seconds <count>", "time limit of the attacks on sums", "60")
+    .option("--what-if", "train again with each defence, and compare exposure and metrics")
+    .option("--max-certain <share>", "fail if a larger share of a party's cells is proven, from 0 to 1")
     .option("--json", "print the result as one line of JSON")
-    .option("--quiet", "say nothing but the result")
+    .option("--quiet", "print only the result")
     .action(runAudit);
   return addExamples(
     command,
@@ -42,17 +42,17 @@ export function auditCommand(): Command {
 async function runAudit(flags: AuditFlags): Promise<void> {
   const seconds = wholeNumber("--seconds", flags.seconds, 1, secondsMax);
   const limit = shareFrom(flags.maxCertain);
-  const tell = progressTo(process.stderr, flags.quiet === true);
-  const result = await (flags.job === undefined ? ofTable(flags, seconds, tell) : ofJob(flags, seconds, tell));
-  tell("", 1, 0);
+  const report = progressTo(process.stderr, flags.quiet === true);
+  const result = await (flags.job === undefined ? ofTable(flags, seconds, report) : ofJob(flags, seconds, report));
+  report("", 1, 0);
   process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${auditText(result)}\n`);
   refuse(result, limit);
 }
 
-type Tell = (step: string, share: number, secondsLeft: number) => void;
+type ReportProgress = (step: string, share: number, secondsLeft: number) => void;
 
 /** @throws TandemError USAGE */
-async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Promise<AuditResult> {
+async function ofTable(flags: AuditFlags, seconds: number, onProgress: ReportProgress): Promise<AuditResult> {
   for (const name of ["data", "label"] as const)
     if (flags[name] === undefined)
       throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
@@ -65,7 +65,7 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: Tell): Pr
 }
 
 /** @throws TandemError USAGE */
-async function ofJob(flags: AuditFlags, seconds: number, onProgress: Tell): Promise<AuditResult> {
+async function ofJob(flags: AuditFlags, seconds: number, onProgress: ReportProgress): Promise<AuditResult> {
   const { job: folder = "", whatIf, data } = flags;
   if (data !== undefined) throw new TandemError("USAGE", "--job and --data exclude each other");
   if (whatIf === true)
@@ -78,8 +78,8 @@ async function ofJob(flags: AuditFlags, seconds: number, onProgress: Tell): Prom
   return result;
 }
 
-/** One line that is drawn again on a terminal; elsewhere a line per step. */
-function progressTo({ isTTY, write }: NodeJS.WriteStream, isQuiet: boolean): Tell {
+/** One line that is redrawn on a terminal; elsewhere a line per step. */
+function progressTo({ isTTY, write }: NodeJS.WriteStream, isQuiet: boolean): ReportProgress {
   const out = write.bind(process.stderr);
   let last = "";
   return (step, share, secondsLeft) => {
@@ -107,6 +107,6 @@ function refuse({ parties }: AuditResult, limit: number | null): void {
   throw new TandemError(
     "EXPOSURE",
     `${percent(worst.certain.sums)} of the cells of ${worst.party} (${formatCount(worst.people)} people) are proven ` +
-      `from training alone, more than --max-certain ${percent(limit)}. --what-if says what would lower it`,
+      `from training alone, more than --max-certain ${percent(limit)}. --what-if shows which defences lower it`,
   );
 }

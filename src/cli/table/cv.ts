@@ -24,16 +24,16 @@ const foldsMax = 100;
 
 export function cvCommand(): Command {
   const command = new Command("cv").description(
-    "cross-validate: every row is tested once, by a model that has not seen it",
+    "cross-validate: every row is tested once, by a model that was not trained on it",
   );
   addCrewOption(addLeakageOptions(addProgressOptions(addJobOptions(command))))
     .option("-c, --config <file>", "between companies: the active party's config; all folds in one job")
     .option("--folds <count>", "number of folds", "5")
     .option("--check", "with --data: compare each fold with centralised training, node by node")
     .action(runCv);
-  // They are needed without a config only.
+  // Required only without --config.
   for (const option of command.options) option.makeOptionMandatory(false);
-  // Taken only to be refused with a reason.
+  // Accepted only to be refused with a reason.
   for (const option of command.options) if (option.long?.startsWith("--test-") === true) option.hideHelp();
   return addExamples(
     command,
@@ -58,7 +58,7 @@ async function simulated(flags: CvFlags, folds: number): Promise<void> {
   if (flags.explainLeakage === true || flags.dryRun === true)
     throw new TandemError(
       "USAGE",
-      "--explain-leakage and --dry-run need --config. For a simulation ask 'tandem simulate'",
+      "--explain-leakage and --dry-run need --config. For a simulation use 'tandem simulate'",
     );
   const job = jobFrom(flags);
   const progress = await openProgress(flags, "active");
@@ -84,14 +84,14 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   if (other !== undefined)
     throw new TandemError(
       "USAGE",
-      `${other.long ?? other.flags} does not go with --config: the config says what is trained`,
+      `${other.long ?? other.flags} cannot be combined with --config: set it in the config`,
     );
   const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([
     import("../../party/config/config.ts"),
     import("../../party/active/checkpoints.ts"),
     import("../../party/active/cross-validation.ts"),
   ]);
-  // A name of its own every time: it neither continues a job nor stands in the way of one.
+  // A new name every time: it neither resumes a job nor blocks one.
   const read = await readActiveConfig(path, () => "cv");
   const config = { ...read, job: { ...read.job, name: newJobName(new Date()).replace("job", "cv") } };
   const facts = async () => {

@@ -1,4 +1,4 @@
-/** `tandem demo`: three companies on this machine, one model, and what it was worth. */
+/** `tandem demo`: three companies on this machine train one model, compared with the bank alone. */
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
@@ -19,7 +19,7 @@ import { wholeNumber } from "../whole-number.ts";
 import { costTable, type JobSummary, summarise } from "../terminal/summary.ts";
 import { textTable } from "../terminal/text-table.ts";
 
-/** The portable kernel is some ten times slower: it gets a job that ends in a minute as well. */
+/** The portable kernel is about ten times slower: a smaller job ends within a minute too. */
 const sizes = { native: { rows: 10_000, trees: 10 }, portable: { rows: 1_000, trees: 3 } };
 
 interface DemoFlags extends ProgressFlags, DashboardFlags, RecordsFlags {
@@ -31,7 +31,7 @@ interface DemoFlags extends ProgressFlags, DashboardFlags, RecordsFlags {
 
 export function demoCommand(): Command {
   const command = new Command("demo")
-    .description("let a bank, a retailer and a telecom train one model on this machine")
+    .description("train one model between a bank, a retailer and a telecom on this machine")
     .option("--rows <count>", "people in the synthetic data (default: 10000, or 1000 without the native kernel)")
     .option("--num-round <trees>", "trees (default: 10, or 3 without the native kernel)")
     .addOption(schemeOption())
@@ -104,12 +104,12 @@ function tablesOf(result: DemoResult, summary: JobSummary): string {
     textTable([
       [`${result.testRows.toLocaleString("en")} people not trained on`, "AUC", "KS"],
       row("the bank alone", result.bankAlone),
-      row("federated (nobody shows a row)", result.federated),
+      row("federated (no rows shared)", result.federated),
       row("all data in one place", result.onePlace),
     ]),
     "",
     `  federated equals centralised?  ${same}`,
-    "  privacy: exact. Sums are told as they are; docs/privacy-choices.md has what lowers what a job gives away.",
+    "  privacy: exact. Sums have no noise; docs/privacy-choices.md lists defences that lower what a job reveals.",
     "",
     costTable(summary),
     "",

@@ -1,4 +1,4 @@
-/** `tandem estimate`: what a simulation would take, before it is started, with either scheme. */
+/** `tandem estimate`: predicts time, traffic and memory of a simulation with each scheme. */
 import { availableParallelism } from "node:os";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
@@ -28,15 +28,15 @@ const smallTables = "small tables may take up to four times as long";
 
 export function estimateCommand(): Command {
   const command = new Command("estimate").description(
-    `predict how long a simulation with these options takes with either scheme, and what it sends; ${smallTables}`,
+    `predict time, traffic and memory of a simulation with each scheme; ${smallTables}`,
   );
   return addJobOptions(command)
     .option("--json", "print the result as one line of JSON")
     .optionsGroup("What if:")
-    .option("--rows <count>", "as if so many rows like these were trained on")
-    .option("--workers <count>", "as if each passive party had so many workers (docs/scale-out.md)")
+    .option("--rows <count>", "predict for this number of training rows")
+    .option("--workers <count>", "predict for this number of workers per passive party (docs/scale-out.md)")
     .option("--threads <count>", "threads of each worker (default: as many as this machine has cores)")
-    .option("--memory <size>", "that a worker may have, as 48GB: how many are needed then")
+    .option("--memory <size>", "memory limit per worker, for example 48GB: predict how many are needed")
     .action(async (flags: EstimateFlags) => {
       const questions = questionsOf(flags);
       const { estimate } = await import("../../simulate/estimate.ts");
@@ -52,7 +52,7 @@ export function estimateCommand(): Command {
 function questionsOf({ rows, workers, threads, memory }: EstimateFlags): EstimateQuestions {
   const asksCrew = workers !== undefined || memory !== undefined;
   if (threads !== undefined && !asksCrew)
-    throw new TandemError("USAGE", "--threads are those of a worker: give --workers too");
+    throw new TandemError("USAGE", "--threads sets the threads of a worker: give --workers too");
   const memoryBytesMax = memory === undefined ? null : memoryBytes("--memory", memory);
   return {
     rows: rows === undefined ? undefined : wholeNumber("--rows", rows, 1, rowsMax),
@@ -95,7 +95,7 @@ function readable({ schemes, recommended, cores }: Estimates): string {
     ...crewText(possible),
     ...schemes.flatMap(({ scheme, key, membership, refusal }) => [
       "",
-      refusal === null ? `  ${scheme}: ${key}. Besides sums it tells` : `  ${scheme} is not possible: ${refusal}`,
+      refusal === null ? `  ${scheme}: ${key}. Apart from sums it reveals` : `  ${scheme} is not possible: ${refusal}`,
       ...(refusal === null ? revealedTexts[membership].map((line) => `    ${line}`) : []),
     ]),
     "",

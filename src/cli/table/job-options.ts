@@ -39,9 +39,9 @@ export function addJobOptions(command: Command, isRequired = true): Command {
 function addParameters(command: Command, table: Readonly<Record<string, ParameterSpec>>): void {
   for (const [name, spec] of Object.entries(table)) {
     command.addOption(parameterOption(name, spec));
-    // What a preset turns on must be possible to turn off.
+    // Allows turning off what a preset turns on.
     if (spec.kind === "switch" && spec.defaultOf !== undefined)
-      command.addOption(new Option(`--no-${flagOf(name)}`, `do not ${spec.help}`));
+      command.addOption(new Option(`--no-${flagOf(name)}`, negated(spec.help)));
     for (const alias of aliasesOf(spec))
       command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
   }
@@ -67,16 +67,20 @@ function keySize({ keyBits, insecureKeyBits }: JobFlags): Pick<GivenJob, "keyBit
   return { keyBits: number(keyBits), insecureKeyBits: number(insecureKeyBits) };
 }
 
-/** `num_round` is --num-round on the command line and numRound in commander's result. */
 export function parameterOption(name: string, spec: ParameterSpec): Option {
   const flag = flagOf(name);
   if (spec.kind === "switch")
-    return spec.default ? new Option(`--no-${flag}`, `do not ${spec.help}`) : new Option(`--${flag}`, spec.help);
+    return spec.default ? new Option(`--no-${flag}`, negated(spec.help)) : new Option(`--${flag}`, spec.help);
   if (spec.kind === "list") {
     const help = `${spec.help} (${describeBounds(spec)}; separated by commas, or repeat it)`;
     return new Option(`--${flag} <value>`, help).argParser(collect);
   }
   return new Option(`--${flag} <value>`, `${spec.help} (${describeBounds(spec)}; default: ${String(spec.default)})`);
+}
+
+/** "rank:ndcg: take ..." becomes "rank:ndcg: do not take ...": a prefix names the objectives that use the switch. */
+function negated(help: string): string {
+  return help.replace(/^(.*?: )?/, "$1do not ");
 }
 
 /** What a per-row column is, after the names of the objectives that take it where not all do. */
@@ -99,7 +103,7 @@ export function given(
   for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
     const value = flags[keyOf(name)];
     if (typeof value === "string" || typeof value === "boolean") values[name] = value;
-    else if (Array.isArray(value)) values[name] = value.join(); // given more than once: all of them count
+    else if (Array.isArray(value)) values[name] = value.join(); // a repeated option: all values are used
   }
   return values;
 }

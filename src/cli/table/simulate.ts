@@ -1,4 +1,4 @@
-/** `tandem simulate`: one table, cut by columns into companies. */
+/** `tandem simulate`: trains on one table, divided by columns between companies. */
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
@@ -31,7 +31,7 @@ interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, Leakage
 
 export function simulateCommand(): Command {
   const command = new Command("simulate").description(
-    "cut one table by columns into companies, and train between them",
+    "divide one table by columns between companies, and train a federated model",
   );
   addTableOptions(addJobOptions(command), outcomeOptions);
   addLeakageOptions(addDashboardOptions(addRecordsOption(addProgressOptions(command)))).action(runSimulate);
@@ -75,7 +75,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
     if (flags.export !== undefined) progress.line(`model: ${flags.export} (${exportWords(result.model.objective)})`);
     if (keep !== undefined) {
       progress.line(`report: ${await writeReport(join(keep.directory, names[0], keep.job))}`);
-      progress.line(`kept as ${keep.job}: --warm-start goes on from it, with the same --records`);
+      progress.line(`kept as ${keep.job}: --warm-start continues from it, with the same --records`);
     }
     if (identical === false)
       throw new TandemError("INTERNAL", `federated and centralised model differ: ${result.difference}`);

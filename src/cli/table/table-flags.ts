@@ -38,7 +38,7 @@ function written(name: string, { flag }: OptionSpec<unknown>): string {
   return `--${flag ?? name.replaceAll("_", "-").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** What the parser has: an option that begins with --no- is there under its name, as false. */
+/** The parser stores an option --no-x under x, as false. */
 function givenIn(
   flags: Readonly<Record<string, unknown>>,
   name: string,

@@ -1,4 +1,4 @@
-/** What `tandem tune` does: loaded when it is asked for. */
+/** Runs `tandem tune`; loaded on demand. */
 import { access, constants, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
@@ -30,7 +30,7 @@ import { wholeNumber } from "../whole-number.ts";
 
 const trialsMax = 1000;
 const foldsMax = 100;
-/** Options that go with --config; the others are a table's. */
+/** Options that can be combined with --config; the others describe a table. */
 const withConfig = "config trials folds method search space report yes json quiet explainLeakage dryRun embedded".split(
   " ",
 );
@@ -52,12 +52,12 @@ async function searchFrom(flags: TuneFlags, training: TrainingParameters): Promi
   return { trials, space, folds, schedule: searchSchedule(flags.method, count, training.num_round) };
 }
 
-/** Before the search, not after it. */
+/** Checked before the search, which may take hours. */
 async function requireFolder(path: string): Promise<void> {
   try {
     await access(dirname(path), constants.W_OK);
   } catch (cause) {
-    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder is missing, or not ours`, {
+    throw new TandemError("FILE_UNWRITABLE", `${path} cannot be written: its folder is missing or not writable`, {
       cause,
     });
   }
@@ -97,7 +97,7 @@ export async function onOneTable(flags: TuneFlags): Promise<void> {
     return search;
   };
   const result = await tuneInOnePlace(options, searchOf, (turns) => say(turns)).finally(() => progress.close());
-  await tell(
+  await printResult(
     flags,
     { job: "tuning", ...result },
     "with all columns in one place",
@@ -114,9 +114,9 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
   if (other !== undefined)
     throw new TandemError(
       "USAGE",
-      `${other.long ?? other.flags} does not go with --config: the config says what is trained`,
+      `${other.long ?? other.flags} cannot be combined with --config: set it in the config`,
     );
-  // A name of its own every time: it neither continues a job nor stands in the way of one.
+  // A new name every time: it neither resumes a job nor blocks one.
   const read = await readActiveConfig(path, () => "tune");
   const config = { ...read, job: { ...read.job, name: newJobName(new Date()).replace("job", "tune") } };
   const { job } = config;
@@ -129,7 +129,7 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
   const what = `job ${job.name}, a search of ${search.trials.length} trials of ${search.folds} folds,`;
   const progress = await openProgress(flags, config.name);
   const price = tunePrice(config, search);
-  // Others pay it too: whoever wants few words hears it all the same.
+  // Printed even with --quiet, since the disclosures concern the other parties too.
   process.stderr.write(`${priceText(price)}\n`);
   if (!(await explainFirst(flags, what, facts))) return;
   await askFirst(flags);
@@ -140,19 +140,22 @@ export async function betweenCompanies(flags: TuneFlags, path: string, command: 
   ).finally(() => progress.close());
   const folder = join(config.output.directory, job.name);
   const where = `between ${[config.name, ...config.passives.map(({ name }) => name)].join(", ")} in one job`;
-  await tell(flags, result, where, flags.report ?? join(folder, "tuning.html"), progress, price);
+  await printResult(flags, result, where, flags.report ?? join(folder, "tuning.html"), progress, price);
 }
 
-/** @throws TandemError USAGE where nobody says yes */
+/** @throws TandemError USAGE unless confirmed */
 async function askFirst({ yes }: TuneFlags): Promise<void> {
   if (yes === true) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new TandemError("USAGE", "nothing was started: nobody is there to ask. Say --yes to pay this price");
+    throw new TandemError(
+      "USAGE",
+      "nothing was started: there is no terminal to ask for confirmation. Pass --yes to accept this cost",
+    );
   if (await confirm("Start? Type yes:", { input: process.stdin, output: process.stderr })) return;
   throw new TandemError("USAGE", "nothing was started: the answer was not yes");
 }
 
-async function tell(
+async function printResult(
   flags: TuneFlags,
   result: TuningResult,
   where: string,

@@ -21,24 +21,27 @@ export function tuneCommand(): Command {
   const command = new Command("tune").description("search over parameters by cross-validation");
   addCrewOption(addLeakageOptions(addProgressOptions(addJobOptions(command))))
     .option("-c, --config <file>", "between companies: the active party's config; all trials in one job")
-    .option("--trials <count>", "trials; the first is what is given", "20")
+    .option("--trials <count>", "number of trials; the first uses the given parameters", "20")
     .option("--folds <count>", "number of folds", "3")
     .addOption(
-      new Option("--method <name>", "give the better third more rounds, again and again; or all rounds to all")
+      new Option(
+        "--method <name>",
+        "successive halving (the better third gets more rounds), or all rounds for every trial",
+      )
         .choices(["halving", "random"])
         .default("halving"),
     )
-    .option("--search <list>", "what is searched: 'eta=0.03..0.4:log max_depth=2..6 subsample=0.6|0.8|1'")
+    .option("--search <list>", "the search space: 'eta=0.03..0.4:log max_depth=2..6 subsample=0.6|0.8|1'")
     .option("--space <file>", "the same in a file of YAML or JSON")
-    .option("--report <file>", "where the report goes (default: tuning.html; with --config in the job's folder)")
+    .option("--report <file>", "where to write the report (default: tuning.html; with --config in the job's folder)")
     .option("--yes", "do not ask before starting")
     .action(async (flags: TuneFlags) => {
       const { onOneTable, betweenCompanies } = await import("./tune-run.ts");
       await (flags.config === undefined ? onOneTable(flags) : betweenCompanies(flags, flags.config, command));
     });
-  // They are needed without a config only.
+  // Required only without --config.
   for (const option of command.options) option.makeOptionMandatory(false);
-  // Taken only to be refused with a reason.
+  // Accepted only to be refused with a reason.
   for (const option of command.options) if (/^--(test|validation)-/.test(option.long ?? "")) option.hideHelp();
   return addExamples(
     command,

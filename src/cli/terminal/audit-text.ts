@@ -1,4 +1,4 @@
-/** What an audit found, for people who decide. */
+/** Formats the result of an audit for the terminal. */
 import { formatCount } from "../../base/text/format.ts";
 import type { AuditResult, LabelExposure, PartyExposure, WhatIf } from "../../privacy/attack/audit-result.ts";
 import type { Reach } from "../../privacy/spending.ts";
@@ -6,17 +6,19 @@ import { schemesText } from "./scheme-table.ts";
 import { textTable } from "./text-table.ts";
 
 const reaches: Readonly<Record<Reach, string>> = {
-  little: "with so few, sums give little away",
-  some: "half of everything goes at 0.05, all at 0.1",
-  half: "at 0.05 about half of everything is gone, at 0.1 all",
-  all: "at 0.1 and above sums give away nearly everything",
+  little: "with so few sums, little can be inferred from them",
+  some: "about half of all bins can be inferred at 0.05, all at 0.1",
+  half: "at 0.05 about half of all bins can be inferred, at 0.1 all",
+  all: "at 0.1 and above nearly all bins can be inferred from sums",
 };
 
 export function auditText({ isEstimate, parties, labels, whatIf, schemes }: AuditResult): string {
   return [
     ...parties.flatMap((party) => ["", partyText(party, isEstimate)]),
     ...labels.flatMap((each) => ["", labelText(each)]),
-    ...(parties.length === 0 ? ["", "What was told of columns their owners find out, with the same command."] : []),
+    ...(parties.length === 0
+      ? ["", "Passive parties can audit what was revealed of their columns with the same command."]
+      : []),
     ...(schemes === null ? [] : ["", schemesText(schemes)]),
     ...(whatIf === null ? [] : ["", whatIfText(whatIf)]),
     "",
@@ -38,43 +40,43 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
   const bound = columns.some(({ sumsBound }) => sumsBound !== null);
   const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), percent(certain.scoring)];
   return [
-    `What the active party can learn of ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
-      `${bits.toFixed(1)} bits a person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
-    bound ? "  (they have noise, and tell at most what the last column says)" : `  (${reaches[party.reach]})`,
+    `What the active party can infer about ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
+      `${bits.toFixed(1)} bits per person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
+    bound ? "  (sums have noise; the last column bounds what they reveal)" : `  (${reaches[party.reach]})`,
     textTable([
       ["column", "bins", "outcomes", "+ sums", "scoring", "bits", "left", ...(bound ? ["sums at most"] : [])],
       ...rows,
       [...all, bits.toFixed(1), left.sums.toFixed(1), ...(bound ? [""] : [])],
     ]),
-    "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed: at least so much.",
+    "  outcomes, + sums, scoring: share of people whose bin is proven, not guessed (a lower bound).",
     ...(party.membership.outcomesCover === "all instances"
-      ? ["  outcomes are of everybody: who answers does not know who is in a node."]
+      ? ["  outcomes cover every instance: the passive party does not know the members of a node."]
       : []),
     ...(party.triesSums
       ? []
-      : ["  + sums was not tried: nobody here knows whom the sums are of. Audit the table to find out."]),
+      : ["  + sums was not tried: this party does not know the members of the sums. Audit the table instead."]),
     ...(isEstimate && !bound
-      ? ["  + sums is an upper estimate: random gradients took the place of those that only the active party has."]
+      ? ["  + sums is an upper estimate: random gradients replace those that only the active party has."]
       : []),
     ...(party.tellsScoring
       ? []
-      : ["  scoring is masked: a score may fit one way through the trees only, and then tells what outcomes tell."]),
-    "  left: bits a person that training leaves open. Names, and values within a bin, stay hidden.",
-    ...(party.isComplete ? [] : ["  The time was over before everything was tried: --seconds gives it more."]),
+      : ["  scoring is masked: a score that fits only one path through the trees reveals the same as outcomes."]),
+    "  left: bits per person not revealed by training. Names, and values within a bin, stay hidden.",
+    ...(party.isComplete ? [] : ["  The time limit was reached before all attacks ended: raise --seconds."]),
     "  Further jobs, folds and warm starts on these people add to this.",
   ].join("\n");
 }
 
 function labelText({ party, guess, membersAreSent }: LabelExposure): string {
-  const title = `What ${party} can learn of the labels`;
+  const title = `What ${party} can infer about the labels`;
   if (!membersAreSent)
-    return `${title}: it is not told who is in a node; its own columns, and which of them win, are all it has`;
-  if (guess === null) return `${title}: not measured; labels are not of two classes, or it sees no tree`;
+    return `${title}: members of nodes are not sent to it; it sees only its own columns and which of them win splits`;
+  if (guess === null) return `${title}: not measured: labels are not binary, or it takes part in no tree`;
   const { model, without, withLabels, known } = guess;
   return [
-    `${title}, without knowing one`,
-    `  AUC ${without.auc.toFixed(2)} (the model ${model.toFixed(2)}, chance 0.50); of the riskiest tenth it finds ` +
-      `${percent(without.tenth)}`,
+    `${title}, knowing none of them`,
+    `  AUC ${without.auc.toFixed(2)} (the model ${model.toFixed(2)}, chance 0.50); it identifies ` +
+      `${percent(without.tenth)} of the tenth with the highest risk`,
     `  if it knows ${known} labels: AUC ${withLabels.auc.toFixed(2)}, and ${percent(withLabels.tenth)} of that tenth`,
   ].join("\n");
 }
@@ -87,7 +89,7 @@ function whatIfText(rows: readonly WhatIf[]): string {
       ? ""
       : ` (${value > before ? "+" : ""}${(value - before).toFixed(3)})`;
   const table = textTable([
-    ["What could lower it", "AUC", "certain", "scoring bits", "labels"],
+    ["What could lower this", "AUC", "certain", "scoring bits", "labels"],
     ...rows.map(({ name, testAuc, certain, scoringBits, labelsAuc }) => [
       name,
       `${auc(testAuc)}${change(testAuc)}`,
@@ -98,8 +100,8 @@ function whatIfText(rows: readonly WhatIf[]): string {
   ]);
   return [
     table,
-    "  AUC: of the model, on people held back. certain: bins proven from training. scoring bits: told by scoring, per",
-    "  person. labels: the AUC of a passive party's better guess. Jobs share --seconds, so certain varies.",
+    "  AUC: of the model, on test rows. certain: bins proven from training. scoring bits: revealed by scoring, per",
+    "  person. labels: the AUC of the best guess of a passive party. Jobs share --seconds, so certain varies.",
   ].join("\n");
 }
 

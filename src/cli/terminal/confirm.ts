@@ -1,4 +1,4 @@
-/** A question that only the word yes answers. */
+/** Asks for confirmation: only "yes" confirms. */
 import { createInterface } from "node:readline/promises";
 
 export interface Terminal {
@@ -6,7 +6,7 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/** @returns whether the answer was yes; the end of the input, even in the middle of the word, is a no */
+/** @returns whether the answer was yes; the end of the input counts as no */
 export async function confirm(question: string, { input, output }: Terminal): Promise<boolean> {
   const lines = createInterface({ input, output });
   try {

@@ -1,4 +1,4 @@
-/** What workers would change, party by party and scheme by scheme: for `tandem estimate`. */
+/** The effect of workers, per party and scheme, for `tandem estimate`. */
 import { formatBytes, formatCount, formatMilliseconds } from "../../base/text/format.ts";
 import { type CrewEstimate, lineBytesPerSecond } from "../../simulate/crew-estimate.ts";
 import type { Estimate } from "../../simulate/estimate.ts";
@@ -9,7 +9,7 @@ interface Outlook {
   readonly estimate: Estimate;
 }
 
-/** Nothing where nobody has asked. */
+/** Empty unless workers were asked for. */
 export function crewText(outlooks: readonly Outlook[]): string[] {
   const asked = outlooks.filter(({ estimate }) => estimate.crews !== undefined && estimate.crews.length > 0);
   const parties = asked[0]?.estimate.crews ?? [];
@@ -27,8 +27,8 @@ function partyTable(outlooks: readonly Outlook[], party: number): string {
     [`workers of passive party ${party + 1}`, ...outlooks.map(({ scheme }) => scheme)],
     row("workers x threads", ({ workers, threads }) => `${formatCount(workers)} x ${threads}`),
     row("blocks", ({ blocks, rowsPerBlock }) => `${formatCount(blocks)} of ${formatCount(rowsPerBlock)} rows`),
-    row("blocks of a worker, at most", ({ blocksPerWorker }) => formatCount(blocksPerWorker)),
-    row("memory of a worker", ({ workerMemoryBytes }) => formatBytes(workerMemoryBytes)),
+    row("blocks per worker, at most", ({ blocksPerWorker }) => formatCount(blocksPerWorker)),
+    row("memory per worker", ({ workerMemoryBytes }) => formatBytes(workerMemoryBytes)),
     ...memoryRow(outlooks, party),
     row("to a worker, per tree", ({ workerBytesPerTree }) => formatBytes(workerBytesPerTree.told)),
     row("from a worker, per tree", ({ workerBytesPerTree }) => formatBytes(workerBytesPerTree.answered)),
@@ -37,25 +37,24 @@ function partyTable(outlooks: readonly Outlook[], party: number): string {
     row("the party's own process, per tree", ({ partySecondsPerTree }) => perTree(partySecondsPerTree)),
     row("each worker, per tree", ({ workerSecondsPerTree }) => perTree(workerSecondsPerTree)),
     row("line between the companies, per tree", ({ lineSecondsPerTree }) => perTree(lineSecondsPerTree)),
-    row("all of it, per tree", ({ secondsPerTree }) => perTree(secondsPerTree)),
+    row("total, per tree", ({ secondsPerTree }) => perTree(secondsPerTree)),
   ]);
 }
 
-/** Only where somebody has said how much a worker may have. */
+/** Only with a memory limit per worker. */
 function memoryRow(outlooks: readonly Outlook[], party: number): string[][] {
   const crews = outlooks.map(({ estimate }) => crewOf(estimate, party));
   if (!crews.some(({ memoryBytesMax }) => memoryBytesMax !== null)) return [];
   const [{ memoryBytesMax }] = crews;
   const needed = ({ workersForMemory }: CrewEstimate): string =>
-    workersForMemory === null ? "no number would do" : formatCount(workersForMemory);
-  return [[`workers of ${formatBytes(memoryBytesMax ?? 0)} that it needs`, ...crews.map(needed)]];
+    workersForMemory === null ? "no number is enough" : formatCount(workersForMemory);
+  return [[`workers of ${formatBytes(memoryBytesMax ?? 0)} needed`, ...crews.map(needed)]];
 }
 
 function bottlenecks(outlooks: readonly Outlook[], party: number): string[] {
   return outlooks.map(({ scheme, estimate }) => `  ${scheme}: the slowest is ${crewOf(estimate, party).bottleneck}.`);
 }
 
-/** What is not the workers' is as this machine is. */
 function assumptions({ cores }: Estimate): string[] {
   const line = formatBytes(lineBytesPerSecond);
   return [

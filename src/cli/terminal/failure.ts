@@ -1,8 +1,8 @@
-/** How a failed command ends: one line that says what is wrong and what to do, no stack, exit code 2. */
+/** Reports a failed command: one line with what is wrong and what to do, no stack. */
 import { CommanderError } from "commander";
 import { TandemError } from "../../base/error.ts";
 
-/** Prints the error and returns the exit code: 2 for the world's mistakes, 1 for ours. */
+/** Prints the error and returns the exit code: 2 for errors of input or environment, 1 for internal errors. */
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return 2; // a bare `tandem` has already printed its help
   if (error instanceof TandemError && error.code !== "INTERNAL") {

@@ -1,11 +1,11 @@
-/** What `--help` says beyond the options' own words. */
+/** Additions to `--help`: examples, and marks of required options. */
 import { type Command, Help, type Option } from "commander";
 
 export function addExamples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
 }
 
-/** Says of each option that must be given that it must; of subcommands too. */
+/** Marks required options, of subcommands too. */
 export function markRequired(command: Command): Command {
   command.configureHelp({
     optionDescription(this: Help, option: Option): string {

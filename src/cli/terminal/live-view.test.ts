@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Terminal } from "../../../test/support/terminal.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import { coloursWanted, LiveView, type Screen } from "./live-view.ts";
-import { partyVoice } from "./party-voice.ts";
+import { partyOutput } from "./party-output.ts";
 
 beforeEach(() => vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => vi.useRealTimers());
@@ -72,7 +72,7 @@ test("other parties' events are not taken for the active party's", () => {
   expect(terminal.text).toContain("adding ciphertexts");
 });
 
-test("the last picture stays, and nothing is drawn after it", () => {
+test("the last state stays, and nothing is drawn after it", () => {
   const { terminal, view } = shown(80);
   for (const event of [job, progress, tree]) view.add(event);
   view.add({ type: "error", party: "bank", code: "PARTY_LOST", message: "gone" });
@@ -108,10 +108,10 @@ test("colours only where they are wanted", () => {
   ]).toEqual([true, true, false, false]);
 });
 
-function voiced(options: { readonly quiet?: boolean; readonly onTerminal?: boolean } = {}) {
+function outputWith(options: { readonly quiet?: boolean; readonly onTerminal?: boolean } = {}) {
   const { quiet = false, onTerminal = true } = options;
   const terminal = new Terminal(100);
-  const voice = partyVoice(
+  const output = partyOutput(
     { name: "shop", log: { level: "info" } },
     {
       quiet,
@@ -155,17 +155,17 @@ function voiced(options: { readonly quiet?: boolean; readonly onTerminal?: boole
     ...of,
     failure: { code: "PARTY_LOST", message: "party bank is gone" },
   };
-  return { terminal, voice, events, ended, failed };
+  return { terminal, output, events, ended, failed };
 }
 
 test("a passive party: its log, and below it the job that is under way", () => {
-  const { terminal, voice, events, ended, failed } = voiced();
+  const { terminal, output, events, ended, failed } = outputWith();
   const lines = (): string[] =>
     terminal.text.split("\n").map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/, "@ "));
-  voice.emit(events[0]);
+  output.emit(events[0]);
   vi.advanceTimersByTime(5000);
   expect(lines()).toEqual(["@ shop: listening on port 7700"]);
-  for (const event of events.slice(1)) voice.emit(event);
+  for (const event of events.slice(1)) output.emit(event);
   vi.advanceTimersByTime(1000);
   const said = ["@ shop: listening on port 7700", "@ shop: bank joined with job spring; 3 features take part"];
   expect(lines()).toEqual([
@@ -174,7 +174,7 @@ test("a passive party: its log, and below it the job that is under way", () => {
     "  shop  adding ciphertexts",
     "  bank  waiting                 2.00 kB to it, 5.00 MB from it",
   ]);
-  for (const event of ended) voice.emit(event);
+  for (const event of ended) output.emit(event);
   const first = [
     ...said,
     "@ shop: job spring finished",
@@ -184,8 +184,8 @@ test("a passive party: its log, and below it the job that is under way", () => {
   ];
   vi.advanceTimersByTime(5000);
   expect(lines()).toEqual(first);
-  // The next job begins with a picture of its own, below.
-  for (const event of [...events.slice(1), failed]) voice.emit(event);
+  // The next job starts a new view below.
+  for (const event of [...events.slice(1), failed]) output.emit(event);
   vi.advanceTimersByTime(5000);
   expect(lines().slice(first.length)).toEqual([
     said[1],
@@ -197,10 +197,10 @@ test("a passive party: its log, and below it the job that is under way", () => {
 });
 
 test("a job that went on: the time is what it took since", () => {
-  const { terminal, voice, events, ended } = voiced();
+  const { terminal, output, events, ended } = outputWith();
   const resumed: PartyEvent = { type: "resumed", party: "shop", job: "spring", trees: 1, treeCount: 2 };
-  for (const event of [...events.slice(0, 3), resumed, events[3], ...ended]) voice.emit(event);
-  expect(terminal.text).toMatch(/tree 2\/2 {2}[\d.]+ m?s since it went on$/m);
+  for (const event of [...events.slice(0, 3), resumed, events[3], ...ended]) output.emit(event);
+  expect(terminal.text).toMatch(/tree 2\/2 {2}[\d.]+ m?s since it resumed$/m);
 });
 
 test("a passive party on a terminal says once what a job reveals, however often it is tried; a log has a list", () => {
@@ -208,9 +208,9 @@ test("a passive party on a terminal says once what a job reveals, however often 
     { name: "candidates", learner: "bank", about: "shop", what: "the number of ids", atMost: null, unit: "ids" },
   ] as const;
   const tried = (onTerminal: boolean): string => {
-    const { terminal, voice, events } = voiced({ onTerminal });
+    const { terminal, output, events } = outputWith({ onTerminal });
     for (const event of [...events.slice(0, 3), ...events.slice(1, 3)])
-      voice.emit(event.type === "job" ? { ...event, disclosures } : event);
+      output.emit(event.type === "job" ? { ...event, disclosures } : event);
     return terminal.text;
   };
   expect(tried(true).split("will reveal to bank, at most: the number of ids")).toHaveLength(2);
@@ -218,22 +218,22 @@ test("a passive party on a terminal says once what a job reveals, however often 
   expect(tried(false).replaceAll("\n", "").split('"reveals":["the number of ids')).toHaveLength(3);
 });
 
-test("a passive party that is told to be quiet speaks of trouble only; without a terminal there is no picture", () => {
-  const quiet = voiced({ quiet: true });
-  for (const event of [...quiet.events, ...quiet.ended]) quiet.voice.emit(event);
+test("a quiet passive party logs warnings and errors only; without a terminal there is no live view", () => {
+  const quiet = outputWith({ quiet: true });
+  for (const event of [...quiet.events, ...quiet.ended]) quiet.output.emit(event);
   vi.advanceTimersByTime(1000);
   expect(quiet.terminal.text).toBe("");
-  quiet.voice.emit(quiet.failed);
+  quiet.output.emit(quiet.failed);
   expect(quiet.terminal.text).toMatch(/job spring failed: party bank is gone \(PARTY_LOST\)$/);
-  const elsewhere = voiced({ onTerminal: false });
-  for (const event of [...elsewhere.events, ...elsewhere.ended]) elsewhere.voice.emit(event);
+  const elsewhere = outputWith({ onTerminal: false });
+  for (const event of [...elsewhere.events, ...elsewhere.ended]) elsewhere.output.emit(event);
   vi.advanceTimersByTime(1000);
   const log = elsewhere.terminal.text.replaceAll("\n", "");
   expect(log).not.toContain("█");
   expect(log.match(/"event":"passive-tree"/g)).toHaveLength(2);
 });
 
-test("all metrics that were asked for have a line; of those that nobody chose the first stands in the bar's", () => {
+test("metrics set by eval_metric have a separate line; of default metrics the first is shown with the bar", () => {
   const metrics = { auc: 0.75, logloss: 0.5 };
   const round = { ...tree, metrics, validation: { auc: 0.5, logloss: 0.75 } };
   for (const asked of [true, false]) {

@@ -1,5 +1,5 @@
 /**
- * A job on a terminal: a few lines that are drawn again and again, from the same view as the page and the report.
+ * Live view of a job on a terminal: a few lines that are redrawn, from the same view as the page and the report.
  * Colours only where they are wanted (NO_COLOR, TERM=dumb).
  */
 import { formatBytes, formatMetrics, formatSeconds } from "../../base/text/format.ts";
@@ -28,8 +28,8 @@ export class LiveView {
   #view: JobView = emptyJobView();
   #timer: NodeJS.Timeout | null = null;
   #linesDrawn = 0;
-  /** Whether trees of the job were there before this picture began. */
-  #wentOn = false;
+  /** Whether the job was resumed from a checkpoint with trees. */
+  #isResumed = false;
 
   /** @param party whose events are shown: the active party's, or those of the party itself */
   constructor(screen: Screen, party: string) {
@@ -39,21 +39,21 @@ export class LiveView {
 
   add(event: PartyEvent): void {
     if (event.party !== this.#party || !isOfJob(event)) return;
-    if (event.type === "resumed" && event.trees > 0 && this.#view.treeEnds.length === 0) this.#wentOn = true;
+    if (event.type === "resumed" && event.trees > 0 && this.#view.treeEnds.length === 0) this.#isResumed = true;
     addEvent(this.#view, { ...event, at: this.#screen.now() });
     if (this.#timer === null && this.#lines().length > 0)
       this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
     if (event.type === "active-result" || event.type === "job-ended" || event.type === "error") this.close();
   }
 
-  /** A line that stays, above the picture. */
+  /** Prints a permanent line above the live view. */
   line(text: string): void {
     this.#erase();
     this.#screen.write(`${text}\n`);
     if (this.#timer !== null) this.#draw();
   }
 
-  /** The last picture stays on the terminal; the next job gets one of its own. */
+  /** The last state stays on the terminal; the next job starts a new view. */
   close(): void {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
@@ -61,7 +61,7 @@ export class LiveView {
     this.#draw();
     this.#linesDrawn = 0;
     this.#view = emptyJobView();
-    this.#wentOn = false;
+    this.#isResumed = false;
   }
 
   #draw(): void {
@@ -71,7 +71,7 @@ export class LiveView {
     this.#screen.write(lines.map((line) => `${line}\n`).join(""));
   }
 
-  /** Back to the first line of the picture, and everything below it away. */
+  /** Moves the cursor to the first line of the view and clears below it. */
   #erase(): void {
     if (this.#linesDrawn > 0) this.#screen.write(`\u001b[${this.#linesDrawn}A\r\u001b[J`);
     this.#linesDrawn = 0;
@@ -94,8 +94,8 @@ export class LiveView {
     if (view.state === "starting" || view.treeCount === 0) return [];
     const lines = [this.#fitted([this.#bar(view.treesDone / view.treeCount, width), `  ${this.#facts(view)}`], width)];
     const last = view.rounds[view.rounds.length - 1];
-    if (last !== undefined && hasAsked(view))
-      lines.push(this.#fitted(["", `  ${told(last, (metrics) => metrics).join("  ")}`], width));
+    if (last !== undefined && hasChosenMetrics(view))
+      lines.push(this.#fitted(["", `  ${metricTexts(last, (metrics) => metrics).join("  ")}`], width));
     const nameWidth = Math.max(...view.parties.map(({ name }) => name.length));
     view.parties.forEach((party, i) => lines.push(this.#partyLine(party, i, nameWidth, width)));
     return lines;
@@ -104,7 +104,7 @@ export class LiveView {
   #facts(view: JobView): string {
     const left = secondsLeft(view, this.#screen.now());
     const last = view.rounds[view.rounds.length - 1];
-    const metrics = last === undefined || hasAsked(view) ? [] : told(last, firstOf);
+    const metrics = last === undefined || hasChosenMetrics(view) ? [] : metricTexts(last, firstOf);
     const growing = view.state === "training" && view.treesDone < view.treeCount;
     const where = growing
       ? [
@@ -119,7 +119,7 @@ export class LiveView {
         ? `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} so far`
         : `${formatSeconds(left)} left`;
     const spent = formatSeconds(elapsedSeconds(view, this.#screen.now()));
-    const span = this.#wentOn ? "since it went on" : "in all";
+    const span = this.#isResumed ? "since it resumed" : "in all";
     return [...where, ...metrics, growing ? time : `${spent} ${span}`].join("  ");
   }
 
@@ -160,18 +160,18 @@ export function standardErrorScreen(): Screen {
   };
 }
 
-/** As no-color.org has it: whatever value but the empty one means no colours. */
+/** See no-color.org: any value but the empty one turns colours off. */
 export function coloursWanted(environment: NodeJS.ProcessEnv): boolean {
   return (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
 }
 
-/** Whether somebody has said which metrics are wanted: then all of them are shown, in a line of their own. */
-function hasAsked({ parameters }: JobView): boolean {
+/** Whether the job sets eval_metric: then all metrics are shown, on a separate line. */
+function hasChosenMetrics({ parameters }: JobView): boolean {
   return (parameters["eval_metric"] ?? "") !== "";
 }
 
-/** Metrics of training and validation rows, as far as there are any. */
-function told({ train, validation }: RoundMetrics, pick: (metrics: Metrics) => Metrics): string[] {
+/** Metrics of training and validation rows, where present. */
+function metricTexts({ train, validation }: RoundMetrics, pick: (metrics: Metrics) => Metrics): string[] {
   return [["train", train] as const, ["validation", validation ?? {}] as const].flatMap(([word, metrics]) =>
     Object.keys(metrics).length === 0 ? [] : [`${word} ${formatMetrics(pick(metrics))}`],
   );

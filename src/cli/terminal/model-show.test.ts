@@ -53,10 +53,10 @@ const passive: PassiveShare = {
 };
 
 describe("the active party sees", () => {
-  test("what trees weigh, where they do not weigh the same", () => {
+  test("tree weights are shown if they differ", () => {
     const dart: ActiveShare = { ...active, treeWeights: [0.25, 1, Math.fround(1 / 3)] };
     expect(showActive(dart, "text", 2)).toMatch(
-      /dart: trees weigh 0\.25 to 1\n[\s\S]*which weighs 0\.3333: its leaves/,
+      /dart: tree weights 0\.25 to 1\n[\s\S]*weight 0\.3333: multiply its leaves/,
     );
     expect(JSON.parse(showActive(dart, "json", 1))).toMatchObject({ treeWeights: dart.treeWeights, weight: 1 });
     expect(showActive(active, "text")).not.toContain("weigh");
@@ -65,7 +65,7 @@ describe("the active party sees", () => {
   test("where margins start, if that is a column", () => {
     const offset: ActiveShare = { ...active, takesBaseMargin: true, baseMarginColumn: "log\u0007exposure" };
     const shown = showActive(offset, "text");
-    expect(shown).toContain("margins start at each one's 'log");
+    expect(shown).toContain("margins start at column 'log");
     expect(shown).not.toContain("\u0007");
   });
 

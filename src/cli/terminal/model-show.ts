@@ -1,4 +1,4 @@
-/** `tandem model show`: a share as its owner may see it, for reading or for programs. */
+/** `tandem model show`: a share as its owner may see it, as text, dot or JSON. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
@@ -32,7 +32,7 @@ export function showActive(share: ActiveShare, format: ShowFormat, tree = 0): st
       return [
         readableSummary(summary),
         "",
-        `  ${treeTitle(tree, count)}${weightWords(weight)}; yes is the upper branch, ▣ is another party's split`,
+        `  ${treeTitle(tree, count)}${weightText(weight)}; yes is the upper branch, ▣ is another party's split`,
         "",
         drawText(drawing),
       ].join("\n");
@@ -43,12 +43,12 @@ function treeTitle(tree: number, count: number): string {
   return count > 1 ? `tree ${tree}, of the trees 0 to ${count - 1}` : `tree ${tree}`;
 }
 
-/** Leaves are as they have grown, as in XGBoost's own dumps of dart. */
-function weightWords(weight: number | undefined): string {
-  return weight === undefined ? "" : `, which weighs ${shortNumber(weight)}: its leaves count that much`;
+/** Leaves are shown without the tree's weight, as in XGBoost's dumps of dart. */
+function weightText(weight: number | undefined): string {
+  return weight === undefined ? "" : `, weight ${shortNumber(weight)}: multiply its leaves by this`;
 }
 
-/** @param tree all of them unless given: a passive party knows its own splits, and not how a tree hangs together */
+/** @param tree all trees unless given: a passive party knows its own splits, but not the shape of a tree */
 export function showPassive(share: PassiveShare, format: ShowFormat, tree?: number): string {
   const splits = share.splits
     .filter((split) => tree === undefined || split.tree === tree)

@@ -1,4 +1,4 @@
-/** What a share's owner can say of a model: counts, whose splits, and how much its own features contribute. */
+/** Summary of a model from one party's share: counts, splits per party, and importance of the party's own features. */
 import { type Importance, importanceBy } from "../../gbdt/tree/importance.ts";
 import { isOwnRule } from "../../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
@@ -11,7 +11,7 @@ export interface SplitCount {
   readonly splits: number;
 }
 
-/** The active party knows gain and cover of every split, whoever owns it; sums over splits. */
+/** Sums over splits. The active party knows gain and cover of every party's splits. */
 export interface SplitGain extends SplitCount {
   readonly gain: number;
   readonly cover: number;
@@ -23,18 +23,18 @@ export interface ActiveSummary {
   readonly job: string;
   readonly model: string;
   readonly objective: string;
-  /** Names of the classes; left out: they have none. */
+  /** Names of the classes, if they have any. */
   readonly classes?: readonly string[];
   readonly baseMargin: number;
-  /** The column in which everybody's own start stands; left out: all start alike. */
+  /** The column with the base margin of each instance; left out: all instances start at `baseMargin`. */
   readonly baseMarginColumn?: string;
   readonly trees: number;
   readonly leaves: number;
-  /** Of booster dart: what each tree weighs; left out: all the same. */
+  /** Booster dart: the weight of each tree; left out: all equal. */
   readonly treeWeights?: readonly number[];
   /** This party first. */
   readonly parties: readonly SplitGain[];
-  /** Its own, the most useful first. */
+  /** Its own, by decreasing gain. */
   readonly features: readonly SplitGain[];
 }
 
@@ -45,7 +45,7 @@ export interface PassiveSummary {
   readonly model: string;
   readonly active: string;
   readonly splits: number;
-  /** With a split of its own. */
+  /** Trees with a split of this party. */
   readonly trees: number;
   readonly features: readonly SplitCount[];
 }
@@ -108,7 +108,7 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     return [factLines(facts), ...(summary.features.length === 0 ? [] : ["", features])].join("\n");
   }
   const { objective, classes, baseMargin, baseMarginColumn, trees, leaves, treeWeights, parties, features } = summary;
-  const start = baseMarginColumn === undefined ? shortNumber(baseMargin) : `each one's '${peerText(baseMarginColumn)}'`;
+  const start = baseMarginColumn === undefined ? shortNumber(baseMargin) : `column '${peerText(baseMarginColumn)}'`;
   const facts = [
     ["model", model],
     ["job", job],
@@ -116,7 +116,7 @@ export function readableSummary(summary: ActiveSummary | PassiveSummary): string
     ["objective", `${objective}, margins start at ${start}`],
     ...(classes === undefined ? [] : [["classes", classes.join(", ")]]),
     ["trees", `${trees}, with ${leaves} leaves`],
-    ...(treeWeights === undefined ? [] : [["booster", `dart: trees weigh ${rangeOf(treeWeights)}`]]),
+    ...(treeWeights === undefined ? [] : [["booster", `dart: tree weights ${rangeOf(treeWeights)}`]]),
   ];
   return [
     factLines(facts),
@@ -132,7 +132,7 @@ function rangeOf(values: readonly number[]): string {
   return low === high ? low : `${low} to ${high}`;
 }
 
-/** @param all what fractions of gain are taken of */
+/** @param all rows whose total gain is 100 % */
 export function gainTable(title: string, rows: readonly SplitGain[], all: readonly SplitGain[] = rows): string {
   const total = all.reduce((sum, { gain }) => sum + gain, 0);
   const percent = (gain: number): string => `${total === 0 ? "0" : ((100 * gain) / total).toFixed(1)} %`;

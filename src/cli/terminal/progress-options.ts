@@ -1,4 +1,4 @@
-/** The options of progress; what shows it, with the schemas of events, is loaded when a command runs. */
+/** The options of progress. The views and the event schemas are loaded only when a command runs. */
 import type { Command } from "commander";
 import type { Progress } from "./progress.ts";
 
@@ -13,10 +13,10 @@ export function addProgressOptions(command: Command): Command {
       "--json",
       "print the result as one line of JSON, and events as such lines on standard error (unless a terminal)",
     )
-    .option("--quiet", "say nothing but the result");
+    .option("--quiet", "print only the result");
 }
 
-/** @param activeName whose point of view is shown; left out: nobody's */
+/** @param activeName the party whose view is shown; left out: none */
 export async function openProgress({ json, quiet }: ProgressFlags, activeName = ""): Promise<Progress> {
   const [{ Progress }, { standardErrorScreen }] = await Promise.all([
     import("./progress.ts"),

@@ -18,7 +18,7 @@ test("a tree's line has every metric of training and validation rows; what is no
   expect(text()).toMatch(/^tree 1\/2 {2}train auc 0\.7500 logloss 0\.5000 {2}validation auc - logloss 0\.6250 {2}/);
 });
 
-test("a notice is told once, whoever says it again", () => {
+test("a repeated notice is printed once", () => {
   const { progress, text } = lines();
   progress.handle({ type: "notice", party: "bank", words: "people.csv has something" });
   progress.handle({ type: "notice", party: "bank", words: "people.csv has something" });

@@ -1,5 +1,5 @@
 /**
- * Progress of a job on standard error: a live picture on a terminal, plain lines elsewhere, one JSON event per line for
+ * Progress of a job on standard error: a live view on a terminal, plain lines elsewhere, one JSON event per line for
  * programs, or nothing.
  */
 import { formatMetrics, formatSeconds } from "../../base/text/format.ts";
@@ -14,13 +14,13 @@ export class Progress {
   readonly #live: LiveView | null;
   readonly #activeName: string;
   #firstTreeAt = 0;
-  /** Trees that were there when the clock began. */
+  /** Trees that existed when the clock started. */
   #firstTree = 0;
-  #wentOn = false;
-  /** Of lines that are printed once. */
+  #isResumed = false;
+  /** Lines that are printed only once. */
   readonly #printed = new Set<string>();
 
-  /** @param activeName whose point of view is shown; others' events are told where they matter */
+  /** @param activeName the party whose view is shown; of other parties only events marked for any party are printed */
   constructor({
     mode,
     activeName,
@@ -59,24 +59,24 @@ export class Progress {
     const isOwn = event.party === this.#activeName;
     const uses = usesOf(event.type);
     if (uses?.terminal !== undefined && (isOwn || uses.terminal.of === "any")) {
-      const words = (): string | null => {
+      const logText = (): string | null => {
         const line = uses.log?.(event) ?? null;
         return line && `${event.party}: ${line.words}`;
       };
-      const line = uses.terminal.line === undefined ? words() : uses.terminal.line(event);
+      const line = uses.terminal.line === undefined ? logText() : uses.terminal.line(event);
       if (line !== null && !this.#printed.has(line)) this.line(line);
       if (line !== null && uses.terminal.isOnce === true) this.#printed.add(line);
     }
     this.#follow(event, isOwn);
   }
 
-  /** The line of a tree needs a clock: how long trees take, since training began or went on. */
+  /** Keeps the clock for the line of a tree: the time since training started or resumed. */
   #follow(event: PartyEvent, isOwn: boolean): void {
     if (event.type === "layout") this.#firstTreeAt = Date.now();
     else if (event.type === "job" && isOwn) this.#firstTree = event.startTrees ?? 0;
     else if (event.type === "resumed") {
       this.#firstTree = event.trees;
-      this.#wentOn = true;
+      this.#isResumed = true;
     } else if (event.type === "tree" && this.#live === null) this.#tree(event);
   }
 
@@ -89,7 +89,7 @@ export class Progress {
     const time =
       done < total
         ? `${formatSeconds(left)} left`
-        : `${formatSeconds(elapsed)} ${this.#wentOn ? "since it went on" : "in all"}`;
+        : `${formatSeconds(elapsed)} ${this.#isResumed ? "since it resumed" : "in all"}`;
     this.line(`tree ${done}/${total}${train}${validated}  ${time}`);
   }
 }

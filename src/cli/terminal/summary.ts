@@ -1,4 +1,4 @@
-/** What a finished federation is summed up to, for people and for programs. */
+/** Summary of a finished job, as tables and as JSON. */
 import { formatBytes, formatCount, formatMetric, formatSeconds } from "../../base/text/format.ts";
 import type { ContributionRow } from "../../simulate/comparison.ts";
 import type { FederationResult } from "../../simulate/federation.ts";
@@ -65,7 +65,7 @@ export function metricsTable({ train, validation, test }: JobSummary["metrics"])
   ]);
 }
 
-/** What a model is worth without some parties, on the rows that say most: test rows, or what there is. */
+/** Metrics of models trained without some parties: of test rows if there are any, else validation, else training. */
 export function contributionTable(rows: readonly ContributionRow[]): string {
   const shown =
     rows[0].metrics.test !== null ? "test" : rows[0].metrics.validation !== undefined ? "validation" : "train";
@@ -73,7 +73,7 @@ export function contributionTable(rows: readonly ContributionRow[]): string {
   const names = Object.keys(of(rows[0]));
   const title = ({ without }: ContributionRow, i: number): string =>
     without.length === 0
-      ? "everybody"
+      ? "all parties"
       : i === rows.length - 1
         ? "the active party alone"
         : `without ${without.join(", ")}`;
@@ -85,7 +85,7 @@ export function contributionTable(rows: readonly ContributionRow[]): string {
   ]);
 }
 
-/** A job's metrics beside those of the active party's columns alone, on the same rows. */
+/** A job's metrics compared with those of the active party's columns alone, on the same rows. */
 export function aloneTable(metrics: JobSummary["metrics"], alone: JobSummary["metrics"], party: string): string {
   const names = Object.keys(metrics.train);
   const rows = (["train", "validation", "test"] as const).flatMap((set) => {
@@ -100,13 +100,13 @@ export function aloneTable(metrics: JobSummary["metrics"], alone: JobSummary["me
   return textTable([["", ...names], ...rows]);
 }
 
-/** From one value to another; nothing where there is no difference, or one of them is no number. */
+/** The signed change; empty if it is zero or a value is missing. */
 function signed(to: number | null, from: number | null): string {
   const change = (to ?? Number.NaN) - (from ?? Number.NaN);
   return change === 0 || Number.isNaN(change) ? "" : `${change > 0 ? "+" : ""}${change.toFixed(4)}`;
 }
 
-/** Phases and traffic as a table for people. */
+/** Phases and traffic. */
 export function costTable(summary: JobSummary): string {
   const { seconds, counts, bytes } = summary;
   return textTable([
@@ -139,7 +139,7 @@ export function costTable(summary: JobSummary): string {
     );
 }
 
-/** Milliseconds are the finest that means anything here. */
+/** To milliseconds. */
 function round(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

@@ -1,4 +1,4 @@
-/** What `tandem train` says at its end: for programs, and for people. */
+/** The result of `tandem train`, as JSON and as text. */
 import { join } from "node:path";
 import { formatBytes } from "../../base/text/format.ts";
 import type { ActiveConfig } from "../../party/config/config.ts";
@@ -27,7 +27,7 @@ interface TrainOutcome extends SchemeFacts {
   readonly bytes: ActiveResult["bytes"];
 }
 
-/** The honest comparison, and beside it how much of the model's gain each party's splits brought. */
+/** Metrics without the passive parties, and each party's part of the total gain. */
 export async function contributionIn(
   { output, job }: ActiveConfig,
   alone: ActiveResult["metrics"],

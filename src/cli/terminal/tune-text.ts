@@ -1,4 +1,4 @@
-/** What `tandem tune` prints: its price, how it goes, and what it has found. */
+/** What `tandem tune` prints: its cost, progress and result. */
 import { formatCount } from "../../base/text/format.ts";
 import type { TuneOutcome } from "../../gbdt/tune/outcome.ts";
 import type { TrialTurns } from "../../gbdt/tune/trial-turns.ts";
@@ -20,7 +20,7 @@ export interface TunePrice {
   readonly parties: readonly string[];
 }
 
-/** What it costs in disclosures, before anything starts. */
+/** The cost in disclosures, printed before the start. */
 export function priceText({ trials, folds, trees, treesOfOne, nodes, thresholds, parties }: TunePrice): string {
   const times = Math.round(trees / treesOfOne);
   const limit =
@@ -29,22 +29,22 @@ export function priceText({ trials, folds, trees, treesOfOne, nodes, thresholds,
       : `at most ${formatCount(thresholds)} thresholds of each feature, over all trials`;
   return [
     `  ${formatCount(trials)} trials of ${folds} folds: up to ${formatCount(trees)} trees with ${parties.join(", ")}`,
-    `  their price is about that of ${formatCount(Math.max(1, times))} trainings of ${formatCount(treesOfOne)} trees:`,
-    `  each passive party answers about up to ${formatCount(nodes)} nodes, and tells outcomes of splits that it wins;`,
+    `  it reveals about as much as ${formatCount(Math.max(1, times))} trainings of ${formatCount(treesOfOne)} trees:`,
+    `  each passive party answers for up to ${formatCount(nodes)} nodes, and sends outcomes of the splits it wins;`,
     `  ${limit}`,
     `  its policy must allow max_trees ${trees}; --explain-leakage lists what is revealed`,
   ].join("\n");
 }
 
-/** One line per trial that has ended a rung. */
+/** One line per trial that has finished a rung. */
 export function trialLines(say: (line: string) => void, rungs: number): (turns: TrialTurns) => void {
-  const told = new Map<number, number>();
+  const printedRung = new Map<number, number>();
   return (turns) => {
     for (const state of turns.ranking) {
       const { trial, rung, outcome } = state;
-      if (told.get(trial) === rung) continue;
-      told.set(trial, rung);
-      const name = trial === 0 ? "as given" : `trial ${trial}`;
+      if (printedRung.get(trial) === rung) continue;
+      printedRung.set(trial, rung);
+      const name = trial === 0 ? "baseline" : `trial ${trial}`;
       const rounds = outcome.rounds === 1 ? "1 round" : `${outcome.rounds} rounds`;
       const after = `${turns.metric} ${turns.scoreOf(state).toFixed(4)} after ${rounds}`;
       say(`rung ${rung + 1}/${rungs}  ${name}: ${after}`);
@@ -56,7 +56,7 @@ export function tuneText({ trials, searched, metric, best, matters, schedule }: 
   const rows = trials
     .slice(0, shownMax)
     .map(({ trial, parameters, score, bestRound, rounds, rungs }) => [
-      trial === 0 ? "as given" : String(trial),
+      trial === 0 ? "baseline" : String(trial),
       score.mean.toFixed(4),
       score.deviation.toFixed(4),
       `${bestRound}/${rounds}`,
@@ -64,7 +64,7 @@ export function tuneText({ trials, searched, metric, best, matters, schedule }: 
       ...searched.map((name) => String(parameters[name] ?? "")),
     ]);
   const more = trials.length > shownMax ? [`  and ${trials.length - shownMax} more in the report`] : [];
-  const mattered = matters
+  const important = matters
     .filter(({ share }) => share >= 0.01)
     .map(({ parameter, share }) => `${parameter} ${Math.round(100 * share)} %`);
   return [
@@ -72,7 +72,7 @@ export function tuneText({ trials, searched, metric, best, matters, schedule }: 
     textTable([["trial", metric, "deviation", "round", "rungs", ...searched], ...rows]),
     ...more,
     "",
-    `  what mattered: ${mattered.length === 0 ? "nothing that chance does not explain" : mattered.join(", ")}`,
+    `  parameter importance: ${important.length === 0 ? "none distinguishable from chance" : important.join(", ")}`,
     "",
     "  for the config:",
     "  training:",

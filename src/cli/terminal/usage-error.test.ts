@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { afterEach, test, vi } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { tellUsage } from "./usage-error.ts";
+import { throwUsageErrors } from "./usage-error.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -9,7 +9,7 @@ afterEach(() => vi.unstubAllGlobals());
 async function parse(args: readonly string[]): Promise<void> {
   const train = new Command("train").option("-c, --config <file>").action(() => {});
   const simulate = new Command("simulate").option("--max-depth <value>").action(() => {});
-  const program = tellUsage(new Command("tandem").addCommand(train).addCommand(simulate));
+  const program = throwUsageErrors(new Command("tandem").addCommand(train).addCommand(simulate));
   const argv = ["node", "tandem", ...args];
   vi.stubGlobal("process", { ...process, argv });
   await program.parseAsync(argv);
@@ -18,14 +18,11 @@ async function parse(args: readonly string[]): Promise<void> {
 test.each([
   [["train", "--fast"], /^unknown option '--fast'\. Try 'tandem train --help'$/],
   [["simulate", "--max-dept", "3"], /did you mean --max-depth\? Try 'tandem simulate --help'$/],
-  [["--config", "a.yaml", "train"], /'--config'\. Options stand behind .* Try 'tandem train --help'$/],
-  [
-    ["simulate", "--layout", "paper"],
-    /It was removed: experiments of a clone have it .* Try 'tandem simulate --help'$/,
-  ],
+  [["--config", "a.yaml", "train"], /'--config'\. Put options after .* Try 'tandem train --help'$/],
+  [["simulate", "--layout", "paper"], /It was removed: only experiments in a clone .* Try 'tandem simulate --help'$/],
   [["--fast"], /^unknown option '--fast'\. Try 'tandem --help'$/],
-  [["train", "--max-depth", "3"], /It stands in the config: training\.max_depth\. Try 'tandem train --help'$/],
-  [["train", "--privacy=strict"], /It stands in the config: privacy\. Try/],
+  [["train", "--max-depth", "3"], /Set it in the config: training\.max_depth\. Try 'tandem train --help'$/],
+  [["train", "--privacy=strict"], /Set it in the config: privacy\. Try/],
 ])("%j is pointed to the right help", async (args, message) => {
   await expectError(() => parse(args), "USAGE", message);
 });

@@ -1,11 +1,11 @@
-/** What the parser of the command line complains about, as one of our own errors: one line, with a code. */
+/** Turns errors of the command line parser into TandemError USAGE: one line, with a code. */
 import type { Command, CommanderError } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { codecParameters } from "../../base/parameters/parameters.ts";
 import { privacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 
-/** Options whose value is a list of columns: after them a word too many is often one more column. */
+/** Options whose value is a list of columns: an excess argument after one is often one more column. */
 const columnOptions = ["--active", "--passive", "--categorical"];
 
 const configBlocks = {
@@ -14,7 +14,7 @@ const configBlocks = {
   privacy: privacyParameters,
 };
 
-const ofExperiments = "experiments of a clone have it (tandem reproduce)";
+const ofExperiments = "only experiments in a clone of the repository use it (tandem reproduce)";
 
 /** Options of earlier versions, and what to do about each. */
 const removedOptions: Readonly<Record<string, string>> = {
@@ -27,44 +27,44 @@ const removedOptions: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Lets a command and its subcommands throw TandemError USAGE for what the parser refuses. */
-export function tellUsage(command: Command): Command {
+/** Makes a command and its subcommands throw TandemError USAGE for parser errors. */
+export function throwUsageErrors(command: Command): Command {
   command.configureOutput({ outputError: () => {} }).exitOverride((error) => {
-    // Help and version are no errors, and help that stands in for a command has been printed.
+    // Help and version are not errors; help shown for a missing command has been printed.
     if (error.exitCode === 0 || error.code === "commander.help") throw error;
     const path = pathOf(meantCommand(error, command));
     throw new TandemError("USAGE", `${complaint(error, command)} Try '${path} --help'`, { cause: error });
   });
-  command.commands.forEach(tellUsage);
+  command.commands.forEach(throwUsageErrors);
   return command;
 }
 
-/** A whole sentence, or a question. */
+/** A full sentence or a question. */
 function complaint(error: CommanderError, command: Command): string {
-  const said = error.code === "commander.excessArguments" ? excess(command) : parserWords(error.message);
+  const said = error.code === "commander.excessArguments" ? excess(command) : parserMessage(error.message);
   const hint = error.code === "commander.unknownOption" ? optionHint(error, command) : "";
   return `${/[.?]$/.test(said) ? said : `${said}.`}${hint}`;
 }
 
-/** What an unknown option may have been meant as: a field of the config, or one of the command behind it. */
+/** Suggests what an unknown option may mean: a field of the config, or an option of the command that follows. */
 function optionHint(error: CommanderError, command: Command): string {
-  if (meantCommand(error, command) !== command) return " Options stand behind the name of the command.";
+  if (meantCommand(error, command) !== command) return " Put options after the name of the command.";
   const option = /'(--[\w-]+)/.exec(error.message)?.[1] ?? "";
   if (Object.hasOwn(removedOptions, option)) return ` It was removed: ${removedOptions[option]}.`;
   const name = option.slice(2).replaceAll("-", "_");
   const hasConfig = command.options.some(({ long }) => long === "--config");
   const block = Object.entries(configBlocks).find(([, table]) => Object.hasOwn(table, name));
   const field = block?.[0] === name ? name : `${block?.[0]}.${name}`; // a preset is the block itself
-  return hasConfig && block !== undefined ? ` It stands in the config: ${field}.` : "";
+  return hasConfig && block !== undefined ? ` Set it in the config: ${field}.` : "";
 }
 
-/** An option in front of the command's name is the whole program's to the parser. */
+/** The parser assigns an option before the command's name to the program. */
 function meantCommand({ code }: CommanderError, command: Command): Command {
   if (code !== "commander.unknownOption" || command.parent !== null) return command;
   return command.commands.find((each) => process.argv.slice(3).includes(each.name())) ?? command;
 }
 
-function parserWords(message: string): string {
+function parserMessage(message: string): string {
   return message.replace(/^error: /, "").replace(/\n\(Did you mean (.*)\?\)$/, "; did you mean $1?");
 }
 

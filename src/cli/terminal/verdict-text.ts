@@ -1,4 +1,4 @@
-/** What an auditor finds, in lines. */
+/** Formats the verdict of `tandem verify-job check`. */
 import type { Finding, TreeVerdict, Verdict } from "../../verify/findings.ts";
 import { deviations } from "../../verify/findings.ts";
 import { peerText } from "../../wire/peer-text.ts";
@@ -9,7 +9,7 @@ export function verdictText(verdict: Verdict): string {
   const lines = [`job ${peerText(job)}, opened by ${names}`, ""];
   lines.push(
     records.length === 0
-      ? "commitments, signatures and chains: they hold"
+      ? "commitments, signatures and chains: valid"
       : records.map((finding) => `evidence: ${findingText(finding)}`).join("\n"),
   );
   for (const run of runsOf(trees)) lines.push(runText(run));
@@ -33,7 +33,7 @@ function findingText({ party, tree, what }: Finding): string {
   return `${where}${party === null ? "undecided" : peerText(party)}: ${peerText(what)}`;
 }
 
-/** Consecutive trees of which the same can be said. */
+/** Groups consecutive trees with the same state. */
 function runsOf(trees: readonly TreeVerdict[]): TreeVerdict[][] {
   const runs: TreeVerdict[][] = [];
   for (const verdict of trees) {
@@ -44,7 +44,7 @@ function runsOf(trees: readonly TreeVerdict[]): TreeVerdict[][] {
   return runs;
 }
 
-const states = { "as agreed": "as agreed", plain: "as agreed but for ciphertexts, which were not compared" };
+const states = { "as agreed": "as agreed", plain: "as agreed, ciphertexts not compared" };
 
 function runText(run: readonly TreeVerdict[]): string {
   const [{ tree, state, finding }] = run;

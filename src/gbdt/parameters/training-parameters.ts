@@ -5,26 +5,26 @@ import { namesOf, objectiveNames, objectives } from "../objective/objectives.ts"
 import { learningParameters } from "./learning-parameters.ts";
 
 export const trainingParameters = withObjectives({
-  objective: choice(objectiveNames, "binary:logistic", "what the trees learn"),
+  objective: choice(objectiveNames, "binary:logistic", "the training objective"),
   ...learningParameters,
   eval_metric: list(
     metricNames,
     numberedMetricNames,
-    "what is reported; the last decides early stopping. Without it: what fits the objective",
+    "metrics to report; the last decides early stopping (default: those of the objective)",
   ),
   early_stopping_rounds: {
     kind: "integer",
     default: 0,
     min: 0,
     max: 100_000,
-    help: "stop when validation has not improved for so many rounds, and keep the best; 0 for never",
+    help: "stop after this number of rounds without a better validation metric, and keep the best round; 0: never",
   },
   eval_every: {
     kind: "integer",
     default: 1,
     min: 0,
     max: 100_000,
-    help: "evaluate the training rows after every so many rounds, and after the last; 0: after the last only",
+    help: "rounds between evaluations of the training rows; the last is always evaluated; 0: only the last",
   },
   seed: { kind: "integer", default: 7, min: 0, max: 4294967295, help: "fixes everything but the cryptographic nonces" },
 } as const satisfies Record<string, ParameterSpec>);

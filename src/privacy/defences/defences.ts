@@ -28,7 +28,7 @@ export type Preset = (typeof presets)[number];
 type DefenceParameters = { readonly [Name in DefenceName]: (typeof defences)[Name]["parameter"] };
 
 export const privacyParameters: { readonly privacy: ChoiceSpec<Preset> } & DefenceParameters = {
-  privacy: choice(presets, "exact", "what the others are set to: exact is none of them"),
+  privacy: choice(presets, "exact", "preset for the other privacy parameters; exact: all off"),
   ...mapDefences<DefenceParameters>((name) => defences[name].parameter),
 };
 

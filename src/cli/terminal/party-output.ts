@@ -1,22 +1,22 @@
 /**
- * What `tandem party` says on standard error: its log, and on a terminal, below the log, a live picture of the job that
- * is under way. With `quiet` it speaks only of what somebody should look into.
+ * What `tandem party` prints on standard error: its log, and on a terminal, below the log, a live view of the current
+ * job. With `quiet` it prints warnings and errors only.
  */
 import type { PassiveConfig } from "../../party/config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { logTo } from "../../record/log.ts";
 import { LiveView, type Screen } from "./live-view.ts";
 
-export interface PartyVoice {
+export interface PartyOutput {
   readonly emit: Emit;
-  /** The last picture stays on the terminal. */
+  /** The last state of the live view stays on the terminal. */
   close(): void;
 }
 
 type Config = Pick<PassiveConfig, "name" | "log">;
 
 /** @param screen null where there is no terminal */
-export function partyVoice(
+export function partyOutput(
   { name, log: { level } }: Config,
   {
     quiet,
@@ -29,7 +29,7 @@ export function partyVoice(
     readonly write: (text: string) => void;
     readonly now: () => Date;
   },
-): PartyVoice {
+): PartyOutput {
   const live = screen === null || quiet ? null : new LiveView(screen, name);
   const log = logTo({
     level: quiet && level !== "error" ? "warn" : level,
@@ -39,7 +39,7 @@ export function partyVoice(
   });
   return {
     emit(event) {
-      if (live === null || event.type !== "passive-tree") log(event); // the picture counts the trees
+      if (live === null || event.type !== "passive-tree") log(event); // the live view counts the trees
       live?.add(event);
     },
     close: () => live?.close(),
