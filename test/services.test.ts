@@ -314,7 +314,7 @@ describe("admission", () => {
     [{}, { training: { max_depth: 0, max_leaves: 5 } }, /max_depth: no limit asked, at most 10 allowed/],
     [{ insecure_min_key_bits: 512 }, {}, /key_bits: 256 asked, at least 512 allowed/],
     [{ insecure_min_key_bits: undefined }, {}, /key_bits: 256 asked, at least 2048 allowed/],
-    [{ min_instances: 136 }, {}, /instances: 135 brought to learn from, at least 136 allowed/],
+    [{ min_instances: 136 }, {}, /instances: 135 training rows, at least 136 allowed/],
     [{ max_active_ids: 199 }, {}, /ids: 200 brought, at most 199 allowed/],
     [
       { max_trees: 1, max_depth: 1 },

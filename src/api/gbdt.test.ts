@@ -29,7 +29,7 @@ test("numbers, text and missing cells are trained on, and predicted from the sam
   expect(JSON.parse(model.toXgboost())).toHaveProperty("learner.feature_names", ["age", "colour"]);
 });
 
-test("training goes on from a model, bit for bit", async () => {
+test("training continues a model, bit for bit", async () => {
   const first = await train(table, { ...options, parameters: { ...parameters, num_round: 2 } });
   const rest = await train(table, { ...options, parameters: { ...parameters, num_round: 3 }, start: first.model });
   const whole = await train(table, options);

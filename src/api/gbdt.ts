@@ -54,7 +54,7 @@ export interface TrainOptions {
   readonly parameters?: TrainingParameters;
   /** Gradients of your own. `parameters.objective` still says what labels, predictions and metrics are. */
   readonly objective?: CustomObjective;
-  /** A model that training goes on from; `num_round` counts the new rounds. */
+  /** The start model; `num_round` counts the new rounds. */
   readonly start?: Model;
   readonly onProgress?: (progress: { readonly treesDone: number; readonly treeCount: number }) => void;
   readonly signal?: AbortSignal;

@@ -28,7 +28,7 @@ function passive() {
   return fieldsOf<typeof passiveConfig>();
 }
 
-/** What is learnt and how, under XGBoost's names; docs/parameters.md describes each. */
+/** Training parameters under XGBoost's names; docs/parameters.md describes each. */
 export type TrainingParameters = ReturnType<typeof training>;
 
 /** A preset in `privacy`, and the defences that differ from it; docs/privacy-choices.md compares them. */

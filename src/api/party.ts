@@ -59,7 +59,7 @@ async function listen(given: string | PassiveConfig, { onProgress, signal }: Lis
     signal?.throwIfAborted();
     throw new Error("the party ended before it was listening");
   }
-  closed.catch(() => {}); // whoever awaits `closed` or `close` gets it
+  closed.catch(() => {}); // callers that await `closed` or `close` get the error
   return {
     port,
     closed,

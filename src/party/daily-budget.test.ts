@@ -1,4 +1,4 @@
-/** What a partner may ask for in a day: bounded, stored before it is answered, and never fresh too early. */
+/** A partner's daily budget: limited, stored before a request is answered, and never reset too early. */
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { MemoryDisk } from "../../test/support/memory-disk.ts";
@@ -83,7 +83,7 @@ test("the next day is fresh, a clock that was set back is not: not in this proce
     await expectError(() => asked.charge("bank", { ids: 1 }, "request"), "POLICY", /fresh again at 2100-02-02/);
 });
 
-test("what comes by the thousand is stored ahead: few writes, and a crash counts a little too much", async () => {
+test("frequent requests are stored in advance: few writes, and a crash counts slightly too much", async () => {
   const disk = new Disk();
   const budgets = disk.budgets();
   for (let request = 0; request < 1000; request++) {
@@ -133,7 +133,7 @@ test("a job that begins again before it was stored counts once", async () => {
   await expectError(() => budgets.chargeJob("bank", "autumn/aa"), "POLICY", /jobs: 10 had, 1 asked, 10 allowed/);
 });
 
-test("a limit that runs low is told once a day, over restarts", async () => {
+test("a limit that runs low is reported once a day, across restarts", async () => {
   const disk = new Disk();
   await disk.budgets().charge("bank", { ids: 15_999 }, "request");
   expect(disk.alarms).toEqual([]);
@@ -169,7 +169,7 @@ test("without a line in the config the ids follow the own table", async () => {
   await expectError(() => budgets.check("bank", { ids: 1 }, "request"), "POLICY", /200000 allowed/);
 });
 
-test("a file that was changed is not believed", async () => {
+test("a modified file is rejected", async () => {
   const disk = new Disk();
   await disk.budgets().charge("bank", { ids: 20_000 }, "request");
   disk.files.edit((text) => text.replace('"ids":20000', '"ids":0'));

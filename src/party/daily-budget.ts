@@ -1,9 +1,9 @@
 /**
- * How much a partner may ask of this passive party in a day: alignments and scores answer "do you hold this id?", and
- * would do so for every id that there can be. It is stored before anything is answered. What comes by the thousand is
- * stored some ahead, so that counting costs nothing; a crash counts a few too many.
+ * A partner's daily budget at this passive party: alignments and scores answer "do you hold this id?", and without a
+ * limit would do so for every possible id. It is stored before a request is answered. Frequent requests are stored some
+ * in advance, so that counting is cheap; a crash counts a few too many.
  *
- * A day is one of UTC, and only ever a later one than the last: setting the clock back gives nobody a fresh budget.
+ * Days are in UTC and only move forward: setting the clock back does not reset a budget.
  */
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";
@@ -11,20 +11,20 @@ import type { Storage } from "../base/files/storage.ts";
 import type { Emit } from "../record/events.ts";
 import { type DailyAmounts, readDay, type StoredDay, writeDay } from "../store/daily-file.ts";
 
-/** What is left out has its usual limit. */
+/** A limit that is left out has its default. */
 export type DailyLimits = { readonly [name in DailyName]?: number | undefined };
 export type DailyName = keyof DailyAmounts;
 export type Asked = Partial<DailyAmounts>;
 
 /** Far above what honest partners ask for: an attempt is an alignment or a job, a request is one node's sums. */
 const usualLimits = { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 };
-/** Of the ids, where the policy says nothing: an honest partner asks about some times this party's people, no more. */
+/** Default limit of ids as a multiple of this party's rows: an honest partner needs no more. */
 const timesOwnRows = 20;
 const idsMin = 100_000;
-/** Stored ahead at most, and as a part of the limit. */
+/** Maximum stored in advance, absolute and as a fraction of the limit. */
 const aheadMax = 1000;
 const aheadPart = 100;
-/** From here on a limit runs low, and its owner is told. */
+/** Fraction of a limit from which the owner is warned. */
 const lowPart = 0.8;
 
 const words: Readonly<Record<DailyName, string>> = {
@@ -42,16 +42,16 @@ export interface DailyOptions {
   readonly directory: string;
   readonly limits: DailyLimits;
   readonly storage: Storage;
-  /** Runs what concerns this party's own files: its trouble is told to its own log only. */
+  /** Runs work on this party's own files: the details of an error go to its own log only. */
   readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
-  /** How many people this party holds. */
+  /** Number of rows of this party. */
   readonly rowCount: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly emit: Emit;
 }
 
-/** A partner's day, and the limits that hold in it. */
+/** A partner's use on one day, and the limits. */
 export interface DaySpent {
   readonly day: string;
   readonly used: Readonly<DailyAmounts>;
@@ -61,7 +61,7 @@ export interface DaySpent {
 interface OpenDay {
   readonly day: string;
   readonly used: DailyAmounts;
-  /** What the file says: at least what is used. */
+  /** The stored amounts: at least what is used. */
   stored: DailyAmounts;
   readonly told: Set<string>;
   lastJob: string;
@@ -76,20 +76,20 @@ export class DailyBudgets {
     this.#options = options;
   }
 
-  /** Of a partner that has asked for something since this process began; null of another. */
+  /** Null for a partner without requests since this process started. */
   spent(active: string): DaySpent | null {
     const open = this.#days.get(active);
     return open === undefined ? null : { day: open.day, used: { ...open.used }, limits: this.#limits };
   }
 
-  /** Whether this would fit. @throws TandemError POLICY */
+  /** Checks without counting. @throws TandemError POLICY */
   async check(active: string, asked: Asked, what: string): Promise<void> {
     await this.#turns.run(async () => this.#refuse(await this.#of(active), asked, what));
   }
 
   /**
-   * Counts what is asked for; settles when it may be answered. @param what in a word, for messages
-   * @throws TandemError POLICY naming what was had, asked and allowed, and when there is more
+   * Counts a request; settles when it may be answered. @param what kind of request, for messages
+   * @throws TandemError POLICY naming what was used, requested and allowed, and when the budget resets
    */
   async charge(active: string, asked: Asked, what: string): Promise<void> {
     if (this.#chargeAhead(active, asked)) return;
@@ -100,7 +100,7 @@ export class DailyBudgets {
     });
   }
 
-  /** A job begins. One that has not got as far as being stored may begin again: it counts once. */
+  /** A job begins. If it restarts before it was stored, it counts once. */
   async chargeJob(active: string, job: string): Promise<void> {
     await this.#turns.run(async () => {
       const open = await this.#of(active);
@@ -111,7 +111,7 @@ export class DailyBudgets {
     });
   }
 
-  /** Counts at once what the file has counted already. */
+  /** Counts what is already stored, without a write. */
   #chargeAhead(active: string, asked: Asked): boolean {
     const open = this.#days.get(active);
     if (open === undefined || this.#isOver(open)) return false;
@@ -139,7 +139,7 @@ export class DailyBudgets {
     const { directory, storage, ownFiles, party, emit } = this.#options;
     const { day, told, lastJob } = open;
     await ownFiles(() => writeDay(directory, { active, day, used: stored, told: [...told], lastJob }, storage));
-    open.stored = stored; // not before: others may count up to it at once
+    open.stored = stored; // only now: others may count up to it without a write
     for (const name of low) {
       const left = `${open.used[name]} of ${limits[name]} ${words[name]} are used on ${day} (UTC)`;
       emit({ type: "alarm", party, peer: active, words: `its budget runs low: ${left}; budget.daily.${name}` });
@@ -173,7 +173,7 @@ export class DailyBudgets {
     return dayOf(this.#options.now()) > day;
   }
 
-  /** The partner's present day. */
+  /** The partner's current day. */
   async #of(active: string): Promise<OpenDay> {
     const { directory, storage, ownFiles, now } = this.#options;
     const kept = this.#days.get(active);
@@ -190,7 +190,7 @@ function opened({ day, used, told, lastJob }: StoredDay): OpenDay {
   return { day, used: { ...used }, stored: { ...used }, told: new Set(told), lastJob };
 }
 
-/** Nothing is used, and nothing stored ahead. */
+/** Nothing used, and nothing stored in advance. */
 function freshDay(before: OpenDay | undefined, day: string): OpenDay {
   const nothing = { ids: 0, alignments: 0, jobs: 0, attempts: 0, histogram_requests: 0 };
   return { day, used: { ...nothing }, stored: { ...nothing }, told: new Set(), lastJob: before?.lastJob ?? "" };
@@ -204,7 +204,7 @@ function isLow(used: number, limit: number): boolean {
   return used >= lowPart * limit;
 }
 
-/** The others come one by one: each is stored as it is. */
+/** Other amounts are stored one by one. */
 function ahead(name: DailyName, limits: DailyAmounts): number {
   if (name !== "ids" && name !== "histogram_requests") return 0;
   return Math.min(aheadMax, Math.floor(limits[name] / aheadPart));

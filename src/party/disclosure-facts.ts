@@ -1,4 +1,4 @@
-/** What each party knows of a job before it starts, as far as it decides what will be revealed. */
+/** What each party knows about a job before it starts, for the list of disclosures. */
 import { trainingParameters, type TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { chooseScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import type { PartyTable } from "../data/dataset.ts";
@@ -23,7 +23,7 @@ import { binTable } from "./tables/party-data.ts";
 import { minimumsOf, schemeLimitsOf } from "./policy.ts";
 import { smallCategoriesOf } from "./tables/small-categories.ts";
 
-/** What the active party knows of every other. */
+/** What the active party knows about a passive party. */
 export const unknownParty: PassiveFacts = {
   features: null,
   candidates: null,
@@ -47,7 +47,7 @@ export function jobFacts(
   const granted = withGrid(job, rows.trainedCount);
   const layout = layoutOfJob(granted, gradients);
   return {
-    // Of a model that training goes on from, the trees are there already.
+    // The trees of a start model exist already.
     ...factsOfAgreed(agreedParameters({ ...granted, start: null })),
     hasStart,
     binsMax: training.enable_categorical ? Math.max(training.max_bin, categoryCountMax) : training.max_bin,
@@ -117,7 +117,7 @@ export function policyFacts(
   }));
 }
 
-/** A job that a passive party has agreed to: what is yet to come of it. */
+/** What a job that a passive party has agreed to will reveal. */
 export function agreedFacts(
   agreed: AgreedParameters,
   parties: { readonly active: string; readonly passive: string },
@@ -133,7 +133,7 @@ export function agreedFacts(
     binsMax: agreed.maxBin,
     instances: rows.instances,
     validationRows: rows.validation,
-    alignment: null, // where there was one, it is over
+    alignment: null, // if there was one, it has ended
     passiveParty: ownSide(
       features,
       config,
@@ -170,7 +170,7 @@ function membersOf(
   return { memberships: Array.from(names, (name) => factsOfJob(name, hiddenOutcomes)), treeShapeIsSent };
 }
 
-/** What a passive party is never told before it happens. */
+/** What a passive party does not know in advance. */
 const unknownJob = {
   ciphertextsPerInstance: null,
   sampling: null,

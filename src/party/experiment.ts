@@ -7,9 +7,9 @@ import type { Shortcuts } from "../scheme/shortcuts.ts";
 import type { DailyAmounts } from "../store/daily-file.ts";
 
 export interface Experiment {
-  /** What columns are drawn with, in place of a secret derived from the TLS key: repeats a job with other keys. */
+  /** Column sampling secret, in place of one derived from the TLS key: reproduces a job with other keys. */
   readonly samplingSecret?: string;
-  /** What noise is made with. Two jobs that share it show the difference of their sums without noise. */
+  /** Noise secret. The difference of two jobs that share it has no noise. */
   readonly noiseSecret?: string;
   /** A finer grid of gradients than parties accept otherwise. */
   readonly resolutionBitsMax?: number;
@@ -17,8 +17,8 @@ export interface Experiment {
   readonly allowsUnpacked?: boolean;
   /** How gradients are encoded, in place of what the config says. */
   readonly codec?: CodecParameters;
-  /** What is switched off. */
+  /** Shortcuts that are switched off. */
   readonly shortcuts?: Shortcuts;
-  /** In place of the day's limits. */
+  /** In place of the daily limits. */
   readonly dailyLimits?: Partial<DailyAmounts>;
 }

@@ -6,7 +6,7 @@ import { TandemError } from "../base/error.ts";
 import { groupCountMax } from "../gbdt/split/interactions.ts";
 import { groupNames, isGroupText } from "../protocol/interaction-groups.ts";
 
-/** What no job can have. */
+/** @returns what is wrong with a list of groups; false: nothing */
 export function impossibleGroups(text: string): string | false {
   if (isGroupText(text)) return false;
   return (
@@ -16,8 +16,8 @@ export function impossibleGroups(text: string): string | false {
 }
 
 /**
- * A party whose features interact in groups takes no job that would let them interact otherwise.
- * @throws TandemError POLICY; it does not say what the party's own groups are called
+ * A party with interaction groups refuses jobs that do not have all of them.
+ * @throws TandemError POLICY; the message does not contain the names of the party's own groups
  */
 export function checkOwnGroups(own: Readonly<Record<string, unknown>>, ofJob: string, name: string): void {
   const names = groupNames(ofJob);

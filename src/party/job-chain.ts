@@ -1,4 +1,4 @@
-/** A party's side of its chain with another: whose signatures are taken, and what they are over. */
+/** A party's side of a chain: signs, and checks the other party's signatures. */
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
 import { TandemError } from "../base/error.ts";
 import { digestBytes } from "../protocol/chain/entries.ts";
@@ -37,13 +37,13 @@ export function isSigned({ publicKey }: X509Certificate, text: Uint8Array, signa
   return verify(digestFor(publicKey), text, publicKey, signature);
 }
 
-/** These two hash by themselves; the others (ECDSA, RSA) are told how. */
+/** These two include a hash; the others (ECDSA, RSA) need one. */
 function digestFor({ asymmetricKeyType }: KeyObject): string | null {
   return asymmetricKeyType === "ed25519" || asymmetricKeyType === "ed448" ? null : "sha256";
 }
 
 /**
- * Who the other party says it is: the one that is pinned, with a commitment.
+ * Checks that the other party shows the pinned certificate and a commitment.
  * @throws TandemError HANDSHAKE_MISMATCH
  */
 export function checkedCertificate(

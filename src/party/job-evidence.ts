@@ -1,6 +1,6 @@
 /**
- * What a party of either role keeps of a job so that it can be verified: what it commits to before the first tree, what
- * the others have committed to, and how its chains with them go on. What is kept of each tree is the role's own.
+ * Evidence of a party of either role for the verification of a job: its commitment, those of the other parties, and its
+ * chains with them. What is kept of each tree depends on the role.
  */
 import { osRandom } from "../base/random.ts";
 import { commitmentTo, type Facts, saltBytes } from "../protocol/chain/commitment.ts";
@@ -18,9 +18,9 @@ export interface CommitmentTerms {
   readonly jobId: Uint8Array;
   readonly facts: Facts;
   readonly signer: Signer;
-  /** The first tree that passive parties hear of. */
+  /** The first tree that passive parties take part in. */
   readonly firstTree: number;
-  /** Whether what is committed to may be opened one day. */
+  /** Whether the commitment can be opened later. */
   readonly isVerifiable: boolean;
 }
 
@@ -43,8 +43,8 @@ export class JobEvidence {
   #isStored: boolean;
 
   /**
-   * @param stored what an earlier attempt has kept, of the same beginning of the job; null: nothing
-   * @param run tells this beginning of the job from others
+   * @param stored what an earlier attempt of the same run has stored; null: nothing
+   * @param run distinguishes this run of the job from others
    * @param aligned which rows take part, where that is kept
    */
   constructor(
@@ -69,22 +69,23 @@ export class JobEvidence {
     return { commitment: fromHex(commitment), certificate: bytesFrom(certificate) };
   }
 
-  /** Unless it is stored as it is. */
+  /** Writes the file if it has changed. */
   async store(write: (file: EvidenceFile) => Promise<void>): Promise<void> {
     if (this.#isStored) return;
     await write(this.#file);
     this.#isStored = true;
   }
 
-  /** With which link the chain with a party goes on after a tree; null: nothing of this job is kept of it. */
+  /** The link from which the chain with a party continues after a tree; null: none is stored. */
   linkAfter(tree: TreeEvidence | null, peer: string): Uint8Array | null {
     const link = tree?.run === this.run ? tree.pairs[peer]?.link : undefined;
     return link === undefined ? null : fromHex(link);
   }
 
   /**
-   * Before the first tree is finished a passive party may begin anew, and commit anew.
-   * @throws TandemError HANDSHAKE_MISMATCH if the party is not who is pinned, or has committed to something else
+   * Before the first tree is finished a passive party may start over with a new commitment.
+   * @throws TandemError HANDSHAKE_MISMATCH if the party's certificate is not the pinned one, or its commitment has
+   * changed
    */
   joined({ peer, theirs, fingerprint, tree, previous }: JoiningParty): OpenChain {
     const { job, jobId, signer } = this.#terms;

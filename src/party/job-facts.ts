@@ -1,4 +1,4 @@
-/** What either party commits to before the first tree: all that decides what it will send. */
+/** The facts that either party commits to before the first tree: all inputs that determine its messages. */
 import { mapColumns } from "../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import type { TrainingRows } from "../gbdt/rows/training-rows.ts";
@@ -19,7 +19,7 @@ export interface ActiveCommitment {
   readonly features: readonly BinnedFeature[];
   readonly samplingSecret: string;
   readonly secret: SchemeSecret;
-  /** The model that training goes on from; null: none. */
+  /** The start model; null: none. */
   readonly start: { readonly model: string } | null;
   /** Of a cross-validation; 0: none. */
   readonly folds: number;

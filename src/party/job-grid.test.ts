@@ -45,13 +45,13 @@ test("noise takes room: of each resolution its own", () => {
   expect(loud).toBeGreaterThanOrEqual(20);
 });
 
-test("a warm start counts the new rounds only; local rounds tell nothing", () => {
+test("a warm start counts the new rounds only; local rounds do not count", () => {
   const start = { model: "", trees: Array.from({ length: 500 }, () => []) };
   expect(codecOfJob({ ...job(), start }, 18_300)).toEqual(codecOfJob(job(), 18_300));
   expect(bitsOf(job({ local_rounds: 50 }), 1000)).toBe(24);
 });
 
-test("where counts are not told, gradients are rounded to integers of either sign", () => {
+test("where counts are not sent, gradients are rounded to integers of either sign", () => {
   const gradients = {
     values: [Float64Array.of(-0.5, 0.25), Float64Array.of(0.25, 0.2)],
     bounds: [

@@ -1,6 +1,6 @@
 /**
- * The grid of a job, as everybody computes it who knows the rows: the active party, and whoever trains the same job in
- * one place. What a scheme can do of the resolution that is asked for depends on the job's size.
+ * The grid of a job, computed from its rows by the active party and by centralised training. The resolution that a
+ * scheme supports depends on the job's size.
  */
 import type { CodecParameters } from "../base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
@@ -16,10 +16,10 @@ import { hidesCounts, plaintextBitsOf, schemeNamed } from "../scheme/registry.ts
 import { resolveJob } from "./resolve-job.ts";
 
 /**
- * The codec that is asked for, with the resolution that the job's scheme has for so many rows and trees.
+ * The requested codec, with the resolution that the job's scheme supports for its rows and trees.
  * @param job of a cross-validation: with the rounds of all folds
- * @param rows those that are trained on
- * @throws TandemError LAYOUT_OVERFLOW where the scheme cannot train such a job
+ * @param rows number of training rows
+ * @throws TandemError LAYOUT_OVERFLOW if the scheme cannot train the job
  */
 export function codecOfJob(job: Job, rows: number): CodecParameters {
   const agreed = agreedParameters(job);
@@ -38,7 +38,7 @@ export function withGrid(job: Job, rows: number): Job {
   return { ...job, codec: codecOfJob(job, rows) };
 }
 
-/** Nodes that may be asked for per output, all attempts together: what the resolution of some schemes depends on. */
+/** Nodes that may be requested per output over all attempts: the resolution of some schemes depends on it. */
 export function nodesPerOutput(training: TrainingParameters): number {
   const agreed = agreedParameters({ ...resolveJob({}), training }); // nothing else decides here
   return nodesOfJob(agreed) / agreed.treesPerRound;

@@ -1,4 +1,4 @@
-/** The beginning of what a party keeps of a job for a later audit, where its config asks for it. */
+/** Opens a party's transcript of a job for a later audit, if its config enables it. */
 import { membershipFlag } from "../record/membership.ts";
 import type { AgreedParameters } from "../protocol/job-parameters.ts";
 import { TranscriptFile } from "../record/transcript-file.ts";

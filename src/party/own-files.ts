@@ -1,5 +1,5 @@
 /**
- * What is wrong with a party's own files is its own business: the log has it, the caller hears that there is something.
+ * Errors in a party's own files are logged in full; the caller receives only that there was one.
  */
 import { TandemError } from "../base/error.ts";
 import type { Emit } from "../record/events.ts";

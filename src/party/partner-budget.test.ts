@@ -1,4 +1,4 @@
-/** What a partner has had is counted once, is never forgotten, and is bounded. */
+/** What a partner uses is counted once, stored durably, and limited. */
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { MemoryDisk } from "../../test/support/memory-disk.ts";
@@ -103,7 +103,7 @@ test("scores are counted, bounded, and stored ahead", async () => {
   expect(scoredPeople).toBeLessThanOrEqual(2601);
 });
 
-test("people whom a start model scores must fit before the job begins, and once", async () => {
+test("the scores of a start model must fit the budget before the job begins, and count once", async () => {
   const budgets = new Disk().budgets({ scored_people: 30 });
   await expectError(
     () => budgets.admit("bank", { ...demand, startScores: 31 }),
@@ -113,10 +113,10 @@ test("people whom a start model scores must fit before the job begins, and once"
   await budgets.admit("bank", { ...demand, startScores: 20 });
   await budgets.score("bank", 20);
   await budgets.treesBegin("bank", demand, 1);
-  await budgets.admit("bank", { ...demand, startScores: 20 }); // it goes on
+  await budgets.admit("bank", { ...demand, startScores: 20 }); // it resumes
 });
 
-test("a file that was changed is not believed", async () => {
+test("a modified file is rejected", async () => {
   const disk = new Disk();
   await disk.budgets().treesBegin("bank", demand, 1);
   disk.files.edit((text) => text.replace('"sumsPerPerson":0.01', '"sumsPerPerson":0'));

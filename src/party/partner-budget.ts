@@ -1,12 +1,12 @@
 /**
- * What a partner may have of this passive party, over all jobs, and what it has had. It is stored before anything is
- * answered that it counts, so neither a crash nor an abandoned job resets it.
+ * A partner's budget at this passive party over all jobs, and what it has used. It is stored before a request is
+ * answered, so neither a crash nor an abandoned job resets it.
  *
  * A tree counts with the most that it can take when it begins, and with what it took when it ends. A repeated round of
  * a semi-honest partner gets the same answers, so a tree counts with its last attempt. A malicious partner evades the
  * limit that way: it reconnects before FinishTree, and what earlier attempts took is not counted.
  *
- * Scores are stored some ahead, since they come by the thousand; a crash counts a few too many.
+ * Scores are frequent and stored some in advance; a crash counts a few too many.
  */
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";
@@ -19,7 +19,7 @@ import type { DailyBudgets } from "./daily-budget.ts";
 /** Over all jobs. */
 export type BudgetLimits = Omit<PolicyConfig["budget"], "daily">;
 
-/** Scored people that are stored ahead of being asked about. */
+/** Number of scores stored in advance. */
 const scoresAhead = 100;
 
 const limitNames = {
@@ -29,13 +29,13 @@ const limitNames = {
   scoredPeople: "scored_people",
 } as const satisfies Record<keyof Spending, keyof BudgetLimits>;
 
-/** What a job will take at most, tree by tree. */
+/** Upper bound of what a job uses per tree. */
 export interface JobDemand {
   readonly jobId: string;
   /** Trees that are grown with this party in it. */
   readonly trees: number;
   readonly perTree: Spending;
-  /** People who are scored by a start model before the first tree; none where left out. */
+  /** Instances that are scored by a start model before the first tree; left out: none. */
   readonly startScores?: number;
 }
 
@@ -44,10 +44,10 @@ export interface BudgetOptions {
   /** The party's output directory. */
   readonly directory: string;
   readonly limits: BudgetLimits;
-  /** What it may ask for in a day. */
+  /** Daily limits. */
   readonly daily: DailyBudgets;
   readonly storage: Storage;
-  /** Runs what concerns this party's own files: its trouble is told to its own log only. */
+  /** Runs work on this party's own files: the details of an error go to its own log only. */
   readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -55,7 +55,7 @@ export class PartnerBudgets {
   readonly #options: BudgetOptions;
   readonly #turns = new Exclusive();
   readonly #budgets = new Map<string, StoredBudget>();
-  /** Per partner the scored people that are stored already, and not asked about yet. */
+  /** Per partner the scores stored in advance and not used yet. */
   readonly #ahead = new Map<string, number>();
 
   constructor(options: BudgetOptions) {
@@ -70,7 +70,7 @@ export class PartnerBudgets {
     return this.#options.daily;
   }
 
-  /** Of a partner that has asked for something; what stands in its file may be more than that. */
+  /** What a partner has used; the stored amount may be higher. */
   spent(active: string): Spending {
     const { spent = nothingSpent } = this.#budgets.get(active) ?? {};
     return { ...spent, scoredPeople: spent.scoredPeople - (this.#ahead.get(active) ?? 0) };
@@ -114,7 +114,7 @@ export class PartnerBudgets {
     });
   }
 
-  /** It ended well, and is never redone. */
+  /** The job succeeded and is never redone. */
   async jobFinished(active: string, jobId: string): Promise<void> {
     await this.#turns.run(async () => {
       const { spent, open } = await this.#of(active);
@@ -124,7 +124,7 @@ export class PartnerBudgets {
     });
   }
 
-  /** People are asked about. @throws TandemError POLICY if that is more than is allowed */
+  /** Scores are requested. @throws TandemError POLICY if they exceed the budget */
   async score(active: string, people: number): Promise<void> {
     if (people === 0) return;
     await this.daily.charge(active, { ids: people }, "request");

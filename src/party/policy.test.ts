@@ -1,4 +1,4 @@
-/** What a passive party says to a job that asks for another cipher than its owner allows. */
+/** A passive party refuses a job that its owner's policy does not allow. */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
@@ -47,7 +47,7 @@ test("a key that is long enough is agreed on, field by field", () => {
   expect(ask("paillier", { keyBits: 2048 })).toMatchObject({ scheme: "paillier", schemeParameters: { keyBits: 2048 } });
 });
 
-describe("a scheme that hides who is in a node", () => {
+describe("a scheme that hides the members of nodes", () => {
   const both = { ...policy, schemes: ["paillier", "lattice"] };
   const needsWord = (fields: string): RegExp =>
     new RegExp(
@@ -95,7 +95,7 @@ describe("refused", () => {
     await expectError(() => ask("paillier", parameters), "POLICY", message);
   });
 
-  test.each(["", "rot13", "__proto__", "constructor"])("a scheme that nobody knows: '%s'", async (scheme) => {
+  test.each(["", "rot13", "__proto__", "constructor"])("an unknown scheme: '%s'", async (scheme) => {
     await expectError(
       () => ask(scheme, { keyBits: 2048 }),
       "HANDSHAKE_MISMATCH",
@@ -143,7 +143,7 @@ describe("refused", () => {
   });
 });
 
-test("people who are held back for validation do not count: no sum is over them", async () => {
+test("validation rows do not count: no sum includes them", async () => {
   const parameters = proposedParameters(agreedParameters(resolveJob({ name: "spring" })));
   const hello = (validation: number[]) =>
     create(ActiveHelloSchema, { parameters, instanceCount: 10, validationRows: Uint8Array.from(validation) });
@@ -153,9 +153,9 @@ test("people who are held back for validation do not count: no sum is over them"
   await expectError(
     () => agreedByPolicy(hello([0b111111, 0]), five, "shop"),
     "POLICY",
-    /instances: 4 brought to learn from, at least 5 allowed/,
+    /instances: 4 training rows, at least 5 allowed/,
   );
-  // Nor may most be held back: bins that few decide show where these few are.
+  // Nor may most rows be validation rows: cuts computed from few rows reveal their values.
   expect(agreedByPolicy(hello([0b11111, 0]), policy, "shop").job).toBe("spring");
   await expectError(
     () => agreedByPolicy(hello([0b111111, 0]), policy, "shop"),

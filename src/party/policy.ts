@@ -1,6 +1,6 @@
 /**
- * What a passive party's owner allows, whoever asks. A job that wants more is refused before a gradient is sent, with
- * one message that names every field, what was asked and what is allowed. By then the ids have been aligned.
+ * The policy of a passive party's owner. A job that exceeds it is refused before a gradient is sent, with one message
+ * that names every field, what was requested and what is allowed. By then the ids have been aligned.
  */
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
@@ -27,10 +27,10 @@ import type { Experiment } from "./experiment.ts";
 import { impossibleGroups } from "./interaction-groups.ts";
 import { presetHint, weakerDefences } from "./privacy-policy.ts";
 
-/** Of the instances that take part, those that are not held back for validation. */
+/** Minimum share of instances that are not validation rows. */
 const decidingShareMin = 0.5;
 
-/** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for what no policy could allow */
+/** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for parameters that are invalid under any policy */
 export function agreedByPolicy(
   hello: ActiveHello,
   policy: PolicyConfig,
@@ -45,24 +45,23 @@ export function agreedByPolicy(
       "HANDSHAKE_MISMATCH",
       `scheme: the active party proposes ${peerText(agreed.scheme)}, ${name} knows ${schemeNames().join(", ")}`,
     );
-  // Rows that are held back for validation hide nobody: no sum is over them.
+  // Validation rows do not count towards minimums: no sum includes them.
   const heldBack = countSet(hello.validationRows, Math.min(instanceCount, 8 * hello.validationRows.length));
-  const learnt = instanceCount - heldBack;
+  const trained = instanceCount - heldBack;
   const broken = [
     ...impossible(agreed),
     ...notAllowed(agreed, policy),
     ...tooFine(agreed, resolutionBitsMax),
-    learnt < policy.min_instances &&
-      `instances: ${learnt} brought to learn from, at least ${policy.min_instances} allowed`,
-    // Bins that few decide show where these few are.
-    learnt < decidingShareMin * instanceCount &&
+    trained < policy.min_instances && `instances: ${trained} training rows, at least ${policy.min_instances} allowed`,
+    // Cuts computed from few rows reveal their values.
+    trained < decidingShareMin * instanceCount &&
       `validation_rows: ${heldBack} of ${instanceCount} held back, at least ${decidingShareMin} must not be`,
   ].filter((violation) => violation !== false);
   if (broken.length > 0) throw refusal(name, broken, presetHint(agreed, policy.privacy));
   return agreed;
 }
 
-/** What no job can have. */
+/** Parameters that are invalid in any job. */
 function impossible(agreed: AgreedParameters): readonly (string | false)[] {
   const { numRound, maxDepth, maxLeaves, maxBin, treesPerRound, localRounds, startTrees, maxCatToOnehot } = agreed;
   const { max_bin: bins, max_depth: depths, max_leaves: leaves, max_cat_to_onehot: oneHot } = trainingParameters;
@@ -89,7 +88,7 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
   ];
 }
 
-/** Where plaintexts are not what any layout makes of gradients. */
+/** Layout parameters that are invalid in any job. */
 function impossibleLayout({
   codec,
   resolutionBits,
@@ -134,7 +133,7 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
   ];
 }
 
-/** Wide plaintexts have room for marks of instances beside gradients, which no passive party can see. */
+/** Wide plaintexts have room for marks of instances next to gradients, which a passive party cannot detect. */
 function tooFine({ resolutionBits, slotBits }: AgreedParameters, bitsMax: number): readonly (string | false)[] {
   const slotBitsMax = Math.max(bitsMax, paperSlotBits);
   return [
@@ -143,7 +142,9 @@ function tooFine({ resolutionBits, slotBits }: AgreedParameters, bitsMax: number
   ];
 }
 
-/** Minimums that nobody could keep below the root: a party that does not know who is in a node cannot count them. */
+/**
+ * Minimums that cannot be enforced below the root: a party that does not know the members of a node cannot count them.
+ */
 function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): readonly string[] {
   if (membershipFacts[schemeNamed(agreed.scheme).membership].membersAreSent || policy.lattice_minimums === "root")
     return [];
@@ -160,12 +161,12 @@ function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): read
   ];
 }
 
-/** What the policy asks of a scheme. */
+/** The policy's limits for a scheme. */
 export function schemeLimitsOf({ insecure_min_key_bits: insecure, min_key_bits: secure }: PolicyConfig): SchemeLimits {
   return { keyBitsMin: insecure ?? secure };
 }
 
-/** How many people a candidate must have at least: not told to anybody, but kept to. */
+/** The minimums of instances per candidate: enforced, but not sent to any party. */
 export function minimumsOf({
   min_instances_per_node: perNode,
   min_instances_per_candidate: perCandidate,
@@ -173,7 +174,7 @@ export function minimumsOf({
   return { perNode, perCandidate };
 }
 
-/** @throws TandemError POLICY if the active party brings more ids than it may ask about */
+/** @throws TandemError POLICY if the active party has more ids than allowed */
 export function checkIdCount(activeIdCount: number, policy: PolicyConfig, name: string): void {
   if (activeIdCount > policy.max_active_ids)
     throw refusal(name, [`ids: ${activeIdCount} brought, at most ${policy.max_active_ids} allowed`]);

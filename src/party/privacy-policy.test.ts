@@ -52,7 +52,7 @@ test("a record says whether outcomes are hidden only where they may be", () => {
   expect(recordedDefences(defences, "lattice")).toEqual(defences);
 });
 
-test("whoever brings too little of a preset is told its name, and of a choice of its own none", () => {
+test("a refusal names the preset that is needed, unless the policy has custom values", () => {
   const hint = (brought: Fields, demanded: Fields) =>
     presetHint(agreedWith(brought), resolveParameters(privacyParameters, demanded));
   expect(hint({ privacy: "exact" }, { privacy: "guarded" })).toMatch(/'privacy: guarded' in the active party's config/);

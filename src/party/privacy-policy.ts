@@ -1,4 +1,4 @@
-/** What a passive party's owner asks of a job's defences: no job may bring less of any of them. */
+/** The defences that a passive party's policy demands: a job with a weaker one is refused. */
 import { TandemError } from "../base/error.ts";
 import { resolveParameters } from "../base/parameters/parameters.ts";
 import type { Defence } from "../privacy/defences/defence.ts";
@@ -57,7 +57,7 @@ export function recordedDefences<D extends Defences>(values: D, scheme: string):
   return Object.fromEntries(Object.entries(values).filter(([name]) => !left.has(name))) as Partial<D>;
 }
 
-/** What the active party can write into its config where its defences are too weak; else nothing. */
+/** What the active party can write into its config if its defences are too weak; otherwise empty. */
 export function presetHint(brought: Brought, demanded: Defences): string {
   const preset = presetOf(demanded);
   return preset === null || weakerDefences(brought, demanded).length === 0

@@ -1,6 +1,6 @@
 /**
- * A job out of what was asked for: by a config, on the command line or in code. Parameters get their defaults, and what
- * cannot work together is refused, whatever the data.
+ * Resolves a job from a config, the command line or code. Parameters get their defaults, and combinations that are
+ * invalid for any data are refused.
  */
 import { TandemError } from "../base/error.ts";
 import { type CodecParameters, codecWith, resolveParameters } from "../base/parameters/parameters.ts";
@@ -13,7 +13,7 @@ import { noiseIn } from "../protocol/job-parameters.ts";
 import { chooseScheme, defaultScheme, schemeNamed } from "../scheme/registry.ts";
 import { checkDefences } from "./privacy-policy.ts";
 
-/** What is left out has its default. */
+/** Values that are left out have their defaults. */
 export interface GivenJob extends GivenSections {
   readonly name?: string | undefined;
   readonly scheme?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * What a party draws its columns with (colsample_*), besides the job's seed. Derived from its secret TLS key, so that
- * it needs no care of its own and a job with the same seed draws the same columns again.
+ * The secret of a party's column sampling (colsample_*), used with the job's seed. Derived from its private TLS key, so
+ * that it need not be stored and a job with the same seed draws the same columns.
  */
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";

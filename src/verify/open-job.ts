@@ -10,7 +10,7 @@ import { jobTables, readActiveTables, withClassesOf } from "../party/active/tabl
 import { type ActiveConfig, type PassiveConfig, readActiveConfig, readPassiveConfig } from "../party/config/config.ts";
 import { ConfigFile } from "../party/config/config-file.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
-import { DeskFiles } from "../party/passive/desk-files.ts";
+import { PassiveFiles } from "../party/passive/passive-files.ts";
 import { decidingRows, jobRows } from "../party/passive/job-rows.ts";
 import type { Job } from "../protocol/job.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
@@ -101,7 +101,7 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
     trainingRows: bytesFrom(stored.training),
     validationRows: bytesFrom(stored.validation),
   });
-  const files = new DeskFiles(config, diskStorage, () => {});
+  const files = new PassiveFiles(config, diskStorage, () => {});
   const rows = await jobRows(files, { hello, job, active: stored.active, aligned: null });
   const agreed = stored.agreed;
   const features = binTable(

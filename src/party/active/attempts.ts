@@ -1,7 +1,7 @@
 /**
  * The attempts at a job of the active party: connect, align, agree, train. An attempt is a set of connections. When one
- * of them is lost all are given up, and after a wait the next attempt continues from what is stored. What a job trains,
- * one model or several, is its work: a ModelTraining, or an InterleavedTraining.
+ * of them is lost all are closed, and after a wait the next attempt resumes from what is stored. What a job trains, one
+ * model or several, is its work: a ModelTraining, or an InterleavedTraining.
  */
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { osRandom } from "../../base/random.ts";
@@ -29,60 +29,60 @@ import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 
 const jobIdBytes = 16;
 
-/** What is the same in every attempt once the rows are known. */
+/** The parts of a job that are the same in every attempt. */
 export interface PreparedJob extends JobTables {
-  /** With the resolution that the scheme has for these rows. */
+  /** With the resolution that the scheme supports for these rows. */
   readonly config: ActiveConfig;
   readonly features: readonly BinnedFeature[];
   readonly idsDigest: Uint8Array;
 }
 
-/** What a job trains, and what is kept of it. */
+/** What a job trains, and what is stored of it. */
 export interface JobWork<Result> {
   /** Of the job. */
   readonly folder: string;
-  /** What the job is agreed on with: the rounds of all of its models. */
+  /** The agreed parameters, with the rounds of all of its models. */
   readonly whole: TrainingParameters;
   /** Of a cross-validation or a search; 0: none. */
   readonly folds: number;
   /** Where the aligned rows are written; null: nowhere. */
   readonly alignedPath: string | null;
-  /** What helps when patience has ended; left out: the same command continues the job. */
+  /** Advice when patience has ended; left out: the same command continues the job. */
   readonly advice?: string | undefined;
-  /** What an earlier attempt has begun; null: nothing. */
+  /** State of an earlier attempt; null: none. */
   readonly begun: BegunJob | null;
-  /** Trees that earlier attempts have finished, those of a start model among them. */
+  /** Number of trees finished by earlier attempts, including those of a start model. */
   readonly treesDone: number;
   /** @throws TandemError if these rows cannot be trained on: nothing is stored then */
   checkRows(tables: JobTables): void;
-  /** All rows are binned: their values are dropped after this. */
+  /** Called when all rows are binned: their values are dropped after this. */
   prepared?(job: PreparedJob): Promise<void>;
   begin(job: BegunJob): Promise<void>;
   attempt(terms: AttemptTerms): Attempt<Result>;
 }
 
-/** What an attempt's work is given. */
+/** Input of an attempt's work. */
 export interface AttemptTerms {
   readonly prepared: PreparedJob;
   readonly begun: BegunJob;
   readonly scheme: ActiveScheme;
-  /** No attempt was made before, in this process or another. */
+  /** This is the job's first attempt, in any process. */
   readonly isFirst: boolean;
-  /** How long it took to make the key; 0 where it was stored. */
+  /** Time spent on generating the key; 0 where it was stored. */
   readonly keygenMs: number;
   /** Once the attempt has begun. */
   readonly role: () => ActiveRole;
-  /** Keeps what will not have to be done again: the evidence of its trees first. */
+  /** Stores finished work durably: the evidence of its trees first. */
   readonly keep: (store?: () => Promise<void>) => Promise<void>;
 }
 
 export interface Attempt<Result> {
-  /** What its role is given besides the rows. */
+  /** Input of its role besides the rows. */
   readonly job: Pick<ActiveJob, "columns" | "folds" | "progress" | "store">;
   readonly observer: Omit<ActiveObserver, "joined" | "layoutProven" | "alarm">;
   /** All parties have joined. */
   run(role: ActiveRole): Promise<Result>;
-  /** However it has ended. */
+  /** Called at the end, also after a failure. */
   ended?(role: ActiveRole): void;
 }
 
@@ -107,7 +107,7 @@ export class JobAttempts<Result> {
     this.#world = world;
   }
 
-  /** Until an attempt has succeeded, or waiting for another is of no use. */
+  /** Repeats until an attempt has succeeded, or another is of no use. */
   async untilDone(): Promise<Result> {
     const { name, job, patience_seconds: seconds, firstContactSeconds } = this.#config;
     const { now, sleep, jitter } = this.#world;
@@ -141,8 +141,8 @@ export class JobAttempts<Result> {
     const { crew } = this.#world;
     const isFirst = this.#attemptCount++ === 0 && this.#work.begun === null;
     const secret = this.#work.begun?.secret ?? (await this.#newSecret());
-    patience.knocking();
-    await crew?.ready(); // no other party waits for them
+    patience.connecting();
+    await crew?.ready(); // before other parties are contacted
     const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
       const begun = this.#work.begun ?? (await this.#begin(secret, peers, patience));
@@ -168,7 +168,7 @@ export class JobAttempts<Result> {
         patience.joined();
         return await attempt.run(role);
       } catch (seen) {
-        const error = crew?.failure ?? seen; // a call that ends for it looks like a party that is gone
+        const error = crew?.failure ?? seen; // a call that fails because of the crew looks like a lost party
         await tellFailure(role, error);
         throw error;
       } finally {
@@ -187,7 +187,7 @@ export class JobAttempts<Result> {
     return this.#secret;
   }
 
-  /** Alignment, where there is one; then the job is stored. */
+  /** Aligns the rows, if configured; then the job is stored. */
   async #begin(secret: SchemeSecret, peers: readonly ConnectedPeer[], patience: Patience): Promise<BegunJob> {
     const emit: Emit = (event) => {
       if (event.type === "alignment-progress") patience.answered();
@@ -198,7 +198,7 @@ export class JobAttempts<Result> {
     const rows = this.#config.align
       ? (await alignTables(this.#read.tables, peers, this.#config, emit, { path, storage })).rows
       : null;
-    // What is wrong with the rows shows before the job is stored.
+    // Rows are checked before the job is stored.
     const { config } = await this.#prepare({ aligned: rows });
     const begun: BegunJob = {
       jobId: osRandom.fill(new Uint8Array(jobIdBytes)),
@@ -219,12 +219,12 @@ export class JobAttempts<Result> {
     const rows = read.rows.withObjective(this.#world.objective ?? null);
     const tables = { ...read, rows };
     this.#work.checkRows(tables);
-    await nextSlice(); // of many rows each of these takes a second
+    await nextSlice(); // with many rows each of these takes a second
     const features = await binTableInTurns(tables.train, binningOf(job), rows.training);
     const config = withCodecOfJob(this.#config, rows.trainedCount, this.#emit, resolutionBits, this.#work.whole);
     const prepared = { ...tables, config, features, idsDigest: await idsDigestInTurns(tables.train.ids) };
     await this.#work.prepared?.(prepared);
-    // Trees are grown from bins: of many rows the values would be most of this process's memory.
+    // Trees are grown from bins: the values of many rows would take most of this process's memory.
     this.#read.forget();
     const needsValues = job.start !== null || comparesAlone;
     this.#prepared = needsValues ? prepared : { ...prepared, train: { ...tables.train, features: [] } };

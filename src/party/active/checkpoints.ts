@@ -1,4 +1,4 @@
-/** Keeps the active party's checkpoint of a job: opened at the start, stored after every round, gone at the end. */
+/** Stores the active party's checkpoint of a job: opened at the start, stored after every round, deleted at the end. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
@@ -22,9 +22,9 @@ import { addRoundLine, lineBytes } from "../../store/round-lines.ts";
 import type { ActiveTables } from "./tables.ts";
 import type { ActiveConfig } from "../config/config.ts";
 
-/** A checkpoint is written anew when the rounds that were added have so many times the bytes of its margins, */
+/** A checkpoint is rewritten when the appended rounds have this many times the bytes of its margins, */
 const addedTimesMax = 4;
-/** or so many: it is read as one text. */
+/** or this many bytes: it is read as one string. */
 const addedBytesMax = 64 << 20;
 
 /** A job whose rows and secret are known, before its first round and after. */
@@ -35,9 +35,9 @@ export class ActiveCheckpoints {
   readonly #identity: JobIdentity;
   readonly #storage: Storage;
   #checkpoint: ActiveCheckpoint | null;
-  /** Of rounds that were added to the file since it was written whole; at first it has no margins to add to. */
+  /** Bytes of rounds appended since the last full write; Infinity before the first one. */
   #addedBytes = Infinity;
-  /** A buffer of margins that are stored already, to be used again. */
+  /** A buffer of stored margins, for reuse. */
   #spare: Float64Array | null = null;
 
   private constructor(folder: string, identity: JobIdentity, storage: Storage, checkpoint: ActiveCheckpoint | null) {
@@ -47,7 +47,7 @@ export class ActiveCheckpoints {
     this.#checkpoint = checkpoint;
   }
 
-  /** @throws TandemError USAGE if the job has ended before; CHECKPOINT if it cannot be continued like this */
+  /** @throws TandemError USAGE if the job is finished; CHECKPOINT if it cannot be continued with this config */
   static async open(config: ActiveConfig, tables: ActiveTables, storage: Storage): Promise<ActiveCheckpoints> {
     const folder = join(config.output.directory, config.job.name);
     const identity = identityOf(config, tables);
@@ -56,7 +56,7 @@ export class ActiveCheckpoints {
     if (checkpoint === null) await makeJobFolder(config, storage);
     const difference = checkpoint === null ? null : identityDifference(presentFacts(checkpoint.identity), identity);
     if (difference === null) return new ActiveCheckpoints(folder, identity, storage, checkpoint);
-    // Without a round nothing is lost: a config that was mended begins anew under the same name.
+    // Without a finished round nothing is lost: a corrected config starts over under the same name.
     if (checkpoint?.progress === null) return new ActiveCheckpoints(folder, identity, storage, null);
     throw new TandemError(
       "CHECKPOINT",
@@ -70,7 +70,7 @@ export class ActiveCheckpoints {
     return this.#checkpoint;
   }
 
-  /** From here on no party has to be asked for the rows again. */
+  /** Stores the rows: later attempts need no alignment. */
   begin(job: BegunJob): Promise<void> {
     return this.#keep({ identity: this.#identity, ...job, progress: null });
   }
@@ -85,12 +85,12 @@ export class ActiveCheckpoints {
     const drops = dart === undefined ? {} : { dart };
     const checkpoint = { ...begun, progress: { trees: [...trees], margins: copy, ...underWay, ...drops, best } };
     const before = begun.progress?.margins ?? null;
-    // Of dart all rounds' lines are needed: written whole it has no fewer bytes.
+    // With dart the lines of all rounds are needed: rewriting would not make the file smaller.
     const room = dart === undefined ? Math.min(addedTimesMax * margins.byteLength, addedBytesMax) : Infinity;
     const isFull = this.#addedBytes >= room;
     const isWhole = isFull || boostingRoundMargins !== undefined;
     const added = isWhole ? 0 : this.#addedBytes;
-    // A write that fails may have been done all the same: after it the file is written whole.
+    // A failed write may have reached the disk: after it the file is rewritten.
     this.#addedBytes = Infinity;
     if (isWhole) await this.#keep(checkpoint);
     else await addRoundLine(checkpointPath(this.folder), begun.jobId, checkpoint.progress, round, this.#storage);
@@ -99,7 +99,7 @@ export class ActiveCheckpoints {
     this.#addedBytes = added + (isWhole ? 0 : lineBytes(round));
   }
 
-  /** Everything is where it belongs: the job is over, and its secret with it. */
+  /** The results are stored: deletes the checkpoint with the job's secret. */
   async finish(): Promise<void> {
     await this.#storage.remove(checkpointPath(this.folder));
   }
@@ -110,7 +110,7 @@ export class ActiveCheckpoints {
   }
 }
 
-/** The last job without a name of its own that has not ended: the same command continues it. */
+/** The latest unnamed job that has not ended: the same command continues it. */
 export function unfinishedJob(directory: string): string | null {
   if (!existsSync(directory)) return null;
   const unfinished = readdirSync(directory).filter(
@@ -126,7 +126,7 @@ export function newJobName(now: Date): string {
 
 const unnamedJob = /^job-\d{8}-\d{6}$/;
 
-/** Where a job's results go. @throws TandemError if there are results of that name already */
+/** Where a job's results go. @throws TandemError if results of that name exist */
 export async function makeJobFolder(
   { output, job }: Pick<ActiveConfig, "output" | "job">,
   storage: Storage,

@@ -1,11 +1,11 @@
-/** What the active party knows of a job before it starts, as far as it decides what will be revealed. */
+/** What the active party knows about a job before it starts, for the list of disclosures. */
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { jobFacts, type OwnFacts, unknownParty } from "../disclosure-facts.ts";
 import { type ActiveTables, jobTables, withClassesOf } from "./tables.ts";
 
 /**
- * The job as the active party will propose it: of an alignment it knows only that the people in common are among its
+ * The job as the active party will propose it: of an alignment it knows only that the common instances are among its
  * own.
  * @param folds of a cross-validation, which makes no other predictions
  */

@@ -13,7 +13,7 @@ function taken(changes: GivenJob, stored?: number): { bits: number; events: Part
   return { bits: job.codec.resolution_bits, events };
 }
 
-test("a coarser grid than was asked for is said; what was stored with the job is taken again", () => {
+test("a coarser grid than requested is reported; the stored resolution is used again", () => {
   const { bits, events } = taken({});
   expect(bits).toBeLessThan(24);
   const said = { type: "resolution", party: "bank", job: "spring", scheme: "lattice", asked: 24, resolutionBits: bits };
@@ -21,7 +21,7 @@ test("a coarser grid than was asked for is said; what was stored with the job is
   expect(taken({}, 15)).toEqual({ bits: 15, events: [{ ...said, resolutionBits: 15 }] });
 });
 
-test("nothing is said of a grid that is as fine as was asked for", () => {
+test("nothing is reported for the requested grid", () => {
   expect(taken({ codec: { resolution_bits: 12 } })).toEqual({ bits: 12, events: [] });
   expect(taken({ scheme: "paillier" })).toEqual({ bits: 24, events: [] });
 });

@@ -1,14 +1,14 @@
-/** The resolution that a job of the active party takes: what its scheme can do of the one that is asked for. */
+/** The resolution of a job: the requested one, or the finest that its scheme supports. */
 import type { Emit } from "../../record/events.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { codecOfJob } from "../job-grid.ts";
 
 /**
- * The config with the resolution of the job; where that is lower than asked, an event says so.
- * @param rows those that are trained on
- * @param stored what the job has begun with
- * @param training of models that grow by turns: with the rounds of all
+ * The config with the resolution of the job; a lower one than requested is reported as an event.
+ * @param rows number of training rows
+ * @param stored the resolution that the job started with
+ * @param training for interleaved models, with the rounds of all
  */
 export function withCodecOfJob(
   config: ActiveConfig,

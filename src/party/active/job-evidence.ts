@@ -1,6 +1,6 @@
 /**
- * What the active party keeps of a job so that it can be verified: its commitment, and of every tree the signed links
- * with all passive parties, the answers' ciphertexts and the nonces of its gradients.
+ * Evidence of the active party for the verification of a job: its commitment, and for every tree the signed links with
+ * all passive parties, the answers' ciphertexts and the nonces of its gradients.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
@@ -31,7 +31,7 @@ export interface ActiveEvidenceTerms extends CommitmentTerms {
   readonly storage: Storage;
 }
 
-/** What the active party commits to, and where its chains continue. */
+/** Opens the active party's commitment and chains. */
 export async function openActiveEvidence(
   prepared: PreparedJob,
   begun: BegunJob,
@@ -53,7 +53,7 @@ export async function openActiveEvidence(
   });
 }
 
-/** Ciphertexts that are kept of one tree and party; of what is beyond, the digests alone. */
+/** Limit of ciphertext bytes kept per tree and party; beyond it only digests are kept. */
 const answerBytesMax = 2 << 20;
 
 type Pairs = TreeEvidence["pairs"];
@@ -78,7 +78,7 @@ export class ActiveEvidence {
   }
 
   /**
-   * Another attempt, whose next tree this is. The commitment is stored before it is sent.
+   * Begins another attempt at this tree. The commitment is stored before it is sent.
    * @returns per passive party its record
    */
   async attempt(tree: number): Promise<(peer: string) => ActivePairRecord> {
@@ -97,7 +97,7 @@ export class ActiveEvidence {
     };
   }
 
-  /** Before the round itself is stored: whatever trees the party has, it has their links. */
+  /** Stored before the round itself, so that every stored tree has its links. */
   async store(recipe: GradientRecipe | null): Promise<void> {
     const { folder, storage, isVerifiable } = this.#terms;
     await this.#storeFile();

@@ -1,6 +1,6 @@
 /**
- * The work of `tandem train`: one model. Each round is stored, so that another process can continue; at the end test
- * rows are predicted, and the share is kept.
+ * The work of `tandem train`: one model. Each round is stored, so that another process can resume; at the end test rows
+ * are predicted, and the share is stored.
  */
 import { join } from "node:path";
 import { tableDigestsInTurns } from "../../data/table-digest.ts";
@@ -25,7 +25,7 @@ import { storeModel } from "./store-model.ts";
 import type { JobTables } from "./tables.ts";
 import type { ActiveWorld } from "./world.ts";
 
-/** Of a round that eval_every leaves out. */
+/** Metrics of a round that eval_every skips. */
 const notEvaluated: RoundMetrics = { train: {}, validation: null };
 
 export class ModelTraining implements JobWork<void> {
@@ -36,7 +36,7 @@ export class ModelTraining implements JobWork<void> {
   readonly #notes: JobNotes;
   readonly #world: ActiveWorld;
   readonly #meter = new ProcessMeter();
-  /** By all attempts of this process. */
+  /** Sum over all attempts of this process. */
   readonly #spent = {
     phases: { handshake: 0, setUp: 0, encrypt: 0, aggregate: 0, decrypt: 0 },
     trainingMs: 0,
@@ -45,7 +45,7 @@ export class ModelTraining implements JobWork<void> {
   };
   readonly #accounted = new WeakSet<ActiveRole>();
   #transcript: TranscriptNotes = noTranscript;
-  /** Of the rows that take part, after the last tree. */
+  /** Margins of the job's rows after the last tree. */
   #margins: Float64Array | null = null;
 
   constructor(config: ActiveConfig, checkpoints: ActiveCheckpoints, emit: Emit, notes: JobNotes, world: ActiveWorld) {
@@ -168,7 +168,7 @@ export class ModelTraining implements JobWork<void> {
     };
   }
 
-  /** Of the trees of a boosting round all are, or none. */
+  /** The trees of a boosting round are evaluated together. */
   #isEvaluated(tree: number): boolean {
     const { training } = this.#config.job;
     const { eval_every: every } = training;
@@ -176,7 +176,7 @@ export class ModelTraining implements JobWork<void> {
     return tree + 1 === this.#treeCount || (every > 0 && round % every === 0);
   }
 
-  /** Trees of the whole model, if nothing stops it early. */
+  /** Trees of the whole model without early stopping. */
   get #treeCount(): number {
     const { training, start } = this.#config.job;
     return (start?.trees.length ?? 0) + training.num_round * treesPerBoostingRound(training);
@@ -232,7 +232,7 @@ export class ModelTraining implements JobWork<void> {
     });
   }
 
-  /** All rounds, also where the job has continued a model of all parties. */
+  /** All rounds, also where the job continues a start model of all parties. */
   #alone(prepared: PreparedJob, { samplingSecret }: BegunJob): ReturnType<typeof trainAlone> {
     const { job } = prepared.config;
     const { training } = job;
@@ -241,7 +241,7 @@ export class ModelTraining implements JobWork<void> {
     return trainAlone(alone, prepared, samplingSecret);
   }
 
-  /** Adds what an attempt took; once. */
+  /** Adds the times of an attempt once. */
   #account(role: ActiveRole): void {
     if (this.#accounted.has(role)) return;
     this.#accounted.add(role);

@@ -1,9 +1,9 @@
-/** Troubles of another party that may pass: it is waited for, and joined again on another connection. */
+/** Transient failures of another party: the active party waits and reconnects. */
 import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import type { TandemError } from "../../base/error.ts";
 import { isPartyFault } from "../../transport/wire-error.ts";
 
-/** A party that is gone may come back; one that has a bug will have it again. */
+/** A lost party may return; one that failed with an internal error would fail again. */
 export function mayPass(error: TandemError): boolean {
   if (error.code === "PARTY_LOST") return !isPartyFault(error);
   return isCrewTrouble(error.code);

@@ -1,9 +1,9 @@
 /**
- * How long an active party waits for parties that are gone, and when it tries again: after 0.2 s, then twice as long
- * each time up to 10 s, each a little earlier at random, so that several jobs do not knock at the same moment. What
- * counts is fruitless waiting since the last thing that was stored; the time in which parties work does not. Before
- * anybody has answered for the first time there may be a shorter time of its own: a wrong address should not take ten
- * minutes to show. A host name that does not resolve shows within seconds in any case.
+ * How long an active party waits for lost parties, and when it retries: after 0.2 s, then with exponential backoff up
+ * to 10 s, with jitter so that several jobs do not reconnect at the same moment. Only time spent waiting without
+ * success since the last stored progress counts; time in which parties work does not. Before the first answer a shorter
+ * limit may apply: a wrong address should not take ten minutes to be reported. A host name that does not resolve is
+ * reported within seconds.
  */
 import { isCrewTrouble } from "../../base/crew-trouble.ts";
 import { TandemError } from "../../base/error.ts";
@@ -12,21 +12,21 @@ import { mayPass } from "./passing-trouble.ts";
 const firstDelayMs = 200;
 const delayMsMax = 10_000;
 const unresolvedMs = 3000;
-/** Of an attempt that ended because of somebody's workers, no more than this counts: it may have worked before. */
+/** Maximum time counted for the first attempt that ended because of a party's workers: it may have worked before. */
 const crewTroubleMsMax = 120_000;
 
 export interface PatienceOptions {
   readonly patienceMs: number;
-  /** The same until all parties have answered for the first time. */
+  /** The limit until all parties have answered for the first time. */
   readonly firstContactMs: number;
-  /** Milliseconds that never run backwards. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /** Uniform in [0, 1). */
   readonly jitter: () => number;
-  /** @param leftMs for how long it will be tried again, if nothing helps */
+  /** @param leftMs remaining time until it gives up */
   readonly onWait: (error: TandemError, delayMs: number, leftMs: number) => void;
-  /** What helps when patience has ended; that the same command continues the job, unless it says otherwise. */
+  /** Advice when patience has ended; default: the same command continues the job. */
   readonly advice?: string | undefined;
 }
 
@@ -36,50 +36,50 @@ export class Patience {
   #joined = false;
   #delayMs = firstDelayMs;
   #waitedMs = 0;
-  /** When the attempt under way began; null once somebody has answered. */
-  #knockingSince: number | null = null;
-  /** When everybody had answered in it. */
+  /** Start of the current attempt; null once all parties have answered. */
+  #connectingSince: number | null = null;
+  /** When all parties had answered in the current attempt. */
   #answeredAt: number | null = null;
-  /** An attempt before this one has ended so, and nothing was stored since. */
+  /** An earlier attempt ended because of workers, and nothing was stored since. */
   #hadCrewTrouble = false;
 
-  /** @param proven the parties have worked together in this job before */
+  /** @param proven the parties have been connected in this job before */
   constructor(options: PatienceOptions, proven: boolean) {
     this.#options = options;
     this.#proven = proven;
   }
 
-  /** An attempt begins: until somebody answers, its time is waiting. */
-  knocking(): void {
-    this.#knockingSince = this.#options.now();
+  /** An attempt begins: its time counts as waiting until all parties have answered. */
+  connecting(): void {
+    this.#connectingSince = this.#options.now();
   }
 
   /** All parties have been reached. */
   answered(): void {
-    this.#stopKnocking();
+    this.#stopConnecting();
     this.#proven = true;
   }
 
-  #stopKnocking(): void {
-    if (this.#knockingSince !== null) {
+  #stopConnecting(): void {
+    if (this.#connectingSince !== null) {
       this.#answeredAt = this.#options.now();
-      this.#waitedMs += this.#answeredAt - this.#knockingSince;
+      this.#waitedMs += this.#answeredAt - this.#connectingSince;
     }
-    this.#knockingSince = null;
+    this.#connectingSince = null;
   }
 
-  /** A call was waited for in vain. */
+  /** A call timed out. */
   wasted(ms: number): void {
     this.#waitedMs += ms;
   }
 
-  /** All parties are in the job. */
+  /** All parties have joined the job. */
   joined(): void {
     this.answered();
     this.#joined = true;
   }
 
-  /** Something was stored that will not have to be done again. */
+  /** Progress was stored. */
   progressed(): void {
     this.answered();
     this.#waitedMs = 0;
@@ -89,19 +89,19 @@ export class Patience {
 
   /**
    * Waits until it is time for the next attempt.
-   * @throws the error itself where waiting does not help, or has not helped for long enough
+   * @throws the error itself if it is not transient, or patience has ended
    */
   async afterFailure(error: unknown): Promise<void> {
     const { sleep, jitter, onWait, advice = "the same command continues the job" } = this.#options;
     if (!(error instanceof TandemError) || !this.#isWorthWaiting(error)) throw error;
-    this.#stopKnocking();
+    this.#stopConnecting();
     if (isCrewTrouble(error.code)) this.#countCrewTrouble();
     const delayMs = Math.round(this.#delayMs * (1 - jitter() / 2));
     const patienceMs = this.#patienceMsFor(error);
     if (this.#waitedMs + delayMs > patienceMs) {
       if (patienceMs === 0) throw error;
       const gaveUp = `gave up after waiting for ${Math.round(this.#waitedMs / 1000)} s`;
-      // A job that nobody has heard of yet does not go on, it begins.
+      // Without a first connection there is no job to continue.
       const words = this.#proven ? `${gaveUp}: ${advice}` : gaveUp;
       throw new TandemError(error.code, `${error.message}; ${words}`, { cause: error });
     }
@@ -112,8 +112,8 @@ export class Patience {
   }
 
   /**
-   * A party whose workers or engine are away answers, and then waits for them: of the first attempt nobody knows how
-   * much was work, but the next ones were in vain.
+   * A party whose workers or engine are lost answers, and then waits for them: the first attempt may have worked for
+   * some time, later ones only waited.
    */
   #countCrewTrouble(): void {
     const since = this.#options.now() - (this.#answeredAt ?? this.#options.now());
@@ -132,7 +132,7 @@ export class Patience {
   }
 }
 
-/** Whether there is no such host, as far as the system knows. */
+/** Whether the host name does not resolve. */
 function isUnresolved(error: TandemError): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;

@@ -1,7 +1,6 @@
 /**
- * Training without anybody else: columns that stand in one place, with the rows, seed, grid and parameters of a
- * federated job, and no encryption. With every party's columns it is the oracle; with the active party's own it says
- * what a job was worth.
+ * Training in one place: with the rows, seed, grid and parameters of a federated job, and no encryption. With every
+ * party's columns it is the oracle; with the active party's own it is the baseline of a job.
  */
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { privacyParameters } from "../../privacy/defences/defences.ts";
@@ -21,26 +20,25 @@ import { binningOf, binTable } from "../tables/party-data.ts";
 import { rowsOfTable } from "../tables/table-rows.ts";
 
 export interface PlainTraining {
-  /** With the codec that its scheme can do (job-grid.ts). */
+  /** With the codec of its scheme (job-grid.ts). */
   readonly job: Job;
   /** Index 0 is the active party. */
   readonly train: readonly PartyTable[];
   readonly test: readonly PartyTable[] | null;
   /** Of `train`. */
   readonly rows: TrainingRows;
-  /** The model that training goes on from; null or left out: none. */
+  /** The start model; null or left out: none. */
   readonly start?: Model | null;
-  /** Per party what it draws its columns with. */
+  /** Per party the secret of its column sampling. */
   readonly samplingSecrets: readonly string[];
-  /** Per party what its noise is made with. */
+  /** Per party the secret of its noise. */
   readonly noiseSecrets?: readonly Uint8Array[];
 }
 
 export interface PlainResult {
   readonly model: Model;
   /**
-   * Of the same rows, and as a federated job takes them: training and validation rows after the last round that was
-   * grown.
+   * As in a federated job: training and validation rows after the last grown round.
    */
   readonly metrics: ActiveResult["metrics"];
 }
@@ -59,7 +57,7 @@ export async function trainPlain(plain: PlainTraining): Promise<PlainResult> {
     samplingSecrets: plain.samplingSecrets,
     ...(plain.noiseSecrets && { noiseSecrets: plain.noiseSecrets }),
   });
-  // Early stopping drops the last rounds, and what is told is of the model that is kept.
+  // Early stopping drops the last rounds; the reported metrics are those of the kept model.
   const trainMargins = training.early_stopping_rounds === 0 ? grown : marginsIn(train, model, rows);
   const monitor = new BoostingMonitor(training, new BoostingTask(training, rows));
   const validation = await monitor.onValidation(trainMargins);
@@ -73,14 +71,14 @@ export async function trainPlain(plain: PlainTraining): Promise<PlainResult> {
   };
 }
 
-/** What the active party could have done without the others: its own columns, the job's rows, seed and parameters. */
+/** The baseline of the active party alone: its own columns, the job's rows, seed and parameters. */
 export async function trainAlone(
   job: Job,
   { train, test, rows }: Pick<JobTables, "train" | "test" | "rows">,
   samplingSecret: string,
 ): Promise<PlainResult["metrics"]> {
   const { metrics } = await trainPlain({
-    // Defences are of what passive parties reveal.
+    // Defences apply to passive parties only.
     job: { ...job, privacy: resolveParameters(privacyParameters, {}) },
     train: [train],
     test: test && [test],

@@ -1,6 +1,6 @@
 /**
- * What jobs of the active party have in common before and after training: labels, a failure's end, predictions as a
- * file, the slot layout in words.
+ * Steps that jobs of the active party share before and after training: label notices, the end after a failure, the
+ * predictions file, the layout summary.
  */
 import { membershipFlag } from "../../record/membership.ts";
 import { isCrewTrouble } from "../../base/crew-trouble.ts";
@@ -26,7 +26,7 @@ import type { LayoutSummary } from "../../record/events/training-events.ts";
 import type { SchemeSecret } from "../../scheme/scheme.ts";
 import type { ActiveConfig } from "../config/config.ts";
 
-/** What people are told of metrics that do not exist, since the rows that they are of lack a class. */
+/** Notices about metrics that are undefined because their rows lack a class. */
 export function oneClassWords(
   training: TrainingParameters,
   { rows, test }: Pick<JobTables, "rows" | "test">,
@@ -39,7 +39,7 @@ export function oneClassWords(
   ].filter((words) => words !== null);
 }
 
-/** The same of the first fold of which it is so; null: none. */
+/** The same for the first such fold; null: none. */
 export function foldWords(
   training: TrainingParameters,
   rows: TrainingRows,
@@ -53,9 +53,8 @@ export function foldWords(
 }
 
 /**
- * Whoever is still there is told why, in general words: the message may name a file of this party's, or another party
- * that they do not know of. A lost party is waited for, and joined again on another connection; one whose workers are
- * lost likewise.
+ * Sends the reason to the parties that are still connected, as an error code only: the message may name a file of this
+ * party, or another party. After the loss of a party or its workers the job is not ended: the next attempt reconnects.
  */
 export async function tellFailure(role: Pick<ActiveRole, "finish">, error: unknown): Promise<void> {
   const code = error instanceof TandemError ? error.code : "INTERNAL";
@@ -75,12 +74,12 @@ export async function writePredictions(
   await storage.write(path, csvChunks(["id", "label", ...names], [ids, labels, ...columns]));
 }
 
-/** The secret of a new job, and a word about it. */
+/** Creates the secret of a new job, and reports it as an event. */
 export async function makeSecret(config: ActiveConfig, emit: Emit): Promise<SchemeSecret> {
   const { job, threads } = config;
   const scheme = schemeNamed(job.scheme);
   const { keyBits } = job.schemeParameters;
-  // How short a key may be was decided when the job was resolved.
+  // The key length was checked when the job was resolved.
   const secret = await scheme.makeSecret({ keyBits: keyBits ?? 0, insecureKey: true, threads });
   const key = scheme.describe(job.schemeParameters);
   const keyless = keyBits === undefined ? { keyless: true } : {};

@@ -1,6 +1,7 @@
 /**
- * The active party's process: read data and labels, align, make a key, train with the passive parties, predict, keep
- * the share (attempts.ts, model-training.ts). The process may end at any moment: the same command continues the job.
+ * The active party's process: reads data and labels, aligns, generates a key, trains with the passive parties,
+ * predicts, and stores the share (attempts.ts, model-training.ts). The process may end at any moment: the same command
+ * continues the job.
  */
 import { membershipFlag } from "../../record/membership.ts";
 import { configNames, schemeNamed, schemeWarning } from "../../scheme/registry.ts";
@@ -49,7 +50,7 @@ export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWo
   }
 }
 
-/** @throws TandemError USAGE for what could not be done with gradients that only the caller can compute */
+/** @throws TandemError USAGE for settings that a custom objective does not support */
 function objectiveNotices(
   { output, compare_alone: comparesAlone }: ActiveConfig,
   { objective }: ActiveWorld,
@@ -64,7 +65,7 @@ function objectiveNotices(
   return [`gradients are those of '${objective.name}', the caller's own objective`];
 }
 
-/** Keeps the job's events beside its results, for people to look at. */
+/** Records the job's events next to its results. */
 async function recorded(
   config: ActiveConfig,
   emit: Emit,

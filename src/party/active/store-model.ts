@@ -1,4 +1,4 @@
-/** What is kept of a model that is trained: predictions of the test rows, and the active party's share. */
+/** Stores a trained model: predictions of the test rows, and the active party's share. */
 import { join } from "node:path";
 import type { Storage } from "../../base/files/storage.ts";
 import { categoryNamesOf } from "../../data/dataset.ts";

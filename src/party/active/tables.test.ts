@@ -1,4 +1,4 @@
-/** Which rows a job learns from, evaluates and tests on. */
+/** The training, validation and test rows of a job. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ const held = part("validation_path", ["v200", "v201", "v202"]);
 const files = { test_path: "e", validation_path: "v" };
 
 describe("with a validation file", () => {
-  test("without alignment its rows stand after the training rows; a test file's stand in nobody's order", () => {
+  test("without alignment its rows follow the training rows; those of a test file are in no common order", () => {
     const tables: ActiveTables = [train, test2, held];
     const job = jobTables(tables, null, config(files));
     expect([...job.train.ids]).toEqual([...train.rows.table.ids, "v200", "v201", "v202"]);
@@ -87,7 +87,7 @@ describe("with a validation file", () => {
     expect(drawn([train], {})).toHaveLength(6);
   });
 
-  test("of which nobody is common to all, or only they are", async () => {
+  test("of which no row is common to all, or only they are", async () => {
     await expectError(
       () => jobTables([train, held], Uint32Array.of(1, 2), config({ validation_path: "v" })),
       "ID_MISMATCH",
@@ -100,7 +100,7 @@ describe("with a validation file", () => {
     );
   });
 
-  test("in which somebody stands who is trained on", async () => {
+  test("that contains a training row", async () => {
     await expectError(
       () => joinParts([train, part("validation_path", ["v1", "t3"])]),
       "ID_DUPLICATE",

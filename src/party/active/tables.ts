@@ -34,7 +34,7 @@ import type { ConnectedPeer } from "./world.ts";
 /** The rows of each file, in this order; those after the first may be missing. */
 export type ActiveTables = readonly [train: TablePart, ...others: TablePart[]];
 
-/** The files' rows, until nobody needs them: a job's own rows are a copy in their own order. */
+/** The files' rows, until they are dropped: a job's own rows are a copy in the common order. */
 export class ReadTables {
   #tables: ActiveTables | null;
 
@@ -43,7 +43,7 @@ export class ReadTables {
   }
 
   get tables(): ActiveTables {
-    assert(this.#tables !== null, "the files' rows are still there");
+    assert(this.#tables !== null, "the files' rows are not dropped yet");
     return this.#tables;
   }
 
@@ -58,7 +58,7 @@ export interface JobTables {
   readonly test: PartyTable | null;
   /** Of `train`. */
   readonly rows: TrainingRows;
-  /** For the hello: which of the shared rows take part. */
+  /** For the hello: which of the shared rows the job uses. */
   readonly sharedRows: SharedRows;
 }
 
@@ -68,10 +68,10 @@ export interface AlignedRows {
   readonly pairwise: readonly PairwiseCounts[];
 }
 
-/** What of a config decides about its rows. */
+/** The parts of a config that select rows. */
 type JobData = Pick<ActiveConfig, "data"> & { readonly job: Pick<Job, "training"> };
 
-/** @throws TandemError naming file, line and column of what cannot be used */
+/** @throws TandemError naming file, line and column of an error */
 export async function readActiveTables(
   { data, job: { training } }: JobData,
   notice: Notice = () => {},
@@ -89,7 +89,7 @@ export async function readActiveTables(
     notice,
   };
   const train = await readPartyTable(sourceIn(data), data, label, reading);
-  // Whatever the other files' cells look like, a feature is what it is in the training rows.
+  // Feature types are those of the training rows, also in the other files.
   const later = {
     ...data,
     features: [...train.table.featureNames],
@@ -112,13 +112,13 @@ export async function readActiveTables(
   return parts;
 }
 
-/** Those of test rows too, before anybody computes. @throws TandemError WEIGHT_INVALID */
+/** Checked for test rows too, before training. @throws TandemError WEIGHT_INVALID */
 function checkGroups({ path, rows }: TablePart): void {
   const { weight, qid } = rows.table.rowColumns ?? noColumns;
   if (weight !== undefined && qid !== undefined) checkGroupWeights(weight, qid, `${path}: `);
 }
 
-/** A config that names the labels' classes, and says how many they are. @throws TandemError USAGE if it says another */
+/** The config with the class names and num_class. @throws TandemError USAGE if its num_class differs */
 export function withClassesOf(config: ActiveConfig, [{ rows }]: ActiveTables): ActiveConfig {
   const { classes } = rows.table;
   if (!classes) return config;
@@ -130,7 +130,7 @@ export function withClassesOf(config: ActiveConfig, [{ rows }]: ActiveTables): A
 }
 
 /**
- * @param file where the common rows are written for people; path null: nowhere
+ * @param file file for the common rows; path null: none
  * @throws TandemError ID_MISMATCH if no instance is common to all parties
  */
 export async function alignTables(
@@ -172,18 +172,18 @@ export async function alignTables(
   return { rows, pairwise };
 }
 
-/** @param aligned null where the parties' files list the same people in the same order already */
+/** @param aligned null where the parties' files have the same ids in the same order */
 export function jobTables(
   tables: ActiveTables,
   aligned: Uint32Array | null,
   { data, job: { training } }: JobData,
 ): JobTables {
-  // Without alignment the test file's people are looked up by id, and stand in nobody's order.
+  // Without alignment the rows of the test file are looked up by id, and have no common order.
   const apart = aligned === null ? tables.find(({ field }) => field === "test_path") : undefined;
   const all = joinParts(tables.filter((part) => part !== apart));
   const order = aligned ?? rowNumbers(all.table.ids.length);
   const fieldAt = (place: number): TablePart["field"] => all.fieldOf(order[place]);
-  // From the files' rows at once: a table in the common order would take as much memory as the files'.
+  // Directly from the files' rows: a table in the common order would take as much memory again.
   const select = (which: Uint32Array): PartyTable =>
     selectRows(
       all.table,
@@ -220,7 +220,7 @@ function drawnValidation(
   return drawnGroups(rowColumns, ids.length, (units) => validationRows(units, fraction, seed));
 }
 
-/** @param fieldAt per shared row whose file it is from; test rows are never drawn from the validation file */
+/** @param fieldAt per shared row the file it is from; test rows are never drawn from the validation file */
 function testRows(
   count: number,
   fieldAt: (place: number) => TablePart["field"],

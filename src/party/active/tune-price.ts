@@ -1,4 +1,4 @@
-/** What a search asks of passive parties, counted before it starts. */
+/** The cost of a search for passive parties, counted before it starts. */
 import { toColumnRates } from "../../gbdt/boost/column-sampling.ts";
 import { toGrowParameters } from "../../gbdt/boost/train.ts";
 import { nodesAskedMax } from "../../gbdt/tree/grow.ts";

@@ -25,7 +25,7 @@ export interface TuningResult extends TuneOutcome {
   readonly instances: number;
 }
 
-/** What the job of a search is agreed on with: all rounds of all trials and folds, and what all trials keep within. */
+/** The agreed parameters of a search: all rounds of all trials and folds, and the maxima over the trials. */
 export function wholeSearch({ trials, schedule, folds }: Search): TrainingParameters {
   return jointLimits(trials, roundsIn(schedule) * folds);
 }

@@ -1,4 +1,4 @@
-/** Connections to all passive parties; no call waits for ever, and a long wait is said. */
+/** Connections to all passive parties; calls have timeouts, and a long wait is reported. */
 import type { Emit } from "../../record/events.ts";
 import { CallWatch } from "../../transport/call-watch.ts";
 import type { ActiveConfig } from "../config/config.ts";
@@ -7,7 +7,7 @@ import type { ActiveWorld, ConnectedPeer } from "./world.ts";
 /** A party may be silent for this long, however little patience there is: it may be reading its table. */
 const stallMsMin = 120_000;
 
-/** @param onGivenUp hears how long a call was waited for that has failed */
+/** @param onGivenUp called with the waiting time of a failed call */
 export async function connectWatched(
   world: ActiveWorld,
   config: ActiveConfig,

@@ -1,5 +1,5 @@
 /**
- * What an active party's process takes from the outside: the way to other parties, time, chance and a place to store.
+ * The environment of an active party's process: network, clock, randomness and storage.
  */
 import { rmdir } from "node:fs/promises";
 import type { PsiPeer } from "../../psi/psi-peer.ts";
@@ -16,7 +16,7 @@ import type { Emit } from "../../record/events.ts";
 import { type JobNotes, JobRecord } from "../../record/job-record.ts";
 import type { TaskCrew } from "../../scheme/tasks/tasks.ts";
 
-/** A passive party over one connection, which is never replaced behind its user's back. */
+/** A passive party over one connection, which is never replaced silently. */
 export interface ConnectedPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
   alignment(job: string, validationFile: boolean): PsiPeer;
@@ -24,31 +24,34 @@ export interface ConnectedPeer extends PassivePeer {
 }
 
 export interface ActiveWorld {
-  /** Gradients of the caller's own: a function cannot stand in a config. Left out: those of the config's objective. */
+  /** A custom objective, which a config cannot contain. Left out: the config's objective. */
   readonly objective?: CustomObjective | undefined;
-  /** Workers that encrypt and decrypt; left out: this process does. */
+  /** Workers that encrypt and decrypt; left out: this process. */
   readonly crew?: TaskCrew | undefined;
-  /** Told, once the job has a record, how to put events there. */
+  /** Receives, once the job has a record, a function that writes events to it. */
   readonly onRecords?: ((emit: Emit) => void) | undefined;
   /**
    * One new connection to each passive party, in their order.
-   * @param watchOf what no call of a party waits longer than
+   * @param watchOf the timeout of calls to a party
    */
   connect(
     config: Pick<ActiveConfig, "tls" | "passives">,
     watchOf: (party: string) => CallWatch,
   ): Promise<readonly ConnectedPeer[]>;
   readonly storage: Storage;
-  /** Keeps other processes out of a job's folder, which goes again if it is empty. @throws TandemError PARTY_BUSY */
+  /**
+   * Locks a job's folder against other processes; an empty folder is deleted at the end.
+   * @throws TandemError PARTY_BUSY
+   */
   lock(folder: string): Promise<Release>;
-  /** Where the job's events go besides, for people to look at. */
+  /** Writes the job's events to its record. */
   notes(folder: string): JobNotes;
-  /** Milliseconds that never run backwards. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Rings once, unless it is taken back with what this returns; nothing is kept alive for it. */
+  /** Starts a one-shot timer that does not keep the process alive. @returns cancels it */
   readonly alarm: (ms: number, ring: () => void) => () => void;
-  /** Uniform in [0, 1); spreads attempts, and nothing else hangs on it. */
+  /** Uniform in [0, 1); used only for jitter. */
   readonly jitter: () => number;
 }
 
@@ -64,7 +67,7 @@ export const realWorld: ActiveWorld = {
   async lock(folder) {
     const release = await lockFolder(folder);
     return async () => {
-      // A job that failed before it stored anything. The system refuses where the folder holds something.
+      // For a job that failed before it stored anything: rmdir fails if the folder is not empty.
       await rmdir(folder).catch(() => {});
       await release();
     };

@@ -17,7 +17,7 @@ export const crewFiles = {
 /** Where a container finds its files. */
 export const mounted = { access: "/etc/tandem", blocks: "/blocks" } as const;
 
-/** Whoever builds a container of Tandem names it; this is where. */
+/** Name of the container image; the user builds and names it. */
 export const imageName = "tandem";
 
 export interface CrewFacts {

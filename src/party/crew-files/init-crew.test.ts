@@ -22,7 +22,7 @@ await initParty({ role: "passive", name: "retailer", host: "127.0.0.1", port: 0,
 await initCrew({ party, hosts: ["nats-0.nats", "nats-1.nats"], port: 4222, directory: out });
 const read = (name: string): string => readFileSync(join(out, name), "utf8");
 
-test("nobody else may read any of them, and nothing is overwritten", async () => {
+test("only the owner may read them, and nothing is overwritten", async () => {
   expect(readdirSync(out).length).toBeGreaterThan(12);
   for (const name of readdirSync(out)) expect(statSync(join(out, name)).mode & 0o077, name).toBe(0);
   const again = (): Promise<unknown> => initCrew({ party, hosts: ["a"], port: 1, directory: out });

@@ -33,7 +33,7 @@ export interface InitCrewOptions {
 }
 
 const validDays = 730;
-/** Whatever it is called from outside: whoever sits beside it finds it there. */
+/** Besides its public names: processes on the same host use this one. */
 const nearHosts = ["localhost", "127.0.0.1"];
 
 /** @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */

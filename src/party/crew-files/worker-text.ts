@@ -21,7 +21,7 @@ crew:
   secret: ${JSON.stringify(folder + secret)}${isActive ? "" : ofBlocks}
   replicas: 1                  # 3 with three servers: one may die without a wait for its restart
   # lease_seconds: 10          # after so long without a sign of a worker others do its work
-  # workers_min: 1             # a job waits for so many
+  # workers_min: 1             # a job waits for this many
 `;
 }
 

@@ -9,7 +9,8 @@ import type { CrewAccess, CrewConfig } from "../config/crew-config.ts";
 import { readIdentity } from "../identity.ts";
 
 /**
- * A party's workers say every second who they are; three missed, and they are gone. Whoever has lost its lease must not
+ * A party's workers send a heartbeat every second; after three missed ones they are lost. A worker that has lost its
+ * lease must not
  * count any longer: others take its blocks one by one only as long as they must leave it a share.
  */
 const statusMs = 5000;

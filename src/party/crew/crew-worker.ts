@@ -1,4 +1,4 @@
-/** A worker's process: its connection to the engine, what it does for its party, and what it says meanwhile. */
+/** A worker's process: its connection to the engine, its work, and its log. */
 import { availableParallelism, hostname } from "node:os";
 import { programVersion } from "../../base/program-version.ts";
 import { osRandom } from "../../base/random.ts";
@@ -7,7 +7,7 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import { openWorkerEngine } from "./crew-access.ts";
 import type { WorkerConfig } from "../config/crew-config.ts";
 import { blockFilesOf } from "./party-crew.ts";
-import { tellTasks } from "./told-tasks.ts";
+import { tellTasks } from "./reported-tasks.ts";
 import type { TellWorker } from "./worker-log.ts";
 import { WorkerMemory } from "./worker-memory.ts";
 
@@ -20,11 +20,11 @@ export interface WorkerRun {
   readonly once: boolean;
 }
 
-/** For one answer of the engine: a worker looks again and again, and must end when it is told to. */
+/** Timeout of one answer of the engine: a worker retries, and must end when it is stopped. */
 const answerMs = 10_000;
 const lookMs = 500;
 
-/** @throws TandemError CERTIFICATE, FILE_UNREADABLE, KEY_FORMAT: what waiting does not mend */
+/** @throws TandemError CERTIFICATE, FILE_UNREADABLE, KEY_FORMAT: errors that are not transient */
 export async function runWorker(config: WorkerConfig, tell: TellWorker, run: WorkerRun): Promise<void> {
   const id = newWorkerId();
   const version = programVersion();
@@ -70,11 +70,11 @@ export async function runWorker(config: WorkerConfig, tell: TellWorker, run: Wor
 }
 
 function tellBlocks(worker: Worker, tell: (blocks: number) => void): () => void {
-  let told = 0;
+  let reported = 0;
   const look = setInterval(() => {
-    if (worker.blockCount === told) return;
-    told = worker.blockCount;
-    tell(told);
+    if (worker.blockCount === reported) return;
+    reported = worker.blockCount;
+    tell(reported);
   }, lookMs);
   return () => clearInterval(look);
 }

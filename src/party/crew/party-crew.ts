@@ -1,4 +1,4 @@
-/** A party's crew, from its config: the engine, the blocks' folder, and what is said of the workers. */
+/** A party's crew, from its config: the engine, the blocks' folder, and events about the workers. */
 import { join } from "node:path";
 import { diskStorage } from "../../base/files/storage.ts";
 import { programVersion } from "../../base/program-version.ts";
@@ -18,12 +18,12 @@ export interface PartyCrew {
   close(): Promise<void>;
 }
 
-/** When it starts, somebody looks on: an address may be wrong. */
+/** At the start a user is watching, and an address may be wrong. */
 const firstPatienceMs = 30_000;
-/** A server that restarts, or a cluster that elects. */
+/** Time for a server restart, or a cluster election. */
 const enginePatienceMs = 60_000;
 const workersPatienceMs = 600_000;
-/** An active party keeps others waiting meanwhile; between its attempts it has patience of its own. */
+/** Other parties wait for an active party meanwhile; between attempts its own patience applies. */
 export const taskPatienceMs = 120_000;
 
 /** @throws TandemError CERTIFICATE, ENGINE_LOST, FILE_UNREADABLE, KEY_FORMAT, USAGE; the signal's reason */

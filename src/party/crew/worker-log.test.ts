@@ -32,7 +32,7 @@ test("words for a terminal", () => {
       "did 1 task",
       "did 250 tasks",
       "another process of the crew has a different crew.key than this worker",
-      "goes on",
+      "resumes",
       "stops, and gives its blocks back",
       "stopped",
       "",
@@ -48,7 +48,7 @@ test("for programs a trouble that is over has no empty words", () => {
   expect(lines.filter(({ event }) => event.startsWith("trouble")).at(-1)).toEqual(over);
 });
 
-test("lines of JSON for programs; quiet ones have what somebody should look at", () => {
+test("lines of JSON for programs; at level warn only what needs attention", () => {
   const lines = said("warn", false).map((line) => JSON.parse(line) as object);
   const common = { time: "1970-01-01T00:00:00.000Z", level: "warn", worker: "host-1" };
   expect(lines).toEqual([

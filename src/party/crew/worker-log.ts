@@ -51,7 +51,7 @@ function wordsOf(event: WorkerEvent): string {
     case "tasks":
       return event.tasks === 1 ? "did 1 task" : `did ${event.tasks} tasks`;
     case "trouble":
-      return event.message === "" ? "goes on" : event.message;
+      return event.message === "" ? "resumes" : event.message;
     case "stopping":
       return "stops, and gives its blocks back";
     case "stopped":

@@ -168,7 +168,7 @@ describe("refused, and nothing is written", () => {
     for (const secret of secrets) expect(error.message).not.toContain(secret);
   };
 
-  test("nobody has consented", () =>
+  test("without a consent", () =>
     expectRefused(
       [],
       "CONSENT",
@@ -181,7 +181,7 @@ describe("refused, and nothing is written", () => {
     writeFileSync(path, readFileSync(consents[0], "utf8").replace('"defaultLeft":true', '"defaultLeft":false'));
     await expectRefused([path, consents[1]], "CONSENT", /changed after it was signed/);
   });
-  test("signed by a stranger, who calls itself as the party does", async () => {
+  test("signed by an unknown peer under the party's name", async () => {
     const impostor = await foundCompany(join(root, "elsewhere"), "passive-1", [], []);
     await store(impostor, "test", outcome.passiveShares[0]);
     await expectRefused(
@@ -228,7 +228,7 @@ describe("refused, and nothing is written", () => {
       /certificate\.pem: signed on 2001.*valid only from/,
     );
     await expectError(() => consentOf(shops[0], { now: new Date("2199-01-01") }), "CERTIFICATE", /expired/);
-    // Somebody who asks no such question before signing.
+    // A signer that does not check this before signing.
     const path = fresh();
     const { consent } = await readConsent(consents[0]);
     const signer = await readSigner((await passiveConfig(shops[0])).tls, new Date());
@@ -264,12 +264,12 @@ describe("refused, and nothing is written", () => {
 
 describe("a consent that cannot be given", () => {
   test.each([
-    ["to somebody unknown", { recipient: "nobody" }, "USAGE", /no active party 'nobody', only active, rival$/],
+    ["to an unknown party", { recipient: "unknown" }, "USAGE", /no active party 'unknown', only active, rival$/],
     [
       "to an active party that it was not trained with",
       { recipient: "rival" },
       "USAGE",
-      /test was trained with active\. Nobody else/,
+      /test was trained with active\. No other party/,
     ],
     ["without a purpose", { purpose: " \n" }, "USAGE", /--purpose must say/],
     ["with an endless purpose", { purpose: "x".repeat(501) }, "USAGE", /1 to 500 characters/],
@@ -296,7 +296,7 @@ describe("a consent that cannot be given", () => {
     );
   });
 
-  test("the second time in the same file; in the job's folder unless told otherwise", async () => {
+  test("the second time in the same file; in the job's folder by default", async () => {
     const path = await consentOf(shops[1], { out: undefined });
     expect(path).toBe(join(shops[1].folder, "jobs", "test", "consent.json"));
     await expectError(() => consentOf(shops[1], { out: undefined }), "FILE_UNWRITABLE", /consent\.json exists already/);

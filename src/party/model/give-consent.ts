@@ -44,10 +44,7 @@ export async function prepareConsent(config: PassiveConfig, request: ConsentRequ
     throw new TandemError("USAGE", `--to: the config names no active party '${request.recipient}', only ${known}`);
   }
   if (recipient.name !== share.active)
-    throw new TandemError(
-      "USAGE",
-      `--to: ${job} was trained with ${share.active}. Nobody else has a use for its splits`,
-    );
+    throw new TandemError("USAGE", `--to: ${job} was trained with ${share.active}. No other party can use its splits`);
   const path = request.out === undefined ? join(dirname(sharePath), "consent.json") : resolve(request.out);
   await refuseExisting(path);
   const signer = await readSigner(config.tls, now);

@@ -15,7 +15,7 @@ export function jobSharePath(directory: string, job: string): string {
 }
 
 /**
- * @throws TandemError FILE_UNWRITABLE: what somebody signed or shares are made of is not overwritten by a slip of the
+ * @throws TandemError FILE_UNWRITABLE: signed files and shares are not overwritten by a slip of the
  * pen
  */
 export async function refuseExisting(path: string): Promise<void> {

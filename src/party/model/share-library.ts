@@ -38,7 +38,7 @@ export class ShareLibrary {
     return this.#lookUp(model, active)?.[1].share ?? null;
   }
 
-  /** The active party that a model was trained with, whoever asks: for this party's own log. */
+  /** The active party that a model was trained with, for this party's own log. */
   partnerOf(model: string): string | null {
     for (const { share } of this.#kept.values()) if (share?.model === model) return share.active;
     return null;

@@ -33,7 +33,7 @@ export async function readCertificate(tls: TlsPaths): Promise<X509Certificate> {
   );
 }
 
-/** @throws TandemError CERTIFICATE if nobody may sign with it at that time */
+/** @throws TandemError CERTIFICATE if the certificate is not valid at that time */
 export function checkValidAt({ validFrom, validTo }: X509Certificate, date: Date, where: string): void {
   if (date.getTime() < Date.parse(validFrom))
     throw new TandemError(

@@ -1,5 +1,5 @@
 /**
- * The model that a job goes on from (warm start), as each party's share has it, put into the terms of the new job:
+ * A party's share of the start model (warm start), converted to the terms of the new job:
  * features by their place in the present table, owners by their place in the present config. Names are what counts.
  */
 import { TandemError } from "../../base/error.ts";
@@ -77,7 +77,7 @@ function placeOf(rule: SplitTest & { readonly featureName: string }, table: Colu
   if (place === -1)
     throw new TandemError(
       "COLUMN_UNKNOWN",
-      `warm start: the data has no feature '${name}', which the model that training is to go on from asks about`,
+      `warm start: the data has no feature '${name}', which the start model uses`,
     );
   checkKind(rule, name, table.features[place], categoryNamesOf(table)[place]);
   return place;

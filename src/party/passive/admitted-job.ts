@@ -1,4 +1,4 @@
-/** A job that this party takes part in: what all parts of an attempt at it read. */
+/** A job that this party takes part in: data that all parts of an attempt share. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { AgreedParameters } from "../../protocol/job-parameters.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -16,14 +16,14 @@ export interface AdmittedJob {
   readonly agreed: AgreedParameters;
   readonly rows: JobRows;
   readonly digests: RowDigests;
-  /** Of the rows that are trained on. */
+  /** Features of the training rows. */
   readonly features: readonly BinnedFeature[];
   readonly checkpoints: PassiveCheckpoints;
   /** The active party's pinned name. */
   readonly peer: string;
 }
 
-/** What the party commits to, and its role computes with. */
+/** The party's commitment: the inputs that its role computes with. */
 export function committedTo({ config, rows, digests, features, checkpoints }: AdmittedJob): PassiveCommitment {
   const { permutationSecret, samplingSecret } = checkpoints;
   return {

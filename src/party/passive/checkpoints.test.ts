@@ -1,4 +1,4 @@
-/** What a passive party's storage has of a job, and who may still write to it. */
+/** What a passive party stores about a job, and which attempt may still write to it. */
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { MemoryDisk } from "../../../test/support/memory-disk.ts";
@@ -77,7 +77,7 @@ const shareOf = (splits: (typeof split)[]) => ({
 });
 
 describe("a job that is opened again", () => {
-  test("has its secret and its progress, until it has ended well: then the secret is gone", async () => {
+  test("has its secret and its progress, until it has succeeded: then the secret is deleted", async () => {
     const disk = new Disk();
     const checkpoints = await disk.begun();
     await checkpoints.store({ ...noProgress, trees: 3, splits: [split], members: { "2/0": "ab" } });
@@ -104,10 +104,10 @@ describe("a job that is opened again", () => {
   });
 
   test.each([
-    ["job id", { jobId: "bb" }, /the active party has begun anew/],
-    ["people", { idsDigest: "ff" }, /the people have changed/],
-    ["training rows", { training: "AQ==" }, /the people have changed/],
-    ["validation rows", { validation: "AQ==" }, /the people have changed/],
+    ["job id", { jobId: "bb" }, /the active party has started over/],
+    ["ids", { idsDigest: "ff" }, /the ids have changed/],
+    ["training rows", { training: "AQ==" }, /the ids have changed/],
+    ["validation rows", { validation: "AQ==" }, /the ids have changed/],
     ["parameters", { agreed: { job: "j", numRound: 4 } }, /numRound has changed/],
     ["defence, which was off", { agreed: { ...terms.agreed, roundedGains: 1 } }, /roundedGains has changed/],
     ["data", { data: "ff" }, /its own data has changed/],
@@ -154,7 +154,7 @@ describe("a job that is opened again", () => {
     await refuseAlignment(disk.options, "bank");
   });
 
-  test("progress of an earlier beginning is none", async () => {
+  test("progress of an earlier start of the job is ignored", async () => {
     const disk = new Disk();
     await (await disk.begun()).store({ ...noProgress, trees: 0, splits: [split], members: {} });
     const stale = disk.files.text("jobs/j/progress.json") ?? "";
@@ -164,21 +164,21 @@ describe("a job that is opened again", () => {
   });
 });
 
-test("splits of a start model are stored with the job: the next attempt asks nobody for them", async () => {
+test("splits of a start model are stored with the job: the next attempt does not need the share", async () => {
   const disk = new Disk();
   const gone = (): Promise<never> => Promise.reject(new TandemError("MODEL_UNKNOWN", "the share is gone"));
   await expectError(() => PassiveCheckpoints.open(disk.options, terms, gone), "MODEL_UNKNOWN");
   await (await PassiveCheckpoints.open(disk.options, terms, () => Promise.resolve([split]))).begin();
   const again = await PassiveCheckpoints.open(disk.options, terms, gone);
   expect([again.start, again.progress]).toEqual([[split], noProgress]);
-  // They are nothing that this job has grown: it may begin anew.
+  // They were not grown by this job: it may start over.
   await refuseAlignment(disk.options, terms.active);
   expect(
     (await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "ff" }, () => Promise.resolve([]))).start,
   ).toEqual([]);
 });
 
-test("a job that begins anew under the same id is another beginning; one that goes on is the same", async () => {
+test("a job that starts over under the same id is another run; one that resumes is the same", async () => {
   const disk = new Disk();
   const first = await disk.begun();
   expect((await PassiveCheckpoints.open(disk.options, terms)).beginning).toBe(first.beginning);

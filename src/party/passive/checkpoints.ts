@@ -1,10 +1,10 @@
 /**
- * Keeps the checkpoints of one job of a passive party. Losing a connection and losing the process are the same to it:
- * the next attempt reads what is stored. The keeper of an attempt is retired before the next one's is opened, so that
- * no call of an old connection can write any more.
+ * Stores the checkpoints of one job of a passive party. A lost connection and a crash are handled alike: the next
+ * attempt reads what is stored. The checkpoints of an attempt are retired before the next ones are opened, so that no
+ * call of an old connection can write.
  *
- * A job that has finished trees is continued by the active party that began it, with everything as it was, or not at
- * all; one that has none may begin anew.
+ * A job with finished trees can only be continued by the active party that started it, with unchanged terms; one
+ * without may start over.
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
@@ -30,8 +30,8 @@ import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts
 import { bytesFrom, toBase64 } from "../../store/stored-numbers.ts";
 
 /**
- * What an attempt brings, and what must be the same in every attempt; but a job that is under way keeps drawing its
- * columns with what it began with.
+ * The terms of an attempt, which must be the same in every attempt, except that a job in progress keeps its column
+ * sampling secret.
  */
 export type JobTerms = Omit<PassiveJobFile, "secret" | "sampling" | "start"> & { readonly sampling: string };
 
@@ -40,11 +40,11 @@ export interface PassiveCheckpointsOptions {
   readonly job: string;
   readonly folder: string;
   readonly storage: Storage;
-  /** Runs what concerns this party's own files: its trouble is told to its own log only. */
+  /** Runs work on this party's own files: the details of an error go to its own log only. */
   readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** @throws TandemError if a new alignment would take the rows from under a job that is under way, or finished */
+/** @throws TandemError if a new alignment would change the rows of a job that is in progress or finished */
 export async function refuseAlignment(options: PassiveCheckpointsOptions, active: string): Promise<void> {
   const { party, job } = options;
   const stored = await storedJob(options, active);
@@ -78,7 +78,7 @@ function progressOf(
   return ownFiles(() => readProgress(folder, jobId, storage));
 }
 
-/** A model that was trained once is not overwritten by whoever uses its name again. */
+/** A trained model is not overwritten by a later job of the same name. */
 function finishedAlready({ party, job }: PassiveCheckpointsOptions): TandemError {
   return new TandemError(
     "HANDSHAKE_MISMATCH",
@@ -87,7 +87,7 @@ function finishedAlready({ party, job }: PassiveCheckpointsOptions): TandemError
 }
 
 export class PassiveCheckpoints {
-  /** Where the job stood when this attempt began. */
+  /** The progress at the beginning of this attempt. */
   readonly progress: PassiveProgress;
   readonly #options: PassiveCheckpointsOptions;
   readonly #turns = new Exclusive();
@@ -109,9 +109,9 @@ export class PassiveCheckpoints {
   }
 
   /**
-   * Nothing is written yet.
-   * @param startSplits this party's splits of the model that training goes on from; asked for where the job begins
-   * @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms cannot be the job's
+   * Does not write anything yet.
+   * @param startSplits reads this party's splits of the start model; called when the job starts
+   * @throws TandemError HANDSHAKE_MISMATCH or CHECKPOINT if these terms differ from the job's
    */
   static async open(
     options: PassiveCheckpointsOptions,
@@ -126,7 +126,7 @@ export class PassiveCheckpoints {
       return new PassiveCheckpoints(options, stored, true, await progressOf(options, stored));
     if (stored !== null && stored.secret === null) throw finishedAlready(options);
     const progress = stored === null ? noProgress : await progressOf(options, stored);
-    // The data may have changed under an attempt that goes on; a new beginning takes it as it is.
+    // Data must not change under a job in progress; a job that starts over takes it as it is.
     const goesOn = stored?.jobId === terms.jobId && hasBegun(progress);
     if (progress.trees > 0 || goesOn)
       throw new TandemError(
@@ -146,12 +146,12 @@ export class PassiveCheckpoints {
     return this.#job.secret === null;
   }
 
-  /** An earlier attempt has begun the job. */
+  /** Whether an earlier attempt has started the job. */
   get isStored(): boolean {
     return this.#stored;
   }
 
-  /** This party's splits of the model that training goes on from. */
+  /** This party's splits of the start model. */
   get start(): readonly OwnSplit[] {
     return this.#job.start;
   }
@@ -163,8 +163,7 @@ export class PassiveCheckpoints {
   }
 
   /**
-   * What tells this beginning of the job from another one under the same id: its answers come from another secret, so
-   * that they are not the same answers again.
+   * Distinguishes this run of the job from others under the same id: each run has its own secret, hence other answers.
    */
   get beginning(): string {
     return createHash("sha256")
@@ -174,21 +173,21 @@ export class PassiveCheckpoints {
   }
 
   get samplingSecret(): string {
-    return this.#job.sampling ?? ""; // of a finished job nothing is drawn any more
+    return this.#job.sampling ?? ""; // a finished job draws no columns
   }
 
-  /** The attempt is welcome: from here on the job is stored. */
+  /** The attempt is accepted: from now on the job is stored. */
   begin(): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
       if (this.#stored) return;
       await storage.makeFolder(folder);
       await writePassiveJob(folder, this.#job, storage);
       this.#stored = true;
-      await this.#files.forgetAll(); // of another beginning
+      await this.#files.forgetAll(); // of an earlier run
     });
   }
 
-  /** What was told of the round that may be redone. */
+  /** The answers of the round that may be redone. */
   get rounds(): RoundStore {
     const files = this.#files;
     const { ownFiles } = this.#options;
@@ -209,12 +208,12 @@ export class PassiveCheckpoints {
     return this.#write(({ folder, storage }) => writeProgress(folder, this.#job.jobId, progress, storage));
   }
 
-  /** What else belongs into the job's folder. */
+  /** Writes other files into the job's folder. */
   keep(work: (folder: string, storage: Storage) => Promise<void>): Promise<void> {
     return this.#write(({ folder, storage }) => work(folder, storage));
   }
 
-  /** The share first: a job whose secret is gone has one. What answers a repeated question of this job stays. */
+  /** The share is written before the secret is deleted. What is needed to answer repeated requests stays. */
   finish(share: PassiveShare): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
       if (this.isFinished) return this.#files.forgetAll();
@@ -226,7 +225,7 @@ export class PassiveCheckpoints {
     });
   }
 
-  /** Lets a write that is under way end, and no other begin. */
+  /** Waits for a write in progress, and refuses later ones. */
   async retire(): Promise<void> {
     this.#retired = true;
     await this.#turns.idle();
@@ -240,7 +239,7 @@ export class PassiveCheckpoints {
   }
 }
 
-/** @returns in words, for the peer as well: no value of either side */
+/** @returns a text that may be sent to the peer: it contains no values of either party */
 function firstDifference(stored: PassiveJobFile, terms: JobTerms): string | null {
   for (const field of new Set([...Object.keys(stored.agreed), ...Object.keys(terms.agreed)])) {
     if (stored.agreed[field] !== terms.agreed[field]) return `${field} has changed`;
@@ -252,7 +251,7 @@ function firstDifference(stored: PassiveJobFile, terms: JobTerms): string | null
     stored.training !== terms.training ||
     stored.validation !== terms.validation
   )
-    return "the people have changed";
-  if (stored.jobId !== terms.jobId) return "the active party has begun anew";
+    return "the ids have changed";
+  if (stored.jobId !== terms.jobId) return "the active party has started over";
   return stored.data === terms.data ? null : "its own data has changed";
 }

@@ -1,4 +1,4 @@
-/** The events of an attempt at a passive party's job: public ones, and notes for its own eyes. */
+/** The events of an attempt at a passive party's job: public ones, and those for its own record only. */
 import { membershipFlag } from "../../record/membership.ts";
 import type { TandemError } from "../../base/error.ts";
 import { presetOf } from "../../privacy/defences/defences.ts";
@@ -27,13 +27,13 @@ export interface PassiveJobOptions extends AdmittedJob {
   /** Workers that hold the rows; left out: this process. */
   readonly crew?: Crew | undefined;
   readonly emit: Emit;
-  /** For this party's own eyes. */
+  /** For this party's own record. */
   readonly own: (line: OwnLine) => void;
 }
 
 export class JobEvents {
   readonly #options: PassiveJobOptions;
-  /** What most events begin with: the party, the job, and the active party that it belongs to. */
+  /** Common fields of most events: the party, the job, and its active party. */
   readonly #who: { readonly party: string; readonly peer: string; readonly job: string };
   readonly #treeCount: number;
 
@@ -51,7 +51,7 @@ export class JobEvents {
     emit({ type: "data", party, job, data: { trainRows: rows.training.ids.length, testRows: 0, featureCount } });
     own({ kind: "data", sha256: digests.training });
     const { trees } = checkpoints.progress;
-    // Once, and not with every connection: they may be many.
+    // Once per job, not per connection: there may be many.
     for (let tree = 0; tree < (trees === 0 ? agreed.startTrees : 0); tree++)
       own({ kind: "own-splits", tree, splits: checkpoints.start.filter((split) => split.tree === tree) });
     emit({ type: "joined", ...this.#who, featureCount });
@@ -87,7 +87,7 @@ export class JobEvents {
     emit({ type: "budget", party, peer, spent, limits, ...(today === null ? {} : { today }) });
   }
 
-  /** What the job is, and what it will reveal at most. */
+  /** The job's parameters, and what it will reveal at most. */
   #emitJob(): void {
     const { config, agreed, rows, features, emit } = this.#options;
     const { party, peer, job } = this.#who;

@@ -1,6 +1,6 @@
 /**
- * What a passive party keeps of a job so that it can be verified: its commitment, and the signed link of every tree.
- * Losing a connection and losing the process are the same to it: the next attempt reads what is stored.
+ * Evidence of a passive party for the verification of a job: its commitment, and the signed link of every tree. A lost
+ * connection and a crash are handled alike: the next attempt reads what is stored.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
@@ -21,10 +21,10 @@ import { passiveFacts } from "../job-facts.ts";
 import { readSigner } from "../model/signer.ts";
 import { type AdmittedJob, committedTo } from "./admitted-job.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
-import type { DeskFiles } from "./desk-files.ts";
+import type { PassiveFiles } from "./passive-files.ts";
 
 export interface PassiveEvidenceTerms extends CommitmentTerms {
-  /** Tells this beginning of the job from others under its id. */
+  /** Distinguishes this run of the job from others under its id. */
   readonly beginning: string;
   readonly isFinished: boolean;
   /** The active party's pinned name and fingerprint. */
@@ -35,7 +35,7 @@ export interface PassiveEvidenceTerms extends CommitmentTerms {
 }
 
 /** @throws TandemError CHECKPOINT if what was committed to has changed */
-export async function openPassiveEvidence(files: DeskFiles, job: AdmittedJob): Promise<PassiveEvidence> {
+export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob): Promise<PassiveEvidence> {
   const { config, hello, agreed, checkpoints, peer } = job;
   const firstTree = firstTreeOf(agreed);
   return PassiveEvidence.open(
@@ -58,7 +58,7 @@ export async function openPassiveEvidence(files: DeskFiles, job: AdmittedJob): P
   );
 }
 
-/** Writes into the job's folder, as long as this attempt lasts. */
+/** Writes into the job's folder while this attempt is current. */
 export type KeepInFolder = (work: (folder: string, storage: Storage) => Promise<void>) => Promise<void>;
 
 export class PassiveEvidence implements PassivePairRecord {
@@ -79,7 +79,7 @@ export class PassiveEvidence implements PassivePairRecord {
     this.#previous = previous;
   }
 
-  /** Nothing is written yet. @throws TandemError CHECKPOINT if what was committed to has changed */
+  /** Does not write anything yet. @throws TandemError CHECKPOINT if what was committed to has changed */
   static async open(
     terms: PassiveEvidenceTerms,
     { folder, storage, ownFiles }: PassiveCheckpointsOptions,
@@ -114,7 +114,7 @@ export class PassiveEvidence implements PassivePairRecord {
     return chain;
   }
 
-  /** The attempt is welcome. */
+  /** The attempt is accepted. */
   begin(): Promise<void> {
     return this.#evidence.store((file) => this.#keep((folder, storage) => writeEvidence(folder, file, storage)));
   }
@@ -126,7 +126,7 @@ export class PassiveEvidence implements PassivePairRecord {
   }
 }
 
-/** The first fact that is not as it was when the party committed to it. */
+/** The first fact that differs from the commitment. */
 function changedFact({ opened }: EvidenceFile, facts: Facts): string | undefined {
   if (opened === null) return undefined;
   const names = new Set([...Object.keys(opened.facts), ...Object.keys(facts)]);

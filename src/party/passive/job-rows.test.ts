@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { ActiveHelloSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import type { DeskFiles } from "./desk-files.ts";
-import type { Aligned } from "./desk-state.ts";
+import type { PassiveFiles } from "./passive-files.ts";
+import type { Aligned } from "./admission-state.ts";
 import { jobRows } from "./job-rows.ts";
 
 const tableOf = (ids: readonly string[]): PartyTable => ({
@@ -14,33 +14,33 @@ const tableOf = (ids: readonly string[]): PartyTable => ({
   labels: null,
 });
 
-/** As far as rows are concerned. */
-function filesWith(own: readonly string[], test: readonly string[] | null): DeskFiles {
-  const files: Pick<DeskFiles, "table" | "testTable"> & { readonly config: { readonly name: string } } = {
+/** With the members that rows need. */
+function filesWith(own: readonly string[], test: readonly string[] | null): PassiveFiles {
+  const files: Pick<PassiveFiles, "table" | "testTable"> & { readonly config: { readonly name: string } } = {
     config: { name: "shop" },
-    table: async () => ({ table: tableOf(own) }) as Awaited<ReturnType<DeskFiles["table"]>>,
-    testTable: async () => (test && { table: tableOf(test) }) as Awaited<ReturnType<DeskFiles["testTable"]>>,
+    table: async () => ({ table: tableOf(own) }) as Awaited<ReturnType<PassiveFiles["table"]>>,
+    testTable: async () => (test && { table: tableOf(test) }) as Awaited<ReturnType<PassiveFiles["testTable"]>>,
   };
-  return files as DeskFiles;
+  return files as PassiveFiles;
 }
 
 const all = ["a", "b", "c", "d"];
 
-describe("people who are trained on are not predicted", () => {
+describe("training rows are not predicted", () => {
   const rowsOf = async (trainingRows: Uint8Array, test: readonly string[] | null, aligned: Aligned | null = null) => {
     const hello = create(ActiveHelloSchema, { trainingRows, aligned: aligned !== null });
     const { training, predictable } = await jobRows(filesWith(all, test), { hello, job: "j", active: "bank", aligned });
     return [training.ids, predictable.ids];
   };
 
-  test("the others are, where the active party holds some back", async () => {
+  test("the others are, where the active party holds out some", async () => {
     expect(await rowsOf(Uint8Array.of(0b0101), null)).toEqual([
       ["a", "c"],
       ["b", "d"],
     ]);
   });
 
-  test("nobody is, where all are trained on", async () => {
+  test("none is, where all are trained on", async () => {
     expect(await rowsOf(new Uint8Array(0), null)).toEqual([all, []]);
     expect(await rowsOf(Uint8Array.of(0b1111), null)).toEqual([all, []]);
   });
@@ -49,13 +49,13 @@ describe("people who are trained on are not predicted", () => {
     expect(await rowsOf(new Uint8Array(0), ["x"])).toEqual([all, ["x"]]);
   });
 
-  test("of an alignment the others are, whatever the file says", async () => {
+  test("after an alignment the others are, even with a test file", async () => {
     const data = { table: tableOf(all) } as Aligned["data"];
     const aligned = { job: "j", rows: Uint32Array.of(3, 0, 1), data } as Aligned;
     expect(await rowsOf(Uint8Array.of(0b011), ["x"], aligned)).toEqual([["d", "a"], ["b"]]);
   });
 
-  test("a bitmap of another length names nobody", async () => {
+  test("a bitmap of another length is refused", async () => {
     await expectError(() => rowsOf(Uint8Array.of(1, 1), null), "ID_MISMATCH", /shop does not hold the same ids/);
   });
 });

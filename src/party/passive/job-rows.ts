@@ -1,4 +1,4 @@
-/** Which of a passive party's rows a job is about, in which order. */
+/** Selects the rows of a passive party that a job uses, in the common order. */
 import { TandemError } from "../../base/error.ts";
 import { rowNumbers, rowsWhere } from "../../base/rows/row-numbers.ts";
 import { type PartyTable, selectRows, viewRows } from "../../data/dataset.ts";
@@ -6,14 +6,14 @@ import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import { readAlignment } from "../../store/passive-checkpoint.ts";
 import { checkBitmap, isSet } from "../../wire/bitmap.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import type { DeskFiles } from "./desk-files.ts";
-import type { Aligned } from "./desk-state.ts";
+import type { PassiveFiles } from "./passive-files.ts";
+import type { Aligned } from "./admission-state.ts";
 
 export interface JobRows {
   readonly training: PartyTable;
-  /** Bitmap over these rows: which are evaluated only and decide no bin; empty: none. */
+  /** Bitmap over these rows of the validation rows, which are not used for cuts; empty: none. */
   readonly validation: Uint8Array;
-  /** The people whose predictions may be asked for. */
+  /** The rows whose predictions may be requested. */
   readonly predictable: PartyTable;
 }
 
@@ -22,20 +22,20 @@ export interface RowsWanted {
   readonly job: string;
   /** The active party's pinned name. */
   readonly active: string;
-  /** The alignment that this connection has made, if any. */
+  /** The alignment made over this connection, if any. */
   readonly aligned: Aligned | null;
 }
 
-/** @throws TandemError ID_MISMATCH if this party's rows cannot be the ones that are meant */
-export async function jobRows(files: DeskFiles, { hello, job, active, aligned }: RowsWanted): Promise<JobRows> {
+/** @throws TandemError ID_MISMATCH if this party's rows do not match the hello */
+export async function jobRows(files: PassiveFiles, { hello, job, active, aligned }: RowsWanted): Promise<JobRows> {
   const { name } = files.config;
   const { trainingRows, validationRows: validation } = hello;
   const rowsOf = ({ rows }: OrderedRows, areTrained: boolean): Uint32Array =>
     rowsIn(trainingRows, rows.length, areTrained, name).map((place) => rows[place]);
-  // Values become bins, and are not needed any more; but a start model asks for them again and again.
+  // Values are binned and then dropped, unless a start model needs them.
   const isStarted = (hello.parameters?.startModel ?? "") !== "";
   const training = (all: OrderedRows): PartyTable => (isStarted ? selectRows : viewRows)(all.table, rowsOf(all, true));
-  // Whoever is trained on is not predicted: outcomes off their path would be told too.
+  // Training rows are not predicted: that would also reveal outcomes off their path.
   const others = (all: OrderedRows): PartyTable => selectRows(all.table, rowsOf(all, false));
   if (hello.aligned) {
     const all =
@@ -48,14 +48,14 @@ export async function jobRows(files: DeskFiles, { hello, job, active, aligned }:
   return { training: training(all), validation, predictable: test?.table ?? others(all) };
 }
 
-/** Some rows of a table in an order of their own; they are not copied before it is known which are wanted. */
+/** Some rows of a table in their own order; copied only when the selection is known. */
 interface OrderedRows {
   readonly table: PartyTable;
   readonly rows: Uint32Array;
 }
 
-/** The rows of the last alignment for a job, before this connection. */
-async function storedRows(files: DeskFiles, job: string, active: string): Promise<OrderedRows> {
+/** The rows of the job's last alignment, over an earlier connection. */
+async function storedRows(files: PassiveFiles, job: string, active: string): Promise<OrderedRows> {
   const { name } = files.config;
   const stored = await files.using(() => readAlignment(files.checkpointsOf(job).folder, files.storage));
   if (stored === null || stored.active !== active)
@@ -70,7 +70,7 @@ async function storedRows(files: DeskFiles, job: string, active: string): Promis
   return { table, rows: stored.rows };
 }
 
-/** The rows that a bitmap names, or the others; without one it names all. */
+/** The rows set in a bitmap, or the others; an empty bitmap stands for all rows. */
 function rowsIn(bitmap: Uint8Array, rowCount: number, areNamed: boolean, name: string): Uint32Array {
   if (bitmap.length === 0) return areNamed ? rowNumbers(rowCount) : new Uint32Array(0);
   try {
@@ -86,7 +86,7 @@ function rowsIn(bitmap: Uint8Array, rowCount: number, areNamed: boolean, name: s
 }
 
 /**
- * The rows that decide where bins are cut; null: all. @throws TandemError PROTOCOL_STATE for a bitmap that does not fit
+ * The rows that cuts are computed from; null: all. @throws TandemError PROTOCOL_STATE for a bitmap of wrong length
  */
 export function decidingRows({ training, validation }: JobRows): Uint32Array | null {
   const count = training.ids.length;

@@ -1,4 +1,4 @@
-/** What a job takes of this party's budget for its partner: told round by round and tree by tree, as it happens. */
+/** What a job uses of this party's budget for its partner, counted per round and per tree. */
 import { factsOfJob } from "../../base/membership.ts";
 import type { Observation } from "../../messages/observation.ts";
 import type { Spending } from "../../privacy/spending.ts";
@@ -16,13 +16,13 @@ export class JobSpending {
   readonly #people: number;
   readonly #summed: number;
   readonly #demand: JobDemand;
-  /** Of the tree under way. */
+  /** Of the current tree. */
   #nodes = 0;
   #outcomes = 0;
 
   /**
-   * @param people those of the job
-   * @param summed those of them that trees learn from
+   * @param people number of instances of the job
+   * @param summed number of them that trees are trained on
    */
   constructor(
     budgets: PartnerBudgets,
@@ -45,7 +45,7 @@ export class JobSpending {
     };
   }
 
-  /** @throws TandemError POLICY if the job does not fit what is left */
+  /** @throws TandemError POLICY if the job exceeds the remaining budget */
   admit(): Promise<void> {
     return this.#budgets.admit(this.#active, this.#demand);
   }
@@ -56,18 +56,18 @@ export class JobSpending {
     return this.#budgets.treesBegin(this.#active, this.#demand, this.#countOf(tree + this.#agreed.treesPerRound));
   }
 
-  /** A node is asked for. @throws TandemError POLICY if there were too many today */
+  /** A node is requested. @throws TandemError POLICY if there were too many today */
   node(): Promise<void> {
     return this.#budgets.daily.charge(this.#active, { histogram_requests: 1 }, "node");
   }
 
   see(observation: Observation): void {
     if (observation.kind === "sums" && observation.firstCandidate === 0) this.#nodes++;
-    // Where outcomes are hidden: as many as the partner can have read, if it has asked for everybody.
+    // Where outcomes are hidden: an upper bound, as if the partner had requested all instances.
     if (observation.kind === "outcome") this.#outcomes += Math.max(observation.instanceCount, observation.transfers);
   }
 
-  /** @param trees finished in the whole job, the last one just now */
+  /** @param trees number of finished trees of the job, including the current one */
   async treeEnds(trees: number): Promise<void> {
     const took = treeSpending(
       { nodes: this.#nodes, outcomes: this.#outcomes },
@@ -79,12 +79,12 @@ export class JobSpending {
     await this.#budgets.treeEnds(this.#active, this.#demand, this.#countOf(trees), took);
   }
 
-  /** People are asked about within the job. @throws TandemError POLICY if that is more than is allowed */
+  /** Predictions are requested within the job. @throws TandemError POLICY if they exceed the budget */
   score(people: number): Promise<void> {
     return this.#budgets.score(this.#active, people);
   }
 
-  /** All that the partner has had, in all jobs. */
+  /** What the partner has used in all jobs. */
   get spent(): Spending {
     return this.#budgets.spent(this.#active);
   }
@@ -93,7 +93,7 @@ export class JobSpending {
     return this.#budgets.limits;
   }
 
-  /** What the partner has asked for today. */
+  /** What the partner has requested today. */
   get today(): DaySpent | null {
     return this.#budgets.daily.spent(this.#active);
   }
@@ -107,13 +107,13 @@ export class JobSpending {
     this.#outcomes = 0;
   }
 
-  /** Of so many trees, those that this party has a part in. */
+  /** Number of the first `trees` trees that this party takes part in. */
   #countOf(trees: number): number {
     return Math.max(0, trees - firstTreeOf(this.#agreed));
   }
 }
 
-/** A node whose gradients are its own answers, in a tree per class, for that class alone. */
+/** Where nodes have their own gradients, a tree per class has sums of that class only. */
 function spendingTerms(agreed: AgreedParameters): SpendingTerms {
   const membership = factsOfJob(schemeNamed(agreed.scheme).membership, agreed.defences.hidden_outcomes);
   const outputs = membership.gradientsAreShared ? agreed.outputs : outputsPerTree(agreed);

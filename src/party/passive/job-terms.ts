@@ -1,4 +1,4 @@
-/** What a job was agreed to be, as it is stored: a later attempt must bring the same. */
+/** The stored terms of a job: a later attempt must have the same. */
 import { TandemError } from "../../base/error.ts";
 import type { PartyTable } from "../../data/dataset.ts";
 import { usedWithin } from "../../gbdt/split/used-thresholds.ts";
@@ -8,7 +8,7 @@ import { toBase64 } from "../../store/stored-numbers.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { ShareLibrary } from "../model/share-library.ts";
 import { splitsOver } from "../model/start-model.ts";
-import type { DeskFiles } from "./desk-files.ts";
+import type { PassiveFiles } from "./passive-files.ts";
 import type { JobRows } from "./job-rows.ts";
 import type { RowDigests } from "./row-digests.ts";
 import type { JobTerms } from "./checkpoints.ts";
@@ -36,11 +36,11 @@ export function termsOf(
 }
 
 /**
- * This party's splits of the model that a job goes on from. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or
+ * This party's splits of the start model. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or
  * HANDSHAKE_MISMATCH
  */
 export async function startSplits(
-  files: DeskFiles,
+  files: PassiveFiles,
   agreed: AgreedParameters,
   active: string,
   table: PartyTable,
@@ -55,17 +55,17 @@ export async function startSplits(
       "MODEL_UNKNOWN",
       `${name} has no share of the start model that was made with this active party`,
     );
-  // What was never told of this model is not told now either.
+  // What was not revealed about this model before must not be revealed now.
   if (share.maskedScoring === true && !agreed.defences.masked_scoring)
     throw new TandemError(
       "POLICY",
-      `start_model: ${name} made it with masked_scoring, so a job that goes on from it needs masked_scoring too`,
+      `start_model: ${name} made it with masked_scoring, so a job that continues it needs masked_scoring too`,
     );
-  // All thresholds that are used may be used again: with more than were agreed on, the limit would be none.
+  // Used thresholds may be used again: a start model with more than the limit would defeat it.
   if (usedWithin(agreed.defences, share.splits)?.isExceeded === true)
     throw new TandemError(
       "POLICY",
-      `start_model: ${name} has more thresholds in it than max_thresholds allows, so no job with it can go on from it`,
+      `start_model: ${name} has more thresholds in it than max_thresholds allows, so the job cannot continue it`,
     );
   if (share.splits.some(({ tree }) => tree >= agreed.startTrees))
     throw new TandemError(

@@ -1,4 +1,4 @@
-/** What a passive party keeps of a job for a later audit, where its config asks for it. */
+/** A passive party's transcript of a job for a later audit, if its config enables it. */
 import { join } from "node:path";
 import { binIndexCount, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
@@ -6,7 +6,7 @@ import { base64, noTranscript, type TranscriptNotes } from "../../record/transcr
 import { openTranscript } from "../job-transcript.ts";
 import type { AdmittedJob } from "./admitted-job.ts";
 
-/** The job's folder is there. @throws TandemError FILE_UNWRITABLE */
+/** The job's folder must exist. @throws TandemError FILE_UNWRITABLE */
 export function beginTranscript({ config, agreed, rows, features, checkpoints }: AdmittedJob): TranscriptNotes {
   const { name, output } = config;
   if (!output.transcript || checkpoints.isFinished) return noTranscript;
@@ -23,7 +23,7 @@ function keptColumn({ name, binCount, hasMissing, categories, oneHot, monotone =
   return { name, binCount, hasMissing, oneHot: isCategorical ? oneHot === true : null, monotone, bins: base64(bins) };
 }
 
-/** Its splits of the model: what scoring would reveal of all people. */
+/** Notes the party's splits of the model: what scoring would reveal about all instances. */
 export function noteSplits(
   transcript: TranscriptNotes,
   features: readonly BinnedFeature[],
@@ -35,7 +35,7 @@ export function noteSplits(
   }
 }
 
-/** As leftBins says of the candidate that the split was. */
+/** As leftBins of the candidate that became the split. */
 function leftBinsOf(split: OwnSplit, feature: BinnedFeature): Uint8Array {
   const { binCount, thresholds, categories } = feature;
   const { threshold, categories: right } = split;

@@ -1,4 +1,4 @@
-/** One attempt at a job of a passive party: its role, the service around it, and what is left when it has ended. */
+/** One attempt at a job of a passive party: its role, its service, and what is stored at the end. */
 import { PackedTexts } from "../../base/text/packed-texts.ts";
 import { TextIndex } from "../../base/text/text-index.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
@@ -18,7 +18,7 @@ import { JobEvents, type PassiveJobOptions } from "./job-events.ts";
 
 export interface OpenedJob {
   readonly service: PassiveService;
-  /** Says how it ended. */
+  /** Settles with the result. */
   readonly report: (end: PassiveEnd) => void;
 }
 
@@ -78,7 +78,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
   return { service, report };
 }
 
-/** What the role needs of the party: its rows, and what earlier attempts have left. */
+/** The role's input: the party's rows, and the progress of earlier attempts. */
 function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "observer"> {
   const { config, agreed, rows, checkpoints, spending } = options;
   const { training, predictable } = rows;

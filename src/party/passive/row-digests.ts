@@ -1,14 +1,14 @@
-/** Digests of a job's rows: each is made once for an attempt, with turns for whoever waits. */
+/** Digests of a job's rows, computed once per attempt without blocking the event loop. */
 import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import { idsDigestInTurns } from "../../protocol/ids.ts";
 import type { JobRows } from "./job-rows.ts";
 
 export interface RowDigests {
-  /** Of the people who are trained on. */
+  /** Of the ids of the training rows. */
   readonly ids: Uint8Array;
-  /** Of their rows. */
+  /** Of the training rows. */
   readonly training: string;
-  /** Of these, and of those whose predictions may be asked for. */
+  /** Of these, and of the rows whose predictions may be requested. */
   readonly all: string;
 }
 

@@ -7,7 +7,7 @@ import { readPassiveConfig } from "../config/config.ts";
 import { initParty } from "../init.ts";
 import { runPassive } from "./run.ts";
 
-test("what a crew says of a job stands in the job's record, and goes on to whoever listens", async () => {
+test("events of a crew are written to the job's record, and emitted", async () => {
   const folder = scratchDirectory();
   const path = join(folder, "passive.yaml");
   await initParty({ role: "passive", name: "shop", host: "127.0.0.1", port: 1, directory: folder });

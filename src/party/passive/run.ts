@@ -1,4 +1,4 @@
-/** One passive party's process: read the data, serve one job after the other, keep its share of each model. */
+/** One passive party's process: reads the data, serves one job after the other, and stores its share of each model. */
 import { lockFolder } from "../../base/files/process-lock.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import type { PassiveEnd } from "../../transport/passive-service.ts";
@@ -11,19 +11,19 @@ import type { Crew } from "../../scheme/blocks/crew.ts";
 import { readIdentity } from "../identity.ts";
 import { markInterrupted } from "../../record/interrupted-jobs.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
-import { PassiveDesk } from "./desk.ts";
+import { JobAdmission } from "./admission.ts";
 import { PassiveScoring } from "../../scoring/passive-scoring.ts";
 
 export interface PassiveRunOptions {
   readonly stop: AbortSignal;
   readonly once?: boolean;
-  /** The disk, unless it says otherwise. */
+  /** Default: the disk. */
   readonly storage?: Storage;
-  /** Milliseconds since the epoch: the machine's clock, unless it says otherwise. */
+  /** Milliseconds since the epoch; default: the machine's clock. */
   readonly now?: () => number;
-  /** Who holds the rows of its jobs: this process, unless it says otherwise. */
+  /** Workers that hold the rows of its jobs; default: this process. */
   readonly crew?: Crew | undefined;
-  /** Told where events go that a job's record should have, as those of a crew. */
+  /** Receives a function that writes events, such as those of a crew, to the job's record. */
   readonly onRecords?: ((emit: Emit) => void) | undefined;
 }
 
@@ -52,15 +52,15 @@ async function serve(
   onRecords?.(emit);
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
-  const desk = new PassiveDesk(config, emit, (end) => jobEnded(end), {
+  const admission = new JobAdmission(config, emit, (end) => jobEnded(end), {
     storage,
     now,
     crew,
     own: (view) => records.own(view),
   });
-  const [identity] = await Promise.all([readIdentity(config.tls), desk.load()]);
-  const scoring = new PassiveScoring(config, desk.data, emit, desk.budgets);
-  const routes = [partyRoutes(desk), scoringRoutes(scoring)];
+  const [identity] = await Promise.all([readIdentity(config.tls), admission.load()]);
+  const scoring = new PassiveScoring(config, admission.data, emit, admission.budgets);
+  const routes = [partyRoutes(admission), scoringRoutes(scoring)];
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(router)) },
     identity,
@@ -73,7 +73,7 @@ async function serve(
     stop.addEventListener("abort", () => resolve({ failure: null }), { once: true }),
   );
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
-  emit({ type: "stopping", party: name }); // a job that is under way will say next that its connection closed
+  emit({ type: "stopping", party: name }); // a running job will report next that its connection closed
   await server.close();
   scoring.close();
   records.close();

@@ -19,7 +19,7 @@ export class DataCache {
   readonly #text: FeatureReading["text"];
   readonly #notice: Notice;
   readonly #book = new CategoryBook();
-  /** Put together from these files; whoever asks again gets the same object until one of them has changed. */
+  /** Assembled from these files; the same object is returned until one of them has changed. */
   #joined: {
     readonly train: DistinctTable;
     readonly validation: DistinctTable | null;

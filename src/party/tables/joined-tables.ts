@@ -26,7 +26,7 @@ export interface JoinedTable extends DistinctTable {
   readonly partCount: number;
 }
 
-/** @throws TandemError ID_DUPLICATE if somebody stands in two of the files */
+/** @throws TandemError ID_DUPLICATE if an id is in two of the files */
 export function joinParts(parts: readonly TablePart[]): JoinedTable {
   const of = { fieldOf: fieldsOf(parts), partCount: parts.length };
   if (parts.length === 1) return { ...parts[0].rows, ...of };

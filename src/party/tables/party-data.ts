@@ -50,7 +50,7 @@ export async function readPartyTable(
     return [sink, await streamTable(source, sink, data, tell)];
   };
   let [sink, rows] = await readOnce([], notice);
-  // The text of numbers is gone by then: whoever has both in a column is read once more.
+  // The text of numbers is dropped by then: a column with both is read once more.
   if (sink.mixed.length > 0) [sink, rows] = await readOnce(sink.mixed, () => {});
   const { table: whole, ids } = sink.finish(rows);
   checkFeatureConstraints(rows.path, data, whole.featureNames, whole.categories);
@@ -101,7 +101,7 @@ export function binTable(
   return table.features.map((_, feature) => binColumn(table, feature, parameters, training));
 }
 
-/** The same, with turns for whoever waits: of many rows a column alone takes a second. @throws as binTable does */
+/** The same, yielding to the event loop: with many rows a column takes a second. @throws as binTable does */
 export async function binTableInTurns(
   table: PartyTable,
   parameters: BinningParameters,

@@ -1,6 +1,6 @@
 /** A passive party in a simulation: it crashes at writes and calls, stays down for a while, and is started again. */
 import type { PassiveConfig } from "../../../src/party/config/config.ts";
-import { PassiveDesk } from "../../../src/party/passive/desk.ts";
+import { JobAdmission } from "../../../src/party/passive/admission.ts";
 import { type PartyCalls, partyCalls } from "../../../src/transport/party-service.ts";
 import type { FaultKind, FaultPlan } from "./fault-plan.ts";
 import type { SimulatedConnection } from "./simulated-connection.ts";
@@ -56,18 +56,18 @@ export class SimulatedPassive {
       },
     });
     const crew = this.#crew?.party(storage);
-    const desk = new PassiveDesk(
+    const admission = new JobAdmission(
       this.config,
       () => {},
       () => {},
       { storage, now: () => 0, crew: crew?.crew }, // a simulation takes no day
     );
-    await desk.load();
+    await admission.load();
     this.#kill = () => {
       dead = true;
       crew?.cut();
     };
-    this.calls = partyCalls(desk);
+    this.calls = partyCalls(admission);
   }
 
   #kill: () => void = () => {};

@@ -2,7 +2,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { readPassiveConfig } from "../../../src/party/config/config.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
-import { PassiveDesk } from "../../../src/party/passive/desk.ts";
+import { JobAdmission } from "../../../src/party/passive/admission.ts";
 import { PassiveScoring } from "../../../src/scoring/passive-scoring.ts";
 import { partyRoutes } from "../../../src/transport/party-service.ts";
 import { scoringRoutes } from "../../../src/transport/scoring-service.ts";
@@ -30,14 +30,14 @@ export async function startHostilePassive(configPath: string): Promise<HostilePa
 /** A passive party in this process, behind real TLS. */
 export async function servePassive(configPath: string, between: Between): Promise<Omit<HostilePassive, "answers">> {
   const config = await readPassiveConfig(configPath, shopExperiment);
-  const desk = new PassiveDesk(
+  const admission = new JobAdmission(
     config,
     () => {},
     () => {},
   );
-  await desk.load();
-  const scoring = new PassiveScoring(config, desk.data, () => {}, desk.budgets);
-  const routes = [partyRoutes(desk), scoringRoutes(scoring)];
+  await admission.load();
+  const scoring = new PassiveScoring(config, admission.data, () => {}, admission.budgets);
+  const routes = [partyRoutes(admission), scoringRoutes(scoring)];
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(between(router))) },
     await readIdentity(config.tls),

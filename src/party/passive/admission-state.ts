@@ -1,4 +1,4 @@
-/** What a passive party is doing, for which connection and which job. Each state holds what is open in it. */
+/** The state of a passive party: its activity, with the connection and job it belongs to. */
 import type { PassivePsi } from "../../psi/passive-psi.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Caller } from "../../transport/caller.ts";
@@ -33,20 +33,20 @@ export interface Running extends Busy {
   readonly checkpoints: PassiveCheckpoints;
 }
 
-export type DeskState = { readonly kind: "idle" } | Opening | Aligning | Aligned | Running;
+export type AdmissionState = { readonly kind: "idle" } | Opening | Aligning | Aligned | Running;
 
-export const idle: DeskState = { kind: "idle" };
+export const idle: AdmissionState = { kind: "idle" };
 
-/** @throws TandemError PARTY_BUSY unless this caller may open something for this job now */
-export function refuseOthers(state: DeskState, caller: Caller, job: string, party: string): void {
+/** @throws TandemError PARTY_BUSY unless this caller may start an alignment or this job now */
+export function refuseOthers(state: AdmissionState, caller: Caller, job: string, party: string): void {
   if (state.kind === "idle") return;
   if (state.caller.name === caller.name && state.job === job) return;
   if (state.caller === caller && (state.kind === "aligning" || state.kind === "aligned")) return;
   throw new TandemError("PARTY_BUSY", `${party} serves another job at the moment; try again later`);
 }
 
-/** What was open gives way to a newer connection of the same active party. */
-export async function giveWay(state: DeskState): Promise<void> {
+/** Closes the current activity in favour of a newer connection of the same active party. */
+export async function giveWay(state: AdmissionState): Promise<void> {
   if (state.kind === "aligning") state.alignment.close();
   if (state.kind !== "running") return;
   state.service.end(new TandemError("PARTY_LOST", "the active party has joined again on another connection"));

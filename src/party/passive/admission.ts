@@ -1,8 +1,7 @@
 /**
- * What a passive party is doing, and for whom: nothing, an alignment, or a job; never two at a time. Everything belongs
- * to one connection and ends with it; what lasts is stored. A newer connection of the same active party for the same
- * job takes the place of an older one, which may be dead without anybody having noticed. A refusal is told to the
- * caller and to the log, and changes nothing.
+ * Admits one activity at a time to a passive party: an alignment or a job. Each belongs to one connection and ends with
+ * it; what must survive is stored. A newer connection of the same active party for the same job replaces an older one,
+ * which may be dead undetected. A refusal is sent to the caller and logged, and changes nothing.
  *
  *   idle -> opening -> aligning -> aligned -> opening -> running -> idle
  *              \______________________________/
@@ -31,9 +30,9 @@ import { binTableInTurns } from "../tables/party-data.ts";
 import { agreedByPolicy, checkValidationFile } from "../policy.ts";
 import { samplingSecretOf } from "../sampling-secret.ts";
 import { checkOffer, knownNormalisations } from "./alignment-offer.ts";
-import { deskBudgets } from "./desk-budgets.ts";
-import { DeskFiles } from "./desk-files.ts";
-import { type DeskState, giveWay, idle, refuseOthers, type Running } from "./desk-state.ts";
+import { passiveBudgets } from "./passive-budgets.ts";
+import { PassiveFiles } from "./passive-files.ts";
+import { type AdmissionState, giveWay, idle, refuseOthers, type Running } from "./admission-state.ts";
 import { openPassiveJob } from "./job.ts";
 import { openPassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
@@ -43,52 +42,52 @@ import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 import { JobSpending } from "./job-spending.ts";
 import type { PartnerBudgets } from "../partner-budget.ts";
 
-export interface DeskOptions {
+export interface AdmissionOptions {
   readonly storage?: Storage | undefined;
-  /** Milliseconds since the epoch: which day it is. */
+  /** Milliseconds since the epoch, for the daily budget. */
   readonly now?: (() => number) | undefined;
-  /** Takes what only this party may look at. */
+  /** Receives what is for this party's own record only. */
   readonly own?: (line: OwnLine) => void;
-  /** Who holds the rows of its jobs; left out: this process. */
+  /** Workers that hold the rows of its jobs; left out: this process. */
   readonly crew?: Crew | undefined;
 }
 
-export class PassiveDesk implements PartyDesk {
+export class JobAdmission implements PartyDesk {
   readonly #config: PassiveConfig;
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
   readonly #own: (line: OwnLine) => void;
   readonly #crew: Crew | undefined;
-  readonly #files: DeskFiles;
-  /** What each partner may have, and has had. */
+  readonly #files: PassiveFiles;
+  /** Budgets of the partners, and what they have used. */
   readonly budgets: PartnerBudgets;
-  /** Of the table as it was last seen whole. */
+  /** Of the table when it was last read completely. */
   #rowCount = 0;
-  /** What opens something waits for what is being opened or stored. */
+  /** Serialises opening and storing. */
   readonly #turns = new Exclusive();
-  #state: DeskState = idle;
+  #state: AdmissionState = idle;
 
   constructor(
     config: PassiveConfig,
     emit: Emit,
     onJobEnded: (end: PassiveEnd) => void,
-    { storage = diskStorage, own = () => {}, now = Date.now, crew }: DeskOptions = {},
+    { storage = diskStorage, own = () => {}, now = Date.now, crew }: AdmissionOptions = {},
   ) {
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
     this.#own = own;
     this.#crew = crew;
-    this.#files = new DeskFiles(config, storage, emit);
-    this.budgets = deskBudgets(this.#files, { emit, now, rowCount: () => this.#rowCount });
+    this.#files = new PassiveFiles(config, storage, emit);
+    this.budgets = passiveBudgets(this.#files, { emit, now, rowCount: () => this.#rowCount });
   }
 
-  /** The party's tables, for whoever else answers with them. */
+  /** The party's tables, shared with scoring. */
   get data(): DataCache {
     return this.#files.data;
   }
 
-  /** Reads the data once, so that what is wrong with it shows at the start. */
+  /** Reads the data once, so that errors in it are reported at the start. */
   async load(): Promise<void> {
     const [{ ids }] = await Promise.all([this.data.table(), this.data.testTable()]);
     this.#rowCount = ids.ids.length;
@@ -111,7 +110,8 @@ export class PassiveDesk implements PartyDesk {
       const alignment = new PassivePsi(data.ids, {
         activeIdCountMax: policy.max_active_ids,
         boundTo: caller.fingerprint,
-        // Counted here, not above: while another party is away an alignment begins again and again, and tells nothing.
+        // Counted here, not above: while another party is unreachable an alignment restarts repeatedly and reveals
+        // nothing.
         admit: () => this.budgets.daily.charge(caller.name, asked, "alignment"),
         ...(threads === undefined ? {} : { threads }),
       });
@@ -166,7 +166,7 @@ export class PassiveDesk implements PartyDesk {
   async openJob(hello: ActiveHello, caller: Caller): Promise<PassiveService> {
     const { name, policy } = this.#config;
     return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
-      if (before.kind === "running" && before.caller === caller) return before.service; // it came twice
+      if (before.kind === "running" && before.caller === caller) return before.service; // a duplicate hello
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
       requireActiveVersion(hello.protocolVersion, name);
       const agreed = agreedByPolicy(hello, policy, name, this.#config.experiment);
@@ -197,7 +197,7 @@ export class PassiveDesk implements PartyDesk {
         emit: this.#emit,
         own: this.#own,
       });
-      const state: DeskState = { kind: "running", caller, job, service, checkpoints };
+      const state: AdmissionState = { kind: "running", caller, job, service, checkpoints };
       this.#state = state;
       void this.#untilEnded(state, report);
       return service;
@@ -226,10 +226,10 @@ export class PassiveDesk implements PartyDesk {
   }
 
   /**
-   * One thing at a time; the caller's own earlier alignment gives way, and so does an older connection for the same
+   * One activity at a time; the caller's own earlier alignment is replaced, and so is an older connection for the same
    * job.
    */
-  async #opening<T>(caller: Caller, job: string, open: (before: DeskState) => Promise<T>): Promise<T> {
+  async #opening<T>(caller: Caller, job: string, open: (before: AdmissionState) => Promise<T>): Promise<T> {
     try {
       refuseOthers(this.#state, caller, job, this.#config.name);
       return await this.#turns.run(async () => {
@@ -238,7 +238,7 @@ export class PassiveDesk implements PartyDesk {
         const before = this.#state;
         if (before.kind === "running" && before.caller === caller) return open(before);
         await giveWay(before);
-        const opening: DeskState = { kind: "opening", caller, job };
+        const opening: AdmissionState = { kind: "opening", caller, job };
         this.#state = opening;
         caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
         try {
@@ -261,7 +261,7 @@ export class PassiveDesk implements PartyDesk {
         caller,
         new TandemError("PARTY_LOST", "the active party is gone: its connection closed during the alignment"),
       );
-    // An alignment alone ends like this, well.
+    // The normal end of an alignment without a job.
     if (state.kind === "aligned" && state.caller === caller) this.#state = idle;
   }
 

@@ -1,4 +1,4 @@
-/** A passive party's own files: its tables, and its folder of each job. Trouble with them is told to its log. */
+/** A passive party's own files: its tables, and its folder of each job. Errors in them go to its log. */
 import { join } from "node:path";
 import type { Storage } from "../../base/files/storage.ts";
 import type { Emit } from "../../record/events.ts";
@@ -9,7 +9,7 @@ import { withOwnFiles } from "../own-files.ts";
 import type { DistinctTable } from "../tables/party-data.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
 
-export class DeskFiles {
+export class PassiveFiles {
   readonly config: PassiveConfig;
   readonly storage: Storage;
   readonly data: DataCache;
@@ -43,7 +43,7 @@ export class DeskFiles {
     };
   }
 
-  /** Work with own files: what goes wrong is told to the log, and the caller hears no more than that it did. */
+  /** Work on own files: the details of an error go to the log; the caller receives only that it failed. */
   using<T>(work: () => Promise<T>): Promise<T> {
     return withOwnFiles(this.config.name, this.emit, work);
   }

@@ -1,18 +1,20 @@
-/** What each partner may have of a passive party and ask of it, as its policy says, and has: kept beside its jobs. */
+/**
+ * The budgets of a passive party's partners, by its policy, and what they have used: stored in its output directory.
+ */
 import type { Emit } from "../../record/events.ts";
 import { DailyBudgets } from "../daily-budget.ts";
 import { PartnerBudgets } from "../partner-budget.ts";
-import type { DeskFiles } from "./desk-files.ts";
+import type { PassiveFiles } from "./passive-files.ts";
 
 export interface BudgetSurroundings {
   readonly emit: Emit;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** How many people this party holds. */
+  /** Number of rows of this party. */
   readonly rowCount: () => number;
 }
 
-export function deskBudgets(files: DeskFiles, surroundings: BudgetSurroundings): PartnerBudgets {
+export function passiveBudgets(files: PassiveFiles, surroundings: BudgetSurroundings): PartnerBudgets {
   const { config, storage } = files;
   const { daily: limits, ...overAll } = config.policy.budget;
   const kept = {

@@ -3,11 +3,11 @@ const tellMs = 10_000;
 
 /** @returns what ends it, and says the rest */
 export function tellTasks(done: () => number, tell: (tasks: number) => void): () => void {
-  let told = 0;
+  let reported = 0;
   const look = (): void => {
-    if (done() === told) return;
-    tell(done() - told);
-    told = done();
+    if (done() === reported) return;
+    tell(done() - reported);
+    reported = done();
   };
   const timer = setInterval(look, tellMs);
   return () => {
