@@ -37,12 +37,12 @@ export async function attackedJob(
   const noise = noiseIn(job);
   const parties = binTable(table, training);
   const { labels } = table;
-  const everybody = Uint32Array.from(labels, (_, i) => i);
+  const instances = Uint32Array.from(labels, (_, i) => i);
   const recorder = new TranscriptRecorder({
     owner: 1,
     features: parties[1],
     permutationSecret: new Uint8Array(32).fill(9),
-    skippedBins: membership === "hidden" ? middleBins(parties[1], everybody) : mostFrequentBins(parties[1], everybody),
+    skippedBins: membership === "hidden" ? middleBins(parties[1], instances) : mostFrequentBins(parties[1], instances),
     sampler: new ColumnSampler(toColumnRates(training), training.seed, ""),
     membership: membershipFacts[membership],
   });
@@ -58,5 +58,5 @@ export async function attackedJob(
     watch: (tree) => recorder.watch(tree),
   });
   const transcript = recorder.transcript(labels.length);
-  return { features: parties[1], people: everybody, labels, margins: trainMargins, recorder, transcript, noise };
+  return { features: parties[1], people: instances, labels, margins: trainMargins, recorder, transcript, noise };
 }

@@ -10,7 +10,9 @@ export interface Factored {
   readonly factors: readonly { readonly prime: bigint; readonly exponent: number }[];
 }
 
-/** Draws until n has exactly `bits` bits. @param draw with 0 and 1 by turns: a bit that a prime may be longer */
+/**
+ * Draws until n has exactly `bits` bits. @param draw called with 0 and 1 alternately: a bit that a prime may be longer
+ */
 export function factored(bits: number, draw: (more: 0 | 1) => Factored["factors"]): Factored {
   for (let attempt = 0; attempt < 1000; attempt++) {
     const factors = draw(attempt % 2 === 0 ? 0 : 1);

@@ -1,6 +1,6 @@
 /**
- * A job in memory whose passive party loses its process in the middle of trees. Both sides go on from their files, as
- * they stand on a disk: nothing else is left of an attempt.
+ * A job in memory whose passive party loses its process in the middle of trees. Both parties resume from their files
+ * only, as after a restart.
  */
 import type { Storage } from "../../src/base/files/storage.ts";
 import { SimulatedDisk } from "../world/faults/simulated-storage.ts";
@@ -34,9 +34,9 @@ export interface BrokenOutcome extends TestOutcome {
   readonly treesAtBreaks: readonly number[];
 }
 
-/** @param trees in which the party's process ends, once it has stored a split and before it has told it; ascending */
+/** @param trees in which the party's process ends, once it has stored a split and before it has sent it; ascending */
 export async function trainBrokenOff(job: TestJob, trees: readonly number[]): Promise<BrokenOutcome> {
-  if (job.table.parties.length !== 2) throw new Error("a job that is broken off has one passive party");
+  if (job.table.parties.length !== 2) throw new Error("an interrupted job has one passive party");
   const disk = new SimulatedDisk().storage(() => false, { ticks: () => 0, before() {}, after() {} });
   const activeProgress = async (): Promise<ActiveProgress | undefined> =>
     (await readActiveCheckpoint(bank, { readSecret: async () => secret }, disk))?.progress ?? undefined;
@@ -47,7 +47,7 @@ export async function trainBrokenOff(job: TestJob, trees: readonly number[]): Pr
     treesAtBreaks.push((await activeProgress())?.trees.length ?? 0);
   }
   const outcome = await attempt(job, disk, await activeProgress(), -1);
-  if (outcome === null) throw new Error("a process ended that nobody ends");
+  if (outcome === null) throw new Error("a process ended without being interrupted");
   return { ...outcome, treesAtBreaks };
 }
 

@@ -50,11 +50,11 @@ export async function openDashboard(
   });
   const page = await context.newPage();
   const { origin } = new URL(url);
-  const strangers: string[] = [];
+  const foreignRequests: string[] = [];
   const complaints: string[] = [];
   context.on("request", (request) => {
     const asked = new URL(request.url());
-    if (asked.protocol !== "data:" && asked.origin !== origin) strangers.push(request.url());
+    if (asked.protocol !== "data:" && asked.origin !== origin) foreignRequests.push(request.url());
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
@@ -70,7 +70,7 @@ export async function openDashboard(
   await page.goto(url);
   await page.waitForURL((at) => at.search === "");
   const expectClean = (): void => {
-    expect(strangers).toEqual([]);
+    expect(foreignRequests).toEqual([]);
     expect(complaints).toEqual([]);
   };
   return { page, context, expectClean };

@@ -48,7 +48,7 @@ export function transportTo(routes: (router: ConnectRouter) => void): Transport 
   return callsTransport(() => streamTo(routes));
 }
 
-/** The same for whoever writes frames by hand. */
+/** The same, for tests that write frames themselves. */
 export function streamTo(
   routes: (router: ConnectRouter) => void,
   served: (calls: ServedCalls) => void = () => {},

@@ -1,4 +1,4 @@
-/** What a bank or a shop does in tests instead of what was agreed on (verified-job.ts). */
+/** Deviations of a bank or a shop in tests (verified-job.ts). */
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
@@ -13,7 +13,7 @@ import {
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 
-/** One who is in and one who is not change places; as long as there are two such in whole bytes. */
+/** Swaps a member and a non-member; as long as there are two such in whole bytes. */
 function swapped(bitmap: Uint8Array): Uint8Array {
   const size = 8 * (bitmap.length - 1);
   const bits = Array.from({ length: Math.max(0, size) }, (_, i) => isSet(bitmap, i));
@@ -23,7 +23,7 @@ function swapped(bitmap: Uint8Array): Uint8Array {
   return changed;
 }
 
-/** The bank marks a single person. */
+/** The bank marks a single instance. */
 export function marking(scheme: SentActive): SentActive {
   return overridden(scheme, {
     gradients: (layout, gradients, sample) => {
@@ -37,7 +37,7 @@ export function marking(scheme: SentActive): SentActive {
   });
 }
 
-/** Shop leaves somebody out at every node below the root. */
+/** Shop leaves an instance out at every node below the root. */
 export function forgetting(scheme: SentPassive): SentPassive {
   return overridden(scheme, {
     sums: (task, message) =>
@@ -45,13 +45,13 @@ export function forgetting(scheme: SentPassive): SentPassive {
   });
 }
 
-/** Two people of a node, of either label, change places in shop's first column while it sums. */
+/** Swaps two instances of a node, of either label, in shop's first column while it sums. */
 export function confusing(scheme: SentPassive, labels: Float64Array, node: number): SentPassive {
   let column = new Uint16Array(0);
   return overridden(scheme, {
     setUp: (message, job) => {
       const [first, ...others] = job.columns.bins;
-      column = first.slice(); // nobody but whoever sums sees it
+      column = first.slice(); // visible to the summation only
       return scheme.setUp(message, { ...job, columns: { ...job.columns, bins: [column, ...others] } });
     },
     sums: async function* (task, message) {
@@ -148,7 +148,7 @@ function reversed(ranks: readonly number[]): number[] {
   return ranks.map((rank) => ranks.length - 1 - rank);
 }
 
-/** Two people change places in shop's second column. */
+/** Swaps two instances in shop's second column. */
 export const exchanged =
   (one: number, other: number) =>
   (features: readonly BinnedFeature[]): readonly BinnedFeature[] =>

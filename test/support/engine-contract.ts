@@ -1,4 +1,4 @@
-/** What those above rely on, whatever the engine: the same tests for every one. */
+/** The contract of an engine: the same tests for every implementation. */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import {
@@ -62,7 +62,7 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     expect(await mine.stored("sum.>")).toBe(words.length);
   });
 
-  test("the longest message passes, and a longer one is a bug", async () => {
+  test("the longest message passes, and a longer one is an assertion failure", async () => {
     const { mine, theirs } = await begun();
     const longest = new Uint8Array(messageBytesMax).fill(7);
     await mine.append("log.0", longest);
@@ -74,7 +74,7 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     await expectError(async () => mine.say("held.0", longer), "INTERNAL", /1 MB/);
   });
 
-  test("what is purged is gone, and positions go on", async () => {
+  test("purged messages are gone, and positions continue", async () => {
     const { mine, theirs } = await begun();
     await mine.append("log.0", bytes("a"));
     await mine.append("log.1", bytes("b"));
@@ -90,7 +90,7 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     expect(await mine.stored("log.>")).toBe(0);
   });
 
-  test("what is offered has one holder at a time, for as long as it renews its lease", async () => {
+  test("an offer has one holder at a time, for as long as it renews its lease", async () => {
     const { world, mine, theirs } = await begun();
     await mine.offer("hold", bytes("block 0"));
     const held = await taken(theirs, "hold");
@@ -114,7 +114,7 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     await expectNothing(theirs, "hold", world.leaseMs * 1.5);
   });
 
-  test("what is given back goes to the next who asks, at once", async () => {
+  test("a returned offer goes to the next worker at once", async () => {
     const { world, mine, theirs } = await begun();
     await mine.offer("hold", bytes("block 0"));
     await mine.offer("hold", bytes("block 1"));
@@ -187,14 +187,14 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
     await mine.end();
   });
 
-  test("what is said is heard by those who listen, and by nobody later", async () => {
+  test("broadcasts reach current listeners only", async () => {
     const { mine, theirs } = await begun();
     const stop = new AbortController();
     const [held, all] = [theirs.hear("held.3", stop.signal), theirs.hear("held.>", stop.signal)];
     await pause(100); // a question takes its way
     mine.say("held.2", bytes("x"));
     mine.say("held.3", bytes("y"));
-    const heard = async (messages: typeof all, count: number): Promise<string[]> => {
+    const received = async (messages: typeof all, count: number): Promise<string[]> => {
       const seen: string[] = [];
       for await (const { subject, message } of messages) {
         seen.push(`${subject} ${text(message)}`);
@@ -202,13 +202,13 @@ export function engineContract(open: () => Promise<EngineWorld>): void {
       }
       return seen;
     };
-    expect(await heard(held, 1)).toEqual(["held.3 y"]);
-    expect(await heard(all, 2)).toEqual(["held.2 x", "held.3 y"]);
+    expect(await received(held, 1)).toEqual(["held.3 y"]);
+    expect(await received(all, 2)).toEqual(["held.2 x", "held.3 y"]);
     stop.abort();
     const ended = new AbortController();
     const late = theirs.hear("held.>", ended.signal);
     setTimeout(() => ended.abort(), 100);
-    expect(await heard(late, 1)).toEqual([]);
+    expect(await received(late, 1)).toEqual([]);
   });
 
   test("the status table shows lasting entries, and workers seen recently", async () => {
@@ -265,7 +265,7 @@ async function firstOf(epoch: Epoch, filter: string, after: number, count: numbe
 
 async function taken(epoch: Epoch, queue: string): Promise<Lease> {
   const lease = await epoch.take(queue, new AbortController().signal);
-  if (lease === null) throw new Error("nothing was taken, and nobody gave the signal");
+  if (lease === null) throw new Error("nothing was taken, and the signal was not aborted");
   return lease;
 }
 

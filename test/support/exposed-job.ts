@@ -7,9 +7,9 @@ import { JobRecord } from "../../src/record/job-record.ts";
 
 type Three = readonly [outcomes: number, sums: number, scoring: number];
 
-function column(name: string, bins: number, bits: number, told: Three, proven: Three): ColumnExposure {
+function column(name: string, bins: number, bits: number, revealed: Three, proven: Three): ColumnExposure {
   const three = ([outcomes, sums, scoring]: Three): ColumnExposure["certain"] => ({ outcomes, sums, scoring });
-  return { name, bins, bits, toldBits: three(told), certain: three(proven) };
+  return { name, bins, bits, toldBits: three(revealed), certain: three(proven) };
 }
 
 const job = { people: 22_500, trees: 50, depthMax: 3, sumsPerPerson: 0.027, noise: null, isEstimate: true } as const;
@@ -63,7 +63,7 @@ const guarded = {
 };
 
 interface RecordOptions {
-  /** Null: nobody has audited the job. */
+  /** Null: the job was not audited. */
   readonly exposure: Exposure | null;
   readonly isGuarded?: boolean;
 }

@@ -56,7 +56,7 @@ export const mapOf =
 export interface Fields {
   readonly required?: Readonly<Record<string, Rule>>;
   readonly optional?: Readonly<Record<string, Rule>>;
-  /** The specification has them too; nobody here writes them. */
+  /** In the specification too, but not written here. */
   readonly others?: string;
   /** Names of extensions. */
   readonly extensions?: RegExp;

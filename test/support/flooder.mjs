@@ -1,6 +1,6 @@
 /**
- * A stranger that floods a port of this machine, as a process of its own: so many connections at a time, each replaced
- * as soon as it is closed.
+ * An unknown peer that floods a port of this machine, as a process of its own: `count` connections at a time, each
+ * replaced as soon as it is closed.
  *
  *   node test/support/flooder.mjs <port> <kind> <connections> [certificate.pem key.pem]
  *

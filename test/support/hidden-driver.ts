@@ -146,7 +146,7 @@ export class HiddenDriver {
     await this.active.hints(0, this.candidateCount, all(pieces));
   }
 
-  /** A node's messages, cut into so many, as an honest party sends them. */
+  /** A node's messages, cut into this number, as an honest party sends them. */
   async sealed(tree: number, node: number, count = 1): Promise<ActiveNode[]> {
     const sampled = Uint32Array.from(column.keys());
     const outputs = [0];

@@ -23,7 +23,7 @@ export const testSeed = (first: number): Uint8Array => Uint8Array.from({ length:
 
 const crsKey = Uint8Array.from({ length: 16 }, (_, i) => i);
 
-/** t and the slot's bits, as everybody computes them from rows and resolution. */
+/** t and the slot's bits, as every party computes them from rows and resolution. */
 export function shapeOf(set: LatticeSet, rowCount: number, resolutionBits: number): LatticeShape {
   const largest = BigInt(rowCount) << BigInt(resolutionBits);
   const slotBits = set.groups === 1 ? largest.toString(2).length : 0;

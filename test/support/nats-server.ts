@@ -25,7 +25,7 @@ export interface NatsServer {
   /** As in a config. */
   readonly url: string;
   readonly authority: string;
-  /** Certificates of this server's users, by user; and one that is nobody's. */
+  /** Certificates of this server's users, by user; and one of no known user. */
   readonly users: ReadonlyMap<string, Identity>;
   /** A user's, of the right authority, that is too old. */
   readonly expired: Identity;

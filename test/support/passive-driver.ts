@@ -55,7 +55,7 @@ export interface Driver {
   join(change?: Partial<Hello>): ReturnType<PassiveRole["join"]>;
   setUpMessage(): Promise<ActiveSetUp>;
   setUp(): Promise<number>;
-  /** @param g instead of its usual gradients; @param sampled bitmap of whose they are, if not everybody's */
+  /** @param g instead of its usual gradients; @param sampled bitmap of sampled instances, if not all */
   chunks(tree: number, g?: Float64Array, sampled?: Uint8Array): AsyncIterable<ActiveGradients>;
   gradients(tree: number, g?: Float64Array, sampled?: Uint8Array): Promise<void>;
   root(tree: number): ReturnType<typeof asked>;
@@ -120,7 +120,7 @@ export function drive(
     node,
     sums: async (answer) => {
       const pieces = answer.map(({ scheme: message, counts, withheld = new Uint8Array(0) }) => {
-        // With noise counts are not told; what is withheld is over nobody.
+        // With noise counts are not sent; suppressed candidates have no instances.
         const most = counts.map((_, i) => (withheld.length > 0 && isSet(withheld, i) ? 0 : column.length));
         return scheme.sums(layout, message, layout.noise === null ? counts : most);
       });

@@ -53,8 +53,8 @@ export interface PreparedJob {
   /** Every observer call of every party: [party, event, ...arguments]. */
   readonly observed: unknown[][];
   /**
-   * Joins, trains, predicts the training rows and finishes; after a failure tells the parties why, as a party's process
-   * does.
+   * Joins, trains, predicts the training rows and finishes; after a failure sends the parties the reason, as a party's
+   * process does.
    */
   run(): Promise<{ model: ActiveModel; margins: Float64Array }>;
 }

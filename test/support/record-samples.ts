@@ -3,7 +3,7 @@ import { transcriptFormat } from "../../src/record/transcript-lines.ts";
 
 const slot = { shift: -1, alpha: 2, alphaMax: 8192, r: 37, padding: 2 };
 
-/** Of the event that tells how gradients are encoded. */
+/** Of the event that reports how gradients are encoded. */
 export const sampleLayout = {
   kind: "auto",
   codec: "batched",

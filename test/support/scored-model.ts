@@ -105,7 +105,7 @@ export class TablePeer implements ScoringPeer {
   }
 }
 
-/** Everybody of a table, as a scorer of its model wants them. */
+/** All instances of a table, as the input of scoring. */
 export function rowsOf(scorer: Scorer, { labels, parties, categories }: TestTable): ScoringRows {
   return {
     ids: Array.from(labels, (_, row) => `id-${row}`),

@@ -1,5 +1,6 @@
 /**
- * A terminal that understands what ours is told: text, line ends, cursor up, clearing; colours are dropped but counted.
+ * A terminal emulator for what the commands write: text, line ends, cursor up, clearing; colours are dropped but
+ * counted.
  */
 const escape = "\u001b";
 const pieces = new RegExp(`${escape}\\[[\\d;]*[A-Za-z]|\\r|\\n|[^${escape}\\r\\n]+`, "g");

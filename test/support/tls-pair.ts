@@ -91,8 +91,7 @@ export async function cuttableWay(
 }
 
 /**
- * A way on which the n-th connection breaks after so many bytes in one direction, in the middle of whatever is being
- * said, or goes silent, or changes a bit.
+ * A proxy on which the n-th connection breaks after a number of bytes in one direction, or goes silent, or flips a bit.
  */
 export async function troubledWay(
   port: number,

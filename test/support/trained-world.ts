@@ -72,7 +72,7 @@ export class TrainedWorlds {
     return trainedWorld(this.#newFolder(), shopCount, onTestFinished, changes);
   }
 
-  /** A world with a model as it is after a restart of everybody. */
+  /** A world with a model, after a restart of all parties. */
   async restarted(shopCount: number, passive: Partial<PassiveConfigInput> = {}): Promise<TrainedWorld> {
     const kept = this.#kept.get(shopCount) ?? this.#keep(shopCount);
     this.#kept.set(shopCount, kept);

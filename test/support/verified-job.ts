@@ -42,7 +42,7 @@ import {
   simulatedRoles,
 } from "../world/simulated.ts";
 
-/** What somebody does instead of what was agreed on; between the role and its chain, so that both ends sign it. */
+/** Deviations, applied between the role and its chain, so that both parties sign them. */
 export interface Cheat {
   /** The bank sends other messages. */
   readonly peer?: (peer: PassivePeer) => PassivePeer;

@@ -1,4 +1,4 @@
-/** Draws mutants of one format and tells how each was taken. */
+/** Draws mutants of one format and reports the outcome of each. */
 import { SeededRandom } from "../../../src/base/random.ts";
 import { TandemError } from "../../../src/base/error.ts";
 import type { FuzzTarget, Outcome } from "./fuzz-format.ts";
@@ -15,7 +15,7 @@ export interface FuzzDraw {
   readonly format: string;
   readonly from: number;
   readonly count: number;
-  /** Hears the number of each mutant before it is read. */
+  /** Called with the number of each mutant before it is read. */
   readonly onBegin?: (mutant: number) => void;
 }
 

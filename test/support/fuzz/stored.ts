@@ -1,6 +1,6 @@
 /**
- * What parties store and hand over: shares, checkpoints, budgets, consents. Mostly their contents are changed and
- * sealed again: a checksum keeps nobody from writing what he likes. Consents are signed again.
+ * What parties store and hand over: shares, checkpoints, budgets, consents. Mostly their contents are changed and the
+ * checksum recomputed, as an attacker can. Consents are signed again.
  */
 import { createHash, createPrivateKey, sign, X509Certificate } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";

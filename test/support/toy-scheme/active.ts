@@ -1,6 +1,6 @@
 /**
- * A scheme without a cipher: gradients travel as they are. It exists to show that the seam is tight, and that whoever
- * brings a scheme needs no change anywhere else. Nothing but tests may use it.
+ * A scheme without a cipher: gradients travel as they are. It shows that the scheme interface suffices: a new scheme
+ * needs no change elsewhere. Nothing but tests may use it.
  */
 import { TandemError } from "../../../src/base/error.ts";
 import type { QuantisedGradients } from "../../../src/base/gradients/quantised-gradients.ts";
