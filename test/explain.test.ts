@@ -37,7 +37,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
       local_rounds: 1,
     },
   });
-  const config = ["-c", join(bank.folder, "active-told.json"), "--explain-leakage"];
+  const config = ["-c", join(bank.folder, "active-explained.json"), "--explain-leakage"];
 
   const dry = await tandem("train", ...config, "--dry-run");
   expect([dry.stderr, dry.exitCode]).toEqual(["", 0]);
