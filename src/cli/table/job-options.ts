@@ -41,7 +41,7 @@ function addParameters(command: Command, table: Readonly<Record<string, Paramete
     command.addOption(parameterOption(name, spec));
     // Allows turning off what a preset turns on.
     if (spec.kind === "switch" && spec.defaultOf !== undefined)
-      command.addOption(new Option(`--no-${flagOf(name)}`, negated(spec.help)));
+      command.addOption(new Option(`--no-${flagOf(name)}`, `turn --${flagOf(name)} off where the preset turns it on`));
     for (const alias of aliasesOf(spec))
       command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
   }
