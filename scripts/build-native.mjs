@@ -1,8 +1,8 @@
 /**
  * Compiles native/*.cpp into build/tandem.node, with the system's C++ compiler and nothing else: no node-gyp, no
- * download. Runs as npm's install script, in a clone and as an installed dependency. The build is skipped when
- * sources, compiler and flags are unchanged. Without a compiler Tandem still works, on the portable kernel: then
- * this prints one line and succeeds.
+ * download. Runs as npm's install script, in a clone and as an installed dependency. The build is skipped when sources,
+ * compiler and flags are unchanged. Without a compiler Tandem still works, on the portable kernel: then this prints one
+ * line and succeeds.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * The packages whose code a bundle holds: their licences must travel with it, and the SBOM names them, because no
- * `npm audit` at a user's machine can see them.
+ * The packages whose code a bundle holds: their licences must travel with it, and the SBOM names them, because no `npm
+ * audit` at a user's machine can see them.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";

@@ -5,9 +5,9 @@
  *   npm run build && node scripts/capture-fixtures.mjs
  *   node scripts/capture-fixtures.mjs --program <folder of a release>/bin/tandem.js
  *
- * Writes test/fixtures/v<version>/ or --out, and overwrites no artefacts. README.md and configs/ are written
- * by hand; configs begin as those of the last release. The people are generated, the keys are no secret, and Paillier
- * keys are short. scripts/unpack-fixtures.mjs unpacks what is in it.
+ * Writes test/fixtures/v<version>/ or --out, and overwrites no artefacts. README.md and configs/ are written by hand;
+ * configs begin as those of the last release. The people are generated, the keys are no secret, and Paillier keys are
+ * short. scripts/unpack-fixtures.mjs unpacks what is in it.
  */
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

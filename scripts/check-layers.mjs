@@ -4,8 +4,8 @@
  *   node scripts/check-layers.mjs [root]
  *
  * Prints one line per wrong import and exits with 1. Sees static imports, `export ... from`, `import()` (also in types)
- * and `require()` of relative paths, and of the package's own name. A run that saw no modules or no imports fails:
- * it would have passed whatever the tree.
+ * and `require()` of relative paths, and of the package's own name. A run that saw no modules or no imports fails: it
+ * would have passed whatever the tree.
  */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";

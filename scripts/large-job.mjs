@@ -9,8 +9,8 @@
  * Two companies with `columns` features each; of their rows `shared` are of the same people. With workers, the passive
  * party has a crew: nats-server must be installed. With --same-rows both list the same people in the same order, and
  * nothing is aligned. Tables are made by DuckDB in `folder`, and used again the next time. A job in a folder of its own
- * stays, with logs of all processes; the same command resumes it.
- * Needs Linux and `npm run build`; as root each process is bound by a cgroup, otherwise peaks are compared afterwards.
+ * stays, with logs of all processes; the same command resumes it. Needs Linux and `npm run build`; as root each process
+ * is bound by a cgroup, otherwise peaks are compared afterwards.
  */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

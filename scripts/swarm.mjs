@@ -4,11 +4,11 @@
  *   npm run swarm -- --seeds 1000 --from 1 [--crew]
  *   npm run swarm -- --hostile [--seed 1] [--jobs 200] [--messages 0] [--only 17] [--json]
  *
- * The first breaks connections and processes, and simulates them (test/world/faults/). Half of the seeds take a
- * plain job, the others one of every other kind in turn. With --crew the passive parties have workers, and these and
- * their engines break too; what the parties store must be what it is without workers. The second lies: a hostile party
- * against real processes (test/world/hostile/), at least that number of jobs and of changed messages. It
- * needs `npm run build`.
+ * The first breaks connections and processes, and simulates them (test/world/faults/). Half of the seeds take a plain
+ * job, the others one of every other kind in turn. With --crew the passive parties have workers, and these and their
+ * engines break too; what the parties store must be what it is without workers. The second lies: a hostile party
+ * against real processes (test/world/hostile/), at least that number of jobs and of changed messages. It needs `npm run
+ * build`.
  *
  * Prints what failed, with the command that does it again; exits with 1 if anything did.
  */

@@ -182,7 +182,7 @@ describe("one category per instance", () => {
     );
     // An honest party suppresses every category of a single instance; this one does not.
     const offering = {
-      connect: cheating(winners, { sums: (answer) => ({ ...answer, withheld: new Uint8Array(0) }) }),
+      connect: cheating(winners, { sums: (answer) => ({ ...answer, suppressed: new Uint8Array(0) }) }),
       passiveScheme: () => new OfferingPassive(portableKernel),
     };
     await expectError(

@@ -123,7 +123,7 @@ test("a passive party prints what its policy allows, and serves no job in a dry 
   const learns = bounds(leakage, "saver", "grocer");
   expect(learns.get("candidates")).toBe(2);
   expect(learns.get("splitOutcomes")).toBe(10 * 4 * people.length);
-  expect(learns.has("withheld")).toBe(true);
+  expect(learns.has("suppressed")).toBe(true);
   expect(leakage.absent.map(({ name }) => name)).toEqual([
     "candidateLinks",
     "drawnTogether",

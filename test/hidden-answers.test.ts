@@ -156,7 +156,7 @@ test.each<[string, Changes, ErrorCode, RegExp]>([
   ["fewer candidates", { answer: ({ counts }) => ({ counts: counts.slice(1) }) }, "PROTOCOL_STATE", /./],
   [
     "suppressed candidates that are answered",
-    { answer: ({ counts }) => ({ withheld: bitmapFrom(counts.length, (i) => i === 0) }) },
+    { answer: ({ counts }) => ({ suppressed: bitmapFrom(counts.length, (i) => i === 0) }) },
     "PROTOCOL_STATE",
     /./,
   ],

@@ -37,9 +37,9 @@ async function readRight(defences: Partial<Defences>): Promise<{ shown: number; 
     noise: scale,
   } = await attackedJob(table, { num_round: 1, max_bin: 16 }, [], defences);
   const [{ gradients, nodes }] = transcript.trees;
-  const [{ rows, withheld }] = nodes;
+  const [{ rows, suppressed }] = nodes;
   const limbs = gradients.columns.length / gradients.grids.length;
-  const stride = rows.length / withheld.length;
+  const stride = rows.length / suppressed.length;
   const ofPerson = (person: number): number =>
     slotSum(
       Float64Array.from(gradients.columns, (values) => values[person]),
@@ -61,7 +61,7 @@ async function readRight(defences: Partial<Defences>): Promise<{ shown: number; 
         sides.add(
           marked.map((person) => Number(binGoesLeft(feature, candidate, feature.bins[person]) === side)).join(""),
         );
-  const shown = Array.from(withheld.keys()).filter((position) => withheld[position] === 0);
+  const shown = Array.from(suppressed.keys()).filter((position) => suppressed[position] === 0);
   const right = shown.filter((position) => {
     let left = slotSum(rows, position * stride, 1, limbs) + (added?.[2 * position + 1] ?? 0);
     const read = marked.map((person) => {

@@ -1,7 +1,7 @@
 /**
  * The load test of `tandem serve`: a bank and two shops as processes of their own over mutual TLS on loopback, a model
- * that they have trained together, and HTTP clients in front of it. Every request is about one row, and
- * every answer is checked. The key has no part in scoring, so a short one trains the model.
+ * that they have trained together, and HTTP clients in front of it. Every request is about one row, and every answer is
+ * checked. The key has no part in scoring, so a short one trains the model.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
  * Reads and writes unsigned fields of up to 53 bits at any bit offset of a little-endian byte string. It uses plain
- * numbers: this runs per instance, where a bigint would cost more than the encryption's own bookkeeping.
- * Bit 0 is the lowest bit of byte 0.
+ * numbers: this runs per instance, where a bigint would cost more than the encryption's own bookkeeping. Bit 0 is the
+ * lowest bit of byte 0.
  */
 import { assert } from "../base/assert.ts";
 

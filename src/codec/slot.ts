@@ -1,6 +1,6 @@
 /**
- * One slot of the paper's batch encoding (sec. III-A): shift, truncate, quantise, and the exact condition under which
- * a sum of n values cannot overflow (sec. III-C).
+ * One slot of the paper's batch encoding (sec. III-A): shift, truncate, quantise, and the exact condition under which a
+ * sum of n values cannot overflow (sec. III-C).
  *
  * A slot is r information bits with `padding` overflow protection bits above them:
  *

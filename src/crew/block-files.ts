@@ -7,8 +7,7 @@
  *   <folder>/made-epoch.txt          the epoch whose folder exists
  *   <folder>/<epoch>/<block>.bins    and <block>.1.bins, <block>.2.bins ...
  *
- * Only the folder of the epoch that made-epoch.txt names is ever removed: other files in the folder are not the
- * crew's.
+ * Only the folder of the epoch that made-epoch.txt names is ever removed: other files in the folder are not the crew's.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";

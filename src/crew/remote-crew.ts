@@ -206,8 +206,7 @@ export class RemoteCrew implements Crew, TaskCrew {
   /**
    * The number of workers that can take blocks.
    * @throws TandemError WORKERS_MISSING if they stay too few, PROTOCOL_STATE if a later attempt waits for them too:
-   * the
-   * epoch of the older one would end that of the later one
+   * the epoch of the older one would end that of the later one
    */
   async #workers(epoch: string, patienceMs: number): Promise<number> {
     const { version, workersMin } = this.#options;

@@ -1,6 +1,6 @@
 /**
- * Typed columns from a table of text cells. Errors name file, line and column, never the cell: messages reach logs
- * and other parties, and a row's value must not.
+ * Typed columns from a table of text cells. Errors name file, line and column, never the cell: messages reach logs and
+ * other parties, and a row's value must not.
  */
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/text/nearest-name.ts";

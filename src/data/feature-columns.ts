@@ -17,8 +17,8 @@ export interface FeatureReading {
   /** Features that are categorical regardless of their cells. */
   readonly categorical: readonly string[];
   /**
-   * What to do with columns that have text in them: they are categorical, or refused. In a file that is read after
-   * the one that was trained on, they are what they were there.
+   * What to do with columns that have text in them: they are categorical, or refused. In a file that is read after the
+   * one that was trained on, they are what they were there.
    */
   readonly text: "categories" | "refuse" | "as trained";
   readonly book: CategoryBook;

@@ -27,8 +27,8 @@ export function headerTrouble(names: readonly string[]): string | null {
 }
 
 /**
- * Whether names look like the cells below them: there are numbers among the names, and in every column with numbers
- * the name is one too. Names that count from 0 or 1 are names, as pandas writes them.
+ * Whether names look like the cells below them: there are numbers among the names, and in every column with numbers the
+ * name is one too. Names that count from 0 or 1 are names, as pandas writes them.
  */
 export function looksLikeRow(names: readonly string[], columns: readonly (readonly string[])[]): boolean {
   const numbers = names.filter(isNumber);

@@ -7,8 +7,8 @@ export interface TableReading {
   /** Left out: by the name (.parquet), otherwise by the first line. */
   readonly format?: TableFormat | undefined;
   /**
-   * CSV: whether the first line has the columns' names. Otherwise these are f0, f1, ... as XGBoost names them.
-   * Left out: it has, with a notice if it looks like a row.
+   * CSV: whether the first line has the columns' names. Otherwise these are f0, f1, ... as XGBoost names them. Left
+   * out: it has, with a notice if it looks like a row.
    */
   readonly header?: boolean | undefined;
 }

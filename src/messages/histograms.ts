@@ -13,7 +13,7 @@ type NodeOrigin = Pick<NodeMembers, "parent" | "sibling" | "members">;
 /** Encoded or not. */
 export interface SumsMessage extends Pick<
   PassiveHistograms,
-  "tree" | "node" | "firstCandidate" | "lowerSides" | "withheld" | "scheme"
+  "tree" | "node" | "firstCandidate" | "lowerSides" | "suppressed" | "scheme"
 > {
   /** Per candidate the number of instances on the summed side. */
   readonly counts: readonly number[];
@@ -80,10 +80,10 @@ const histograms = call<"histograms">()({
        * @param isDrawn columns are sampled and hints link candidates: the answer reveals which were drawn
        */
       see: (message: SumsMessage, rows: Float64Array | null, isDrawn = false) => {
-        const { tree, node, firstCandidate, counts, lowerSides, withheld, groups, scheme } = message;
+        const { tree, node, firstCandidate, counts, lowerSides, suppressed, groups, scheme } = message;
         const numbers = counts.length + 3 * groups.length;
-        const bytes = numbers * numberBytes + lowerSides.length + withheld.length + scheme.length;
-        return { tree, node, firstCandidate, counts, withheld, groups, isDrawn, rows, bytes };
+        const bytes = numbers * numberBytes + lowerSides.length + suppressed.length + scheme.length;
+        return { tree, node, firstCandidate, counts, suppressed, groups, isDrawn, rows, bytes };
       },
       counts: {
         candidateSums: ({ counts }) => counts.length,

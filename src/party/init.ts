@@ -119,7 +119,7 @@ policy:
   # What a job must do to lower what it gives away: exact (nothing), guarded or strict. docs/privacy-choices.md has
   # what each of them hides, and what it costs.
   privacy: guarded
-  # Sums of groups with fewer people than this are withheld, whatever the preset asks. 1 is no minimum. Small minimums
+  # Sums of groups with fewer people than this are suppressed, whatever the preset asks. 1 is no minimum. Small minimums
   # do not hide single people.
   min_instances_per_node: 1
   min_instances_per_candidate: 1  # on each side of a possible split

@@ -44,7 +44,7 @@ export const activeDisclosures = {
         (facts.columnsAreSampled === true ? "; columns are sampled, by their owner in secret" : ""),
     }),
   },
-  withheld: {
+  suppressed: {
     learner: "active",
     what:
       "which candidates are suppressed at a pair of nodes, and so that one of their sides, or one of the nodes, is " +
@@ -52,7 +52,7 @@ export const activeDisclosures = {
     extent: (facts) => {
       const reasons = [...smallGroups(facts), ...closedGroups(facts)];
       if (reasons.length > 0) return { atMost: null, unit: "candidates", note: reasons.join("; ") };
-      return defenceNotes("withheld", facts).length === 0 ? null : { atMost: null, unit: "candidates" };
+      return defenceNotes("suppressed", facts).length === 0 ? null : { atMost: null, unit: "candidates" };
     },
   },
   candidateOrders: {

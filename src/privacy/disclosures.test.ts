@@ -144,7 +144,7 @@ test("every disclosure is either revealed or absent, and numbers follow from the
     "splitGroups",
     "startOutcomes",
     "validationRows",
-    "withheld",
+    "suppressed",
   ]);
   const all = found(plain);
   expect(all.candidateSums?.atMost).toBe(4 * 7 * 30); // trees, nodes of three levels, candidates
@@ -238,25 +238,25 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   [
     "minimums",
     { passiveParty: { ...plain.passiveParty, minimums: { perNode: 1, perCandidate: 5 } } },
-    "withheld",
+    "suppressed",
     { note: expect.stringContaining("fewer than 5") as string },
   ],
   [
     "people between neighbours",
     { passiveParty: { ...plain.passiveParty, minimums: { perNode: 1, perCandidate: 9, between: 5 } } },
-    "withheld",
+    "suppressed",
     { note: "fewer than 9 people on a side, 5 between neighbours, or 1 in a node" },
   ],
   [
     "an agreed minimum, of a party that may have its own",
     { peopleMin: 4, passiveParty: { ...plain.passiveParty, minimums: null } },
-    "withheld",
+    "suppressed",
     { note: expect.stringMatching(/^fewer than 4 people .* own policy asks for$/) as string },
   ],
   [
     "a limit on thresholds",
     { defences: { ...noDefences, max_thresholds: 3 } },
-    "withheld",
+    "suppressed",
     { note: "at most 3 different thresholds of each feature in all trees" },
   ],
   [
@@ -280,7 +280,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
   [
     "noise suppresses sides of one instance",
     { defences: { ...noDefences, answer_noise: 10 } },
-    "withheld",
+    "suppressed",
     { note: expect.stringContaining("fewer than 2") as string },
   ],
   [
@@ -301,7 +301,7 @@ test.each<[string, Partial<DisclosureFacts>, DisclosureName, Partial<Disclosure>
       ...hiddenMembers,
       passiveParty: { ...plain.passiveParty, minimums: { perNode: 6, perCandidate: 5 } },
     },
-    "withheld",
+    "suppressed",
     { note: expect.stringMatching(/fewer than 5 .* among all summed instances.*no node of fewer than 6/) as string },
   ],
   [

@@ -1,7 +1,7 @@
 /**
- * The active side of private set intersection (the protocol is drawn in passive-psi.ts). It runs against all
- * passive parties at the same time, then intersects the results. One secret serves all of them, so that own ids are
- * masked once. A passive party sees its own stream only.
+ * The active side of private set intersection (the protocol is drawn in passive-psi.ts). It runs against all passive
+ * parties at the same time, then intersects the results. One secret serves all of them, so that own ids are masked
+ * once. A passive party sees its own stream only.
  *
  * Memory: 4 bytes per own id, and per passive party 44 to 52 bytes per own id and 1 per id of that party. Besides, a
  * number of chunks that does not grow with the ids.

@@ -1,6 +1,6 @@
 /**
- * An id as a point of Curve25519 of unknown discrete logarithm. Both parties must find the same point for the
- * same id, so this file is part of the protocol ("tandem/psi/v2"):
+ * An id as a point of Curve25519 of unknown discrete logarithm. Both parties must find the same point for the same id,
+ * so this file is part of the protocol ("tandem/psi/v2"):
  *
  *   for counter = 0, 1, ...:
  *     digest = SHA-512("tandem/psi/v2/" + boundTo + "/" + counter in decimal + "/" + id), all in UTF-8

@@ -1,7 +1,7 @@
 /**
  * One party's secret scalar for one run, and the threads that multiply points by it. The scalar is drawn from the
- * operating system when the pool is made, and dropped with it. It is never exported or stored: it is a KeyObject,
- * and reaches the threads as a message.
+ * operating system when the pool is made, and dropped with it. It is never exported or stored: it is a KeyObject, and
+ * reaches the threads as a message.
  */
 import { createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
 import { Worker } from "node:worker_threads";

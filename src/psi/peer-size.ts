@@ -1,7 +1,7 @@
 /**
  * How many ids a passive party may bring, from the active party's side. A passive party learns which of its ids are
- * common, so one that fills its table with guesses learns who is a customer here. Only a bound prevents that:
- * guesses look like any other masked id. Counts that suggest guessing raise an alarm.
+ * common, so one that fills its table with guesses learns who is a customer here. Only a bound prevents that: guesses
+ * look like any other masked id. Counts that suggest guessing raise an alarm.
  */
 import { TandemError } from "../base/error.ts";
 

@@ -2,8 +2,8 @@
  * The interface between the two sides of private set intersection: a passive party's methods, with streams of chunks. A
  * transport carries them over the network; tests connect them directly. Also the limits of both sides.
  *
- * A chunk of points is a whole number of 32-byte u-coordinates, 1 to pointsPerChunkMax of them. How a
- * stream is cut into chunks carries no meaning.
+ * A chunk of points is a whole number of 32-byte u-coordinates, 1 to pointsPerChunkMax of them. How a stream is cut
+ * into chunks carries no meaning.
  */
 import { availableParallelism } from "node:os";
 import { assert } from "../base/assert.ts";

@@ -4,8 +4,8 @@
  *   events.jsonl   the public event stream of this party with the time of each event
  *   own.jsonl      what only this party may see: its own view of every tree, the curves of its scores
  *
- * Thresholds and feature names are in own.jsonl and never in an event: others may see events, but not that file.
- * Both files are readable by their owner only. If they cannot be written, the job continues.
+ * Thresholds and feature names are in own.jsonl and never in an event: others may see events, but not that file. Both
+ * files are readable by their owner only. If they cannot be written, the job continues.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -41,7 +41,7 @@ export interface SentPassive extends PassiveHalf {
   /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing */
   endOfGradients(): void | Promise<void>;
   /**
-   * The sums of a node's candidates, with the task's noise; withheld candidates have an empty sum.
+   * The sums of a node's candidates, with the task's noise; suppressed candidates have an empty sum.
    * @param summed called at most once, when the next node may be requested: workers can sum it while this one is
    * finished
    */

@@ -43,7 +43,7 @@ function stump(): StoredRound["trees"][number] {
 }
 
 async function grow(endsBoostingRound = true): Promise<StoredRound> {
-  await course.learnt(trees.length, margins);
+  await course.marginsForGradients(trees.length, margins);
   const tree = stump();
   const leaves = Uint32Array.from({ length: people }, () => 1 + random.below(2));
   course.add(tree, leaves);

@@ -1,8 +1,8 @@
 /**
  * What both ends of a connection have in common: gRPC over HTTP/2 and TLS 1.3, with certificates on both sides.
  *
- * HTTP/2's default window of 64 KB would cap a stream at a few MB/s on any real network, so both ends open theirs to
- * 8 MB. Ciphertexts do not compress: compression is off.
+ * HTTP/2's default window of 64 KB would cap a stream at a few MB/s on any real network, so both ends open theirs to 8
+ * MB. Ciphertexts do not compress: compression is off.
  */
 import { messageBytesMax } from "../wire/version.ts";
 import type { Identity } from "./certificates.ts";

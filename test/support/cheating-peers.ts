@@ -76,8 +76,8 @@ export class OfferingPassive extends PaillierPassive {
   }
 
   override sums(task: SentTask): AsyncGenerator<SumsPiece> {
-    const withheld = new Uint8Array(task.withheld.length);
-    return super.sums({ ...task, withheld, counts: sideCounts(task.plan, task.binCounts) });
+    const suppressed = new Uint8Array(task.suppressed.length);
+    return super.sums({ ...task, suppressed, counts: sideCounts(task.plan, task.binCounts) });
   }
 }
 

@@ -74,8 +74,8 @@ function compareStatistics({ ours, theirs, rows }: Comparison, ourId: number, th
 }
 
 /**
- * The same feature and the same partition of the node's rows, always. The same threshold and default direction too,
- * but for the two kinds of exact ties that XGBoost breaks differently (README.md):
+ * The same feature and the same partition of the node's rows, always. The same threshold and default direction too, but
+ * for the two kinds of exact ties that XGBoost breaks differently (README.md):
  * - missing left: of tied thresholds (over bins that are empty in the node) XGBoost takes the highest, we the lowest;
  * - missing values against all present ones: XGBoost sends the present ones left, we the missing ones if some
  *   threshold lies below the node's present values. The children are mirrored.

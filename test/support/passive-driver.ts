@@ -119,9 +119,9 @@ export function drive(
     root: (tree) => node(tree, { node: 0, origin: null }),
     node,
     sums: async (answer) => {
-      const pieces = answer.map(({ scheme: message, counts, withheld = new Uint8Array(0) }) => {
+      const pieces = answer.map(({ scheme: message, counts, suppressed = new Uint8Array(0) }) => {
         // With noise counts are not sent; suppressed candidates have no instances.
-        const most = counts.map((_, i) => (withheld.length > 0 && isSet(withheld, i) ? 0 : column.length));
+        const most = counts.map((_, i) => (suppressed.length > 0 && isSet(suppressed, i) ? 0 : column.length));
         return scheme.sums(layout, message, layout.noise === null ? counts : most);
       });
       return (await Promise.all(pieces)).flatMap((piece) => [...piece]);

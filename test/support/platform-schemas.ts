@@ -1,7 +1,7 @@
 /**
  * What the platforms themselves accept, from their public specifications: Kubernetes' API (v1, apps/v1, policy/v1) and
- * the compose specification. Of each kind that we write all fields are here by name, with types where we use
- * them; whatever else stands in a document is refused, as by a server with strict validation.
+ * the compose specification. Of each kind that we write all fields are here by name, with types where we use them;
+ * whatever else stands in a document is refused, as by a server with strict validation.
  */
 import { all, fields, flag, listOf, mapOf, type Rule, text, whole, words } from "./field-rules.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Signed integers as plaintexts: a negative m is n - |m|. Homomorphic sums of signed values are correct as long as
- * they stay between -n/2 and n/2. For set-up and results, not for hot paths: one bigint per element.
+ * Signed integers as plaintexts: a negative m is n - |m|. Homomorphic sums of signed values are correct as long as they
+ * stay between -n/2 and n/2. For set-up and results, not for hot paths: one bigint per element.
  */
 import { assert } from "../../base/assert.ts";
 import { readInteger, writeInteger } from "../integers.ts";

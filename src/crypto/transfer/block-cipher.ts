@@ -3,8 +3,8 @@
  *
  * The hash is TMMO of Guo, Katz, Wang and Yu ("Efficient and secure multiparty computation from fixed-key block
  * ciphers", 2020): H(x, i) = pi(pi(x) xor i) xor pi(x), with AES under a public key as pi. It is tweakable circular
- * correlation robust if pi behaves like a random permutation, which is more than an OT extension needs. Every
- * tweak is used once per session: it holds the batch, the transfer within it, and the block of its output.
+ * correlation robust if pi behaves like a random permutation, which is more than an OT extension needs. Every tweak is
+ * used once per session: it holds the batch, the transfer within it, and the block of its output.
  *
  * Words are little-endian on the wire and in memory alike: Node runs on nothing else.
  */

@@ -1,7 +1,7 @@
 /**
  * Points of edwards25519, -x^2 + y^2 = 1 + d x^2 y^2 modulo p = 2^255 - 19 (RFC 8032), as far as base transfers need
- * them: sums, and multiples of points for which a table pays off. The same curve as Curve25519 in other coordinates:
- * u = (1 + y) / (1 - y).
+ * them: sums, and multiples of points for which a table pays off. The same curve as Curve25519 in other coordinates: u
+ * = (1 + y) / (1 - y).
  *
  * Not constant-time: V8's bigint is not. Only scalars of one session are multiplied here, on the machine that drew
  * them; long-term secrets are not.
@@ -88,8 +88,8 @@ export function decoded(bytes: Uint8Array): Point {
 }
 
 /**
- * The point of an X25519 public key whose x is even. (The key belongs to the point or to its negative: neither
- * X25519 nor this code distinguishes them.)
+ * The point of an X25519 public key whose x is even. (The key belongs to the point or to its negative: neither X25519
+ * nor this code distinguishes them.)
  * @throws TandemError PROTOCOL_STATE if it is not on the curve, or of small order
  */
 export function fromMontgomery(bytes: Uint8Array): Point {

@@ -1,6 +1,6 @@
 /**
- * What base OTs should refuse of malicious parties, and do not yet (docs/leakage.md, masked scoring). Each test
- * fails today, as `test.fails` expects; it turns red when the gap is closed.
+ * What base OTs should refuse of malicious parties, and do not yet (docs/leakage.md, masked scoring). Each test fails
+ * today, as `test.fails` expects; it turns red when the gap is closed.
  */
 import { expect, test } from "vitest";
 import { TandemError } from "../../base/error.ts";

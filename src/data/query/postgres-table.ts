@@ -1,7 +1,7 @@
 /**
- * A table from a PostgreSQL server: one query, in a read-only transaction, its rows fetched batch by
- * batch with a cursor. Cells are the text that `psql --csv` would print, but for true and false, which are 1 and 0 as
- * everywhere here.
+ * A table from a PostgreSQL server: one query, in a read-only transaction, its rows fetched batch by batch with a
+ * cursor. Cells are the text that `psql --csv` would print, but for true and false, which are 1 and 0 as everywhere
+ * here.
  */
 import { readFile } from "node:fs/promises";
 import Cursor from "pg-cursor";

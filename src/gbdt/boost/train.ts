@@ -147,7 +147,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   assert(areOff(columns[0].minimums), "the active party has no minimums");
   const isConstrained = parties.flat().some(({ monotone = 0 }) => monotone !== 0);
   const trees: Tree<SplitRule>[] = [...(start?.model.trees ?? [])];
-  let learnt = margins;
+  let boostedMargins = margins;
   let inBoostingRound: RealGradients = { values: [], bounds: [] };
   for (
     let gradientRound = startRounds;
@@ -155,8 +155,9 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     gradientRound++
   ) {
     if (beginsBoostingRound(gradientRound, parameters)) {
-      if (dart !== null) learnt = await dart.learnt(boostingRoundOf(gradientRound, parameters), margins);
-      inBoostingRound = task.gradients(learnt);
+      if (dart !== null)
+        boostedMargins = await dart.marginsForGradients(boostingRoundOf(gradientRound, parameters), margins);
+      inBoostingRound = task.gradients(boostedMargins);
     }
     const { sample, ...real } = sampleRows(parameters, gradientRound, inBoostingRound, rows.training);
     const gradients = quantise(real);
@@ -183,7 +184,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isLocal ? undefined : training.watch?.({ tree: treeIndex, round: gradientRound, gradients, gain }),
       );
       const grown = await growTree(search, gradients, sample, gain, growParameters);
-      const { tree, leaves } = task.withOwnLeaves(grown, outputs, learnt, sample);
+      const { tree, leaves } = task.withOwnLeaves(grown, outputs, boostedMargins, sample);
       if (dart === null) addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       else dart.add(tree, leaves);
       const isLastOfBoostingRound = i + 1 === task.treeOutputs.length && endsBoostingRound(gradientRound, parameters);

@@ -1,8 +1,7 @@
 /**
- * The share of a leaf for each player of its path: Shapley values of the game with v(S) =
- * prod_{j in S} o_j prod_{j not in S} z_j. o_j is 1 if the instance passes all of player j's splits on the path, and
- * z_j is the product of their cover ratios: the fraction of the training rows that passes the splits of an absent
- * player.
+ * The share of a leaf for each player of its path: Shapley values of the game with v(S) = prod_{j in S} o_j prod_{j not
+ * in S} z_j. o_j is 1 if the instance passes all of player j's splits on the path, and z_j is the product of their
+ * cover ratios: the fraction of the training rows that passes the splits of an absent player.
  *
  *   phi_i = (o_i - z_i) sum_{S without i} |S|! (d - 1 - |S|)! / d! prod_{j in S} o_j prod_{others but i} z_j
  *         = (o_i - z_i) integral from 0 to 1 of prod_{j != i} ((1 - t) z_j + t o_j) dt

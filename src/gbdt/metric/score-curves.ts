@@ -1,7 +1,7 @@
 /**
  * How scores separate two classes, as curves of at most `pointsMax` points: the ROC curve, the two cumulative
- * distributions whose largest distance is KS, and the distribution of scores per class. Aggregates only: no point is
- * a single instance's score if there are more instances than points.
+ * distributions whose largest distance is KS, and the distribution of scores per class. Aggregates only: no point is a
+ * single instance's score if there are more instances than points.
  */
 import { assert } from "../../base/assert.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Accelerated failure times: a time lies between the label and label_upper_bound; as XGBoost,
- * src/objective/aft_obj.cu. A prediction is a time, exp(margin).
+ * Accelerated failure times: a time lies between the label and label_upper_bound; as XGBoost, src/objective/aft_obj.cu.
+ * A prediction is a time, exp(margin).
  *
  * Bounds: XGBoost clips g to [-15, 15] and h to [1e-16, 15] itself, and so does aft-loss.ts.
  */

@@ -2,8 +2,8 @@
  * Objectives with the log loss, and the hinge loss; as XGBoost 1.7, src/objective/regression_loss.h and hinge.cu. They
  * differ in the labels they accept, and in the meaning of base_score and of predictions.
  *
- * Bounds: a probability and a label lie in [0, 1], so g = p - y lies in [-1, 1], and p (1 - p) has its maximum 1/4 at
- * p = 1/2. The hinge loss has g = -1, 0 or 1 and h = 0 or 1.
+ * Bounds: a probability and a label lie in [0, 1], so g = p - y lies in [-1, 1], and p (1 - p) has its maximum 1/4 at p
+ * = 1/2. The hinge loss has g = -1, 0 or 1 and h = 0 or 1.
  */
 import { TandemError } from "../../base/error.ts";
 import type { ParameterSpec } from "../../base/parameters/parameter-spec.ts";

@@ -1,7 +1,6 @@
 /**
- * Ranking within groups: LambdaMART as in XGBoost 2.1 (src/objective/lambdarank_obj.cc), with its deterministic
- * pairs: each of the top positions by score against all below it. Rows of one qid form a group; only training rows
- * count.
+ * Ranking within groups: LambdaMART as in XGBoost 2.1 (src/objective/lambdarank_obj.cc), with its deterministic pairs:
+ * each of the top positions by score against all below it. Rows of one qid form a group; only training rows count.
  *
  * Bounds: none can be stated, since a row's gradient grows with the size of its group; see log-link-objectives.ts for
  * how the range is chosen then.

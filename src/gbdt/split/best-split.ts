@@ -56,13 +56,13 @@ export function bestSplitOf(
     const rows = noise === null ? histogram : histogram.slice();
     // A candidate is one category, which goes right.
     if (noise !== null && noise.length > 0) addNoise(rows, totals.length, noise, -1);
-    const withheld = Uint8Array.from(candidatesOf(feature), (candidate) =>
+    const suppressed = Uint8Array.from(candidatesOf(feature), (candidate) =>
       isOffered === null || isOffered(candidate) ? 0 : 1,
     );
     const best =
-      withheld.length === 0
+      suppressed.length === 0
         ? null
-        : bestPartition({ rows, hasMissing: feature.hasMissing, withheld }, totals, gain, bounds);
+        : bestPartition({ rows, hasMissing: feature.hasMissing, suppressed }, totals, gain, bounds);
     return best && { gain: best.gain, feature: index, candidate: best.candidate };
   }
   const sides = leftSums(feature, histogram);

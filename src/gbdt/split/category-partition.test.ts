@@ -31,7 +31,7 @@ function randomCategories(seed: number, count: number, hasMissing: boolean): Cat
       () => [random.normal() * 3, 1 + random.uniform() * 5, 10] as const,
     ),
   );
-  return { rows, hasMissing, withheld: new Uint8Array(count + (hasMissing ? 1 : 0)) };
+  return { rows, hasMissing, suppressed: new Uint8Array(count + (hasMissing ? 1 : 0)) };
 }
 
 const best = (given: CategoryRows, gain = new TreeGain(grids, plain)) =>
@@ -66,7 +66,7 @@ test("categories go right from the lowest weight (the highest gradient) on; equa
   const given = (sums: Parameters<typeof rowsOf>[0]): CategoryRows => ({
     rows: rowsOf(sums),
     hasMissing: false,
-    withheld: new Uint8Array(sums.length),
+    suppressed: new Uint8Array(sums.length),
   });
   expect(
     best(
@@ -106,39 +106,39 @@ test("categories go right from the lowest weight (the highest gradient) on; equa
 
 test("max_cat_threshold: so many from either end", () => {
   const sums = Array.from({ length: 10 }, (_, i) => [i < 5 ? 5 - i / 10 : -5 + i / 10, 3, 10] as const);
-  const given = { rows: rowsOf(sums), hasMissing: false, withheld: new Uint8Array(10) };
+  const given = { rows: rowsOf(sums), hasMissing: false, suppressed: new Uint8Array(10) };
   expect(best(given)?.candidate.categories).toEqual([0, 1, 2, 3, 4]);
   expect(best(given, new TreeGain(grids, { ...plain, maxCatThreshold: 3 }))?.candidate.categories).toEqual([0, 1]);
   expect(best(given, new TreeGain(grids, { ...plain, maxCatThreshold: 1 }))).toBeNull();
-  const missing = { rows: rowsOf([...sums, [40, 3, 10]]), hasMissing: true, withheld: new Uint8Array(11) };
+  const missing = { rows: rowsOf([...sums, [40, 3, 10]]), hasMissing: true, suppressed: new Uint8Array(11) };
   expect(best(missing, new TreeGain(grids, { ...plain, maxCatThreshold: 3 }))?.candidate).toEqual({
     categories: [0, 1, 2, 3, 4, 7, 8, 9],
     missingLeft: false,
   }); // all but two, from the back
 });
 
-test("withheld categories stay left, missing values too; a single visible category can be split off", () => {
+test("suppressed categories stay left, missing values too; a single visible category can be split off", () => {
   const rows = rowsOf([
     [9, 3, 5],
     [-1, 3, 5],
     [-2, 3, 5],
     [8, 3, 5],
   ]);
-  const withheld = (...flags: number[]): CategoryRows => ({
+  const suppressed = (...flags: number[]): CategoryRows => ({
     rows: rows.map((value, i) => (flags[Math.floor(i / 3)] === 1 ? 0 : value)),
     hasMissing: true,
-    withheld: Uint8Array.from(flags),
+    suppressed: Uint8Array.from(flags),
   });
   const found = (given: CategoryRows) => bestPartition(given, totalOf(rows), new TreeGain(grids, plain));
-  expect(found(withheld(0, 0, 0, 0))?.candidate).toEqual({ categories: [0], missingLeft: false });
-  expect(found(withheld(0, 1, 1, 1))?.candidate).toEqual({ categories: [0], missingLeft: true });
-  expect(found(withheld(1, 0, 0, 1))?.candidate.categories).not.toContain(0);
-  expect(found(withheld(1, 0, 0, 1))?.candidate.missingLeft).toBe(true);
-  expect(found(withheld(1, 1, 1, 1))).toBeNull();
+  expect(found(suppressed(0, 0, 0, 0))?.candidate).toEqual({ categories: [0], missingLeft: false });
+  expect(found(suppressed(0, 1, 1, 1))?.candidate).toEqual({ categories: [0], missingLeft: true });
+  expect(found(suppressed(1, 0, 0, 1))?.candidate.categories).not.toContain(0);
+  expect(found(suppressed(1, 0, 0, 1))?.candidate.missingLeft).toBe(true);
+  expect(found(suppressed(1, 1, 1, 1))).toBeNull();
 });
 
 test("nothing to split: one category, or all of them on one side", () => {
-  expect(best({ rows: rowsOf([[1, 1, 3]]), hasMissing: false, withheld: new Uint8Array(1) })).toBeNull();
+  expect(best({ rows: rowsOf([[1, 1, 3]]), hasMissing: false, suppressed: new Uint8Array(1) })).toBeNull();
   expect(
     best({
       rows: rowsOf([
@@ -146,7 +146,7 @@ test("nothing to split: one category, or all of them on one side", () => {
         [0, 0, 0],
       ]),
       hasMissing: false,
-      withheld: new Uint8Array(2),
+      suppressed: new Uint8Array(2),
     }),
   ).toBeNull();
 });

@@ -8,7 +8,7 @@
  * The search is a function of one row per category. In centralised training that is a histogram; for another party's
  * feature it is the sums that the active party has decrypted, without names.
  *
- * A party may withhold categories with few instances (gbdt/split/offered-categories.ts). They are in no set: they stay
+ * A party may suppress categories with few instances (gbdt/split/offered-categories.ts). They are in no set: they stay
  * left, as unknown categories do.
  */
 import type { CategoryCandidate } from "./candidate.ts";
@@ -20,8 +20,8 @@ export interface CategoryRows {
   /** One row (slot sums, count) per category, and one more for the missing values if there are any. */
   readonly rows: Float64Array;
   readonly hasMissing: boolean;
-  /** Per row 1 if it is withheld and must be ignored. */
-  readonly withheld: Uint8Array;
+  /** Per row 1 if it is suppressed and must be ignored. */
+  readonly suppressed: Uint8Array;
 }
 
 export interface PartitionSplit {
@@ -33,25 +33,27 @@ export interface PartitionSplit {
 
 /** @returns null if no set is allowed */
 export function bestPartition(
-  { rows, hasMissing, withheld }: CategoryRows,
+  { rows, hasMissing, suppressed }: CategoryRows,
   totals: Float64Array,
   gain: TreeGain,
   bounds: WeightBounds = unbounded,
 ): PartitionSplit | null {
   const stride = totals.length;
   const rowOf = (place: number): Float64Array => rows.subarray(place * stride, (place + 1) * stride);
-  const categoryCount = withheld.length - (hasMissing ? 1 : 0);
-  const order = sortedCategories(categoryCount, withheld, (category) => Math.fround(gain.weights(rowOf(category))[0]));
-  // Withheld categories come after the last one: all others together can be split off from them.
-  const length = order.length + (withheld.includes(1) ? 1 : 0);
+  const categoryCount = suppressed.length - (hasMissing ? 1 : 0);
+  const order = sortedCategories(categoryCount, suppressed, (category) =>
+    Math.fround(gain.weights(rowOf(category))[0]),
+  );
+  // Suppressed categories come after the last one: all others together can be split off from them.
+  const length = order.length + (suppressed.includes(1) ? 1 : 0);
   const cutsMax = Math.min(gain.maxCatThreshold, length) - 1;
   if (cutsMax < 1) return null;
-  const missing = hasMissing && withheld[categoryCount] === 0 ? rowOf(categoryCount) : null;
-  const isMissingWithheld = hasMissing && missing === null;
+  const missing = hasMissing && suppressed[categoryCount] === 0 ? rowOf(categoryCount) : null;
+  const isMissingSuppressed = hasMissing && missing === null;
   const cuts = Array.from({ length: cutsMax }, (_, i) => i + 1);
   const tried = [
     ...cuts.map((cut) => ({ cut, missingLeft: true })),
-    ...cuts.map((cut) => ({ cut: length - cut, missingLeft: isMissingWithheld })),
+    ...cuts.map((cut) => ({ cut: length - cut, missingLeft: isMissingSuppressed })),
   ];
 
   const prefixes = prefixRows(order.map(rowOf), stride);
@@ -73,11 +75,11 @@ export function bestPartition(
 /** XGBoost compares these weights in float32, and its sort is stable. */
 function sortedCategories(
   categoryCount: number,
-  withheld: Uint8Array,
+  suppressed: Uint8Array,
   weightOf: (category: number) => number,
 ): number[] {
   const offered = Array.from({ length: categoryCount }, (_, category) => category).filter(
-    (category) => withheld[category] === 0,
+    (category) => suppressed[category] === 0,
   );
   const weights = new Map(offered.map((category) => [category, weightOf(category)]));
   return offered.sort((a, b) => (weights.get(a) ?? 0) - (weights.get(b) ?? 0) || a - b);

@@ -56,7 +56,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   readonly #watch: SearchWatch | undefined;
   /** Per party. */
   readonly #histograms: readonly NodeHistograms[];
-  /** Per party, null where nothing is withheld. */
+  /** Per party, null where nothing is suppressed. */
   #offered: readonly (OfferedCandidates | null)[] = [];
   /** Per party, null where there is none. */
   #noise: readonly (TreeNoise | null)[] = [];

@@ -3,8 +3,8 @@
  * without gamma, and gamma is then compared with it. L1 regularisation and max_delta_step follow XGBoost 1.7,
  * src/tree/param.h (ThresholdL1, CalcWeight) and src/tree/split_evaluator.h (CalcGainGivenWeight).
  *
- * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree has one output,
- * or several with vector leaves; then gains are summed over outputs.
+ * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree has one output, or
+ * several with vector leaves; then gains are summed over outputs.
  */
 import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";

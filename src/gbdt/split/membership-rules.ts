@@ -1,6 +1,6 @@
 /**
  * The parts of split finding that depend on whether a passive party knows the members of a node: which candidates it
- * may withhold, and what its noise is keyed by. The centralised trainer uses the rules of the job's protocol, so that
+ * may suppress, and what its noise is keyed by. The centralised trainer uses the rules of the job's protocol, so that
  * it grows the same trees.
  */
 import type { Membership } from "../../base/membership.ts";
@@ -31,7 +31,7 @@ export const membershipRules: Readonly<Record<Membership, MembershipRules>> = {
     offers: (minimums) => ({ minimums, ever: null }),
     noiseNames: () => ({ by: "members" }),
   },
-  // A party that cannot count members can withhold candidates by their counts over all rows, and reject small nodes.
+  // A party that cannot count members can suppress candidates by their counts over all rows, and reject small nodes.
   hidden: {
     offers: (minimums, features, rows) => ({
       minimums: { perNode: minimums.perNode, perCandidate: 1 },

@@ -27,7 +27,7 @@ test("a candidate's index is its index in candidatesOf", () => {
   }
 });
 
-test("minimums of 1 are off, and withhold nothing, not even an empty side", () => {
+test("minimums of 1 are off, and suppress nothing, not even an empty side", () => {
   expect(areOff(noMinimums)).toBe(true);
   expect(areOff({ perNode: 2, perCandidate: 1 })).toBe(false);
   const features = someFeatures(new SeededRandom("off"));
@@ -48,7 +48,7 @@ test("minimums of 1 are off, and withhold nothing, not even an empty side", () =
     expect(candidatesOf(features[0]).some((candidate) => offered.has(node, 0, candidate))).toBe(false);
 });
 
-test("what a small child withholds, its large sibling and all nodes below withhold too", () => {
+test("what a small child suppresses, its large sibling and all nodes below suppress too", () => {
   // One candidate: values 0 left, 1 right, alternating.
   const feature = binFeature(
     "alternating",
@@ -67,7 +67,7 @@ test("what a small child withholds, its large sibling and all nodes below withho
   expect([has(1), has(2)]).toEqual([true, true]);
   offered.split(1, between(3, 0, 5), between(4, 5, 30)); // three and two
   expect([has(3), has(4)]).toEqual([false, false]);
-  offered.split(4, between(5, 5, 15), between(6, 15, 30)); // large, but they add up to a withheld node
+  offered.split(4, between(5, 5, 15), between(6, 15, 30)); // large, but they add up to a suppressed node
   expect([has(5), has(6)]).toEqual([false, false]);
   offered.split(2, between(7, 30, 36), between(8, 36, 60)); // three on each side is enough
   expect([has(7), has(8)]).toEqual([true, true]);

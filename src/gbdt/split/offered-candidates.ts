@@ -2,9 +2,9 @@
  * Which of a party's candidates may split a node under minimums or a limit of thresholds: a function of counts and of
  * the earlier splits, which the passive party and the centralised trainer both call.
  *
- * Sums add up, parent = left + right, so two of them determine the third. Candidates are therefore offered or withheld
- * at both children of a split together, and a withheld candidate stays withheld below: all visible sums of one
- * candidate in a tree are over nodes that satisfy the minimums, and so is every sum or difference of them.
+ * Sums add up, parent = left + right, so two of them determine the third. Candidates are therefore offered or
+ * suppressed at both children of a split together, and a suppressed candidate stays suppressed below: all visible sums
+ * of one candidate in a tree are over nodes that satisfy the minimums, and so is every sum or difference of them.
  *
  * Only summed instances count, those of the tree's sample: a large node with few sampled instances would reveal the sum
  * of few. And all candidates are counted at every pair, also those of columns that are not drawn there: a column that

@@ -10,7 +10,7 @@ import { offeredCategories } from "./offered-categories.ts";
 const offered = (minimum: number, ...counts: number[][]): string =>
   offeredCategories({ perNode: 1, perCandidate: minimum }, counts, null).join("");
 
-test("a category is shown if it and the withheld rest satisfy the minimum", () => {
+test("a category is shown if it and the suppressed rest satisfy the minimum", () => {
   expect(offered(5, [9, 8, 7])).toBe("111");
   expect(offered(5, [9, 8, 3, 4])).toBe("1100"); // the rest has seven
   expect(offered(5, [9, 8, 7, 3])).toBe("1100"); // three alone would follow by subtraction, so seven more join them
@@ -20,7 +20,7 @@ test("a category is shown if it and the withheld rest satisfy the minimum", () =
   expect(offered(5, [9, 8, 7], [9, 8, 4])).toBe("100"); // four at the sibling, so eight more join them there
 });
 
-test("withheld categories stay withheld; small nodes show nothing", () => {
+test("suppressed categories stay suppressed; small nodes show nothing", () => {
   const minimums = { perNode: 10, perCandidate: 3 };
   expect(
     offeredCategories(

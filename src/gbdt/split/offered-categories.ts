@@ -1,12 +1,13 @@
 /**
  * Which categories of a feature may be shown under its owner's minimums. The sums of all categories but one determine
- * that one by subtraction from the node's; so the withheld categories are considered together: the rest. A category is
- * shown only if it satisfies the minimum at every node of a pair; and while something is withheld and the rest is below
- * the minimum at one of them, the smallest visible category joins the rest. Missing values count as a category here.
+ * that one by subtraction from the node's; so the suppressed categories are considered together: the rest. A category
+ * is shown only if it satisfies the minimum at every node of a pair; and while something is suppressed and the rest is
+ * below the minimum at one of them, the smallest visible category joins the rest. Missing values count as a category
+ * here.
  *
- * Nodes come in pairs, and withheld categories stay withheld below, as in offered-candidates.ts: at children the rest
- * only grows. For one tree the active party then has sums over (shown category, node) and (rest, node), and every group
- * of instances that follows by addition and subtraction satisfies the minimum.
+ * Nodes come in pairs, and suppressed categories stay suppressed below, as in offered-candidates.ts: at children the
+ * rest only grows. For one tree the active party then has sums over (shown category, node) and (rest, node), and every
+ * group of instances that follows by addition and subtraction satisfies the minimum.
  */
 import { type CategoricalFeature, categoryCandidates, rightBins } from "./category-candidate.ts";
 import type { Minimums } from "./offered-candidates.ts";

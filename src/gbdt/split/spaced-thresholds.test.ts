@@ -32,7 +32,7 @@ test("from the lowest on, each far enough from the previous one and from the end
   expect(spaced(5, false, [5, 5, 5, 5])).toBe("111");
   expect(spaced(5, false, [4, 5, 5, 5])).toBe("011");
   expect(spaced(5, false, [5, 2, 3, 5])).toBe("101");
-  expect(spaced(5, false, [5, 0, 9, 9]), "thresholds with no instance between them are withheld too").toBe("101");
+  expect(spaced(5, false, [5, 0, 9, 9]), "thresholds with no instance between them are suppressed too").toBe("101");
   expect(spaced(5, false, [9, 9, 9, 4])).toBe("110");
   expect(spaced(5, false, [5, 5, 5, 5], [9, 3, 3, 9]), "at both nodes").toBe("101");
 });

@@ -5,9 +5,9 @@
  * A node is *open* for a feature if new thresholds of it may split the node. Each open node has reserved one of the
  * remaining places, so that no two nodes can use the same one in concurrent decisions. The root reserves one if there
  * is one. When children are placed, their parent releases its place, and the two reserve two, if two remain and the
- * parent was open. Otherwise they are closed, and so are all nodes below: what is withheld at a node must be withheld
- * at its children (gbdt/split/offered-candidates.ts). A node that becomes a leaf keeps its place until the tree ends,
- * because its owner does not learn that it is a leaf.
+ * parent was open. Otherwise they are closed, and so are all nodes below: what is suppressed at a node must be
+ * suppressed at its children (gbdt/split/offered-candidates.ts). A node that becomes a leaf keeps its place until the
+ * tree ends, because its owner does not learn that it is a leaf.
  *
  * At a closed node the used thresholds, or the used categories, are offered. Features with category sets offer nothing
  * there: their sums are shown one by one, and any set could be formed from them.

@@ -10,8 +10,7 @@ import { readIdentity } from "../identity.ts";
 
 /**
  * A party's workers send a heartbeat every second; after three missed ones they are lost. A worker that has lost its
- * lease must not
- * count any longer: others take its blocks one by one only as long as they must leave it a share.
+ * lease must not count any longer: others take its blocks one by one only as long as they must leave it a share.
  */
 const statusMs = 5000;
 

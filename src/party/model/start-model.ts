@@ -1,6 +1,6 @@
 /**
- * A party's share of the start model (warm start), converted to the terms of the new job:
- * features by their place in the present table, owners by their place in the present config. Names are what counts.
+ * A party's share of the start model (warm start), converted to the terms of the new job: features by their place in
+ * the present table, owners by their place in the present config. Names are what counts.
  */
 import { TandemError } from "../../base/error.ts";
 import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";

@@ -36,8 +36,7 @@ export function termsOf(
 }
 
 /**
- * This party's splits of the start model. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or
- * HANDSHAKE_MISMATCH
+ * This party's splits of the start model. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or HANDSHAKE_MISMATCH
  */
 export async function startSplits(
   files: PassiveFiles,

@@ -36,8 +36,8 @@ export function withDrawnGradients(
       const stride = gradients.columns.length + 1;
       const seen = nodes.map(({ depth, ...node }): SeenNode => {
         const rows = sentRows(sets.at({ node: node.id, depth }), party.features, gradients, node.summed);
-        node.withheld.forEach((isWithheld, i) => {
-          if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
+        node.suppressed.forEach((isSuppressed, i) => {
+          if (isSuppressed === 1) rows.fill(0, i * stride, (i + 1) * stride);
         });
         return { ...node, rows };
       });

@@ -1,8 +1,7 @@
 /**
  * One number per instance and tree instead of its quantised gradients: a fixed linear map of all columns to the
- * integers
- * modulo 2^52. Sums of gradients become sums of keys, exactly. Two different sums have the same key with probability
- * 2^-52.
+ * integers modulo 2^52. Sums of gradients become sums of keys, exactly. Two different sums have the same key with
+ * probability 2^-52.
  */
 import { SeededRandom } from "../../base/random.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";

@@ -146,7 +146,7 @@ class TreesView {
     const [first] = this.#trees;
     if (first === undefined) return [];
     const grouped = first.nodes[0].groups.reduce((sum, { size }) => sum + size, 0);
-    return Array.from({ length: first.nodes[0].withheld.length - grouped }, (_, i) =>
+    return Array.from({ length: first.nodes[0].suppressed.length - grouped }, (_, i) =>
       new Int32Array(this.#trees.length).fill(grouped + i),
     );
   }
@@ -174,7 +174,7 @@ class TreesView {
       const factors = keyFactors(stride - 1);
       tree.nodes.forEach((node, i) => {
         const position = positions[t];
-        if (position < 0 || node.withheld[position] === 1) return;
+        if (position < 0 || node.suppressed[position] === 1) return;
         const at = this.#places[t][i];
         counts[at] = node.rows[position * stride + stride - 1];
         sums[at] = keyOf(factors, (column) => node.rows[position * stride + column]);
@@ -232,7 +232,7 @@ class TreesView {
         const { flipped } = node.groups[index];
         parts.forEach((part, place) => {
           const position = first + place;
-          if (node.withheld[position] === 1) return;
+          if (node.suppressed[position] === 1) return;
           const count = node.rows[position * stride + stride - 1];
           const sum = keyOf(factors, (column) => node.rows[position * stride + column]);
           part.counts[at] = place === flipped ? node.summed.length - count : count;
@@ -270,8 +270,8 @@ function positionsByCount(tree: SeenTree): Map<number, number[]> {
   const stride = strideOf(tree);
   const found = new Map<number, number[]>();
   const grouped = root.groups.reduce((sum, { size }) => sum + size, 0);
-  for (let position = grouped; position < root.withheld.length; position++) {
-    if (root.withheld[position] === 1) continue;
+  for (let position = grouped; position < root.suppressed.length; position++) {
+    if (root.suppressed[position] === 1) continue;
     const count = root.rows[position * stride + stride - 1];
     found.set(count, [...(found.get(count) ?? []), position]);
   }
@@ -308,8 +308,8 @@ function ownGroups(tree: SeenTree, isLinked: boolean): Map<string, GroupPlace> {
   const repeated = new Set<string>();
   let first = 0;
   root.groups.forEach((group, index) => {
-    const { rows, withheld } = categoryRows(group, first, root, totals);
-    const counts = Array.from(withheld, (isWithheld, i) => (isWithheld === 1 ? "" : rows[(i + 1) * stride - 1]));
+    const { rows, suppressed } = categoryRows(group, first, root, totals);
+    const counts = Array.from(suppressed, (isSuppressed, i) => (isSuppressed === 1 ? "" : rows[(i + 1) * stride - 1]));
     const name = isLinked ? String(index) : [group.hasMissing, ...counts].join();
     if (found.has(name)) repeated.add(name);
     found.set(name, { first, index, size: group.size });

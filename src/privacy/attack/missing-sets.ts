@@ -40,14 +40,14 @@ export function crossingPositions(tree: SeenTree): Set<number> {
 /** Per position one hash of its sums at all nodes without suppressed candidates; category groups are left out. */
 function marksOf(tree: SeenTree): Map<number, number> {
   const stride = strideOf(tree);
-  const nodes = tree.nodes.filter(({ withheld }, i) => i === 0 || !withheld.includes(1));
+  const nodes = tree.nodes.filter(({ suppressed }, i) => i === 0 || !suppressed.includes(1));
   const factors = keyFactors(nodes.length * stride);
   const [root] = tree.nodes;
   const grouped = root.groups.reduce((sum, { size }) => sum + size, 0);
   const marks = new Map<number, number>();
   const known = new Set<number>();
-  for (let position = grouped; position < root.withheld.length; position++) {
-    if (root.withheld[position] === 1) continue;
+  for (let position = grouped; position < root.suppressed.length; position++) {
+    if (root.suppressed[position] === 1) continue;
     const valueAt = (i: number): number => nodes[Math.floor(i / stride)].rows[position * stride + (i % stride)];
     const mark = keyOf(factors, valueAt);
     if (!known.has(mark)) marks.set(position, mark); // equal sets of instances, as in two features: one is enough

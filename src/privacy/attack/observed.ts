@@ -98,13 +98,13 @@ function treeFrom(
   };
   const shared = before?.gradients === own.gradients ? before.nodes[0] : undefined;
   const root =
-    rowsAt(of("sums"), 0) ?? (shared && { rows: shared.rows, withheld: shared.withheld, groups: shared.groups });
+    rowsAt(of("sums"), 0) ?? (shared && { rows: shared.rows, suppressed: shared.suppressed, groups: shared.groups });
   place(0, -1, all, root ?? null);
   nodes.sort((a, b) => a.id - b.id);
   return { tree: own.tree, gradients: own.gradients, nodes };
 }
 
-type NodeRows = Pick<SeenNode, "rows" | "withheld" | "groups">;
+type NodeRows = Pick<SeenNode, "rows" | "suppressed" | "groups">;
 
 function hasSums(sums: readonly Of<"sums">[], node: number): boolean {
   return sums.some((each) => each.node === node);
@@ -116,9 +116,9 @@ function rowsAt(sums: readonly Of<"sums">[], node: number): NodeRows | null {
   if (pieces.length === 0) return null;
   return {
     rows: joined(pieces.map(({ rows }) => rows ?? new Float64Array(0))),
-    withheld: Uint8Array.from(
-      pieces.flatMap(({ withheld, counts }) =>
-        counts.map((_, i) => (withheld.length > 0 && isSet(withheld, i) ? 1 : 0)),
+    suppressed: Uint8Array.from(
+      pieces.flatMap(({ suppressed, counts }) =>
+        counts.map((_, i) => (suppressed.length > 0 && isSet(suppressed, i) ? 1 : 0)),
       ),
     ),
     groups: pieces[0].groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped - 1 })),
@@ -128,9 +128,9 @@ function rowsAt(sums: readonly Of<"sums">[], node: number): NodeRows | null {
 /** Rows of the larger child: a candidate that is suppressed at one child is suppressed at both. */
 function lessRows(parent: NodeRows, child: NodeRows): NodeRows {
   const rows = subtractRows(parent.rows, child.rows);
-  const stride = rows.length / child.withheld.length;
-  child.withheld.forEach((isWithheld, i) => {
-    if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
+  const stride = rows.length / child.suppressed.length;
+  child.suppressed.forEach((isSuppressed, i) => {
+    if (isSuppressed === 1) rows.fill(0, i * stride, (i + 1) * stride);
   });
   return { ...child, rows };
 }

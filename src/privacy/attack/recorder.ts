@@ -103,23 +103,23 @@ export class TranscriptRecorder {
       searched: (node, isOffered) => {
         const set = sets.at({ node: node.id, depth: node.depth });
         const rows = sentRows(set, features, gradients, node.sampled);
-        const withheld = Uint8Array.from(set.byPosition, (_, position) => {
+        const suppressed = Uint8Array.from(set.byPosition, (_, position) => {
           const { feature, ...candidate } = candidateIn(set, position);
           return isOffered(owner, feature, candidate as Candidate) ? 0 : 1;
         });
         const stride = gradients.columns.length + 1;
-        withheld.forEach((isWithheld, i) => {
-          if (isWithheld === 1) rows.fill(0, i * stride, (i + 1) * stride);
+        suppressed.forEach((isSuppressed, i) => {
+          if (isSuppressed === 1) rows.fill(0, i * stride, (i + 1) * stride);
         });
         const groups = set.groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped }));
-        seen.set(node.id, { rows, lowerSides: set.plan.lowerSides, withheld, groups });
+        seen.set(node.id, { rows, lowerSides: set.plan.lowerSides, suppressed, groups });
         nodes.push({
           id: node.id,
           parent: parents.get(node.id) ?? -1,
           instances: node.instances,
           summed: node.sampled,
           rows,
-          withheld,
+          suppressed,
           groups,
           won: null,
         });
@@ -153,7 +153,7 @@ export class TranscriptRecorder {
     gain: WatchedTree["gain"],
   ): Pick<WonSplit, "candidates" | "sets"> {
     const tied = bestOfCandidates(rows, node.totals, gain, node.bounds)?.tied ?? [];
-    const order = tieOrder(set, rows.withheld);
+    const order = tieOrder(set, rows.suppressed);
     const ranks = entryIndices(tied, rows).map((entry) => order[entry]);
     const named = tied[ranks.indexOf(Math.min(...ranks))];
     return {

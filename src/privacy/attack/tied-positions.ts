@@ -62,8 +62,8 @@ class StepBounds {
   allows(position: number, column: number, moved: number): boolean {
     const stride = strideOf(this.#tree);
     let [least, most] = [0, 0];
-    for (const [i, { rows, withheld }] of this.#last.entries()) {
-      if (withheld[position] === 1) return true;
+    for (const [i, { rows, suppressed }] of this.#last.entries()) {
+      if (suppressed[position] === 1) return true;
       const running = this.#smallest[i][column];
       const size = running.length - 1;
       const count = rows[(position + 1) * stride - 1];

@@ -28,7 +28,7 @@ export interface SeenNode {
   /** Per position the sums of one side and its count, as in gbdt/split/histogram.ts. */
   readonly rows: Float64Array;
   /** Per position 1 if its row was suppressed. */
-  readonly withheld: Uint8Array;
+  readonly suppressed: Uint8Array;
   /** Category groups, which come first in the positions. */
   readonly groups: readonly CategoryGroup[];
   readonly won: WonSplit | null;

@@ -18,5 +18,5 @@ export const maxThresholds = {
   stricter: "lower",
   phrase: (limit) => `${limit} threshold${limit === 1 ? "" : "s"} per feature`,
   lowers: "what split outcomes reveal",
-  notes: { withheld: note, splitOutcomes: note, predictionOutcomes: note, scoringOutcomes: note },
+  notes: { suppressed: note, splitOutcomes: note, predictionOutcomes: note, scoringOutcomes: note },
 } as const satisfies AmountDefence;

@@ -90,7 +90,9 @@ export class FederatedRound {
     const { training: agreed, privacy } = this.#job.job;
     this.#growing = firstTree;
     const boostedMargins =
-      dart === null ? boostingRoundMargins : await dart.learnt(boostingRoundOf(gradientRound, training), margins);
+      dart === null
+        ? boostingRoundMargins
+        : await dart.marginsForGradients(boostingRoundOf(gradientRound, training), margins);
     const { sample, ...real } = sampleRows(
       training,
       gradientRound,

@@ -23,7 +23,7 @@ import { type CandidateRows, noCandidates } from "../../scheme/candidates/candid
 import { AskedNodes } from "./asked-nodes.ts";
 import type { AskedNode, SumsCheck } from "./membership.ts";
 import type { SplitAnswer } from "./split-decision.ts";
-import { siblingRows } from "../../scheme/candidates/withheld.ts";
+import { siblingRows } from "../../scheme/candidates/suppressed.ts";
 import { checkCategories } from "./small-categories.ts";
 import { splitsOf, type WonNode } from "./won-splits.ts";
 

@@ -1,8 +1,7 @@
 /**
  * The part of an active party's attempt that depends on the training protocol: one implementation for members that are
- * sent
- * (protocol/sent/active.ts), one for members that are hidden (protocol/hidden/active.ts). The role chooses one by its
- * scheme.
+ * sent (protocol/sent/active.ts), one for members that are hidden (protocol/hidden/active.ts). The role chooses one by
+ * its scheme.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GradientLayout } from "../../codec/layout.ts";

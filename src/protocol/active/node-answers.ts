@@ -4,7 +4,7 @@ import { rowStride } from "../../gbdt/split/histogram.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
 import { type CategoryGroup, groupsFrom } from "../../scheme/candidates/category-group.ts";
 import { lowerSidesFrom } from "../../scheme/candidates/lower-side.ts";
-import { withheldFrom } from "../../scheme/candidates/withheld.ts";
+import { suppressedFrom } from "../../scheme/candidates/suppressed.ts";
 import type { PassiveHistograms } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 /** What a party has announced, and what was agreed with it. */
@@ -61,21 +61,21 @@ export class NodeAnswers {
     if (candidateCount > this.#party.candidateCount) throw this.#deviates("no candidates, or more than it has");
     if (first === 0) this.#tables.set(node, this.#emptyTable(answer));
     else if (answer.groups.length > 0) throw this.#deviates("groups of categories in the middle of an answer");
-    const { lowerSides, withheld } = this.#tables.get(node) ?? noCandidates;
-    if (withheld.length !== candidateCount || counts.length === 0 || first + counts.length > candidateCount)
+    const { lowerSides, suppressed } = this.#tables.get(node) ?? noCandidates;
+    if (suppressed.length !== candidateCount || counts.length === 0 || first + counts.length > candidateCount)
       throw this.#deviates("no candidates, or more than it has");
     const size = this.#sizes.get(node) ?? 0;
     if (counts.some((count) => count > size)) throw this.#deviates("a candidate with more instances than its node");
-    withheld.set(withheldFrom(answer.withheld, counts), first);
+    suppressed.set(suppressedFrom(answer.suppressed, counts), first);
     lowerSides?.set(lowerSidesFrom(answer.lowerSides, counts.length), first);
   }
 
   /** Where counts are not sent: an upper bound of each candidate's count; 0 where it is suppressed. */
   summedMost({ node, firstCandidate, counts }: PassiveHistograms): number[] {
-    const { withheld } = this.#tables.get(node) ?? noCandidates;
+    const { suppressed } = this.#tables.get(node) ?? noCandidates;
     const size = this.#sizes.get(node) ?? 0;
     // A node may be empty where the party cannot count: it is answered all the same.
-    return counts.map((_, i) => (withheld[firstCandidate + i] === 1 ? 0 : Math.max(1, size)));
+    return counts.map((_, i) => (suppressed[firstCandidate + i] === 1 ? 0 : Math.max(1, size)));
   }
 
   /** @returns the rows of the piece: slot sums and count per candidate */
@@ -96,7 +96,7 @@ export class NodeAnswers {
   whole(): Map<number, CandidateRows> {
     for (const [node, received] of this.#received) {
       const { candidateCount, takesAllColumns } = this.#party;
-      const expected = takesAllColumns ? candidateCount : (this.#tables.get(node) ?? noCandidates).withheld.length;
+      const expected = takesAllColumns ? candidateCount : (this.#tables.get(node) ?? noCandidates).suppressed.length;
       if (received !== expected) throw this.#deviates(`only ${received} of ${expected} candidates of node ${node}`);
     }
     return this.#tables;
@@ -107,7 +107,7 @@ export class NodeAnswers {
     return {
       rows: new Float64Array(candidateCount * rowStride(this.#columns)),
       lowerSides: this.#party.isMonotone ? new Int8Array(candidateCount) : null,
-      withheld: new Uint8Array(candidateCount),
+      suppressed: new Uint8Array(candidateCount),
       groups: this.#groupsOf(answer),
     };
   }

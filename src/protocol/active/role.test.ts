@@ -139,13 +139,15 @@ describe("candidates", () => {
       /do not match the candidates/,
     ],
     [
-      "withheld, but with a count",
-      histograms((answer) => [{ ...answer, withheld: new Uint8Array(Math.ceil(answer.counts.length / 8)).fill(255) }]),
-      /withheld candidate has a count/,
+      "suppressed, but with a count",
+      histograms((answer) => [
+        { ...answer, suppressed: new Uint8Array(Math.ceil(answer.counts.length / 8)).fill(255) },
+      ]),
+      /suppressed candidate has a count/,
     ],
     [
-      "a bitmap of withheld ones that is too long",
-      histograms((answer) => [{ ...answer, withheld: new Uint8Array(answer.counts.length) }]),
+      "a bitmap of suppressed ones that is too long",
+      histograms((answer) => [{ ...answer, suppressed: new Uint8Array(answer.counts.length) }]),
       /bitmap has/,
     ],
     [

@@ -13,18 +13,18 @@ import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
  * @throws TandemError POLICY
  */
 export function checkCategories(
-  { rows, groups, withheld }: CandidateRows,
+  { rows, groups, suppressed }: CandidateRows,
   summedCount: number,
   countMin: number,
   hidesCounts: boolean,
   party: string,
 ): void {
-  const stride = rows.length / withheld.length;
+  const stride = rows.length / suppressed.length;
   let first = 0;
   for (const { size, hasMissing, flipped } of groups) {
     let [categories, inThem] = [0, 0];
     for (let place = 0; place < size - (hasMissing ? 1 : 0); place++) {
-      if (withheld[first + place] === 1) continue;
+      if (suppressed[first + place] === 1) continue;
       const summed = rows[(first + place + 1) * stride - 1];
       const count = place === flipped ? summedCount - summed : summed;
       if (count > 0 || hidesCounts) categories++;

@@ -3,9 +3,9 @@
  * left.
  *
  * The party receives one candidate per node. Where several tie, it is asked for the order of the node's candidates
- * first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from
- * tree to tree, which noise hides. There the first is named, and its owner takes the first in tie order of those with
- * the same sums (scheme/candidates/same-sums.ts); others do not tie with it.
+ * first (scheme/candidates/candidate-order.ts). With noise there is no order: it would link candidates from tree to
+ * tree, which noise hides. There the first is named, and its owner takes the first in tie order of those with the same
+ * sums (scheme/candidates/same-sums.ts); others do not tie with it.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";

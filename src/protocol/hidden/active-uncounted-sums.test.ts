@@ -6,7 +6,7 @@ const columns = [Float64Array.of(-2, 3, 1, 9), Float64Array.of(1, 2, 1, 9)];
 const node = { sampled: Uint32Array.of(0, 1, 2), totals: Float64Array.of(2, 4, 3) };
 const fault = (g: number, h: number): string | null =>
   new UncountedSums({ columns }, [0]).fault(
-    { ...noCandidates, rows: Float64Array.of(g, h, 0), withheld: new Uint8Array(1) },
+    { ...noCandidates, rows: Float64Array.of(g, h, 0), suppressed: new Uint8Array(1) },
     node,
   );
 

@@ -81,12 +81,12 @@ function groupFault(ofPeer: CandidateRows, totals: Float64Array, ranges: readonl
   const stride = totals.length;
   let first = 0;
   for (const group of ofPeer.groups) {
-    const { rows, withheld } = categoryRows(group, first, ofPeer, totals);
+    const { rows, suppressed } = categoryRows(group, first, ofPeer, totals);
     first += group.size;
     const sum = new Float64Array(stride);
     for (let row = 0; row < rows.length; row += stride) addRow(sum, rows.subarray(row, row + stride));
     const isWhole = ranges.every(({ slot }) => sum[slot] === totals[slot]);
-    if (!isWhole && !(withheld.includes(1) && isWithin(sum, 0, totals, ranges)))
+    if (!isWhole && !(suppressed.includes(1) && isWithin(sum, 0, totals, ranges)))
       return "categories that do not add up to the node";
   }
   return null;

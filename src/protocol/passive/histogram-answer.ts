@@ -2,7 +2,7 @@
 import { groupMessages } from "../../scheme/candidates/category-group.ts";
 import { lowerSideBytes } from "../../scheme/candidates/lower-side.ts";
 import type { NodeTask } from "../../scheme/candidates/node-task.ts";
-import { withheldBitmap } from "../../scheme/candidates/withheld.ts";
+import { suppressedBitmap } from "../../scheme/candidates/suppressed.ts";
 import type { SumsPiece } from "../../scheme/scheme.ts";
 
 /** A node's answer, from its pieces. @param isMonotone some of the party's features have constraints */
@@ -31,7 +31,7 @@ function histogramAnswer(
   { candidateCount: count, message }: SumsPiece,
   isMonotone: boolean,
 ) {
-  const { node, counts, plan, withheld, groups } = task;
+  const { node, counts, plan, suppressed, groups } = task;
   const last = first + count;
   return {
     tree,
@@ -41,7 +41,7 @@ function histogramAnswer(
     // Exact counts would reveal what the noise in the sums hides.
     counts: Array.from(counts.subarray(first, last), (sumCount) => (task.noise === null ? sumCount : 0)),
     lowerSides: isMonotone ? lowerSideBytes(plan.lowerSides.subarray(first, last)) : new Uint8Array(0),
-    withheld: withheldBitmap(withheld.subarray(first, last)),
+    suppressed: suppressedBitmap(suppressed.subarray(first, last)),
     groups: first === 0 ? groupMessages(groups) : [],
     scheme: message,
   };

@@ -1,8 +1,7 @@
 /**
  * The part of a passive party's answers that depends on the training protocol: one implementation for members that are
- * sent
- * (protocol/sent/passive.ts), one for members that are hidden (protocol/hidden/passive.ts). The role chooses one by its
- * scheme.
+ * sent (protocol/sent/passive.ts), one for members that are hidden (protocol/hidden/passive.ts). The role chooses one
+ * by its scheme.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {

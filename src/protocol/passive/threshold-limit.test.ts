@@ -51,19 +51,19 @@ async function place(driver: Driver, tree: number, parent: number, child: number
   await driver.node(tree, { node: child, origin: { parent, sibling: child + 1, members } });
 }
 
-const withheld = (driver: Driver, node: number): string => nodesOf(driver).task(node).withheld.join("");
+const suppressed = (driver: Driver, node: number): string => nodesOf(driver).task(node).suppressed.join("");
 
 describe("a threshold too many is refused", () => {
   test("below a root that has used the last one, and in the next tree; the used one may be used again", async () => {
     const disk = new Disk();
     const driver = await disk.growing(1);
     await place(driver, 0, 0, 1, await ask(driver, 0, 0, 1));
-    await expectError(() => ask(driver, 0, 1, 0), "PROTOCOL_STATE", /is withheld at node 1/);
+    await expectError(() => ask(driver, 0, 1, 0), "PROTOCOL_STATE", /is suppressed at node 1/);
     await ask(driver, 0, 1, 1);
     await driver.finishTree(0);
     await driver.gradients(1);
     for (const bin of [0, 2])
-      await expectError(() => ask(driver, 1, 0, bin), "PROTOCOL_STATE", /is withheld at node 0/);
+      await expectError(() => ask(driver, 1, 0, bin), "PROTOCOL_STATE", /is suppressed at node 0/);
     await ask(driver, 1, 0, 1);
     expect(disk.thresholds.size).toBe(1);
   });
@@ -93,9 +93,9 @@ test("after a crash within a tree the same candidates are offered, and training 
       () => place(driver, 1, 1, 5, left[1]),
     ];
     for (const [i, step] of script.slice(0, steps).entries()) {
-      seen.push(...(i === 0 ? [withheld(driver, 0)] : []));
+      seen.push(...(i === 0 ? [suppressed(driver, 0)] : []));
       await step();
-      if (i > 0 && i !== 2) seen.push(withheld(driver, [0, 1, 0, 3, 5][i]), withheld(driver, [0, 2, 0, 4, 6][i]));
+      if (i > 0 && i !== 2) seen.push(suppressed(driver, [0, 1, 0, 3, 5][i]), suppressed(driver, [0, 2, 0, 4, 6][i]));
     }
     return seen;
   };

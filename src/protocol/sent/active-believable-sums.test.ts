@@ -18,7 +18,7 @@ const totals = nodeTotals(gradients, all); // 30, 12 of 6
 const rowsOf = (rows: readonly number[], more: Partial<CandidateRows> = {}): CandidateRows => ({
   rows: Float64Array.from(rows),
   lowerSides: null,
-  withheld: new Uint8Array(rows.length / 3),
+  suppressed: new Uint8Array(rows.length / 3),
   groups: [],
   ...more,
 });
@@ -66,8 +66,8 @@ describe("groups of categories", () => {
   test("do not where an instance is in two of them, or in none while none is suppressed", () => {
     expect(fault([4, 3, 2, 16, 4, 2, 8, 3, 1])).toMatch(/do not add up/);
     expect(fault([4, 3, 2, 16, 4, 2, 12, 5, 2])).toMatch(/do not add up/);
-    expect(fault([...parts.slice(0, 6), 0, 0, 0], { withheld: Uint8Array.of(0, 0, 1) })).toBeNull();
-    expect(fault([4, 3, 2, 16, 4, 2, 10, 5, 2], { withheld: Uint8Array.of(1, 0, 0) })).toBeNull();
+    expect(fault([...parts.slice(0, 6), 0, 0, 0], { suppressed: Uint8Array.of(0, 0, 1) })).toBeNull();
+    expect(fault([4, 3, 2, 16, 4, 2, 10, 5, 2], { suppressed: Uint8Array.of(1, 0, 0) })).toBeNull();
   });
 });
 

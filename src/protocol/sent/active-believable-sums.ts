@@ -59,7 +59,7 @@ export class BelievableSums {
     const stride = totals.length;
     let first = 0;
     for (const group of ofPeer.groups) {
-      const { rows, withheld } = categoryRows(group, first, ofPeer, totals);
+      const { rows, suppressed } = categoryRows(group, first, ofPeer, totals);
       first += group.size;
       const sum = new Float64Array(stride);
       for (let row = 0; row < rows.length; row += stride) addRow(sum, rows.subarray(row, row + stride));
@@ -67,7 +67,8 @@ export class BelievableSums {
       const fits = this.#ranges.every(({ least, most }, slot) =>
         this.#isWithin(slotSumOfRest(totals, sum, 0, slot, this.#limbs), rest, least, most),
       );
-      if (rest < 0 || !fits || (rest > 0 && !withheld.includes(1))) return "categories that do not add up to the node";
+      if (rest < 0 || !fits || (rest > 0 && !suppressed.includes(1)))
+        return "categories that do not add up to the node";
     }
     return null;
   }

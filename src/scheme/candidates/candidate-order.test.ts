@@ -22,15 +22,15 @@ const set = new TreeCandidates(
   0,
 ).at({ node: 0, depth: 0 });
 
-test("entries are the groups, then the candidates not withheld; ranks follow the table", () => {
-  const withheld = new Uint8Array(set.byPosition.length);
-  withheld[set.byPosition.indexOf(0)] = 1; // the first threshold of the first column
-  const shown = { groups: set.groups, withheld };
-  const order = tieOrder(set, withheld);
+test("entries are the groups, then the candidates not suppressed; ranks follow the table", () => {
+  const suppressed = new Uint8Array(set.byPosition.length);
+  suppressed[set.byPosition.indexOf(0)] = 1; // the first threshold of the first column
+  const shown = { groups: set.groups, suppressed };
+  const order = tieOrder(set, suppressed);
   expect(order).toHaveLength(entryCount(shown));
   expect(order).toHaveLength(1 + 3 + 3 - 1);
   expect(isOrder(order)).toBe(true);
-  const positions = Array.from(set.byPosition.keys()).filter((at) => at >= 3 && withheld[at] === 0);
+  const positions = Array.from(set.byPosition.keys()).filter((at) => at >= 3 && suppressed[at] === 0);
   const entries = entryIndices(
     [
       { kind: "set", set: { group: 0, categories: [1], missingLeft: true } },

@@ -7,8 +7,8 @@ export interface CandidateRows {
   readonly rows: Float64Array;
   /** Monotone constraints of the sums (LowerSide); null without constraints. */
   readonly lowerSides: Int8Array | null;
-  /** Per candidate 1 if the party withholds it at the node and at its sibling: its row is zero. */
-  readonly withheld: Uint8Array;
+  /** Per candidate 1 if the party suppresses it at the node and at its sibling: its row is zero. */
+  readonly suppressed: Uint8Array;
   /** The first candidates, which are categories rather than splits, grouped by feature. */
   readonly groups: readonly CategoryGroup[];
 }
@@ -16,6 +16,6 @@ export interface CandidateRows {
 export const noCandidates: CandidateRows = {
   rows: new Float64Array(0),
   lowerSides: null,
-  withheld: new Uint8Array(0),
+  suppressed: new Uint8Array(0),
   groups: [],
 };

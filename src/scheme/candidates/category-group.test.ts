@@ -24,19 +24,19 @@ beforeAll(async () => {
 
 const group = { size: 4, hasMissing: true, flipped: 1 };
 
-test("a flipped candidate is the node minus its sum; a withheld one stays zero", () => {
+test("a flipped candidate is the node minus its sum; a suppressed one stays zero", () => {
   const totals = Float64Array.of(100, 10);
-  const sides = { rows: Float64Array.of(9, 9, 1, 1, 70, 6, 2, 2, 3, 3), withheld: new Uint8Array(5) };
+  const sides = { rows: Float64Array.of(9, 9, 1, 1, 70, 6, 2, 2, 3, 3), suppressed: new Uint8Array(5) };
   expect([...categoryRows(group, 1, sides, totals).rows]).toEqual([1, 1, 30, 4, 2, 2, 3, 3]);
   expect([...categoryRows({ ...group, flipped: -1 }, 1, sides, totals).rows]).toEqual([1, 1, 70, 6, 2, 2, 3, 3]);
-  const { rows, withheld } = categoryRows(
+  const { rows, suppressed } = categoryRows(
     group,
     1,
-    { rows: sides.rows.map((value, i) => (i === 4 || i === 5 ? 0 : value)), withheld: Uint8Array.of(0, 0, 1, 0, 0) },
+    { rows: sides.rows.map((value, i) => (i === 4 || i === 5 ? 0 : value)), suppressed: Uint8Array.of(0, 0, 1, 0, 0) },
     totals,
   );
   expect([...rows.subarray(2, 4)]).toEqual([0, 0]);
-  expect([...withheld]).toEqual([0, 1, 0, 0]);
+  expect([...suppressed]).toEqual([0, 1, 0, 0]);
 });
 
 test("groups from the wire must be valid, and cover no more than the candidates", async () => {
@@ -49,9 +49,9 @@ test("groups from the wire must be valid, and cover no more than the candidates"
     await expectError(() => groupsFrom([create(CategoryGroupSchema, wrong)], 9), "PROTOCOL_STATE", /do not match/);
 });
 
-test("a category set must split its group, and must not name a withheld category", async () => {
-  const from = (set: object, isWithheld = (_place: number): boolean => false, given = group) =>
-    setFrom(create(CategorySetSchema, set), given, isWithheld);
+test("a category set must split its group, and must not name a suppressed category", async () => {
+  const from = (set: object, isSuppressed = (_place: number): boolean => false, given = group) =>
+    setFrom(create(CategorySetSchema, set), given, isSuppressed);
   expect(from({ categories: [0, 2], missingLeft: true })).toEqual({ categories: [0, 2], missingLeft: true });
   expect(from({ categories: [0, 1, 2], missingLeft: true })).toMatchObject({ categories: [0, 1, 2] });
   for (const wrong of [
@@ -69,12 +69,12 @@ test("a category set must split its group, and must not name a withheld category
   await expectError(
     () => from({ categories: [0, 2], missingLeft: true }, (place) => place === 2),
     "PROTOCOL_STATE",
-    /withheld/,
+    /suppressed/,
   );
   await expectError(
     () => from({ categories: [0], missingLeft: false }, (place) => place === 3),
     "PROTOCOL_STATE",
-    /withheld/,
+    /suppressed/,
   );
 });
 

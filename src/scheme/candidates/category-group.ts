@@ -66,15 +66,15 @@ export function sameGroups(a: readonly CategoryGroup[], b: readonly CategoryGrou
 export function categoryRows(
   { size, hasMissing, flipped }: CategoryGroup,
   first: number,
-  sides: { readonly rows: Float64Array; readonly withheld: Uint8Array },
+  sides: { readonly rows: Float64Array; readonly suppressed: Uint8Array },
   totals: Float64Array,
 ): CategoryRows {
   const stride = totals.length;
   const rows = sides.rows.slice(first * stride, (first + size) * stride);
-  const withheld = sides.withheld.subarray(first, first + size);
-  if (flipped >= 0 && withheld[flipped] === 0)
+  const suppressed = sides.suppressed.subarray(first, first + size);
+  if (flipped >= 0 && suppressed[flipped] === 0)
     rows.set(subtractRows(totals, rows.slice(flipped * stride, (flipped + 1) * stride)), flipped * stride);
-  return { rows, hasMissing, withheld };
+  return { rows, hasMissing, suppressed };
 }
 
 export function setMessage({ group, categories, missingLeft }: CategorySet) {
@@ -83,13 +83,13 @@ export function setMessage({ group, categories, missingLeft }: CategorySet) {
 
 /**
  * The category set that a decision names, if it splits the group.
- * @param isWithheld whether an index of the group is withheld at the node
+ * @param isSuppressed whether an index of the group is suppressed at the node
  * @throws TandemError PROTOCOL_STATE
  */
 export function setFrom(
   { categories, missingLeft }: CategorySetMessage,
   { size, hasMissing }: CategoryGroup,
-  isWithheld: (place: number) => boolean,
+  isSuppressed: (place: number) => boolean,
 ): CategoryCandidate {
   const categoryCount = size - (hasMissing ? 1 : 0);
   const right = hasMissing && !missingLeft ? [...categories, categoryCount] : categories;
@@ -98,6 +98,7 @@ export function setFrom(
   );
   if (categories.length === 0 || !ascends || right.length === size)
     throw new TandemError("PROTOCOL_STATE", "the category set does not split the node");
-  if (right.some(isWithheld)) throw new TandemError("PROTOCOL_STATE", "the category set contains a withheld category");
+  if (right.some(isSuppressed))
+    throw new TandemError("PROTOCOL_STATE", "the category set contains a suppressed category");
   return { categories, missingLeft };
 }

@@ -4,10 +4,10 @@ import type { SentTask } from "./node-task.ts";
 
 /**
  * @param gradients by position in the tree's sample, all columns of each instance
- * @returns candidate by candidate all columns, noise included; withheld candidates are zero
+ * @returns candidate by candidate all columns, noise included; suppressed candidates are zero
  */
 export function clearSums(task: SentTask, gradients: ArrayLike<number>, columns: number): Float64Array {
-  const { plan, withheld, noise } = task;
+  const { plan, suppressed, noise } = task;
   const binSums = sumsOfBins(task, gradients, columns);
   const sums = new Float64Array(plan.candidates.length * columns);
   for (let chain = 0; chain + 1 < plan.chainOffsets.length; chain++) {
@@ -17,8 +17,8 @@ export function clearSums(task: SentTask, gradients: ArrayLike<number>, columns:
       if (plan.targets[step] >= 0) sums.set(running, plan.targets[step] * columns);
     }
   }
-  withheld.forEach((isWithheld, candidate) => {
-    if (isWithheld === 1) sums.fill(0, candidate * columns, (candidate + 1) * columns);
+  suppressed.forEach((isSuppressed, candidate) => {
+    if (isSuppressed === 1) sums.fill(0, candidate * columns, (candidate + 1) * columns);
   });
   if (noise !== null && noise.length > 0) addNoise(sums, columns, noise);
   return sums;

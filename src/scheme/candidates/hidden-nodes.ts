@@ -73,10 +73,10 @@ export class HiddenNodes extends TreeNodes {
   task(node: number): HiddenTask {
     const set = this.candidates(node);
     const { plan, groups, byPosition } = set;
-    const withheld = this.withheld(node, set);
-    const noise = this.noiseOf(node, set, withheld);
+    const suppressed = this.suppressed(node, set);
+    const noise = this.noiseOf(node, set, suppressed);
     const inJob = this.offers.candidates.inAll(set);
-    return { node, plan, counts: new Uint32Array(byPosition.length), withheld, groups, noise, inJob };
+    return { node, plan, counts: new Uint32Array(byPosition.length), suppressed, groups, noise, inJob };
   }
 
   protected firstAlike(node: number, set: CandidateSet, position: number, constraints: number): number {

@@ -7,15 +7,15 @@ export interface NodeTask {
   readonly node: number;
   readonly plan: CandidatePlan;
   /**
-   * Per candidate the number of instances on the summed side; 0 where it is withheld or members are hidden. In a job
+   * Per candidate the number of instances on the summed side; 0 where it is suppressed or members are hidden. In a job
    * with noise the counts are for the scheme only, and not sent.
    */
   readonly counts: Uint32Array;
-  /** Per candidate 1 if it is withheld: its sum is replaced by an empty sum. */
-  readonly withheld: Uint8Array;
+  /** Per candidate 1 if it is suppressed: its sum is replaced by an empty sum. */
+  readonly suppressed: Uint8Array;
   /** The first candidates, which are categories rather than splits, grouped by feature. */
   readonly groups: readonly CategoryGroup[];
-  /** Per candidate and slot the noise that a scheme adds to the sum, 0 where it is withheld; null: no noise. */
+  /** Per candidate and slot the noise that a scheme adds to the sum, 0 where it is suppressed; null: no noise. */
   readonly noise: Float64Array | null;
 }
 

@@ -25,8 +25,8 @@ function constraintBit(lowerSide: number): number {
 }
 
 /**
- * The constraints of the candidates that tie with the first and have the same sums: bits of constraintBit, as seen
- * from the summed side of the first.
+ * The constraints of the candidates that tie with the first and have the same sums: bits of constraintBit, as seen from
+ * the summed side of the first.
  */
 export function constraintsOfTied(
   tied: readonly BestCandidate[],
@@ -61,7 +61,7 @@ export function firstWithSameSums(
   const isSame = likenessTo(task, summed, set, features, position, constraints);
   let first = position;
   for (let other = groupedCount(groups); other < byPosition.length; other++)
-    if (task.withheld[other] === 0 && byPosition[other] < byPosition[first] && isSame(other)) first = other;
+    if (task.suppressed[other] === 0 && byPosition[other] < byPosition[first] && isSame(other)) first = other;
   return first;
 }
 

@@ -84,11 +84,11 @@ test("a task sums only the sampled instances of a node; the others are members t
     create(NodeMembersSchema, { parent: 0, sibling: 2, members: bitmapFrom(instanceCount, (i) => i >= 8) }),
   );
   expect(nodes.members(1)).toHaveLength(32);
-  const { positions, counts, withheld } = nodes.task(1);
+  const { positions, counts, suppressed } = nodes.task(1);
   expect([...positions]).toEqual([8, 9]);
   expect(counts).toHaveLength(candidateCount);
   expect(Math.max(...counts)).toBeLessThanOrEqual(2);
-  expect(withheld.includes(1)).toBe(false);
+  expect(suppressed.includes(1)).toBe(false);
 });
 
 describe("with noise", () => {

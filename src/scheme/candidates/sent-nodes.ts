@@ -66,12 +66,12 @@ export class SentNodes extends TreeNodes {
     const bins = Array.from(features, (feature) => this.sample.bins[feature]);
     const binCounts = countBins(bins, plan, positions);
     const counts = sideCounts(plan, binCounts);
-    const withheld = this.withheld(node, set);
-    withheld.forEach((isWithheld, position) => {
-      if (isWithheld === 1) counts[position] = 0;
+    const suppressed = this.suppressed(node, set);
+    suppressed.forEach((isSuppressed, position) => {
+      if (isSuppressed === 1) counts[position] = 0;
     });
-    const noise = this.noiseOf(node, set, withheld);
-    return { node, positions, features, bins, plan, binCounts, counts, withheld, groups, noise };
+    const noise = this.noiseOf(node, set, suppressed);
+    return { node, positions, features, bins, plan, binCounts, counts, suppressed, groups, noise };
   }
 
   protected firstAlike(node: number, set: CandidateSet, position: number, constraints: number): number {

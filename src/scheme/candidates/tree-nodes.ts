@@ -2,7 +2,7 @@
  * One tree at a passive party: its nodes, and which candidates the party offers there. Independent of the cipher. What
  * the party knows of a node's members depends on the training protocol: sent-nodes.ts, hidden-nodes.ts.
  *
- * Candidates with a side below the minimums are withheld, and so are new thresholds where their number is limited
+ * Candidates with a side below the minimums are suppressed, and so are new thresholds where their number is limited
  * (gbdt/split/offered-candidates.ts).
  *
  * @reveals active: which candidates are suppressed at a pair of nodes, and so that one of their sides, or one of the
@@ -69,7 +69,7 @@ export interface PlacedNode {
 /** What a training protocol decides for a tree. */
 export interface TreeOffers {
   readonly candidates: TreeCandidates;
-  /** The candidates offered at each node; null: nothing is withheld. */
+  /** The candidates offered at each node; null: nothing is suppressed. */
   readonly offered: OfferedCandidates | null;
   /** Per feature and candidate 1 if it is offered at any node; null: all are. */
   readonly ever: readonly Uint8Array[] | null;
@@ -162,19 +162,18 @@ export abstract class TreeNodes {
     return this.offers.candidates.at({ node, depth: this.placed(node).depth });
   }
 
-  /** Per candidate, in the node's order, 1 if it is withheld. */
-  protected withheld(node: number, set: CandidateSet): Uint8Array {
-    const withheld = new Uint8Array(set.byPosition.length);
+  /** Per candidate, in the node's order, 1 if it is suppressed. */
+  protected suppressed(node: number, set: CandidateSet): Uint8Array {
+    const suppressed = new Uint8Array(set.byPosition.length);
     const isFree = this.placed(node).interactions === null;
-    if (this.offers.offered === null && this.offers.ever === null && isFree) return withheld;
-    return withheld.map((_, position) => (this.#isOffered(node, candidateIn(set, position)) ? 0 : 1));
+    if (this.offers.offered === null && this.offers.ever === null && isFree) return suppressed;
+    return suppressed.map((_, position) => (this.#isOffered(node, candidateIn(set, position)) ? 0 : 1));
   }
 
   /**
    * The ranks of the node's candidates in tie order, without names. Repeated calls return the same answer.
    * @throws TandemError PROTOCOL_STATE if the sums of the node and its sibling were not requested before; and in a
-   * job
-   * with noise, where the order would link candidates from tree to tree
+   * job with noise, where the order would link candidates from tree to tree
    */
   order(node: number): Uint32Array {
     if (this.offers.noise !== null)
@@ -183,17 +182,17 @@ export abstract class TreeNodes {
     if (node === 0 && !this.isRootAsked)
       throw new TandemError("PROTOCOL_STATE", "the order of candidates was requested before their sums");
     const set = this.candidates(node);
-    return tieOrder(set, this.withheld(node, set));
+    return tieOrder(set, this.suppressed(node, set));
   }
 
   /** Per candidate, in the node's order, and slot: with the sign of the summed side. */
-  protected noiseOf(node: number, { plan, byPosition }: CandidateSet, withheld: Uint8Array): Float64Array | null {
+  protected noiseOf(node: number, { plan, byPosition }: CandidateSet, suppressed: Uint8Array): Float64Array | null {
     const noise = this.offers.noise;
     const slotCount = this.job.noise?.slotCount ?? 0;
     if (noise === null) return null;
-    const added = new Float64Array(withheld.length * slotCount);
+    const added = new Float64Array(suppressed.length * slotCount);
     byPosition.forEach((rank, position) => {
-      if (withheld[position] === 1) return;
+      if (suppressed[position] === 1) return;
       const candidate = plan.candidates[rank];
       const ofFeature = noise.of(node, candidate.feature);
       const index = candidateIndex(this.job.features[candidate.feature], candidate);
@@ -205,7 +204,7 @@ export abstract class TreeNodes {
 
   /**
    * A node's candidate at a position of the secret order.
-   * @throws TandemError PROTOCOL_STATE if it does not exist or is withheld
+   * @throws TandemError PROTOCOL_STATE if it does not exist or is suppressed
    */
   candidateAt(node: number, position: number): RankedCandidate {
     const set = this.candidates(node);
@@ -217,7 +216,7 @@ export abstract class TreeNodes {
     }
     const candidate = candidateIn(set, position);
     if (!this.#isOffered(node, candidate)) {
-      throw new TandemError("PROTOCOL_STATE", `candidate ${position} is withheld at node ${node}`);
+      throw new TandemError("PROTOCOL_STATE", `candidate ${position} is suppressed at node ${node}`);
     }
     return candidate;
   }
@@ -225,7 +224,7 @@ export abstract class TreeNodes {
   /**
    * The candidate that a named position stands for: with noise, the first in tie order that has the same sums.
    * @param constraints the monotone constraints that this candidate may have (same-sums.ts)
-   * @throws TandemError PROTOCOL_STATE if it does not exist or is withheld
+   * @throws TandemError PROTOCOL_STATE if it does not exist or is suppressed
    */
   namedAt(node: number, position: number, constraints: number): RankedCandidate {
     const candidate = this.candidateAt(node, position);
@@ -236,7 +235,7 @@ export abstract class TreeNodes {
 
   /**
    * A category set of one of a node's groups.
-   * @throws TandemError PROTOCOL_STATE if the set does not exist, or one of its categories is withheld
+   * @throws TandemError PROTOCOL_STATE if the set does not exist, or one of its categories is suppressed
    */
   setAt(node: number, message: CategorySet): RankedCandidate {
     const group = this.candidates(node).groups[message.group];
@@ -245,8 +244,8 @@ export abstract class TreeNodes {
     }
     const { feature, firstRank } = group;
     const parts = candidatesOf(this.job.features[feature]);
-    const isWithheld = (place: number): boolean => !this.#isOffered(node, { feature, ...parts[place] });
-    return { feature, rank: firstRank, ...setFrom(message, group, isWithheld) };
+    const isSuppressed = (place: number): boolean => !this.#isOffered(node, { feature, ...parts[place] });
+    return { feature, rank: firstRank, ...setFrom(message, group, isSuppressed) };
   }
 
   protected checkSame(

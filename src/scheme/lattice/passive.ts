@@ -150,25 +150,25 @@ export class LatticePassive implements HiddenPassive {
     }
   }
 
-  /** Hint indices of the node's candidates that are not withheld, ascending. */
-  #answered({ inJob, withheld }: HiddenTask, first: number, last: number): Uint32Array {
+  /** Hint indices of the node's candidates that are not suppressed, ascending. */
+  #answered({ inJob, suppressed }: HiddenTask, first: number, last: number): Uint32Array {
     const { hintOf } = this.#setUpState();
     return Uint32Array.from(
-      inJob.filter((_, i) => i >= first && i < last && withheld[i] === 0),
+      inJob.filter((_, i) => i >= first && i < last && suppressed[i] === 0),
       (place) => hintOf[place],
     );
   }
 
   /** Per hint the noise added to g and h of an output; null: none. */
-  #noise({ noise, inJob, withheld }: HiddenTask, output: number): Float64Array | null {
+  #noise({ noise, inJob, suppressed }: HiddenTask, output: number): Float64Array | null {
     if (noise === null) return null;
     const { hintOf, hintCount, bounds } = this.#setUpState();
-    const slotCount = noise.length / withheld.length;
+    const slotCount = noise.length / suppressed.length;
     const slot = 2 * output;
     const added = new Float64Array(2 * hintCount);
     inJob.forEach((place, i) => {
       const hint = hintOf[place];
-      if (hint < 0 || withheld[i] === 1) return;
+      if (hint < 0 || suppressed[i] === 1) return;
       added[2 * hint] = noise[i * slotCount + slot];
       added[2 * hint + 1] = noise[i * slotCount + slot + 1] + bounds.slotOffset;
     });

@@ -1,7 +1,7 @@
 /**
  * The only passive side of masked scoring: it answers the steps of sessions, within a job and after it. It holds their
- * conditions and batches under way, bounded and in memory. Which splits and rows there are, and
- * who may ask about them, is decided by the MaskedModel behind it.
+ * conditions and batches under way, bounded and in memory. Which splits and rows there are, and who may ask about them,
+ * is decided by the MaskedModel behind it.
  *
  * @reveals active: where scoring is masked, the score of every person asked about, and no outcome of a split
  */

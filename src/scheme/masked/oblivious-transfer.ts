@@ -17,8 +17,8 @@
  * party learns the total and no party's part of it.
  *
  * Secure against semi-honest parties only. A malicious active party can impersonate two passive parties to each other,
- * read the condition bits from the extension matrix (base-ot.ts), or send marks instead of weights, of any width,
- * and read conditions off the sums. A malicious passive party can falsify scores, read the condition bits of a later
+ * read the condition bits from the extension matrix (base-ot.ts), or send marks instead of weights, of any width, and
+ * read conditions off the sums. A malicious passive party can falsify scores, read the condition bits of a later
  * passive party, and with the active party's 128 choices search for its leaf weights.
  */
 import type { Masking } from "./masking.ts";

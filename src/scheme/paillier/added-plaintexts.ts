@@ -17,7 +17,7 @@ export interface Addition {
   readonly key: PublicKey;
 }
 
-type Candidates = Pick<NodeTask, "counts" | "noise" | "withheld">;
+type Candidates = Pick<NodeTask, "counts" | "noise" | "suppressed">;
 
 /** @param packed the sums of `count` candidates from `first` on, before re-randomisation */
 export function addedPlaintexts(
@@ -53,7 +53,7 @@ export function addedPlaintexts(
   return new PlaintextVector(bytes, sizeBytes);
 }
 
-/** The active party knows that there is no sum, by the count 0 or the mark of a withheld candidate. */
-function holdsNobody({ counts, withheld, noise }: Candidates, candidate: number): boolean {
-  return withheld[candidate] === 1 || (noise === null && counts[candidate] === 0);
+/** The active party knows that there is no sum, by the count 0 or the mark of a suppressed candidate. */
+function holdsNobody({ counts, suppressed, noise }: Candidates, candidate: number): boolean {
+  return suppressed[candidate] === 1 || (noise === null && counts[candidate] === 0);
 }

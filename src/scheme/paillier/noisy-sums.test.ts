@@ -30,7 +30,7 @@ const feature = (): ReturnType<typeof binFeature> =>
 
 type Loaded = Bench & { readonly nodes: SentNodes };
 
-/** The sums of the right side, by threshold bin, of the summed candidates that are not withheld. */
+/** The sums of the right side, by threshold bin, of the summed candidates that are not suppressed. */
 async function rightSums(made: Loaded, node = 0): Promise<Map<number, number[]>> {
   const set = made.nodes.candidates(node);
   const rows = new Map<number, number[]>();

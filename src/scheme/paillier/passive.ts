@@ -3,8 +3,8 @@
  * (block.ts); this half adds up per candidate side, packs the sums and re-randomises what it returns. It holds a public
  * key only.
  *
- * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS.
- * It accepts n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and
+ * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS. It
+ * accepts n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and
  * random bits next to the sums, are added with the same r^n (added-plaintexts.ts): one more product per ciphertext.
  */
 import { TandemError } from "../../base/error.ts";
@@ -177,7 +177,7 @@ export class PaillierPassive implements SentPassive {
     const targetCount = counts.length * width;
     const sums = await evaluator.runningSums({ source: bins, targetCount, ...widened(plan, width) });
     this.#countAdditions(task);
-    await evaluator.clear(sums, withheldElements(task.withheld, width));
+    await evaluator.clear(sums, suppressedElements(task.suppressed, width));
 
     const room = this.#roundState().room.ofNode(task.positions);
     const candidatesPerPiece = ciphertextsPerPiece * packing.perCiphertext; // whole ciphertexts, whatever the codec
@@ -250,11 +250,11 @@ export class PaillierPassive implements SentPassive {
   }
 }
 
-/** The elements of withheld candidates among all sums, `width` per candidate. */
-function withheldElements(withheld: Uint8Array, width: number): Uint32Array {
+/** The elements of suppressed candidates among all sums, `width` per candidate. */
+function suppressedElements(suppressed: Uint8Array, width: number): Uint32Array {
   const elements: number[] = [];
-  for (const [position, isWithheld] of withheld.entries()) {
-    if (isWithheld === 0) continue;
+  for (const [position, isSuppressed] of suppressed.entries()) {
+    if (isSuppressed === 0) continue;
     for (let j = 0; j < width; j++) elements.push(position * width + j);
   }
   return Uint32Array.from(elements);

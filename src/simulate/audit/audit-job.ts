@@ -145,8 +145,8 @@ function recordedTree({ tree, nodes }: KeptTree, party: RecordedParty, splits: r
       const set = sets.at({ node: node.id, depth: node.depth });
       const own = splits.find((split) => split.tree === tree && split.node === node.id);
       const groups = set.groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped }));
-      const withheld = new Uint8Array(set.byPosition.length);
-      return { ...node, withheld, groups, won: wonSplit(node, own, set, party.features) };
+      const suppressed = new Uint8Array(set.byPosition.length);
+      return { ...node, suppressed, groups, won: wonSplit(node, own, set, party.features) };
     }),
   };
 }
@@ -185,7 +185,7 @@ function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: str
 /** The members of each node, as sent to a passive party; it receives no sums. */
 function seenBy(lines: readonly TranscriptLine[], job: KeptJob, peer: string): Transcript {
   const gradients = { instanceCount: job.people, grids: [], columns: [] };
-  const none = { rows: new Float64Array(0), withheld: new Uint8Array(0), groups: [] };
+  const none = { rows: new Float64Array(0), suppressed: new Uint8Array(0), groups: [] };
   return {
     instanceCount: job.people,
     job: { featureCount: 0, takesAllColumns: job.takesAllColumns, isLinked: false, leavesOutBin: true },

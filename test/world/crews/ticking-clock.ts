@@ -1,6 +1,6 @@
 /**
- * A clock that runs as fast as the event loop turns: some milliseconds with every turn, and alarms in their order. In
- * a process that simulates a crew nothing waits for real time, and what is slow there does not look dead.
+ * A clock that runs as fast as the event loop turns: some milliseconds with every turn, and alarms in their order. In a
+ * process that simulates a crew nothing waits for real time, and what is slow there does not look dead.
  */
 import type { Clock } from "../../../src/crew/clock.ts";
 

@@ -97,7 +97,7 @@ const allTerms: readonly Terms[] = [
     },
   },
   {
-    name: "small groups withheld",
+    name: "small groups suppressed",
     rowCount: 120,
     minimums: { min_instances_per_node: 15, min_instances_per_candidate: 6 },
     training: { ...small, colsample_bynode: 0.8 },

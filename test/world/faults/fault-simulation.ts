@@ -1,11 +1,11 @@
 /**
  * All parties of a job in one process, with real roles, job admission and ciphers, but a simulated network, disks and
  * clock: connections break, stall and duplicate messages, and any party crashes at any moment and is restarted, until
- * the job is done. What the parties then have on their disks must be, byte for byte, what they
- * have after an undisturbed job.
+ * the job is done. What the parties then have on their disks must be, byte for byte, what they have after an
+ * undisturbed job.
  *
- * Checked on the way: a passive party's stored trees are as many as the active party's, or up to a round more; and
- * no two different answers are given for one node of one job.
+ * Checked on the way: a passive party's stored trees are as many as the active party's, or up to a round more; and no
+ * two different answers are given for one node of one job.
  */
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";

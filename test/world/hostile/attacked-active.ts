@@ -36,7 +36,7 @@ export type Run = "in process" | "train" | "align";
  * which side of its split an instance is, its sums. False ones change the model, as a column with wrong values does.
  */
 const ownWords = ["PassiveSplit.left_members", "PassiveRemaskedIds.points", "PassiveMaskedIds.points"].concat(
-  ["scheme", "counts", "withheld", "groups"].map((field) => `PassiveHistograms.${field}`),
+  ["scheme", "counts", "suppressed", "groups"].map((field) => `PassiveHistograms.${field}`),
 );
 
 export class AttackedActive {

@@ -43,11 +43,11 @@ test("margins without the dropped trees, and with all trees at their new weights
   );
   const margins = Float64Array.of(10, 20);
   const grow = async (round: number, tree: Tree<null>): Promise<number[]> => {
-    const learnt = [...(await course.learnt(round, margins))];
+    const boostedMargins = [...(await course.marginsForGradients(round, margins))];
     course.add(tree, Uint32Array.of(1, 2));
     await course.endBoostingRound(margins);
     expect(await course.margins()).toEqual(margins);
-    return learnt;
+    return boostedMargins;
   };
   expect(await grow(0, stump(1, 2))).toEqual([10, 20]);
   expect(await grow(1, stump(4, 8))).toEqual([10, 20]);
@@ -74,7 +74,7 @@ test("a tree with several outputs, and trees of one output each", async () => {
   ] as const) {
     const course = new DartCourse(parameters, 2, start, () => []);
     const margins = new Float64Array(4);
-    await course.learnt(0, margins);
+    await course.marginsForGradients(0, margins);
     course.add(tree, Uint32Array.of(0, 0));
     await course.endBoostingRound(margins);
     expect([...margins]).toEqual(wanted);

@@ -63,7 +63,7 @@ export class DartCourse {
    * The margins for a boosting round's gradients: without the trees that it drops.
    * @param margins those of all trees
    */
-  async learnt(round: number, margins: Float64Array): Promise<Float64Array> {
+  async marginsForGradients(round: number, margins: Float64Array): Promise<Float64Array> {
     const dropped = (this.#dropped = this.#draw(round, this.#weights));
     return dropped.length === 0 ? margins : this.#sum(new Float64Array(margins.length), new Set(dropped));
   }

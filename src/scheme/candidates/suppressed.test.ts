@@ -1,4 +1,4 @@
-/** Withheld candidates reveal nothing to the active party. */
+/** Suppressed candidates reveal nothing to the active party. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
@@ -24,7 +24,7 @@ import type { CandidateRows } from "./candidate-rows.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
 import { PaillierSumsSchema } from "../../wire/generated/tandem/v1/paillier_pb.ts";
 import type { RankedCandidate } from "./tree-nodes.ts";
-import { siblingRows, withheldBitmap, withheldFrom } from "./withheld.ts";
+import { siblingRows, suppressedBitmap, suppressedFrom } from "./suppressed.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 const none = { perNode: 1, perCandidate: 1 };
-const table = randomTable("withheld", { rows: 80, features: [1, 3], missingFraction: 0.1 });
+const table = randomTable("suppressed", { rows: 80, features: [1, 3], missingFraction: 0.1 });
 
 /** A job of one tree with one passive party: all answers, all requests, and the candidate of each position. */
 function watchedJob(minimums: Minimums) {
@@ -73,37 +73,37 @@ function watchedJob(minimums: Minimums) {
   return { answers, origins, candidates, job };
 }
 
-function isHidden({ withheld }: PassiveHistograms, position: number): boolean {
-  return withheld.length > 0 && isSet(withheld, position);
+function isHidden({ suppressed }: PassiveHistograms, position: number): boolean {
+  return suppressed.length > 0 && isSet(suppressed, position);
 }
 
 const minimums = { perNode: 10, perCandidate: 4 };
 
-test("a withheld candidate decrypts to zero, and its ciphertexts look like all others", async () => {
+test("a suppressed candidate decrypts to zero, and its ciphertexts look like all others", async () => {
   const { answers, job } = watchedJob(minimums);
   const decoded = vi.spyOn(job.scheme, "sums");
   await job.run();
   const sums = await Promise.all(decoded.mock.results.map(({ value }) => value as Promise<Float64Array>));
   const plain = portableKernel.privateEvaluator(key, { threads: 1 });
-  let withheld = 0;
+  let suppressed = 0;
   let offered = 0;
   let empty = 0;
   for (const [a, answer] of answers.entries()) {
     const { counts, scheme } = answer;
-    const isWithheld = counts.map((_, i) => isHidden(answer, i));
+    const isSuppressed = counts.map((_, i) => isHidden(answer, i));
     for (const [i, count] of counts.entries()) {
       const row = [...sums[a].subarray(2 * i, 2 * i + 2)];
-      if (!isWithheld[i]) {
+      if (!isSuppressed[i]) {
         offered++;
         expect(count).toBeGreaterThanOrEqual(4);
         expect(row[1]).toBeGreaterThan(0);
         continue;
       }
-      withheld++;
+      suppressed++;
       expect(count).toBe(0);
       expect(row).toEqual([0, 0]);
     }
-    if (!isWithheld.includes(false)) {
+    if (!isSuppressed.includes(false)) {
       empty++;
       // The remaining bits are random, and no two ciphertexts are equal.
       const { ciphertexts } = decodeMessage(PaillierSumsSchema, scheme);
@@ -116,18 +116,18 @@ test("a withheld candidate decrypts to zero, and its ciphertexts look like all o
       expect(new Set(each).size).toBe(each.length);
     }
   }
-  expect(Math.min(withheld, offered)).toBeGreaterThan(10);
+  expect(Math.min(suppressed, offered)).toBeGreaterThan(10);
   expect(empty).toBeGreaterThan(0);
 });
 
-test("parent minus child reveals no small group: a candidate below the minimum is withheld at both", async () => {
+test("parent minus child reveals no small group: a candidate below the minimum is suppressed at both", async () => {
   const { answers, origins, candidates, job } = watchedJob(minimums);
   await job.run();
   const { features } = job.passives[0];
   const nodes = job.passives[0].scheme.nodes();
   const sizes = (node: number, position: number): number[] => {
     const candidate = candidates.get(position);
-    if (candidate === undefined) throw new Error(`position ${position} was withheld at the root`);
+    if (candidate === undefined) throw new Error(`position ${position} was suppressed at the root`);
     const feature = features[candidate.feature];
     const members = nodes.members(node);
     const left = members.filter((instance) => binGoesLeft(feature, candidate, feature.bins[instance])).length;
@@ -186,15 +186,15 @@ describe("a passive party with minimums rejects", () => {
     await used[0];
   }
 
-  test("a split that names a withheld or unknown candidate", () =>
-    held(async ({ passives: [{ role }] }, { counts, withheld }) => {
-      const hidden = counts.findIndex((_, i) => isSet(withheld, i));
-      const shown = counts.findIndex((_, i) => !isSet(withheld, i));
+  test("a split that names a suppressed or unknown candidate", () =>
+    held(async ({ passives: [{ role }] }, { counts, suppressed }) => {
+      const hidden = counts.findIndex((_, i) => isSet(suppressed, i));
+      const shown = counts.findIndex((_, i) => !isSet(suppressed, i));
       expect(Math.min(hidden, shown)).toBeGreaterThanOrEqual(0);
       const decide = (named: MessageInitShape<typeof ActiveSplitDecisionSchema>["named"] & object) =>
         collect(role.answers.splits(create(ActiveSplitDecisionsSchema, { tree: 0, decisions: [{ node: 0, named }] })));
-      const withheldOne = { case: "candidate" as const, value: hidden };
-      await expectError(() => decide(withheldOne), "PROTOCOL_STATE", /is withheld at node 0/);
+      const suppressedOne = { case: "candidate" as const, value: hidden };
+      await expectError(() => decide(suppressedOne), "PROTOCOL_STATE", /is suppressed at node 0/);
       await expectError(() => decide({ case: undefined }), "PROTOCOL_STATE", /no candidate was named/);
       expect(role.ownSplits).toEqual([]);
       expect(await decide({ case: "candidate", value: shown })).toHaveLength(1);
@@ -208,8 +208,8 @@ describe("a passive party with minimums rejects", () => {
       };
       const [first] = await ask(1, 2, (i) => i < 30);
       const [second] = await ask(2, 1, (i) => i >= 30);
-      expect(first.withheld?.length).toBeGreaterThan(0);
-      expect(second.withheld).toEqual(first.withheld);
+      expect(first.suppressed?.length).toBeGreaterThan(0);
+      expect(second.suppressed).toEqual(first.suppressed);
       expect(second.counts).not.toEqual(first.counts);
       await expectError(() => ask(1, 2, (i) => i < 31), "PROTOCOL_STATE", /differ from the earlier children/);
       await expectError(() => ask(3, 4, (i) => i < 31), "PROTOCOL_STATE", /differ from the earlier children/);
@@ -218,29 +218,29 @@ describe("a passive party with minimums rejects", () => {
 });
 
 describe("rows of a sibling", () => {
-  const rowsOf = (rows: number[], withheld: number[]): CandidateRows => ({
+  const rowsOf = (rows: number[], suppressed: number[]): CandidateRows => ({
     rows: Float64Array.from(rows),
     lowerSides: null,
-    withheld: Uint8Array.from(withheld),
+    suppressed: Uint8Array.from(suppressed),
     groups: [],
   });
 
-  test("are the parent's minus the child's; withheld ones are zero, not the parent's", () => {
-    const { rows, withheld } = siblingRows(
+  test("are the parent's minus the child's; suppressed ones are zero, not the parent's", () => {
+    const { rows, suppressed } = siblingRows(
       rowsOf([9, 9, 5, 8, 8, 4], [0, 0]),
       rowsOf([0, 0, 0, 3, 3, 1], [1, 0]),
       "shop",
     );
     expect([...rows]).toEqual([0, 0, 0, 5, 5, 3]);
-    expect([...withheld]).toEqual([1, 0]);
+    expect([...suppressed]).toEqual([1, 0]);
     expect([...siblingRows(rowsOf([9, 9, 5], [0]), rowsOf([0, 0, 0], [0]), "shop").rows]).toEqual([9, 9, 5]);
   });
 
-  test("a candidate withheld at the parent, or a different number of candidates, is rejected", async () => {
+  test("a candidate suppressed at the parent, or a different number of candidates, is rejected", async () => {
     await expectError(
       () => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([3, 3, 1], [0]), "shop"),
       "PROTOCOL_STATE",
-      /shop sent a candidate for a node that it withholds at its parent/,
+      /shop sent a candidate for a node that it suppresses at its parent/,
     );
     await expectError(
       () => siblingRows(rowsOf([0, 0, 0], [1]), rowsOf([], []), "shop"),
@@ -250,9 +250,9 @@ describe("rows of a sibling", () => {
   });
 });
 
-test("the bitmap is empty if nothing is withheld, and round-trips", () => {
-  expect(withheldBitmap(new Uint8Array(9))).toHaveLength(0);
-  expect([...withheldFrom(new Uint8Array(0), [0, 1])]).toEqual([0, 0]);
-  const withheld = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0, 1);
-  expect(withheldFrom(withheldBitmap(withheld), [3, 0, 0, 1, 1, 1, 1, 1, 0])).toEqual(withheld);
+test("the bitmap is empty if nothing is suppressed, and round-trips", () => {
+  expect(suppressedBitmap(new Uint8Array(9))).toHaveLength(0);
+  expect([...suppressedFrom(new Uint8Array(0), [0, 1])]).toEqual([0, 0]);
+  const suppressed = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0, 1);
+  expect(suppressedFrom(suppressedBitmap(suppressed), [3, 0, 0, 1, 1, 1, 1, 1, 0])).toEqual(suppressed);
 });
