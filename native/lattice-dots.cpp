@@ -12,7 +12,7 @@ namespace lattice {
 
 namespace {
 
-// Digits of few secrets are filled up to so many: a cell that is added to at every other step would make the next
+// Digits of few secrets are padded to this number: a cell that is added to at every other step would make the next
 // addition wait for the last.
 constexpr std::size_t kDigitsMin = 3;
 

@@ -36,7 +36,7 @@ struct CellTile {
 
 constexpr std::size_t kSecretsPerPass = 5;
 constexpr std::size_t kPatternCells = 243;  // 3^5
-// Hint words stand in tiles of so many: [tile][coefficient][kTile].
+// Hint words are in tiles of this size: [tile][coefficient][kTile].
 constexpr std::size_t kTile = 8;
 
 // Four ternary digits are one byte; eight of those are looked up together.
@@ -82,7 +82,7 @@ class Kernel {
                           const CellTile& tile) const = 0;
   virtual bool addRecords(const std::uint8_t* records, std::size_t count, const std::uint16_t* bins,
                           std::size_t rowBins, const CellTile& tile) const = 0;
-  // Folds so many cells of kLanes numbers below 2^51: then 8,192 records more fit.
+  // Folds `count` cells of kLanes numbers below 2^51: then 8,192 records more fit.
   virtual void foldCells(std::uint64_t* cells, std::size_t count) const = 0;
 
   // ---- inner products with ternary secrets ----

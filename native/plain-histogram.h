@@ -24,8 +24,8 @@ struct PlainHistogramJob {
   std::vector<Feature> features;
 };
 
-// Writes columns + 1 numbers per bin, the count last. Returns the place of a selected row that is none, or that is in
-// no bin of some feature; -1 if all are. Then the result means nothing.
+// Writes columns + 1 numbers per bin, the count last. Returns the place of a selected row that does not exist, or that
+// is in no bin of some feature; -1 if all are. Then the result means nothing.
 long long plainHistogram(const PlainHistogramJob& job, double* result, std::size_t threads);
 
 }  // namespace tandem

@@ -69,7 +69,7 @@ class PrivateContext {
     std::unique_ptr<FixedBaseTable> q;
   };
 
-  // The tables for `count` more encryptions: built at first use, and again with wider windows when there are so many
+  // The tables for `count` more encryptions: built at first use, and again with wider windows when there are many
   // that it pays.
   std::shared_ptr<const Tables> tablesFor(std::size_t count, std::size_t threads);
   std::shared_ptr<const Tables> buildTables(std::size_t windowBits, std::size_t threads) const;

@@ -65,11 +65,11 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
 
   test("a passive party: bars in proportion to bits, counts on hover and in a table, the gauge", async () => {
     const { page, context, expectClean } = await opened("retailer", "audited");
-    const lane = page.locator(".told-lane", { hasText: /^AGE/ });
+    const lane = page.locator(".revealed-lane", { hasText: /^AGE/ });
     await lane.waitFor();
     expect(await lane.getAttribute("title")).toContain("for 2,250 with sums");
-    const widths = await lane.locator(".told").evaluateAll((parts) => parts.map((part) => part.clientWidth));
-    const track = await lane.locator(".told-track").evaluate((element) => element.clientWidth);
+    const widths = await lane.locator(".revealed").evaluateAll((parts) => parts.map((part) => part.clientWidth));
+    const track = await lane.locator(".revealed-track").evaluate((element) => element.clientWidth);
     // AGE holds the most bits: its parts fill the line, but for the seams between them.
     const expected = [1.1, 0.5, 1.7, 1.42].map((bits) => (bits / 4.72) * track);
     for (const [i, width] of widths.entries()) expect(Math.abs(width - expected[i])).toBeLessThan(3);

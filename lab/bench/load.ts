@@ -1,7 +1,7 @@
 /**
- * HTTP load on one address, and how long the answers took. Closed: so many clients, each with one request at a time, as
- * fast as answers come. Open: requests at a fixed rate whatever the answers do. Each is timed from the moment at which
- * it was due, so that a stall counts for every request that it delays.
+ * HTTP load on one address, and how long the answers took. Closed: a number of clients, each with one request at a
+ * time, as fast as answers come. Open: requests at a fixed rate whatever the answers do. Each is timed from the moment
+ * at which it was due, so that a stall counts for every request that it delays.
  */
 import { Agent, request } from "node:http";
 import { TandemError } from "../../src/base/error.ts";

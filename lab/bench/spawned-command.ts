@@ -40,7 +40,7 @@ export class SpawnedCommand {
     if ((await this.#ended) !== 0) throw this.#failure();
   }
 
-  /** Tells it to end, without waiting. */
+  /** Sends the signal to end, without waiting. */
   end(): void {
     this.#child.kill("SIGTERM");
   }

@@ -47,7 +47,7 @@ export interface ReadyJob {
   readonly evaluator: (threads: number) => PublicEvaluator;
 }
 
-/** Made up, and encrypted once: for the time of a sum it does not matter what is summed. */
+/** Synthetic, and encrypted once: for the time of a sum it does not matter what is summed. */
 export async function readyJob(rows: number, seed: number): Promise<ReadyJob> {
   const random = new SeededRandom(`bench-workers-${seed}`);
   const kernel = selectKernel();

@@ -34,7 +34,7 @@ export function reproduceCommand(): Command {
     .option("--synthetic", "take made-up data of the same shape instead")
     .option("--quick", "a tenth of the rows and fewer trees: minutes instead of two hours")
     .option("--smoke", "the smallest sizes that touch everything")
-    .option("--out <folder>", "where everything is written; an interrupted reproduction goes on from there", "report")
+    .option("--out <folder>", "where everything is written; an interrupted reproduction resumes from there", "report")
     .option("--docs <folder>", "with all: write results.md there too, and figures in results/")
     .option(
       "--repeats <count>",

@@ -186,7 +186,7 @@ export function timeFigure(sweep: Sweep, results: readonly SweepResult[]): Resul
 
 export const percentageNote = "The percentage is Proposed over SecureBoost.";
 
-/** What a point stands for in the paper goes on a second line. */
+/** The meaning of a point in the paper is on a second line. */
 export function sweepPanels(sweep: Sweep, results: readonly SweepResult[]): BarPanel[] {
   return timePanels(
     sweep.axis,

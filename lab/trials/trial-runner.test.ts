@@ -59,7 +59,7 @@ describe("running trials", () => {
     expect(names.join("")).toBe("UBUB");
   });
 
-  it("goes on where it stopped, and plans no more than that", async () => {
+  it("resumes where it stopped, and plans no more than that", async () => {
     const names: string[] = [];
     const note = noting(names);
     const dying: RunTrial = async (...args) => {

@@ -1,6 +1,6 @@
 /**
- * Runs the trials that have not been run. Those of a group take turns (A B A B, not A A B B), since the machine's speed
- * drifts. What is finished is on disk before the next one starts.
+ * Runs the trials that have not been run. Those of a group are interleaved (A B A B, not A A B B), since the machine's
+ * speed drifts. What is finished is on disk before the next one starts.
  */
 import { assert } from "../../src/base/assert.ts";
 import type { Model } from "../../src/gbdt/tree/model.ts";

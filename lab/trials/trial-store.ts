@@ -1,5 +1,5 @@
 /**
- * Results of trials as files, one per trial, so that a reproduction that was interrupted goes on where it stopped. A
+ * Results of trials as files, one per trial, so that a reproduction that was interrupted resumes where it stopped. A
  * file counts only for the same parameters, the same rows and the same program.
  */
 import { createHash } from "node:crypto";

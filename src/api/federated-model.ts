@@ -122,8 +122,8 @@ export class FederatedModel {
     refuse(rule, unknown, ids.length);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
     const onProgress = (): void => signal?.throwIfAborted();
-    const tells = this.#config.tell_contributions;
-    const found = await scoreAll(scorer, asked, { unknown: rule, onProgress, wanted }, tells);
+    const sendContributions = this.#config.tell_contributions;
+    const found = await scoreAll(scorer, asked, { unknown: rule, onProgress, wanted }, sendContributions);
     for (const [i, parties] of found.unknown) unknown.set(places[i], [...parties]);
     refuse(rule, unknown, ids.length);
     const values = new Float64Array(ids.length * perRow).fill(Number.NaN);

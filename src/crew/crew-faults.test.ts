@@ -12,25 +12,25 @@ import { sealOf } from "./seal.ts";
 /** Answers with a digest of all its input, so that losses, duplicates and reordering are detected. */
 class Echo implements BlockWork {
   readonly #data: BlockData;
-  #told: string[] = [];
+  #entries: string[] = [];
 
   constructor(data: BlockData) {
     this.#data = data;
   }
 
   begin(): void {
-    this.#told = [];
+    this.#entries = [];
   }
 
   async take({ head, payload }: Entry): Promise<void> {
     if (payload[0] === 255) throw new TandemError("CIPHERTEXT_RANGE", "a payload that begins with 255");
-    this.#told.push(digestOf(head), digestOf(payload));
+    this.#entries.push(digestOf(head), digestOf(payload));
   }
 
   async answer({ head }: Entry): Promise<Answer> {
     const { terms, firstRow, columns } = this.#data;
     const bins = columns.bins.map((column) => column.join(" "));
-    const said = digestOf(JSON.stringify([digestOf(terms), firstRow, bins, this.#told, digestOf(head)]));
+    const said = digestOf(JSON.stringify([digestOf(terms), firstRow, bins, this.#entries, digestOf(head)]));
     // Longer than one message.
     return bytesAnswer(Buffer.from(said.repeat(head.length > 1 ? 20_000 : 1)));
   }
@@ -263,7 +263,7 @@ test("entries and answers longer than one message", async () => {
 test("a worker of another version, or with another key, takes no blocks and says why", async () => {
   workers(0);
   const other = crew.work("other", { schemeNamed, version: "2" });
-  const stranger = crew.work("stranger", {
+  const outsider = crew.work("outsider", {
     schemeNamed,
     sealOf: (epoch) => sealOf(new Uint8Array(32).fill(8), epoch),
   });
@@ -272,22 +272,22 @@ test("a worker of another version, or with another key, takes no blocks and says
   const blocks = await crew.crew().open(job);
   expect(await drive(blocks)).toEqual(await expected());
   expect(other.troubles).toContain("a worker has version 2 of Tandem, its party 1");
-  expect(stranger.troubles.join()).toMatch(/a different crew.key/);
-  expect([other, stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 0, 5]);
+  expect(outsider.troubles.join()).toMatch(/a different crew.key/);
+  expect([other, outsider, able].map(({ worker }) => worker.blockCount)).toEqual([0, 0, 5]);
 });
 
 test("a worker with another key that joins first does not block the others", async () => {
   workers(0);
-  const stranger = crew.work("stranger", {
+  const outsider = crew.work("outsider", {
     schemeNamed,
     sealOf: (epoch) => sealOf(new Uint8Array(32).fill(8), epoch),
   });
   const able = crew.work("able", { schemeNamed });
-  await crew.until(() => able.troubles.length > 0 && stranger.troubles.length > 0);
+  await crew.until(() => able.troubles.length > 0 && outsider.troubles.length > 0);
   const since = crew.clock.now();
   await crew.until(() => crew.clock.now() > since + 2000); // its entry is written again meanwhile
   expect(await drive(await crew.crew().open(job))).toEqual(await expected());
-  expect([stranger, able].map(({ worker }) => worker.blockCount)).toEqual([0, 5]);
+  expect([outsider, able].map(({ worker }) => worker.blockCount)).toEqual([0, 5]);
 });
 
 test("foreign messages are ignored: junk, and the crew's own messages under other subjects", async () => {
@@ -343,8 +343,8 @@ test("a worker that sees another folder takes no more blocks; the others continu
     "WORKERS_MISSING",
     /no worker holds .*; block \d: .* not in the folder of the crew/,
   );
-  const told = crew.events.flatMap((event) => (event.kind === "worker-hindered" ? [event] : []));
-  expect(told[0]).toMatchObject({ worker: "astray", why: expect.stringMatching(/Compare folder in worker\.yaml/) });
+  const hindered = crew.events.flatMap((event) => (event.kind === "worker-hindered" ? [event] : []));
+  expect(hindered[0]).toMatchObject({ worker: "astray", why: expect.stringMatching(/Compare folder in worker\.yaml/) });
   await alone.close();
   crew.work("right", { schemeNamed });
   expect(await drive(await crew.crew({ workersMin: 2 }).open(job))).toEqual(await expected());

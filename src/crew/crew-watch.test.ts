@@ -32,7 +32,7 @@ const job = {
   rowCount,
   columns: { bins: [new Uint16Array(rowCount)], binCounts: Uint32Array.of(2) },
 };
-const told = { head: Uint8Array.of(1), payload: new Uint8Array(1000) };
+const entry = { head: Uint8Array.of(1), payload: new Uint8Array(1000) };
 const question = { head: Uint8Array.of(1), payload: nothing };
 
 const crew = new TestCrew();
@@ -50,7 +50,7 @@ test("workers that join, their activity, awaited blocks, lost workers, and the f
     ["w1", 3],
   ]);
   await blocks.begin();
-  for (let block = 0; block < 2; block++) await blocks.append(block, told);
+  for (let block = 0; block < 2; block++) await blocks.append(block, entry);
   let answer = (): void => {};
   Slow.answering = new Promise((resolve) => (answer = resolve));
   const asked = blocks.ask([question, question]);

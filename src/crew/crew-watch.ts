@@ -38,7 +38,7 @@ export class CrewWatch {
   readonly #options: CrewWatchOptions;
   readonly #seen = new Map<string, Seen>();
   #view: CrewStatus = { epoch: null, hasOthers: false, workers: [] };
-  #told = "";
+  #reported = "";
   #looks = 0;
 
   constructor(options: CrewWatchOptions) {
@@ -87,8 +87,8 @@ export class CrewWatch {
   #tell(facts: EpochFacts): void {
     const crew = crewSnapshot(this.#view, facts);
     const said = JSON.stringify(crew);
-    if (said === this.#told) return;
-    this.#told = said;
+    if (said === this.#reported) return;
+    this.#reported = said;
     this.#options.on({ kind: "progress", crew });
   }
 }

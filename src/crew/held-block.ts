@@ -107,15 +107,15 @@ export class HeldBlock {
     }
     if (step > 0) {
       if (await this.#isAnswered(round, step)) return;
-      const answer = await this.#told(doing.summing, () => work.answer(entry));
+      const answer = await this.#reportWhile(doing.summing, () => work.answer(entry));
       return this.#answer(round, step, this.#refusal ?? answer);
     }
-    const refused = await this.#told(doing.loading, () => work.take(entry));
+    const refused = await this.#reportWhile(doing.loading, () => work.take(entry));
     if (refused instanceof TandemError) this.#refusal = refused;
   }
 
   /** The answer of the block, or its error. After an error the block does nothing more in the round. */
-  async #told<T>(what: number, say: () => Promise<T>): Promise<T | TandemError | null> {
+  async #reportWhile<T>(what: number, say: () => Promise<T>): Promise<T | TandemError | null> {
     return this.#options.turns.run(this.#hold, async () => {
       if (this.#refusal !== null || this.#gone.signal.aborted) return null;
       try {

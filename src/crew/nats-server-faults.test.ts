@@ -37,10 +37,10 @@ describe.skipIf(server === null)("permissions", () => {
   if (server === null) return;
 
   test("an unknown certificate and one of another authority are rejected", async () => {
-    await expectError(() => open(server, "nobody", { crew: "shop" }), "CERTIFICATE", /no user for this certificate/);
-    const strangers = await createAuthority("strangers", 1);
-    const stranger = await strangers.issue("shop-party", ["shop-party"]);
-    const tls = { ...stranger, authority: server.authority };
+    await expectError(() => open(server, "unlisted", { crew: "shop" }), "CERTIFICATE", /no user for this certificate/);
+    const otherAuthority = await createAuthority("otherAuthority", 1);
+    const forged = await otherAuthority.issue("shop-party", ["shop-party"]);
+    const tls = { ...forged, authority: server.authority };
     // The server's error message and its end of the connection race.
     await expect(open(server, "shop-party", { tls, patienceMs: 100 })).rejects.toThrow(
       /it (?:closes|rejects).* this certificate/,
@@ -100,15 +100,15 @@ describe.skipIf(server === null)("permissions", () => {
     await expectError(() => forged.append("log.0", bytes("x")), "CERTIFICATE", /the crew's permissions/);
     expect(await epoch.stored("log.>")).toBe(1);
     const stop = new AbortController();
-    const heard: string[] = [];
+    const received: string[] = [];
     const listening = (async () => {
-      for await (const { subject } of (await bank.begin("e1")).hear("held.>", stop.signal)) heard.push(subject);
+      for await (const { subject } of (await bank.begin("e1")).hear("held.>", stop.signal)) received.push(subject);
     })();
     epoch.say("held.0", bytes("x"));
     await shop.begin("e2");
     stop.abort();
     await listening;
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     expect(await bank.join("e1"), "the deletion of one does not affect the other").not.toBeNull();
   });
 

@@ -211,13 +211,13 @@ export class RemoteCrew implements Crew, TaskCrew {
   async #workers(epoch: string, patienceMs: number): Promise<number> {
     const { version, workersMin } = this.#options;
     const since = this.#clock.now();
-    for (let told = -1; ;) {
+    for (let reported = -1; ;) {
       const view = await this.#statusTable.read();
       if (this.#current !== epoch) throw new TandemError("PROTOCOL_STATE", "another attempt has begun");
       const workers = ableWorkers(view, version);
       if (workers >= workersMin) return workers;
-      if (workers !== told) this.#on({ kind: "waiting-for-workers", workers, wanted: workersMin });
-      told = workers;
+      if (workers !== reported) this.#on({ kind: "waiting-for-workers", workers, wanted: workersMin });
+      reported = workers;
       if (this.#clock.now() - since > patienceMs) throw workersMissing(view, workersMin, workers, null);
       await sleep(this.#clock, statusMs);
     }

@@ -60,14 +60,14 @@ test("for any cells and pieces", () => {
         book: new CategoryBook(),
       });
       const whole: CsvTable = { ...rowsFrom(0, column.length), columns: [[], column] };
-      const told: string[][] = [[], []];
+      const notices: string[][] = [[], []];
       const expected = outcome(() => {
-        const notice = (words: string): unknown => told[0].push(words);
+        const notice = (words: string): unknown => notices[0].push(words);
         const { features, categories } = featureColumns(whole, { ...reading(), notice });
         return { values: features[0], categories: categories["x"] ?? null };
       });
       const found = outcome(() => {
-        const notice = (words: string): unknown => told[1].push(words);
+        const notice = (words: string): unknown => notices[1].push(words);
         const once = (kind: "named" | "mixed" | null): FeatureSink => {
           const sink = new FeatureSink({ ...reading(), notice, name: "x", kind });
           for (const piece of piecesOf(column, cuts)) sink.take(piece);
@@ -76,7 +76,7 @@ test("for any cells and pieces", () => {
         const sink = once(isCategorical ? "named" : null);
         return (sink.isMixed ? once("mixed") : sink).finish();
       });
-      expect(told[1]).toEqual(told[0]);
+      expect(notices[1]).toEqual(notices[0]);
       expect(found).toEqual(expected);
     }),
     { seed: 7, numRuns: 1500 },

@@ -79,7 +79,7 @@ describe("syntheticCredit", () => {
     }
   });
 
-  it("tells every party something about the label", () => {
+  it("gives every party features that predict the label", () => {
     const labels = credit.bank.table.labels ?? new Float64Array();
     const gap = (party: SyntheticParty, name: string) => {
       const values = column(party, name);

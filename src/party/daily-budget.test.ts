@@ -66,7 +66,7 @@ test("over the limit: the field, what was had, asked and allowed, and when there
     used: { ids: 20_000, alignments: 1, jobs: 0, attempts: 0, histogram_requests: 0 },
     limits,
   });
-  expect(budgets.spent("nobody")).toBeNull();
+  expect(budgets.spent("unknown")).toBeNull();
 });
 
 test("the next day is fresh, a clock that was set back is not: not in this process, not in another", async () => {

@@ -63,7 +63,7 @@ interface OpenDay {
   readonly used: DailyAmounts;
   /** The stored amounts: at least what is used. */
   stored: DailyAmounts;
-  readonly told: Set<string>;
+  readonly alerted: Set<string>;
   lastJob: string;
 }
 
@@ -118,7 +118,9 @@ export class DailyBudgets {
     const limits = this.#limits;
     const fits = names.every((name) => {
       const used = open.used[name] + (asked[name] ?? 0);
-      return used <= Math.min(open.stored[name], limits[name]) && (open.told.has(name) || !isLow(used, limits[name]));
+      return (
+        used <= Math.min(open.stored[name], limits[name]) && (open.alerted.has(name) || !isLow(used, limits[name]))
+      );
     });
     if (fits) add(open.used, asked);
     return fits;
@@ -128,17 +130,17 @@ export class DailyBudgets {
     const limits = this.#limits;
     add(open.used, asked);
     const low = names.filter(
-      (name) => (asked[name] ?? 0) > 0 && !open.told.has(name) && isLow(open.used[name], limits[name]),
+      (name) => (asked[name] ?? 0) > 0 && !open.alerted.has(name) && isLow(open.used[name], limits[name]),
     );
-    for (const name of low) open.told.add(name);
+    for (const name of low) open.alerted.add(name);
     const stored = { ...open.stored };
     for (const name of names) {
       if (open.used[name] > stored[name])
         stored[name] = Math.max(open.used[name], Math.min(open.used[name] + ahead(name, limits), limits[name]));
     }
     const { directory, storage, ownFiles, party, emit } = this.#options;
-    const { day, told, lastJob } = open;
-    await ownFiles(() => writeDay(directory, { active, day, used: stored, told: [...told], lastJob }, storage));
+    const { day, alerted, lastJob } = open;
+    await ownFiles(() => writeDay(directory, { active, day, used: stored, told: [...alerted], lastJob }, storage));
     open.stored = stored; // only now: others may count up to it without a write
     for (const name of low) {
       const left = `${open.used[name]} of ${limits[name]} ${words[name]} are used on ${day} (UTC)`;
@@ -187,13 +189,13 @@ export class DailyBudgets {
 }
 
 function opened({ day, used, told, lastJob }: StoredDay): OpenDay {
-  return { day, used: { ...used }, stored: { ...used }, told: new Set(told), lastJob };
+  return { day, used: { ...used }, stored: { ...used }, alerted: new Set(told), lastJob };
 }
 
 /** Nothing used, and nothing stored in advance. */
 function freshDay(before: OpenDay | undefined, day: string): OpenDay {
   const nothing = { ids: 0, alignments: 0, jobs: 0, attempts: 0, histogram_requests: 0 };
-  return { day, used: { ...nothing }, stored: { ...nothing }, told: new Set(), lastJob: before?.lastJob ?? "" };
+  return { day, used: { ...nothing }, stored: { ...nothing }, alerted: new Set(), lastJob: before?.lastJob ?? "" };
 }
 
 function add(used: DailyAmounts, asked: Asked): void {

@@ -124,24 +124,24 @@ policy:
   min_instances_per_node: 1
   min_instances_per_candidate: 1  # on each side of a possible split
   schemes: [paillier]          # ciphers that a job may use; lattice is faster, hides who is in a node, and experimental
-  # With lattice nobody here can count who is in a node. Minimums of people, those of a preset among them, then hold
-  # over all people only, and min_instances_per_node is left to the active party. Whoever accepts that writes:
+  # With lattice this party cannot count the members of a node. Minimums, those of a preset included, then apply
+  # at the root only, and min_instances_per_node is left to the active party. To accept that, write:
   # lattice_minimums: root
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
-  explanations: false          # may it be told which splits of a tree share a feature, to explain scores?
-  warm_start: true             # may a job go on from a model that was trained with this party before?
+  explanations: false          # may it learn which splits of a tree share a feature, to explain scores?
+  warm_start: true             # may a job continue a model that was trained with this party before?
   min_instances_per_tree: 1    # trees that sum fewer people are refused; 1000 where you have many
   # What one active party may have, all jobs together. Without a line there is no limit. What it may ask for in a day
   # has limits in any case: docs/config.md, policy.budget.daily.ids.
   # budget:
   #   sums_per_person: 0.02      # exact sums; at 0.05 half of your columns can be computed, at 0.1 all of them
   #   noisy_sums_per_person: 1   # sums with noise, as guarded and strict have them
-  #   outcomes_per_person: 500   # how often a person is told a side of a won split
+  #   outcomes_per_person: 500   # how often the side of a person at a won split is revealed
   #   scored_people: 100000
 
 # Each job gets a folder in here: share.json (this party's part of the model), aligned.csv (its rows), the job's
-# record, and what a restart needs to go on with it.
+# record, and what a restart needs to resume it.
 output:
   directory: jobs
   # transcript: true            # keep who was in which node, so that tandem audit --job can say what a job gave away
@@ -185,7 +185,7 @@ ${dataComments}
 align: true                    # find the common people first; false: all files list the same people in the same order
 
 # warm_start:
-#   model: spring-model        # go on from the trees of a finished job; num_round counts the new ones
+#   model: spring-model        # continue the trees of a finished job; num_round counts the new ones
 
 # What lowers what the job gives away: exact (nothing), guarded or strict. docs/privacy-choices.md has what each of them
 # hides, and what it costs. Passive parties may ask for more than this, and say so.

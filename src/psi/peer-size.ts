@@ -7,7 +7,7 @@ import { TandemError } from "../base/error.ts";
 
 /** Honest partners may differ much in size; a table of guesses is larger still. */
 const timesOwnMax = 20;
-/** Where all own ids are among so many times more: a table of all people, or of all possible numbers. */
+/** All own ids are among this many times more: a table of all people, or of all possible numbers. */
 const timesOwnMaxIfAllCommon = 5;
 
 /** @throws TandemError POLICY, before a masked id is sent */

@@ -7,7 +7,7 @@ export interface PassiveShape {
   readonly candidates: number;
   /** Of all features together. */
   readonly bins: number;
-  /** The maximum for so many features, which the active party assumes before it knows the real number. */
+  /** The maximum for a number of features, which the active party assumes before it knows the real number. */
   readonly candidatesMax: number;
   /** Over all features: instances outside the feature's most frequent bin. */
   readonly rootAdditions: number;

@@ -49,7 +49,7 @@ export class ScoredShares {
     this.#rows = new CurrentRows(config.data, { data, onTrouble });
   }
 
-  /** @throws TandemError POLICY unless so many ids may be asked about at once */
+  /** @throws TandemError POLICY if the request has too many ids */
   checkPolicy(idCount: number): void {
     const { name, policy } = this.#config;
     if (!policy.scoring) throw new TandemError("POLICY", `the policy of ${name} does not allow scoring`);

@@ -55,9 +55,9 @@ test("two workers have half of the blocks, memory, bytes and time of one each; a
     rows / 4,
   ]);
   expect(four.workerSecondsPerTree).toBeCloseTo(two.workerSecondsPerTree / 2, 10);
-  expect(four.workerBytesPerTree.told).toBe(two.workerBytesPerTree.told / 2);
-  expect(four.engineBytesPerTree.told).toBe(512 * rows);
-  expect(4 * four.workerBytesPerTree.told).toBe(four.engineBytesPerTree.told);
+  expect(four.workerBytesPerTree.sent).toBe(two.workerBytesPerTree.sent / 2);
+  expect(four.engineBytesPerTree.sent).toBe(512 * rows);
+  expect(4 * four.workerBytesPerTree.sent).toBe(four.engineBytesPerTree.sent);
   expect(4 * four.workerBytesPerTree.answered).toBe(four.engineBytesPerTree.answered);
   const once = 32 * features * 512;
   expect(2 * (four.workerMemoryBytes - once)).toBe(two.workerMemoryBytes - once);
@@ -104,7 +104,7 @@ test("the table of docs/scale-out.md has the model's cores, memory and bytes", (
     expect(Math.abs(blockCpu / 60 / passive - 1), "passive cores").toBeLessThan(0.1);
     expect(Math.abs(((120e-6 * rows) / 60 / active) * (1 + engineShare) - 1), "active cores").toBeLessThan(0.05);
     expect(Math.abs(((512 + 2 * features) * rows) / 1e9 / memory - 1), "GB of memory").toBeLessThan(0.05);
-    expect(Math.abs(engineBytesPerTree.told / 1e9 / sent - 1), "GB between the companies").toBeLessThan(0.02);
+    expect(Math.abs(engineBytesPerTree.sent / 1e9 / sent - 1), "GB between the companies").toBeLessThan(0.02);
   }
 });
 
@@ -171,10 +171,10 @@ test("a real table as if it were a million times as long: both schemes, bytes of
     const [{ blocks, rowsPerBlock, engineBytesPerTree }] = found.crews ?? [];
     expect([blocks, rowsPerBlock]).toEqual([58, 2 ** 20]);
     // What the active party sends is passed to the workers, except masks and node members.
-    expect(engineBytesPerTree.told / (found.bytes.activeToPassive / 2)).toBeCloseTo(1, 1);
+    expect(engineBytesPerTree.sent / (found.bytes.activeToPassive / 2)).toBeCloseTo(1, 1);
   }
   // A ciphertext of a 512-bit key, and four bytes per row of the smaller children.
-  expect(paillier.crews?.[0].engineBytesPerTree.told).toBe((128 + 4 * 0.3) * rows);
+  expect(paillier.crews?.[0].engineBytesPerTree.sent).toBe((128 + 4 * 0.3) * rows);
   // A record for each of the two requested nodes.
-  expect([19, 25].map((record) => record * 2 * rows)).toContain(lattice.crews?.[0].engineBytesPerTree.told);
+  expect([19, 25].map((record) => record * 2 * rows)).toContain(lattice.crews?.[0].engineBytesPerTree.sent);
 });

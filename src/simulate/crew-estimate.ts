@@ -37,9 +37,9 @@ export interface CrewEstimate {
   readonly workerSecondsPerTree: number;
   readonly workerMemoryBytes: number;
   /** To and from the engine, per tree. */
-  readonly workerBytesPerTree: { readonly told: number; readonly answered: number };
+  readonly workerBytesPerTree: { readonly sent: number; readonly answered: number };
   /** Sum over all workers: what the engine carries for a tree. */
-  readonly engineBytesPerTree: { readonly told: number; readonly answered: number };
+  readonly engineBytesPerTree: { readonly sent: number; readonly answered: number };
   /** The passive party's own process. */
   readonly partySecondsPerTree: number;
   readonly activeSecondsPerTree: number;
@@ -80,12 +80,12 @@ function estimateCrew(
   const sent = (costs.toldBytesPerRow * rowsPerWorker) / trees;
   const answered = (costs.answerBytes * blocksPerWorker) / trees;
   const engineBytes = {
-    told: (costs.toldBytesPerRow * rows) / trees,
+    sent: (costs.toldBytesPerRow * rows) / trees,
     answered: (costs.answerBytes * blocks) / trees,
   };
   const sums = (costs.cpuSeconds * rowsPerWorker) / rows / trees;
   const blockCpu = sums + Math.max(engineShare * sums, (sent + answered) * engineSecondsPerByte);
-  const sealing = (engineBytes.told + engineBytes.answered) * engineSecondsPerByte;
+  const sealing = (engineBytes.sent + engineBytes.answered) * engineSecondsPerByte;
   const own = Math.max(0, prediction.passiveCpuSeconds[passive] - costs.cpuSeconds) / trees + sealing;
   const waiting = 1 / (1 - idleFraction);
   const seconds = {
@@ -105,7 +105,7 @@ function estimateCrew(
     blocksPerWorker,
     workerSecondsPerTree: seconds["its workers"],
     workerMemoryBytes: workerMemory(costs, spread),
-    workerBytesPerTree: { told: sent, answered },
+    workerBytesPerTree: { sent: sent, answered },
     engineBytesPerTree: engineBytes,
     partySecondsPerTree: seconds["the party's own process"],
     activeSecondsPerTree: seconds["the active party"],

@@ -26,6 +26,7 @@ const dailyFile = z.strictObject({
   day: z.iso.date(),
   used: amounts,
   /** Limits that are nearly used up, about which the owner was notified. */
+  /** Limits whose alarm was raised today. */
   told: z.array(z.string()),
   /** The last counted job: another attempt at it is not counted again. */
   lastJob: z.string(),

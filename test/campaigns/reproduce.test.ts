@@ -76,7 +76,7 @@ test("the smallest reproduction of everything, and then nothing is left to run",
     expect(Number(difference)).toBeCloseTo(Number(ours) - Number(paper), 3);
   const html = read("report.html");
   expect(html.match(/<svg/g)).toHaveLength(figures.length);
-  expect(html).toContain("The data are made up");
+  expect(html).toContain("The data are synthetic");
   expect(html).toContain("A smoke reproduction, with fewer rows and trees");
 
   const page = join(out, "docs");

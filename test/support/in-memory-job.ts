@@ -52,7 +52,7 @@ export interface TestJob {
   readonly minimums?: readonly Minimums[];
   /** What the parties have agreed on; none where left out. */
   readonly defences?: Partial<Defences>;
-  /** Goes on from what this training left. */
+  /** Resumes from what this training left. */
   readonly start?: Pick<TestOutcome, "model" | "activeShare" | "passiveShares"> | undefined;
   /** Sees what the active party observes of each passive one, and each tree as it is finished. */
   readonly look?: Pick<ActiveObserver, "observed" | "alarm"> & {

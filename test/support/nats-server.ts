@@ -42,7 +42,7 @@ export async function startNatsServer(crews: readonly string[], limits = ""): Pr
   const authority = await createAuthority("crew", 1);
   const names = crews.flatMap((crew) => [partyUser(crew), workerUser(crew)]);
   const users = new Map<string, Identity>();
-  for (const name of [...names, "nobody"]) users.set(name, await authority.issue(name, [name]));
+  for (const name of [...names, "unlisted"]) users.set(name, await authority.issue(name, [name]));
   const expired = await authority.issue(names[0], [names[0]], -1 / 48);
   const server = await authority.issue("server", ["localhost", "127.0.0.1"]);
   writeFileSync(join(folder, "ca.pem"), authority.certificate);

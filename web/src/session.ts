@@ -44,7 +44,7 @@ const recorded = signal<JobViews>({ view: emptyJobView(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
 /**
  * Milliseconds since the epoch: when something is drawn anyway, and otherwise every three or four seconds while a job
- * goes on.
+ * continues.
  */
 export const now = signal(Date.now());
 

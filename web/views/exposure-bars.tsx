@@ -20,22 +20,22 @@ export function ExposureBars({ exposure }: { readonly exposure: Exposure }) {
   return (
     <>
       <div aria-hidden="true">
-        <p class="told-legend">
+        <p class="revealed-legend">
           {exposureKinds.map((kind) => (
             <span key={kind}>
-              <span class={`told told-${kind}`} /> {kindWords[kind]}
+              <span class={`revealed revealed-${kind}`} /> {kindWords[kind]}
             </span>
           ))}
         </p>
         {placeBars(columns).map(({ column, parts }) => (
-          <div key={column.name} class="told-lane" title={columnWords(column, people)}>
-            <span class="told-name">{column.name}</span>
-            <span class="told-track">
+          <div key={column.name} class="revealed-lane" title={columnWords(column, people)}>
+            <span class="revealed-name">{column.name}</span>
+            <span class="revealed-track">
               {parts.map(({ kind, from, to }) => (
-                <span key={kind} class={`told told-${kind}`} style={{ width: `${(to - from) * 100}%` }} />
+                <span key={kind} class={`revealed revealed-${kind}`} style={{ width: `${(to - from) * 100}%` }} />
               ))}
             </span>
-            <span class="told-bits">{toldWords(column)}</span>
+            <span class="revealed-bits">{toldWords(column)}</span>
           </div>
         ))}
       </div>

@@ -14,7 +14,7 @@ function column(bits: number, [outcomes, sums, scoring]: readonly [number, numbe
 }
 
 const amount = fc.oneof(fc.double({ min: 0, max: 20, noNaN: true }), fc.constantFrom(0, Number.NaN, Infinity, -1));
-const anyColumn = fc.tuple(amount, fc.tuple(amount, amount, amount)).map(([bits, told]) => column(bits, told));
+const anyColumn = fc.tuple(amount, fc.tuple(amount, amount, amount)).map(([bits, revealed]) => column(bits, revealed));
 
 test("a bar's parts add up to the column's bits, stand side by side, and never leave the picture", () => {
   fc.assert(
@@ -34,18 +34,18 @@ test("a bar's parts add up to the column's bits, stand side by side, and never l
 });
 
 test("the parts come in their order, and parts of nothing are left out", () => {
-  const [wide, told, single] = placeBars([column(1, [1, 1, 1]), column(4, [1, 2, 3]), column(0, [0, 0, 0])]);
+  const [wide, revealed, single] = placeBars([column(1, [1, 1, 1]), column(4, [1, 2, 3]), column(0, [0, 0, 0])]);
   expect(wide.parts).toEqual([
     { kind: "outcomes", bits: 1, from: 0, to: 0.25 },
     { kind: "sums", bits: 1, from: 0.25, to: 0.5 },
     { kind: "scoring", bits: 1, from: 0.5, to: 0.75 },
     { kind: "unknown", bits: 1, from: 0.75, to: 1 },
   ]);
-  expect(told.parts).toEqual([{ kind: "outcomes", bits: 1, from: 0, to: 0.25 }]);
+  expect(revealed.parts).toEqual([{ kind: "outcomes", bits: 1, from: 0, to: 0.25 }]);
   expect(single.parts).toEqual([]);
 });
 
-test("what is told stays within its column, and is not taken back", () => {
+test("what is revealed stays within its column, and is not taken back", () => {
   const [{ parts }] = placeBars([column(2, [1.5, 1, 9])]);
   expect(parts.map(({ kind, bits }) => [kind, bits])).toEqual([
     ["outcomes", 1.5],

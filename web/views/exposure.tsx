@@ -131,7 +131,7 @@ function Spent({ view, exposures }: { readonly view: JobView; readonly exposures
             used,
             <>
               {scale}
-              {part !== null && <CellBar part={part} colour="var(--told-sums)" framed />}
+              {part !== null && <CellBar part={part} colour="var(--revealed-sums)" framed />}
             </>,
           ])}
         />

@@ -91,13 +91,13 @@ export class NatsEpoch implements Epoch {
 
   hear(filter: string, signal: AbortSignal): AsyncIterable<HeardMessage> {
     // Subscribes now, even if reading begins later.
-    const heard = this.#access.connection.subscribe(this.#names.said(filter));
-    const stop = (): void => heard.unsubscribe();
+    const subscription = this.#access.connection.subscribe(this.#names.said(filter));
+    const stop = (): void => subscription.unsubscribe();
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
     const names = this.#names;
     return (async function* () {
-      for await (const { subject, data } of heard) yield { subject: names.own(subject), message: data };
+      for await (const { subject, data } of subscription) yield { subject: names.own(subject), message: data };
     })();
   }
 

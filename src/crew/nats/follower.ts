@@ -109,9 +109,9 @@ function watchSilence(
   };
 }
 
-async function watchStatus(messages: ConsumerMessages, heard: () => void, gone: () => void): Promise<void> {
+async function watchStatus(messages: ConsumerMessages, onHeartbeat: () => void, gone: () => void): Promise<void> {
   for await (const { type } of messages.status()) {
-    if (type === "heartbeat") heard();
+    if (type === "heartbeat") onHeartbeat();
     else if (type === "consumer_not_found" || type === "stream_not_found") gone();
   }
 }

@@ -39,7 +39,7 @@ export interface ServedTasksOptions {
 }
 
 /** The terms that the party has sent. */
-interface Told {
+interface Terms {
   readonly work: TaskWork;
   /** Encrypted with the tasks' own secret. */
   readonly messages: SealedMessages;
@@ -57,7 +57,7 @@ export class ServedTasks {
   readonly #options: ServedTasksOptions;
   readonly #leases = new Set<Lease>();
   readonly #ended = new AbortController();
-  #told: Promise<Told | null> | null = null;
+  #terms: Promise<Terms | null> | null = null;
   #usedMs: number;
   #isUnfit = false;
 
@@ -73,7 +73,7 @@ export class ServedTasks {
     signal.addEventListener("abort", () => this.#end(), { once: true });
     every(clock, leaseMs / renewals, signal, () => {
       for (const lease of this.#leases) lease.renew();
-      if (this.#leases.size === 0 && clock.now() - this.#usedMs > idleMs) this.#told = null;
+      if (this.#leases.size === 0 && clock.now() - this.#usedMs > idleMs) this.#terms = null;
     });
     await Promise.all(Array.from({ length: lanes }, () => this.#lane(signal)));
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -88,7 +88,7 @@ export class ServedTasks {
   #end(): void {
     this.#ended.abort();
     this.#leases.clear();
-    this.#told = null;
+    this.#terms = null;
   }
 
   async #lane(signal: AbortSignal): Promise<void> {
@@ -115,10 +115,10 @@ export class ServedTasks {
   async #serve(lease: Lease): Promise<void> {
     const { turns, epoch, clock, onTask } = this.#options;
     const { signal } = this.#ended;
-    this.#told ??= this.#ask(signal);
-    const told = await this.#told;
-    if (told === null) return; // the epoch is over
-    const { work, messages } = told;
+    this.#terms ??= this.#ask(signal);
+    const terms = await this.#terms;
+    if (terms === null) return; // the epoch is over
+    const { work, messages } = terms;
     const task = messages.open(CrewTaskSchema, taskQueue, lease.message);
     if (task === null) return; // not the crew's: its lease expires
     const { id } = task;
@@ -133,7 +133,7 @@ export class ServedTasks {
   }
 
   /** Repeats the request until the party answers: messages may be lost. */
-  async #ask(signal: AbortSignal): Promise<Told | null> {
+  async #ask(signal: AbortSignal): Promise<Terms | null> {
     const { epoch, messages, clock, worker, makeTasks } = this.#options;
     const question = new TermsQuestion();
     const asking = new AbortController();

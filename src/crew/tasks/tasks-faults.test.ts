@@ -264,13 +264,13 @@ test("terms are sent on request and never stored; crew.key alone decrypts neithe
   crew.engine.limits.onStored = keep;
   const tasks = await crew.crew({ workersMin: 2 }).openTasks(job);
   const { epoch } = crew.engine;
-  const heard: HeardMessage[] = [];
-  epoch?.ears.add((message) => heard.push(message));
+  const received: HeardMessage[] = [];
+  epoch?.ears.add((message) => received.push(message));
   await drive(tasks);
   expect(new Set(kept.map(({ subject }) => subject.split(".")[0]))).toEqual(new Set(["done", "task"]));
-  expect(new Set(heard.map(({ subject }) => subject))).toEqual(new Set(["terms-wanted", "terms.w0", "terms.w1"]));
+  expect(new Set(received.map(({ subject }) => subject))).toEqual(new Set(["terms-wanted", "terms.w0", "terms.w1"]));
   const seal = sealOf(testKey, epoch?.name ?? "");
   for (const { subject, message } of kept) expect(() => seal.open(subject, message)).toThrow(/cannot be decrypted/);
-  for (const { subject, message } of heard)
+  for (const { subject, message } of received)
     expect(Buffer.from(seal.open(subject, message)).includes(Buffer.from(terms))).toBe(false);
 });

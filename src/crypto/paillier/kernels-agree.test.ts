@@ -126,7 +126,7 @@ describe.skipIf(kernels.size === 0)("native equals portable on batches that need
 });
 
 describe.skipIf(kernels.size === 0)(
-  "native equals portable after so many encryptions that it builds wider tables",
+  "native equals portable after the encryptions that make it build wider tables",
   () => {
     it.each(["full", "short"] as const)("with %s exponents", async (length) => {
       const key = await generateKey({ bits: 192, insecure: true });

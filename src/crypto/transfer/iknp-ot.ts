@@ -36,7 +36,7 @@ export interface Shape {
   readonly limbs: number;
 }
 
-/** Bytes of the matrix for so many transfers. */
+/** Bytes of the matrix for a number of transfers. */
 export function matrixBytes(count: number): number {
   return baseCount * 4 * Math.ceil(count / 32);
 }
@@ -69,7 +69,7 @@ export class TransferSender {
 
   /**
    * @param values integers of `shape`, those of a transfer side by side
-   * @throws TandemError PROTOCOL_STATE if the matrix is not about so many transfers, or the batch is not new
+   * @throws TandemError PROTOCOL_STATE if the matrix does not fit the number of transfers, or the batch is not new
    */
   async multiply(
     batch: number,

@@ -34,12 +34,12 @@ const rowsPerBlock = 128;
 /** Rows of a piece: a matrix of a quarter of a megabyte. Columns a power of two apart would collide in the cache. */
 export const pieceRows = 508 * rowsPerBlock;
 
-/** How many pieces the matrix of so many rows has. */
+/** The number of pieces of the matrix. */
 export function pieceCount(rowCount: number): number {
   return Math.ceil(rowCount / pieceRows);
 }
 
-/** Bytes of a piece about so many rows: a column per tree. */
+/** Bytes of a piece: a column per tree. */
 export function pieceBytes(rowCount: number): number {
   return treeCount * 4 * Math.ceil(rowCount / 32);
 }

@@ -111,7 +111,7 @@ async function pem(path: string, reading: Promise<string>): Promise<string> {
 async function beginReading(client: Client, timeoutSeconds: number): Promise<void> {
   await client.query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
   await client.query(`SET LOCAL statement_timeout = ${Math.ceil(timeoutSeconds * 1000)}`);
-  // Floating-point numbers so that they read back as the same, and dates that can be told apart.
+  // Floating-point numbers so that they read back as the same, and unambiguous dates.
   await client.query("SET LOCAL extra_float_digits = 3");
   await client.query("SET LOCAL datestyle = 'ISO'");
 }

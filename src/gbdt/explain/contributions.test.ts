@@ -7,7 +7,7 @@ import { gaussLegendre } from "./gauss-legendre.ts";
 
 type Rule = { readonly feature: number };
 
-/** A tree of random shape, covers and weights, with splits on so many features. */
+/** A tree of random shape, covers and weights, with splits on `featureCount` features. */
 function randomTree(random: SeededRandom, depth: number, features: number, outputs = 1): Tree<Rule> {
   const nodes: TreeNode<Rule>[] = [];
   const grow = (cover: number, level: number): number => {

@@ -104,7 +104,7 @@ test("categories go right from the lowest weight (the highest gradient) on; equa
   ).toEqual([3]);
 });
 
-test("max_cat_threshold: so many from either end", () => {
+test("max_cat_threshold limits the categories taken from either end", () => {
   const sums = Array.from({ length: 10 }, (_, i) => [i < 5 ? 5 - i / 10 : -5 + i / 10, 3, 10] as const);
   const given = { rows: rowsOf(sums), hasMissing: false, suppressed: new Uint8Array(10) };
   expect(best(given)?.candidate.categories).toEqual([0, 1, 2, 3, 4]);

@@ -59,11 +59,11 @@ describe("noise adds up", () => {
 
   test("on a tie the lower id is drawn, in any order of registration", () => {
     const halves = [node(1, (i) => i % 2 === 0), node(2, (i) => i % 2 === 1)];
-    const [told, turned] = [0, 1].map(() => new TreeNoise(party, features, 0, root));
-    told.split(0, halves[0], halves[1]);
+    const [straight, turned] = [0, 1].map(() => new TreeNoise(party, features, 0, root));
+    straight.split(0, halves[0], halves[1]);
     turned.split(0, halves[1], halves[0]);
-    expect(told.of(1, 0)).toEqual(turned.of(1, 0));
-    expect(told.of(1, 0)).toEqual(new TreeNoise(party, features, 0, { ...halves[0], id: 7 }).of(7, 0));
+    expect(straight.of(1, 0)).toEqual(turned.of(1, 0));
+    expect(straight.of(1, 0)).toEqual(new TreeNoise(party, features, 0, { ...halves[0], id: 7 }).of(7, 0));
   });
 
   test("repeated calls give the same noise, in any order of features; other rounds and secrets do not", () => {

@@ -31,7 +31,7 @@ export async function runCrossValidation(
   const folder = join(config.output.directory, config.job.name);
   const release = await world.lock(folder);
   try {
-    let told = 0;
+    let reported = 0;
     const { turns, instances } = await trainInterleaved(
       config,
       (training) => ({
@@ -41,8 +41,8 @@ export async function runCrossValidation(
         whole: withRoundsOfAllFolds(training, folds),
         turns: (rows, held) => new FoldTurns(training, rows, held),
         onTurn: ({ roundsDone, latest }) => {
-          if (roundsDone === told || latest === null) return;
-          told = roundsDone;
+          if (roundsDone === reported || latest === null) return;
+          reported = roundsDone;
           onRound?.(roundsDone - 1, latest);
         },
       }),

@@ -189,7 +189,7 @@ const mistakes: readonly [
     /field 'listen\.port': must be a whole number from 0 to 65535/,
   ],
   [
-    "a fingerprint that is none",
+    "an invalid fingerprint",
     "passive",
     print,
     "PASTE-IT",
@@ -197,7 +197,7 @@ const mistakes: readonly [
     /field 'active\[1\]\.fingerprint': must be a SHA-256 fingerprint/,
   ],
   [
-    "nobody to serve",
+    "no active party",
     "passive",
     `active:\n  - name: bank\n    fingerprint: ${print}`,
     "active: []",
@@ -213,7 +213,7 @@ const mistakes: readonly [
     /field 'policy\.min_key_bits': must be a whole number from 2048 to 4096/,
   ],
   [
-    "a minimum of nobody",
+    "a minimum of zero",
     "passive",
     "  max_trees: 20",
     "  min_instances_per_candidate: 0",

@@ -25,7 +25,7 @@ import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob }
 import { refuseRemoved } from "./removed-options.ts";
 
 const usualPatienceSeconds = 600;
-/** Nobody has answered yet: the address may be wrong. */
+/** No party has answered yet: the address may be wrong. */
 const usualFirstContactSeconds = 30;
 
 const fingerprint = z
@@ -92,7 +92,7 @@ const policy = object({
   /** Where minimums must hold: everywhere, so that no scheme is allowed that hides who is in a node; or at the root. */
   lattice_minimums: oneOf(["everywhere", "root"]).default("everywhere"),
   scoring: yesOrNo.default(true),
-  /** May the active party be told which of this party's splits of one tree share a feature? */
+  /** May the active party learn which of this party's splits of one tree share a feature? */
   explanations: yesOrNo.default(false),
   warm_start: yesOrNo.default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
@@ -134,7 +134,7 @@ export const passiveConfig = object({
     directory: text,
     transcript,
     verifiable,
-    /** Keep what the own features add to people's scores, where the active party tells it. */
+    /** Keep the contributions of own features to scores, if the active party sends them. */
     contributions: yesOrNo.default(false),
   }),
   log,
@@ -167,7 +167,7 @@ export const activeConfig = object({
   align: yesOrNo.default(true),
   /** A passive party learns which of its ids are common: one that brings more is not aligned with. */
   max_passive_ids: wholeNumber(1, 67_108_864).default(10_000_000),
-  /** A model that training goes on from: a finished job, the id of its model, or a folder with a share in it. */
+  /** The model that training continues: a finished job, the id of its model, or a folder with a share in it. */
   warm_start: object({ model: text }).optional(),
   ...jobFields,
   output: object({ directory: text, predictions: text.optional(), transcript, verifiable }),
@@ -198,7 +198,7 @@ export type ActiveConfig = Omit<z.output<typeof activeConfig>, keyof typeof jobF
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
   readonly patience_seconds: number;
-  /** The patience that was written down, or a shorter one for parties that nobody has reached yet. */
+  /** The configured patience, or a shorter one for parties that were never reached. */
   readonly firstContactSeconds: number;
   readonly experiment: Experiment;
   readonly job: Job<ActiveStart>;

@@ -138,7 +138,7 @@ describe("a crew's key", () => {
     chmodSync(key, mode);
   };
 
-  test("is 64 hex digits that nobody else may read", async () => {
+  test("is 64 hex digits, readable by its owner only", async () => {
     write(`${"0a".repeat(32)}\n`);
     expect([...(await readCrewKey(key, false))]).toEqual(new Array(32).fill(10));
     write(`${"0a".repeat(31)}\n`);

@@ -87,7 +87,7 @@ function pathsFrom(
   };
 }
 
-/** Why an active party with this scheme has no use for workers; null: it has, or nobody knows such a scheme. */
+/** Why an active party with this scheme has no use for workers; null: it has, or the scheme is unknown. */
 export function noTasksWords(scheme: string): string | null {
   if (!isScheme(scheme) || schemeNamed(scheme).task !== undefined) return null;
   return `with 'scheme: ${scheme}' an active party has nothing to do that workers could share`;

@@ -75,7 +75,7 @@ test.each<[string, string[], number, RegExp]>([
     14,
     /must be one of verify, off/,
   ],
-])("%s is refused by its line, and nothing of a secret is told", async (_what, data, line, says) => {
+])("%s is refused by its line, and no secret is shown", async (_what, data, line, says) => {
   const { message } = await expectError(() => readPassiveConfig(config(...data)), "FILE_FORMAT", says);
   expect(message).toMatch(new RegExp(`, line ${line}: `));
   expect(message).not.toMatch(/hunter2/);

@@ -18,10 +18,13 @@ test("events of a crew are written to the job's record, and emitted", async () =
   writeFileSync(join(folder, "data.csv"), "id,a\n1,2\n2,3\n");
   const config = await readPassiveConfig(path);
   const stop = new AbortController();
-  const heard: PartyEvent[] = [];
+  const events: PartyEvent[] = [];
   let tell: Emit = () => {};
-  const running = runPassive(config, (event) => heard.push(event), { stop: stop.signal, onRecords: (e) => (tell = e) });
-  await expect.poll(() => heard.some(({ type }) => type === "listening")).toBe(true);
+  const running = runPassive(config, (event) => events.push(event), {
+    stop: stop.signal,
+    onRecords: (e) => (tell = e),
+  });
+  await expect.poll(() => events.some(({ type }) => type === "listening")).toBe(true);
   const moved: PartyEvent = { type: "block-moved", party: "shop", block: 1, moves: 1, worker: "host-1" };
   tell({ type: "resumed", party: "shop", job: "spring", trees: 0, treeCount: 1 });
   tell(moved);
@@ -31,5 +34,5 @@ test("events of a crew are written to the job's record, and emitted", async () =
     .trim()
     .split("\n");
   expect(JSON.parse(record[1])).toMatchObject(moved);
-  expect(heard).toContainEqual(moved);
+  expect(events).toContainEqual(moved);
 });

@@ -15,30 +15,30 @@ export interface OwnSplitFeature {
 
 /**
  * @param above the features that may split the parent; null: the parent is the root
- * @param told the open groups as the active party sends them
+ * @param sent the open groups as the active party sends them
  * @param mine the groups that contain features of this party
  * @param splitBy the feature of this party that split the parent; null: another party's feature did
  * @throws TandemError PROTOCOL_STATE if the open groups are impossible
  */
 export function openBelow(
   above: Interactions | null,
-  told: number,
+  sent: number,
   mine: number,
   splitBy: OwnSplitFeature | null,
 ): Interactions {
   if (splitBy !== null) {
     const below = interactionsBelow(above, 0, splitBy.feature, splitBy.groups);
-    if (below !== null && below.open === told) return below;
+    if (below !== null && below.open === sent) return below;
     throw new TandemError(
       "PROTOCOL_STATE",
       "the open interaction groups differ from those that this party's split leaves open",
     );
   }
   const open = above === null ? mine : above.open;
-  if (told === 0 || (told & ~open) !== 0)
+  if (sent === 0 || (sent & ~open) !== 0)
     throw new TandemError(
       "PROTOCOL_STATE",
       "the open interaction groups were closed above, or contain none of this party's",
     );
-  return { open: told, alone: null };
+  return { open: sent, alone: null };
 }

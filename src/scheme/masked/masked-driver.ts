@@ -17,8 +17,8 @@ import { type ActiveMasking, defaultMasking } from "./masking.ts";
 import { type OwnedTree, type PartyProducts, type ProductModel, Products } from "./products.ts";
 
 /**
- * Asks the parties of the session, in its order, about so many rows. A job asks once; a scorer retries until its time
- * is up.
+ * Asks the parties of the session, in its order, about `rowCount` rows. A job asks once; a scorer retries until its
+ * time is up.
  */
 export type AskParties = <T>(rowCount: number, question: (peers: readonly MaskedPeer[]) => Promise<T>) => Promise<T>;
 

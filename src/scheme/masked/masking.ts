@@ -38,7 +38,7 @@ export interface PassiveMasking {
   setUp(message: Uint8Array): Promise<Uint8Array>;
   /** @param bits per condition and row one byte, 0 or 1 */
   begin(batch: number, bits: Uint8Array): Promise<PendingSums>;
-  /** @throws TandemError PROTOCOL_STATE if the messages about so many rows would be too large */
+  /** @throws TandemError PROTOCOL_STATE if the messages for these rows would be too large */
   checkRows(rowCount: number): void;
 }
 

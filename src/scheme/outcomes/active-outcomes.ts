@@ -48,7 +48,7 @@ export class ActiveOutcomes {
 
   /**
    * The next batch.
-   * @param members the instances whose sides are chosen, of so many
+   * @param members the instances whose sides are chosen
    */
   choose(members: Uint32Array, instanceCount: number): ChosenBits {
     if (this.#receiver === null) throw new TandemError("PROTOCOL_STATE", "keys for outcomes must be exchanged first");

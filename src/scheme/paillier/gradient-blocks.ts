@@ -24,7 +24,7 @@ export class GradientBlocks {
   /** The position of each block's first sampled instance, followed by the number of sampled instances. */
   #firsts: Uint32Array;
   /** The last entry, while it is being sent. */
-  #told: Promise<void> = Promise.resolve();
+  #sent: Promise<void> = Promise.resolve();
 
   constructor(blocks: Blocks, evaluator: PublicEvaluator, ciphertextsPerInstance: number) {
     this.#blocks = blocks;
@@ -41,24 +41,24 @@ export class GradientBlocks {
     const { bounds } = this.#blocks;
     this.#firsts = bounds.map((first) => tree.sample.before(first));
     const root = rootOf(tree);
-    this.#told = this.#blocks.begin().then(() =>
-      this.#tellAll((block) => {
+    this.#sent = this.#blocks.begin().then(() =>
+      this.#sendAll((block) => {
         const sampled = tree.sample.bitmap(bounds[block], bounds[block + 1]);
         return { kind: { case: "round", value: { sampled, root } } };
       }),
     );
-    this.#told.catch(() => {}); // the next call rethrows it
+    this.#sent.catch(() => {}); // the next call rethrows it
   }
 
   nextTree(tree: SentNodes): void {
     const root = rootOf(tree);
-    this.#told = this.#told.then(() => this.#tellAll(() => ({ kind: { case: "tree", value: root } })));
-    this.#told.catch(() => {});
+    this.#sent = this.#sent.then(() => this.#sendAll(() => ({ kind: { case: "tree", value: root } })));
+    this.#sent.catch(() => {});
   }
 
   /** Ciphertexts of consecutive sampled instances. */
   async load(first: number, ciphertexts: Uint8Array): Promise<void> {
-    await this.#told;
+    await this.#sent;
     const size = this.#instanceBytes;
     for (const { block, from, to } of blockParts(this.#firsts, first, ciphertexts.length / size))
       await this.#blocks.append(block, { head: isLoading, payload: ciphertexts.subarray(from * size, to * size) });
@@ -85,7 +85,7 @@ export class GradientBlocks {
     this.#blocks.close().catch(() => {}); // not awaited: the result is not needed
   }
 
-  async #tellAll(entryOf: (block: number) => MessageInitShape<typeof PaillierBlockEntrySchema>): Promise<void> {
+  async #sendAll(entryOf: (block: number) => MessageInitShape<typeof PaillierBlockEntrySchema>): Promise<void> {
     for (let block = 0; block + 1 < this.#firsts.length; block++)
       await this.#blocks.append(block, {
         head: encodeMessage(PaillierBlockEntrySchema, entryOf(block)),
@@ -97,7 +97,7 @@ export class GradientBlocks {
   async #ask(
     questionOf: (count: number, first: number, end: number) => readonly [Question, Uint8Array] | null,
   ): Promise<readonly Answer[]> {
-    await this.#told;
+    await this.#sent;
     const questions: (Entry | null)[] = [];
     for (let block = 0; block + 1 < this.#firsts.length; block++) {
       const [first, end] = [this.#firsts[block], this.#firsts[block + 1]];

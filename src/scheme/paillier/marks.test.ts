@@ -183,8 +183,8 @@ test("noise hides marks, and random bits fill the room above the last sum", asyn
   const right = truth(whole, 20);
   const { noise } = whole.layout.slots[1];
   const offset = noise === undefined ? 0n : offsetOf(noise);
-  const told = read.filter((field, k) => BigInt.asUintN(20, field - offset) === right[k]);
-  expect(told.length).toBeLessThan(count / 4);
+  const matching = read.filter((field, k) => BigInt.asUintN(20, field - offset) === right[k]);
+  expect(matching.length).toBeLessThan(count / 4);
   const perCiphertext = Math.floor((keyBits - 1) / plaintextBits);
   const top = BigInt(perCiphertext * plaintextBits);
   first.forEach((plain, i) => expect(plain >> top).not.toBe(again[i] >> top));

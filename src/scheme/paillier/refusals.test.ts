@@ -338,9 +338,9 @@ describe("the active party rejects an answer", () => {
     bad[5] ^= 1;
     await expectError(() => decode(bad), "DECODE_OVERFLOW");
     const other = await generateKey({ bits: keyBits, insecure: true });
-    const stranger = new PaillierActive(portableKernel, other, 1);
+    const otherKey = new PaillierActive(portableKernel, other, 1);
     passive.beginRound(made.nodes);
-    for await (const { message } of stranger.gradients(layout, gradients, null)) {
+    for await (const { message } of otherKey.gradients(layout, gradients, null)) {
       // Ciphertexts under a larger modulus may be rejected by the range check; others decrypt to noise.
       const outcome = await passive.gradients(message).then(
         () => "taken",

@@ -91,7 +91,7 @@ const messages: FuzzFormat = {
 };
 
 const bodies = [
-  JSON.stringify({ ids: ["a", "b", "nobody"] }),
+  JSON.stringify({ ids: ["a", "b", "unknown"] }),
   JSON.stringify({
     rows: [
       { id: "a", features: { income: 1.5, region: "north" } },

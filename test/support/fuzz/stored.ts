@@ -153,8 +153,8 @@ const passiveFiles: FuzzFormat = {
       },
       diskStorage,
     );
-    const told = { trees: 1, splits: [...ownSplits], members: { "0/1": "03" } };
-    await writeProgress(folder, "0102", { ...noProgress, ...told }, diskStorage);
+    const answered = { trees: 1, splits: [...ownSplits], members: { "0/1": "03" } };
+    await writeProgress(folder, "0102", { ...noProgress, ...answered }, diskStorage);
     const names = ["alignment.json", "job.json", "progress.json"];
     return sealedTarget(
       names.map((name) => join(folder, name)),
