@@ -1,8 +1,8 @@
 /**
  * A model's leaf weights as exact integers at one common power of two: the numbers that masked scoring shares and sums.
  *
- * Weights are float32, or with dart products of two such numbers. Integers are residues modulo 2^(32 limbs), with so
- * many limbs that the sum of one leaf of every tree can never wrap: its size is bounded by the largest weight of each
+ * Weights are float32, or with dart products of two such numbers. Integers are residues modulo 2^(32 limbs), with
+ * enough limbs that the sum of one leaf of every tree can never wrap: its size is bounded by the largest weight of each
  * tree.
  *
  * A margin is the base plus the exact sum, rounded once. Adding weights one by one in double, as plain scoring does,
