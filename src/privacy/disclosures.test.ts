@@ -143,8 +143,8 @@ test("every disclosure is either revealed or absent, and numbers follow from the
     "scoringOutcomes",
     "splitGroups",
     "startOutcomes",
-    "validationRows",
     "suppressed",
+    "validationRows",
   ]);
   const all = found(plain);
   expect(all.candidateSums?.atMost).toBe(4 * 7 * 30); // trees, nodes of three levels, candidates

@@ -22,7 +22,7 @@ test("the order of messages in time does not matter; their contents, kinds and n
   one.check(other.encoded());
   const refused = async (entries: TreeEntries, what: RegExp): Promise<unknown> =>
     expectError(() => one.check(entries.encoded()), "PROTOCOL_STATE", what);
-  await refused(noted(["members", 3, 9], ["gradients", 0, 2], ["answer", 3, 3]), /who is in node 3/);
+  await refused(noted(["members", 3, 9], ["gradients", 0, 2], ["answer", 3, 3]), /the members of node 3/);
   await refused(noted(["members", 4, 1], ["gradients", 0, 2], ["answer", 3, 3]), /node 3/);
   await refused(noted(["members", 3, 1], ["answer", 3, 3]), /the gradients/);
   await refused(noted(["sample", 0, 5], ["members", 3, 1], ["gradients", 0, 2], ["answer", 3, 3]), /the sample/);

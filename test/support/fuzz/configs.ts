@@ -54,7 +54,7 @@ training:
   eta: 0.3
   objective: binary:logistic
 codec:
-  codec: batched
+  resolution_bits: 20
 insecure_key_bits: 512
 output:
   directory: jobs
