@@ -38,7 +38,7 @@ async function expectSame(table: TestTable, training: Partial<TrainingParameters
 }
 
 describe("test rows", () => {
-  test.each(partOf(manyFeatures, 0, 2))("two passive parties: %s", async (_what, table, training) =>
+  test.each(partOf(manyFeatures, 0, 3))("two passive parties: %s", async (_what, table, training) =>
     expectSame(table, training),
   );
 

@@ -300,7 +300,7 @@ describe("admission", () => {
     const unpinned = await foundCompany(join(made.bank.folder, ".."), "unpinned", people.slice(0, 200), [1], true);
     const running = await partners(made);
     const error = await expectError(
-      async () => runActive(await activeConfig(unpinned, running, "in"), quiet),
+      async () => runActive(await activeConfig(unpinned, running, "in", { patience_seconds: 2 }), quiet),
       "PARTY_LOST",
       /shop0/,
     );

@@ -377,7 +377,7 @@ describe("a party that dies in mid-job", () => {
     "256",
   ];
 
-  test.each(partOf(["passive-1", "passive-2", "active"], 0, 2))(
+  test.each(partOf(["passive-1", "passive-2", "active"], 0, 3))(
     "killed: %s; the others stop and name the party",
     async (victim) => {
       const run = startTandem(["simulate", ...long]);

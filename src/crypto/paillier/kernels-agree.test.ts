@@ -51,7 +51,7 @@ function contendersFor(bits: number): readonly Contender[] {
 }
 
 /** 130, 190 and 1000 bits: primes and moduli that do not fill their limbs. */
-const keySizes = [128, 130, 190, 192, 256, 320, 512, 1000, 1024, 2048, ...(isCampaign ? [3072, 4096] : [])];
+const keySizes = [128, 130, 190, 192, 256, 320, 512, 1000, 2048, ...(isCampaign ? [1024, 3072, 4096] : [])];
 
 function flat(values: readonly bigint[], sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(values.length * sizeBytes);

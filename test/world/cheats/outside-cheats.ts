@@ -10,9 +10,14 @@ import type { Arena } from "./arena.ts";
 import { type Cheat, caught } from "./cheat.ts";
 
 /** An honest job through this port. @returns what is wrong with its model; null: nothing */
-async function honestJob(arena: Arena, parties: HostileParties, port: number): Promise<string | null> {
+async function honestJob(
+  arena: Arena,
+  parties: HostileParties,
+  port: number,
+  patience_seconds = 20,
+): Promise<string | null> {
   const name = arena.job();
-  const config = await bankConfig(parties, port, name, { name }, { patience_seconds: 20 });
+  const config = await bankConfig(parties, port, name, { name }, { patience_seconds });
   await runActive(config, () => {}, { ...realWorld, notes: () => noNotes });
   const folders = [parties.bank, parties.shop].map(({ folder }) => join(folder, "jobs", name));
   const stored = await storedModel(folders[0], folders[1]);
@@ -83,7 +88,7 @@ export const outsideCheats: readonly Cheat[] = [
     run: async (arena) => {
       const { parties, port, process } = await arena.party();
       await process.stop("SIGKILL");
-      return caught(() => honestJob(arena, parties, port));
+      return caught(() => honestJob(arena, parties, port, 2));
     },
   },
 ];
