@@ -39,8 +39,8 @@ figures below are measured against XGBoost 1.7.4 (\`tree_method=hist\`).
 |---|---|---|---|---|---|---|---|
 ${lines.join("\n")}
 
-Not compared, since XGBoost 1.7 does not support them on CPUs: \`sampling_method=goss\`,
-\`multi_strategy=multi_output_tree\`, \`local_rounds\`.
+Not compared: \`sampling_method=goss\` (LightGBM's; XGBoost's \`gradient_based\` is not supported),
+\`multi_strategy=multi_output_tree\` (XGBoost 2.0 or later), \`local_rounds\` (Tandem's own).
 
 ## Defaults that differ
 

@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { metrics } from "../../src/gbdt/metric/metrics.ts";
 import { metricBounds, placeOn, roundAxis, tightAxis } from "./axis.ts";
 
 const texts = ({ ticks }: ReturnType<typeof roundAxis>): string[] => ticks.map(({ text }) => text);
+
+test("the axis of every metric that is a fraction ends at 0 and 1", () => {
+  for (const { name, isFraction } of metrics)
+    expect(metricBounds(name), name).toEqual(isFraction ? [0, 1] : [-Infinity, Infinity]);
+});
 
 test("an axis begins and ends at round numbers around the values", () => {
   const axis = roundAxis([0.811, null, 0.946], metricBounds("auc"));

@@ -45,11 +45,12 @@ export function placeOn({ low, high }: Axis, value: number): number {
   return high === low ? 0.5 : (value - low) / (high - low);
 }
 
-/** Metrics by XGBoost's names that lie between 0 and 1; a number may follow after an @. */
-const shares = new Set("auc aucpr ks error merror ndcg map pre interval-regression-accuracy".split(" "));
+/** The metrics that are fractions (gbdt/metric/metric.ts), whose code the page does not load. */
+const fractions = new Set("auc aucpr ks error merror ndcg map pre interval-regression-accuracy".split(" "));
 
+/** @param metric XGBoost's name; a number may follow after an @ */
 export function metricBounds(metric: string): Range {
-  return shares.has(metric.split("@")[0]) ? [0, 1] : [-Infinity, Infinity];
+  return fractions.has(metric.split("@")[0]) ? [0, 1] : [-Infinity, Infinity];
 }
 
 function extentOf(values: readonly (number | null)[]): [number, number] {

@@ -54,7 +54,7 @@ function nextSteps(role: "active" | "passive", configPath: string, fingerprint: 
     "",
     `This party's fingerprint:  ${fingerprint}`,
     "",
-    `Next: give the ${other} party this party's name and fingerprint. Write its name, its fingerprint,`,
+    `Next: send this party's name and fingerprint to the ${other} party. Write that party's name, its fingerprint,`,
     `and where your data is, into ${configPath}. Then run: ${run}`,
     "",
   ].join("\n");

@@ -11,6 +11,7 @@ export const multiclassMetrics = [
   },
   {
     name: "merror",
+    isFraction: true,
     about: "share of rows whose most probable class is not the true one",
     fits: ["classes"],
     value: ({ predictions, outputCount, labels, weights }) => merror(predictions, outputCount, labels, weights),

@@ -29,7 +29,7 @@ export const rankParameters = {
   ndcg_exp_gain: {
     kind: "switch",
     default: true,
-    help: "take 2^label - 1 as a label's worth, not the label",
+    help: "use 2^label - 1 instead of the label as its gain",
   },
 } as const satisfies Record<string, ParameterSpec>;
 
