@@ -13,7 +13,7 @@ import { rateLimitedLog, type RateLimitedLog } from "./rate-limited-log.ts";
 
 const unauthenticated: PendingLimits = { connectionsMax: 1024, perAddressMax: 512, authenticateMsMax: 5000 };
 /** Training and scoring, each twice while the party reconnects, with a margin for dead connections. */
-const connectionsPerParty = 16;
+export const connectionsPerParty = 16;
 
 export class ConnectionGate {
   readonly #pinned: readonly PinnedParty[];

@@ -10,24 +10,17 @@ import {
   createContextValues,
   type MethodImplSpec,
 } from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { TandemError } from "../base/error.ts";
 import type { OnRejected } from "../base/listening/pending-connections.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import { registered } from "./calls/registered-methods.ts";
 import { ServedCalls } from "./calls/serve-calls.ts";
 import { ConnectionGate } from "./connection-gate.ts";
+import { type HeldBytes, PartyAccounts } from "./held-bytes.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
 import type { PinnedParty } from "./pinned-certificate.ts";
-import {
-  type Address,
-  callsPath,
-  messageLimits,
-  pingIntervalMs,
-  type TlsIdentity,
-  tlsOptions,
-  windowBytes,
-} from "./tls-settings.ts";
+import { separateCalls } from "./separate-calls.ts";
+import { type Address, callsPath, pingIntervalMs, type TlsIdentity, tlsOptions, windowBytes } from "./tls-settings.ts";
 
 /** Active parties ping: a connection that has been silent for this long is dead. */
 const silenceMs = 6 * pingIntervalMs;
@@ -47,6 +40,8 @@ export interface ListenOptions {
   /** Called for each connection that was not admitted. */
   readonly onRejected?: OnRejected;
   readonly heartbeatMs?: number;
+  /** What the calls of each party hold. */
+  readonly accounts?: PartyAccounts;
 }
 
 /** Serves a passive party to the holders of the pinned certificates only. */
@@ -55,21 +50,18 @@ export async function listenTls(
   identity: TlsIdentity,
   pinnedActives: readonly PinnedParty[],
   address: Address,
-  { onRejected = () => {}, heartbeatMs = usualHeartbeatMs }: ListenOptions = {},
+  { onRejected = () => {}, heartbeatMs = usualHeartbeatMs, accounts = new PartyAccounts() }: ListenOptions = {},
 ): Promise<ListeningServer> {
   const callers = new WeakMap<object, Caller>();
   const methods = new Map<string, MethodImplSpec>();
   const callStreams = new Map<object, ServedCalls>();
-  const valuesOf = (session: object | undefined): ContextValues => {
+  const callerOf = (session: object | undefined): { readonly values: ContextValues; readonly account: HeldBytes } => {
     const caller = session === undefined ? undefined : callers.get(session);
     if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
-    return createContextValues().set(callerKey, caller).set(heartbeatKey, heartbeatMs);
+    const values = createContextValues().set(callerKey, caller).set(heartbeatKey, heartbeatMs);
+    return { values, account: accounts.of(caller.fingerprint) };
   };
-  const separateCalls = connectNodeAdapter({
-    routes: registered(service.routes, methods),
-    ...messageLimits,
-    contextValues: (request) => valuesOf("stream" in request ? request.stream.session : undefined),
-  });
+  const serveSeparate = separateCalls(registered(service.routes, methods), ({ stream }) => callerOf(stream.session));
   const server = createSecureServer(
     {
       ...tlsOptions(identity),
@@ -77,12 +69,13 @@ export async function listenTls(
       settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax, maxFrameSize: 1 << 20 },
     },
     (request, response) => {
-      if (request.url !== callsPath) return separateCalls(request, response);
+      if (request.url !== callsPath) return serveSeparate(request, response);
       const { session } = request.stream;
       // One stream per connection: the limit of unread bytes is per stream.
       if (session === undefined || !callers.has(session) || callStreams.has(session)) return request.stream.close();
       request.stream.respond({ ":status": 200 });
-      callStreams.set(session, new ServedCalls(request.stream, methods, valuesOf(session)));
+      const { values, account } = callerOf(session);
+      callStreams.set(session, new ServedCalls(request.stream, methods, values, account));
       session.once("close", () => callStreams.delete(session));
     },
   );

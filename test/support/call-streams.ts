@@ -9,6 +9,7 @@ import {
   type MethodImplSpec,
   type Transport,
 } from "@connectrpc/connect";
+import { HeldBytes } from "../../src/transport/held-bytes.ts";
 import { callsTransport } from "../../src/transport/calls/calls-transport.ts";
 import { registered } from "../../src/transport/calls/registered-methods.ts";
 import { ServedCalls } from "../../src/transport/calls/serve-calls.ts";
@@ -55,5 +56,5 @@ export function streamTo(
 ): Promise<ClientHttp2Stream> {
   const methods = new Map<string, MethodImplSpec>();
   registered(routes, methods)(createConnectRouter());
-  return streamPair((stream) => served(new ServedCalls(stream, methods, createContextValues())));
+  return streamPair((stream) => served(new ServedCalls(stream, methods, createContextValues(), new HeldBytes())));
 }

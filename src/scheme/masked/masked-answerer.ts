@@ -8,6 +8,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { SingleUse } from "../../crypto/transfer/iknp-ot.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import type {
@@ -22,11 +23,16 @@ import { maskingNamed, type PassiveMasking, type PendingSums } from "./masking.t
 
 /** Of one caller, for its models and processes. */
 const sessionsMax = 16;
-/** Of one caller. The session used last stays in any case. */
-const sessionsBytesMax = 64 << 20;
-/** Memory of a condition besides its literals, and of a batch under way per row and condition: bits, shares. */
+/**
+ * Of one caller. The session used last stays in any case: it has at most 37 MB of conditions, and as many batches under
+ * way as fit.
+ */
+export const sessionsBytesMax = 64 << 20;
+/** Memory of a condition besides its literals, and of a batch under way per row and condition: bits. */
 const conditionBytes = 128;
 const pendingBytes = 1;
+/** Of a batch under way, per byte of its message: the matrix, and shares, which are as large or smaller. */
+const pendingShares = 2;
 /** Of one session: the active party has two under way, and may lose some. */
 const batchesMax = 4;
 /** The matrix of one row must fit a message. */
@@ -62,6 +68,8 @@ export interface MaskedModel {
 }
 
 export class MaskedAnswerer<Model extends MaskedModel = MaskedModel> {
+  /** Steps run one after the other: a caller that requests many at once does not multiply their memory. */
+  turns = new Exclusive();
   readonly id: Uint8Array = osRandom.fill(new Uint8Array(sessionBytes));
   readonly model: Model;
   readonly #conditions: readonly Uint32Array[];
@@ -74,7 +82,9 @@ export class MaskedAnswerer<Model extends MaskedModel = MaskedModel> {
   constructor(request: ActiveMaskOpen, model: Model) {
     this.model = model;
     this.#conditions = readConditions(request, model.splitCount);
-    this.#conditionsBytes = 4 * request.literals.length + conditionBytes * this.#conditions.length;
+    // Places of conditions are varints of the opening, and four bytes each in memory.
+    const placesBytes = 4 * request.scheme.length;
+    this.#conditionsBytes = 4 * request.literals.length + conditionBytes * this.#conditions.length + placesBytes;
     const { runs } = request;
     if (runs.length > runsMax || runs.reduce((sum, run) => sum + run, 0) !== this.#conditions.length)
       throw new TandemError("PROTOCOL_STATE", "runs do not add up to the number of conditions");
@@ -94,12 +104,16 @@ export class MaskedAnswerer<Model extends MaskedModel = MaskedModel> {
   get sizeBytes(): number {
     let sizeBytes = this.#conditionsBytes;
     for (const { sums, rowCount } of this.#pending.values())
-      sizeBytes += sums.message.length + rowCount * this.#conditions.length * pendingBytes;
+      sizeBytes += pendingShares * sums.message.length + rowCount * this.#conditions.length * pendingBytes;
     return sizeBytes;
   }
 
   /** Batch 0 sets the session up; every other batch is begun with its rows, then finished. */
-  async step({ batch, rows, scheme }: ActiveMaskStep): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
+  step(request: ActiveMaskStep): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
+    return this.turns.run(() => this.#step(request));
+  }
+
+  async #step({ batch, rows, scheme }: ActiveMaskStep): Promise<MessageInitShape<typeof PassiveMaskStepSchema>> {
     await this.model.admit();
     if (batch === 0) return { scheme: await this.#setUp(scheme) };
     return rows === undefined ? { scheme: await this.#finish(batch, scheme) } : this.#begin(batch, rows);
@@ -120,7 +134,8 @@ export class MaskedAnswerer<Model extends MaskedModel = MaskedModel> {
     const outcomes = await this.model.outcomes(rows);
     const sums = await this.#masking.begin(batch, conditionBits(this.#conditions, outcomes));
     this.#pending.set(batch, { sums, rowCount });
-    for (const oldest of [...this.#pending.keys()].slice(0, -batchesMax)) this.#pending.delete(oldest);
+    for (const oldest of [...this.#pending.keys()].slice(0, -1))
+      if (this.#pending.size > batchesMax || this.sizeBytes > sessionsBytesMax) this.#pending.delete(oldest);
     return { known: outcomes.known, scheme: sums.message };
   }
 
@@ -137,6 +152,7 @@ export class MaskedAnswerer<Model extends MaskedModel = MaskedModel> {
 /** A party's sessions by caller; the one used longest ago makes room. */
 export class MaskedSessions<Model extends MaskedModel = MaskedModel> {
   readonly #callers = new Map<string, Map<string, MaskedAnswerer<Model>>>();
+  readonly #turns = new Map<string, Exclusive>();
   readonly #bytesMax: number;
 
   constructor(bytesMax = sessionsBytesMax) {
@@ -146,6 +162,8 @@ export class MaskedSessions<Model extends MaskedModel = MaskedModel> {
   add(caller: string, session: MaskedAnswerer<Model>): void {
     const sessions = this.#callers.get(caller) ?? new Map<string, MaskedAnswerer<Model>>();
     this.#callers.set(caller, sessions);
+    session.turns = this.#turns.get(caller) ?? session.turns;
+    this.#turns.set(caller, session.turns);
     sessions.set(toKey(session.id), session);
     for (const oldest of [...sessions.keys()].slice(0, -sessionsMax)) sessions.delete(oldest);
     this.#makeRoom(sessions);

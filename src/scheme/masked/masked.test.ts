@@ -20,8 +20,9 @@ import {
   TransferSumsSchema,
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
+import { messageBytesMax } from "../../wire/version.ts";
 import { ExactWeights } from "./exact-weights.ts";
-import { MaskedAnswerer, type MaskedModel, MaskedSessions } from "./masked-answerer.ts";
+import { MaskedAnswerer, type MaskedModel, MaskedSessions, sessionsBytesMax } from "./masked-answerer.ts";
 import { type AskParties, MaskedDriver } from "./masked-driver.ts";
 import { defaultMasking } from "./masking.ts";
 import { Products } from "./products.ts";
@@ -279,6 +280,36 @@ describe("sessions", () => {
     };
     expect(kept(3 * sizeBytes)).toEqual([false, true, true, true]);
     expect(kept(1)).toEqual([false, false, false, true]);
+  });
+
+  test("steps of a caller's sessions run one after the other", async () => {
+    let [running, most] = [0, 0];
+    const slow: MaskedModel = {
+      ...model,
+      admit: async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        running--;
+      },
+    };
+    const sessions = new MaskedSessions();
+    const made = Array.from({ length: 3 }, () => new MaskedAnswerer(create(ActiveMaskOpenSchema, open), slow));
+    for (const session of made) sessions.add("bank", session);
+    await Promise.all([...made, ...made].map((session) => session.step(create(ActiveMaskStepSchema, { batch: 0 }))));
+    expect(most).toBe(1);
+  });
+
+  test("the largest opening that fits a message stays within the bound", () => {
+    const conditionCount = 1 << 17;
+    const request = create(ActiveMaskOpenSchema, {
+      ...open,
+      literals: new Array<number>(1 << 20).fill(0),
+      lengths: new Array<number>(conditionCount).fill(8),
+      runs: [conditionCount],
+    });
+    const { sizeBytes } = new MaskedAnswerer(request, model);
+    const placesBytesMax = 4 * messageBytesMax;
+    expect(sizeBytes + placesBytesMax).toBeLessThan(sessionsBytesMax);
   });
 });
 

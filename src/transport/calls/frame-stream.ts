@@ -7,11 +7,16 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { type Frame, frameBytes, type FrameKind, FrameReader } from "./frames.ts";
 
 /** Unread messages of all calls together: beyond this the connection is not read. */
-const waitingBytesMax = 4 << 20;
+export const waitingBytesMax = 4 << 20;
 /** Counted for each message besides its bytes, so that many empty messages are limited too. */
 const messageOverheadBytes = 64;
 /** Bytes that may be buffered for sending. */
-const aheadBytesMax = 1 << 20;
+export const aheadBytesMax = 1 << 20;
+
+/** What an unread message counts. */
+export function waitingBytes(payload: Uint8Array): number {
+  return payload.length + messageOverheadBytes;
+}
 
 export class FrameStream {
   readonly #stream: Http2Stream;
@@ -75,7 +80,7 @@ export class FrameStream {
 
   /** A message was received and is unread. @returns the bytes that it counts */
   hold(payload: Uint8Array): number {
-    const bytes = payload.length + messageOverheadBytes;
+    const bytes = waitingBytes(payload);
     this.#waitingBytes += bytes;
     if (this.#waitingBytes > waitingBytesMax) this.#stream.pause();
     return bytes;

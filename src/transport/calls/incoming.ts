@@ -8,11 +8,18 @@ export class Incoming<T> implements AsyncIterableIterator<T, undefined> {
   readonly #items: { readonly value: T; readonly bytes: number }[] = [];
   readonly #readers: Reader<T>[] = [];
   readonly #freed: (bytes: number) => void;
+  readonly #processed: (bytes: number) => void;
+  /** Of messages that were read, and that the reader may still work on. */
+  #inWorkBytes = 0;
   #end: { readonly error: unknown } | null = null;
 
-  /** @param freed called with the bytes of each message that is read or dropped */
-  constructor(freed: (bytes: number) => void) {
+  /**
+   * @param freed called with the bytes of each message that is read or dropped
+   * @param processed called with the bytes of messages that were read before, when the next one is requested
+   */
+  constructor(freed: (bytes: number) => void, processed: (bytes: number) => void = () => {}) {
     this.#freed = freed;
+    this.#processed = processed;
   }
 
   get isOver(): boolean {
@@ -23,6 +30,7 @@ export class Incoming<T> implements AsyncIterableIterator<T, undefined> {
     const reader = this.#readers.shift();
     if (reader === undefined && this.#end === null) this.#items.push({ value, bytes });
     else this.#freed(bytes);
+    if (reader !== undefined) this.#inWorkBytes += bytes;
     reader?.resolve({ done: false, value });
   }
 
@@ -39,9 +47,12 @@ export class Incoming<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
+    this.#processed(this.#inWorkBytes);
+    this.#inWorkBytes = 0;
     const item = this.#items.shift();
     if (item !== undefined) {
       this.#freed(item.bytes);
+      this.#inWorkBytes = item.bytes;
       return Promise.resolve({ done: false, value: item.value });
     }
     return new Promise((resolve, reject) => {

@@ -6,10 +6,11 @@ import { create, type DescMessage, fromBinary, type MessageInitShape } from "@bu
 import type { ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError, type ContextValues, type MethodImplSpec } from "@connectrpc/connect";
 import { encodedPieces } from "../../wire/large-bytes.ts";
+import { CallBytes, type HeldBytes, openCallBytes } from "../held-bytes.ts";
 import { CallContext } from "./call-context.ts";
 import { failureBytes } from "./call-failure.ts";
 import { type Frame } from "./frames.ts";
-import { FrameStream } from "./frame-stream.ts";
+import { FrameStream, waitingBytes } from "./frame-stream.ts";
 import { Incoming } from "./incoming.ts";
 
 /** The methods registered at a router, by path. */
@@ -22,19 +23,23 @@ interface OpenCall {
   readonly method: MethodImplSpec;
   readonly requests: Incoming<MessageInitShape<DescMessage>>;
   readonly context: CallContext;
+  readonly bytes: CallBytes;
 }
 
 export class ServedCalls {
   readonly #methods: CallMethods;
   readonly #values: ContextValues;
+  readonly #account: HeldBytes;
   readonly #frames: FrameStream;
   readonly #open = new Map<number, OpenCall>();
   #lastCall = 0;
   #isClosing = false;
 
-  constructor(stream: ServerHttp2Stream, methods: CallMethods, values: ContextValues) {
+  /** @param account of the calling party */
+  constructor(stream: ServerHttp2Stream, methods: CallMethods, values: ContextValues, account: HeldBytes) {
     this.#methods = methods;
     this.#values = values;
+    this.#account = account;
     this.#frames = new FrameStream(
       stream,
       (frame) => this.#take(frame),
@@ -72,18 +77,37 @@ export class ServedCalls {
     if (this.#open.size >= callsMax) throw new ConnectError("too many calls at once", Code.ResourceExhausted);
     this.#lastCall = call;
     const method = this.#methods.get(path);
-    if (method === undefined) {
-      void this.#frames.write(call, "failure", [failureBytes(new ConnectError("no such call", Code.Unimplemented))]);
-      return;
+    if (method === undefined) return this.#refuse(call, new ConnectError("no such call", Code.Unimplemented));
+    const bytes = new CallBytes(this.#account);
+    try {
+      bytes.hold(openCallBytes);
+    } catch (error) {
+      return this.#refuse(call, error);
     }
-    const requests = new Incoming<MessageInitShape<DescMessage>>((bytes) => this.#frames.free(bytes));
-    const context = new CallContext(method.method, path, this.#values);
-    this.#open.set(call, { method, requests, context });
-    void this.#answer(call, { method, requests, context });
+    // A handler of a single message works on it after it has read its requests to the end.
+    const takesMany = method.kind === "client_streaming" || method.kind === "bidi_streaming";
+    const requests = new Incoming<MessageInitShape<DescMessage>>(
+      (freed) => this.#frames.free(freed),
+      takesMany ? (processed) => bytes.free(processed) : undefined,
+    );
+    const opened = { method, requests, context: new CallContext(method.method, path, this.#values), bytes };
+    this.#open.set(call, opened);
+    void this.#answer(call, opened);
   }
 
-  #message({ method, requests }: OpenCall, payload: Uint8Array): void {
+  #refuse(call: number, error: unknown): void {
+    void this.#frames.write(call, "failure", [failureBytes(error)]);
+  }
+
+  #message({ method, requests, bytes }: OpenCall, payload: Uint8Array): void {
     if (requests.isOver) return; // the handler has stopped reading
+    try {
+      bytes.hold(waitingBytes(payload));
+    } catch (error) {
+      requests.drop();
+      requests.finish(error);
+      return;
+    }
     try {
       requests.add(fromBinary(method.method.input, payload), this.#frames.hold(payload));
     } catch (cause) {
@@ -99,7 +123,11 @@ export class ServedCalls {
       for await (const answer of answers(call)) {
         if (this.#frames.isLost || call.context.isAborted) break;
         const { output } = call.method.method;
-        await this.#frames.write(id, "message", encodedPieces(output, create(output, answer)));
+        const pieces = encodedPieces(output, create(output, answer));
+        const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+        call.bytes.hold(size);
+        await this.#frames.write(id, "message", pieces);
+        call.bytes.free(size);
       }
       void this.#frames.write(id, "end");
     } catch (error) {
@@ -107,6 +135,7 @@ export class ServedCalls {
     } finally {
       this.#open.delete(id);
       void call.requests.return();
+      call.bytes.end();
       if (this.#isClosing) this.close();
     }
   }
