@@ -2,7 +2,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { type Client, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { TandemError } from "../base/error.ts";
-import { callsTo, everyCall, noted } from "../wire/every-call.ts";
+import { type AnyCall, callsTo, everyCall, noted } from "../wire/every-call.ts";
 import { type PassiveHello, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { CallOptions } from "../wire/peer.ts";
 import { peerText } from "../wire/peer-text.ts";
@@ -24,9 +24,18 @@ export function clientOver<Service extends DescService>(
   service: Service,
   party: string,
   transport: Transport,
+  options: ClientOptions<Service>,
+): Client<Service> {
+  return clientOf(service, party, callsTo(createClient(service, transport)), options);
+}
+
+/** @param call reaches the party; its errors are those of the wire */
+export function clientOf<Service extends DescService>(
+  service: Service,
+  party: string,
+  call: AnyCall<CallOptions>,
   { opening, isNaming = false, at, watch }: ClientOptions<Service>,
 ): Client<Service> {
-  const call = callsTo<CallOptions>(createClient(service, transport));
   const openings: readonly PropertyKey[] = [opening].flat();
   const translated = (cause: unknown, isReached: boolean): TandemError => {
     const error = fromWireError(cause, party);
