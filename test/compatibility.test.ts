@@ -139,7 +139,7 @@ describe.each(releases)("artefacts of %s", (name) => {
     /** With another wire version it may be refused, but no party is accused of a deviation. */
     async function expectVerified(open: () => Promise<Parameters<typeof checkOpenings>[0]>): Promise<void> {
       try {
-        const { records, trees } = await checkOpenings(await open(), { trees: null });
+        const { records, trees } = await checkOpenings(await open(), { pins: new Map(), trees: null });
         expect(records).toEqual([]);
         expect(trees.length).toBeGreaterThan(0);
         expect(trees.flatMap(({ finding }) => finding ?? [])).toEqual([]);

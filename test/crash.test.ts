@@ -7,7 +7,15 @@ import { checkOpenings } from "../src/verify/check.ts";
 import { openJob } from "../src/verify/open-job.ts";
 import { isCampaign, partOf } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
+import {
+  activeConfig,
+  type Company,
+  foundCompany,
+  makePeople,
+  pinsOf,
+  shuffled,
+  startParty,
+} from "./support/companies.ts";
 import { freePort, PartyProcess, until } from "./support/processes.ts";
 import { activeJobFiles } from "./support/job-files.ts";
 
@@ -47,7 +55,7 @@ async function expectVerified(directory: string): Promise<void> {
     ...shops.map(({ folder }) => join(folder, `${directory}.json`)),
   ];
   const openings = await Promise.all(configs.map((path) => openJob(path, "job")));
-  const { records, trees } = await checkOpenings(openings, { trees: null });
+  const { records, trees } = await checkOpenings(openings, { pins: pinsOf([bank, ...shops]), trees: null });
   expect(records).toEqual([]);
   expect(trees).toEqual(Array.from({ length: 8 }, (_, tree) => ({ tree, state: "as agreed", finding: null })));
 }

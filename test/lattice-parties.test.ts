@@ -17,6 +17,7 @@ import {
   type Company,
   foundCompany,
   makePeople,
+  pinsOf,
   shuffled,
   startParty,
   writeActiveConfig,
@@ -79,7 +80,7 @@ test("processes, each killed once: the same model as Paillier, and no stored cip
   expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("plain") / 2);
 
   const openings = await Promise.all([openJob(config, "hidden"), openJob(theirs, "hidden")]);
-  const verdict = await checkOpenings(openings, { trees: null });
+  const verdict = await checkOpenings(openings, { pins: pinsOf([bank, shop]), trees: null });
   expect(verdict.records).toEqual([]);
   expect(verdict.trees.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "not checked"));
   expect(verdict.notChecked).toEqual([expect.stringMatching(/^no tree: messages of the lattice scheme cannot/)]);

@@ -19,6 +19,7 @@ import {
   type Company,
   foundCompany,
   makePeople,
+  pinsOf,
   shuffled,
   startParty,
   writeActiveConfig,
@@ -66,7 +67,7 @@ async function ran(
 }
 
 const expectHolds = async (openings: readonly Opening[], trees: number): Promise<void> => {
-  const verdict = await checkOpenings(openings, { trees: null });
+  const verdict = await checkOpenings(openings, { pins: pinsOf([bank, shop, telecom]), trees: null });
   expect(deviations(verdict)).toEqual([]);
   expect(verdict.notChecked).toEqual([]);
   expect(verdict.trees.map(({ state }) => state)).toEqual(new Array(trees).fill("as agreed"));
@@ -166,23 +167,41 @@ test("the command writes openings that only their owner can read, checks them, a
     expect(stderr.includes("PRIVATE KEY")).toBe(i === 0);
     expect(statSync(paths[i]).mode & 0o777).toBe(0o600);
   }
-  const held = await tandem("verify-job", "check", ...paths);
+  const pins = [
+    ["--pin", `bank=${join(bank.folder, "certificate.pem")}`],
+    ...[shop, telecom].map(({ name, fingerprint }) => ["--pin", `${name}=${fingerprint}`]),
+  ].flat();
+  const checked = (...more: string[]) => tandem("verify-job", "check", ...paths, ...pins, ...more);
+  const held = await checked();
   expect([held.exitCode, held.stdout]).toEqual([
     0,
-    expect.stringMatching(/trees 0 to 1: as agreed\n\nNo deviation found in the opened trees/),
+    expect.stringMatching(/trees 0 to 1: as agreed\n\nAs agreed: everything that the parties signed was checked\./),
   ]);
-  const chosen = await tandem("verify-job", "check", ...paths, "--trees", "1");
+  const chosen = await checked("--trees", "1");
   expect([chosen.exitCode, chosen.stdout]).toEqual([
-    0,
-    expect.stringMatching(/tree 0: as agreed, ciphertexts not compared[\s\S]*not checked: the ciphertexts of 1 tree/),
+    4,
+    expect.stringMatching(
+      /tree 0: as agreed, ciphertexts not compared[\s\S]*not checked: the ciphertexts of 1 tree[\s\S]*\nIncomplete:/,
+    ),
+  ]);
+  const unpinned = await tandem("verify-job", "check", ...paths, ...pins.slice(2));
+  expect([unpinned.exitCode, unpinned.stderr]).toEqual([
+    2,
+    expect.stringMatching(/bank is not pinned. Pass --pin bank=/),
   ]);
   const opening = await readOpening(paths[1]);
+  await writeOpening(paths[1], { ...opening, trees: opening.trees.slice(0, 1) });
+  const cut = await checked("--json");
+  expect([cut.exitCode, JSON.parse(cut.stdout)]).toEqual([
+    3,
+    expect.objectContaining({ outcome: "deviated", records: [expect.objectContaining({ party: "shop", tree: 1 })] }),
+  ]);
   const [tree, ...rest] = opening.trees;
   const pairs = { bank: { ...tree.pairs["bank"], theirs: tree.pairs["bank"].own } };
   await writeOpening(paths[1], { ...opening, trees: [{ ...tree, pairs }, ...rest] });
-  const broken = await tandem("verify-job", "check", ...paths);
+  const broken = await checked();
   expect([broken.exitCode, broken.stdout]).toEqual([
-    1,
+    3,
     expect.stringMatching(/evidence: tree 0: shop: the signature of bank[\s\S]*shop deviated\.\n$/),
   ]);
 });

@@ -18,13 +18,22 @@ export interface TreeVerdict {
 export interface Verdict {
   readonly job: string;
   readonly parties: readonly string[];
-  /** About commitments, certificates, signatures and chains. */
+  /** About certificates, commitments, signatures, chains and opened data. */
   readonly records: readonly Finding[];
   readonly trees: readonly TreeVerdict[];
-  /** What could not be checked, and why. */
+  /** What the parties signed, or had to sign, and was not checked, with the reason. */
   readonly notChecked: readonly string[];
 }
 
 export function deviations({ records, trees }: Verdict): readonly Finding[] {
   return [...records, ...trees.flatMap(({ finding }) => (finding === null ? [] : [finding]))];
+}
+
+/** "as agreed": everything that was signed was checked, and no party deviated. */
+export type Outcome = "as agreed" | "deviated" | "incomplete";
+
+export function outcomeOf(verdict: Verdict): Outcome {
+  if (deviations(verdict).length > 0) return "deviated";
+  const isWhole = verdict.notChecked.length === 0 && verdict.trees.every(({ state }) => state === "as agreed");
+  return isWhole ? "as agreed" : "incomplete";
 }

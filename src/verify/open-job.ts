@@ -69,7 +69,6 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
   );
   return {
     ...recordOf(evidence),
-    pins: Object.fromEntries(passives.map(({ name, fingerprint }) => [name, fingerprint])),
     features: features.map(storedFeature),
     trees: await keptTrees(folder, evidence),
     active: {
@@ -128,7 +127,6 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
   );
   return {
     ...recordOf(evidence),
-    pins: Object.fromEntries(config.active.map(({ name, fingerprint }) => [name, fingerprint])),
     features: features.map(storedFeature),
     trees: await keptTrees(folder, evidence),
   };

@@ -46,9 +46,8 @@ const openingSchema = z.strictObject({
   run: z.string(),
   own: introductionSchema,
   opened: openedSchema,
-  /** Certificates and commitments that the others sent at the handshake, and their pinned fingerprints. */
+  /** Certificates and commitments that the others sent at the handshake. */
   peers: z.record(z.string(), introductionSchema),
-  pins: z.record(z.string(), z.string()),
   features: z.array(featureSchema),
   /** The first tree that the parties grew together. */
   firstTree: index,
@@ -74,11 +73,12 @@ export type Opening = z.infer<typeof openingSchema>;
 export type StoredFeature = z.infer<typeof featureSchema>;
 
 const kind: SealedKind<Opening> = {
-  format: "tandem-opening/1",
+  format: "tandem-opening/2",
   name: "opening",
   noun: "an opening",
   schema: openingSchema,
   code: "FILE_FORMAT",
+  earlier: { format: /^tandem-opening\/1$/, advice: "Check the job with the version of Tandem that trained it" },
 };
 
 /** @throws TandemError FILE_UNWRITABLE */

@@ -1,67 +1,80 @@
-/** Checks that openings match what their parties committed to and signed, and that they agree on the messages. */
-import { X509Certificate } from "node:crypto";
-import { activeFacts, passiveFacts } from "../party/job-facts.ts";
+/**
+ * Checks that openings match what their parties committed to and signed, and that no opening lacks what its owner
+ * signed. Signatures are checked with the pinned certificates only.
+ *
+ * A party is blamed for what it signed, and for what is in its own opening. What another party alone claims is no
+ * evidence against it.
+ */
 import { isSigned } from "../party/job-chain.ts";
-import { commitmentTo, type Facts } from "../protocol/chain/commitment.ts";
 import { isSame } from "../protocol/chain/entries.ts";
 import { firstLink, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
-import { schemeNamed } from "../scheme/registry.ts";
-import { bytesFrom, fromHex, toHex } from "../store/stored-numbers.ts";
-import { certificateFingerprint } from "../transport/pinned-certificate.ts";
+import { bytesFrom, fromHex } from "../store/stored-numbers.ts";
 import type { Finding } from "./findings.ts";
-import { firstChange } from "./kept-evidence.ts";
-import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
-import { secretsIn, startIn } from "./open-job.ts";
+import { dataFaults } from "./opened-data.ts";
+import type { Opening } from "./opening.ts";
+import type { PinnedCertificates } from "./pins.ts";
 
-export async function checkRecord(opening: Opening): Promise<Finding[]> {
-  const { name, own, opened } = opening;
+/** What is wrong with an opening alone. */
+export async function checkRecord(opening: Opening, pinned: PinnedCertificates): Promise<Finding[]> {
+  const { name, own, peers } = opening;
   const found: Finding[] = [];
   const add = (what: string, tree: number | null = null): void => void found.push({ party: name, tree, what });
-  if (toHex(commitmentTo(fromHex(opened.salt), opened.facts)) !== own.commitment)
-    add("its opening is not what it has committed to");
-  const changed = await changedFact(opening);
-  if (changed !== null) add(`its opened data does not match its commitment: ${changed}`);
-  for (const peer of Object.keys(opening.peers)) {
-    const broken = brokenPair(opening, peer);
+  if (!pinned.isOf(name, own.certificate)) add("its opening has another certificate than the pinned one");
+  for (const fault of await dataFaults(opening)) add(fault);
+  for (const peer of new Set([...Object.keys(peers), ...(opening.active?.passives ?? [])])) {
+    const broken = brokenPair(opening, peer, pinned);
     if (broken !== null) add(broken.what, broken.tree);
   }
   return found;
 }
 
-/** Checks that the evidence of two parties agrees. */
+/** Checks two openings, each of which is valid alone, against each other. */
 export function checkTogether(active: Opening, passive: Opening): Finding[] {
-  const found: Finding[] = [];
   for (const [one, other] of [
     [active, passive],
     [passive, active],
   ]) {
-    const said = one.peers[other.name];
-    const undecided = { party: null, tree: null };
-    if (said === undefined)
-      found.push({ party: one.name, tree: null, what: `its evidence does not contain ${other.name}` });
-    else if (said.certificate !== other.own.certificate)
-      found.push({ ...undecided, what: `${one.name} and ${other.name} have different certificates of ${other.name}` });
-    else if (said.commitment !== other.own.commitment)
-      found.push({ ...undecided, what: `${one.name} and ${other.name} have different commitments of ${other.name}` });
+    const what = lack(one, other);
+    if (what !== null) return [{ party: one.name, ...what }];
   }
-  for (const { tree, pairs } of active.trees) {
-    const theirs = passive.trees.find((other) => other.tree === tree)?.pairs[active.name];
-    const ours = pairs[passive.name];
-    if (theirs === undefined || ours === undefined || theirs.link === ours.link) continue;
-    const what = `${active.name} and ${passive.name} have different signed links of it`;
-    found.push({ party: null, tree, what });
-    break;
-  }
-  return found;
+  const first = active.trees.findIndex(
+    ({ pairs }, i) => pairs[passive.name]?.link !== passive.trees[i]?.pairs[active.name]?.link,
+  );
+  if (first < 0) return [];
+  const what = `${active.name} and ${passive.name} have different signed links of it`;
+  return [{ party: null, tree: active.trees[first].tree, what }];
+}
+
+/** What a party has signed, by the other's opening, and its own opening does not have. */
+function lack(one: Opening, other: Opening): Pick<Finding, "tree" | "what"> | null {
+  const shown = one.peers[other.name];
+  const signed = other.peers[one.name];
+  if (other.trees.length === 0 || signed === undefined) return null;
+  if (shown === undefined)
+    return { tree: null, what: `it has signed trees with ${other.name}, and opens none of them` };
+  if (signed.commitment !== one.own.commitment)
+    return { tree: null, what: "its opening is of another commitment than the one that it has signed" };
+  if (shown.commitment !== other.own.commitment)
+    return { tree: null, what: `it has signed another commitment of ${other.name} than the one in its opening` };
+  const missing = other.trees[one.trees.length];
+  return missing === undefined
+    ? null
+    : { tree: missing.tree, what: `it has signed this tree with ${other.name}, and its opening lacks it` };
 }
 
 /** The first invalid link or signature of the evidence, which its owner had checked during the job. */
-function brokenPair(opening: Opening, peer: string): { readonly tree: number | null; readonly what: string } | null {
-  const { role, job, run, own, peers, pins, trees, firstTree } = opening;
-  const [ours, theirs] = [certificateOf(own.certificate), certificateOf(peers[peer].certificate)];
-  if (ours === null || theirs === null) return { tree: null, what: "a certificate in its evidence cannot be read" };
-  if (certificateFingerprint(theirs.toString()) !== pins[peer])
+function brokenPair(
+  opening: Opening,
+  peer: string,
+  pinned: PinnedCertificates,
+): { readonly tree: number | null; readonly what: string } | null {
+  const { name, role, job, run, own, peers, trees, firstTree } = opening;
+  if (!pinned.isPinned(peer)) return null; // its opening is missing, so the verdict is incomplete
+  if (peers[peer] === undefined)
+    return trees.length === 0 ? null : { tree: null, what: `its evidence does not contain ${peer}` };
+  if (!pinned.isOf(peer, peers[peer].certificate))
     return { tree: null, what: `its evidence has a certificate of ${peer} that is not the pinned one` };
+  const [ours, theirs] = [pinned.of(name), pinned.of(peer)];
   const other = role === "active" ? "passive" : "active";
   const commitments = { [role]: fromHex(own.commitment), [other]: fromHex(peers[peer].commitment) };
   const { active, passive } = commitments as Record<"active" | "passive", Uint8Array>;
@@ -71,49 +84,11 @@ function brokenPair(opening: Opening, peer: string): { readonly tree: number | n
     if (tree !== firstTree + i || pair === undefined) return { tree, what: `its evidence about ${peer} is incomplete` };
     const link = nextLink(previous, tree, bytesFrom(pair.entries));
     if (!isSame(link, fromHex(pair.link))) return { tree, what: `its chain with ${peer} is broken` };
-    const isOurs = isSigned(ours, signedText(role, job, tree, link), bytesFrom(pair.own));
-    if (!isOurs) return { tree, what: "its own signature in its evidence is invalid" };
-    if (!isSigned(theirs, signedText(other, job, tree, link), bytesFrom(pair.theirs)))
+    if (ours === null || !isSigned(ours, signedText(role, job, tree, link), bytesFrom(pair.own)))
+      return { tree, what: "its own signature in its evidence is invalid" };
+    if (theirs === null || !isSigned(theirs, signedText(other, job, tree, link), bytesFrom(pair.theirs)))
       return { tree, what: `the signature of ${peer} in its evidence is invalid` };
     previous = link;
   }
   return null;
-}
-
-function certificateOf(der: string): X509Certificate | null {
-  try {
-    return new X509Certificate(bytesFrom(der));
-  } catch {
-    return null;
-  }
-}
-
-async function changedFact(opening: Opening): Promise<string | null> {
-  try {
-    return firstChange(opening.opened.facts, await factsIn(opening));
-  } catch {
-    return "it cannot be read";
-  }
-}
-
-/** The facts, recomputed from the opened data. */
-async function factsIn({ name, job, features: stored, active, opened: { facts } }: Opening): Promise<Facts> {
-  const features = stored.map(featureFrom);
-  const idsDigest = fromHex(String(facts["ids"])); // ids are not opened: both parties have the same digest of them
-  if (active === undefined) {
-    const instanceCount = features[0]?.bins.length ?? Number(facts["people"]);
-    return passiveFacts({ name, idsDigest, instanceCount, features, ...secretsIn(facts) });
-  }
-  return activeFacts({
-    name,
-    passives: active.passives.map((passive) => ({ name: passive })),
-    job: jobIn(job, active),
-    idsDigest,
-    rows: rowsIn(active),
-    features,
-    samplingSecret: String(facts["sampling"]),
-    secret: await schemeNamed(active.scheme).readSecret(String(facts["key"])),
-    start: startIn(facts),
-    folds: active.folds.length,
-  });
 }

@@ -3,6 +3,7 @@
  * After each tree its messages are compared with the signed ones.
  */
 import { create } from "@bufbuild/protobuf";
+import { TandemError } from "../base/error.ts";
 import { FoldTurns } from "../gbdt/boost/fold-turns.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { recordedPeer } from "../protocol/active/recorded-peer.ts";
@@ -19,6 +20,7 @@ import { connectInMemory } from "../transport/in-memory.ts";
 import { passiveService } from "../transport/passive-service.ts";
 import { PassiveTreeStoredSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
+import { peerText } from "../wire/peer-text.ts";
 import type { TreeVerdict } from "./findings.ts";
 import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
@@ -33,33 +35,41 @@ class Over extends Error {}
 export interface ReplayOptions {
   /** Trees whose ciphertexts are compared too. */
   readonly isChosen: (tree: number) => boolean;
-  /** The last tree that all parties have evidence of. */
-  readonly last: number;
   readonly onTree?: (verdict: TreeVerdict) => void;
+}
+
+export interface Replayed {
+  readonly found: readonly TreeVerdict[];
+  /** Why not all trees were replayed; null: they were, or one deviates. */
+  readonly failure: string | null;
 }
 
 /**
  * Up to the first tree that deviates: later ones depend on it.
  * @param passives in the active party's order
- * @returns null if the scheme cannot be replayed
  */
 export async function replayJob(
   active: ActiveOpening,
   passives: readonly Opening[],
-  { isChosen, last, onTree }: ReplayOptions,
-): Promise<TreeVerdict[] | null> {
+  { isChosen, onTree }: ReplayOptions,
+): Promise<Replayed> {
   const replay = await replayOf(active);
-  if (replay === null) return null;
   const found: TreeVerdict[] = [];
+  const add = (verdict: TreeVerdict): boolean => {
+    found.push(verdict);
+    onTree?.(verdict);
+    return verdict.finding === null;
+  };
+  if (replay === null) return { found, failure: noReplay(active) };
   try {
     const job = new Replay(active, passives, replay);
-    await job.run(last, async (tree) => {
-      const verdict = await judged(job, tree, isChosen(tree.tree));
-      found.push(verdict);
-      onTree?.(verdict);
-      return verdict.finding === null;
-    });
-    return found;
+    await job.run(async (tree) => add(await judged(job, tree, isChosen(tree.tree))));
+    const next = active.trees.at(found.length);
+    if (next !== undefined && found.every(({ finding }) => finding === null)) add(surplus(active, next.tree));
+    return { found, failure: null };
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    return { found, failure: `the remaining trees: the replay failed (${error.code}: ${error.message})` };
   } finally {
     replay.close();
   }
@@ -71,14 +81,27 @@ async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<S
   return scheme.replay?.(secret, {}) ?? null;
 }
 
+function noReplay({ active: { scheme } }: ActiveOpening): string {
+  return (
+    `no tree: messages of the ${peerText(scheme)} scheme cannot be recomputed, since its secrets are never stored. ` +
+    "Only commitments, signatures and chains of digests were checked"
+  );
+}
+
+/** The active party decides when training is over. */
+function surplus({ name }: ActiveOpening, tree: number): TreeVerdict {
+  return { tree, state: "deviates", finding: { party: name, tree, what: "it was begun after training was over" } };
+}
+
 async function judged(job: Replay, kept: TreeEvidence, isChosen: boolean): Promise<TreeVerdict> {
   const { tree } = kept;
   const toCheck = job.toCheck(kept);
-  const light = isChosen ? null : await checkTree(toCheck, false);
+  const light = isChosen ? null : (await checkTree(toCheck, false)).finding;
   if (!isChosen && light === null) return { tree, state: "plain", finding: null };
   // Ciphertexts may show which party deviated.
-  const finding = (await checkTree(toCheck, true)) ?? light;
-  return { tree, state: finding === null ? "as agreed" : "deviates", finding };
+  const { finding: found, notStored } = await checkTree(toCheck, true);
+  const finding = found ?? light;
+  return { tree, state: finding !== null ? "deviates" : notStored.length > 0 ? "plain" : "as agreed", finding };
 }
 
 class Replay {
@@ -107,15 +130,16 @@ class Replay {
       round: this.#round,
       setUpLayout: this.#setUpLayout,
       people: doublesFrom(this.#active.active.labels).length,
+      keyBits: this.#active.active.keyBits,
     };
   }
 
   /** @param look called with each finished tree; returns false to stop */
-  async run(last: number, look: (tree: TreeEvidence) => Promise<boolean>): Promise<void> {
+  async run(look: (tree: TreeEvidence) => Promise<boolean>): Promise<void> {
     const { role, folds } = this.#role(async (tree) => {
       if (tree < this.#active.firstTree) return;
       const kept = this.#active.trees.find((other) => other.tree === tree);
-      if (kept === undefined || tree > last) throw new Over();
+      if (kept === undefined) throw new Over();
       this.#beginRound(kept);
       if (!(await look(kept))) throw new Over();
       this.#events.clear();

@@ -13,6 +13,7 @@ import { decodeEntries, type Entry, inWords, isSame } from "../protocol/chain/en
 import { fromClearMessage } from "../scheme/replay/clear-message.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { ReplayedRound, SchemeReplay } from "../scheme/sent-scheme.ts";
+import { answerBytesMax } from "../party/active/job-evidence.ts";
 import type { TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom } from "../store/stored-numbers.ts";
 import { ActiveSetUpSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -40,10 +41,23 @@ export interface TreeToCheck {
   /** The layout at the start of the job. */
   readonly setUpLayout: GradientLayout;
   readonly people: number;
+  /** 0 for schemes without a key. */
+  readonly keyBits: number;
+}
+
+export interface TreeChecked {
+  readonly finding: Finding | null;
+  /** Answers that were not stored, and so not compared. */
+  readonly notStored: readonly string[];
 }
 
 /** @param isFull compare ciphertexts too */
-export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Finding | null> {
+export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<TreeChecked> {
+  const notStored: string[] = [];
+  return { finding: await firstDeviation(job, isFull, notStored), notStored };
+}
+
+async function firstDeviation(job: TreeToCheck, isFull: boolean, notStored: string[]): Promise<Finding | null> {
   const entries = new Map(
     Object.entries(job.tree.pairs).map(([peer, pair]) => [peer, keyed(decodeEntries(bytesFrom(pair.entries)))]),
   );
@@ -51,12 +65,13 @@ export async function checkTree(job: TreeToCheck, isFull: boolean): Promise<Find
     const gradients = await gradientsDeviate(job);
     if (gradients !== null) return gradients;
   }
-  const notStored: string[] = [];
   for (const event of job.replayed.events) {
     const { peer, kind, node } = event;
     const entry = entries.get(peer)?.get(`${kind}/${node}`);
     entries.get(peer)?.delete(`${kind}/${node}`);
     const outcome = entry === undefined ? "deviates" : await compare(job, event, entry, isFull);
+    if (outcome === "not stored" && isDue(job, event))
+      return deviation(job, job.active, `${inWords({ kind, node })} from ${peer}: not in its evidence`);
     if (outcome === "not stored") notStored.push(`${inWords({ kind, node })} from ${peer}`);
     if (outcome === "deviates") return blame(job, event, entry === undefined, notStored);
   }
@@ -148,6 +163,35 @@ async function remade({ replay, round }: TreeToCheck): Promise<Uint8Array | null
   } catch {
     return null; // invalid nonces
   }
+}
+
+/** Far above the overhead of a message. */
+const messageBytes = 1 << 16;
+
+/**
+ * Whether the active party had to keep an answer: it may leave out what does not fit into `answerBytesMax` with the
+ * other answers of this tree.
+ */
+function isDue({ tree, replayed, keyBits }: TreeToCheck, event: Event): boolean {
+  const { answers = {}, entries } = tree.pairs[event.peer];
+  const signed = keyed(decodeEntries(bytesFrom(entries)));
+  const keptBytes = Object.entries(answers).reduce((sum, [node, pieces]) => {
+    const kept = pieces.map(bytesFrom);
+    const entry = signed.get(`${event.kind}/${node}`);
+    const isKept =
+      entry !== undefined &&
+      isSame(
+        digestOf(
+          event.kind,
+          kept.map((piece) => digests.bytes(piece)),
+        ),
+        entry.digest,
+      );
+    return sum + (isKept ? kept.reduce((size, { length }) => size + length, 0) : 0);
+  }, 0);
+  const sums = replayed.pieces(event).reduce((sum, piece) => sum + fromClearMessage(piece).values.length, 0);
+  const sizeMax = messageBytes + sums * (keyBits / 4); // a ciphertext per sum
+  return keptBytes + sizeMax < answerBytesMax;
 }
 
 /** Upper bounds of counts: 0 where the expected sums are zero, since the answer has random bits there. */

@@ -76,6 +76,11 @@ export async function foundCompany(
   return { name, folder, fingerprint };
 }
 
+/** What an auditor knows about them. */
+export function pinsOf(companies: readonly Company[]): ReadonlyMap<string, string> {
+  return new Map(companies.map(({ name, fingerprint }) => [name, fingerprint]));
+}
+
 /** The same company, with all its files, in a folder under another root. */
 export function copyCompany(company: Company, root: string): Company {
   const folder = join(root, company.name);

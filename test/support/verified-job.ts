@@ -2,7 +2,7 @@
  * A job of a bank with shop and telecom in one process, with commitments, chains and signatures as companies have them;
  * any of them may cheat. What is left is their openings.
  */
-import { X509Certificate, createPrivateKey } from "node:crypto";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
@@ -26,6 +26,7 @@ import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
 import { keptEvidence, keptTrees } from "../../src/verify/kept-evidence.ts";
+import type { Pins } from "../../src/verify/pins.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { withoutOwnChecks } from "./unchecking-bank.ts";
@@ -71,12 +72,27 @@ export interface VerifiedJob {
 const names = ["bank", "shop", "telecom"];
 const job = "verified";
 
+/** The same in every job of a process. */
+let made: Promise<readonly Signer[]> | null = null;
+
+/** In the order of the parties. */
+export function signers(): Promise<readonly Signer[]> {
+  return (made ??= Promise.all(names.map(signerOf)));
+}
+
+/** What an auditor knows about the parties. */
+export async function auditorPins(): Promise<Pins> {
+  return new Map(
+    (await signers()).map(({ certificate }, i) => [names[i], certificateFingerprint(certificate.toString())]),
+  );
+}
+
 export async function verifiedJob(root: string, options: VerifiedJob): Promise<Opening[]> {
   const { table, cheat = {} } = options;
   const committed = testJob({ ...options, key: { publicKey: { bits: 256 } } }, job);
   const { training } = committed;
-  const signers = await Promise.all(names.map(signerOf));
-  const fingerprints = signers.map(({ certificate }) => certificateFingerprint(certificate.toString()));
+  const keys = await signers();
+  const fingerprints = [...(await auditorPins()).values()];
   const secret = new PaillierSecret(await generateKey({ bits: 256, insecure: true }));
   const real = paillier.active(secret, { threads: 1, repeatable: true });
   const scheme = cheat.activeScheme?.(real) ?? real;
@@ -104,7 +120,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       start: null,
       folds: 0,
     }),
-    signer: signers[0],
+    signer: keys[0],
     passives,
     firstTree,
     aligned: null,
@@ -135,7 +151,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
           beginning: "once",
           isFinished: false,
           facts: passiveFacts(facts),
-          signer: signers[i + 1],
+          signer: keys[i + 1],
           peer: "bank",
           fingerprint: fingerprints[0],
           tree: firstTree,
@@ -198,7 +214,6 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         opened: { salt, facts: { ...facts } },
         firstTree,
         peers: others,
-        pins: Object.fromEntries(names.map((pinned, k) => [pinned, fingerprints[k]])),
         features: binned[i].map(storedFeature),
         trees: await keptTrees(folder, kept),
       };
@@ -207,7 +222,12 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
   );
 }
 
-async function signerOf(name: string) {
+export interface Signer {
+  readonly certificate: X509Certificate;
+  readonly key: KeyObject;
+}
+
+async function signerOf(name: string): Promise<Signer> {
   const { certificate, key } = await createSelfSigned(name, 1);
   return { certificate: new X509Certificate(certificate), key: createPrivateKey(key) };
 }

@@ -1,9 +1,9 @@
 /** `tandem init` and `tandem fingerprint`: the setup of a company. */
-import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { addExamples } from "../terminal/help-text.ts";
 import { portNumber } from "../whole-number.ts";
+import { readFingerprint } from "./read-fingerprint.ts";
 
 interface InitFlags {
   readonly party?: string;
@@ -64,18 +64,5 @@ export function fingerprintCommand(): Command {
   return new Command("fingerprint")
     .description("print the fingerprint of a certificate, for the config of the other side")
     .argument("<certificate>", "a PEM file")
-    .action(async (path: string) => {
-      const { certificateFingerprint } = await import("../../transport/pinned-certificate.ts");
-      let pem: string;
-      try {
-        pem = await readFile(path, "utf8");
-      } catch (cause) {
-        throw new TandemError("FILE_UNREADABLE", `${path} cannot be read`, { cause });
-      }
-      try {
-        process.stdout.write(`${certificateFingerprint(pem)}\n`);
-      } catch (cause) {
-        throw new TandemError("FILE_FORMAT", `${path} is not a certificate in PEM form`, { cause });
-      }
-    });
+    .action(async (path: string) => void process.stdout.write(`${await readFingerprint(path)}\n`));
 }

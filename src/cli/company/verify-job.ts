@@ -2,8 +2,10 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
+import type { Outcome } from "../../verify/findings.ts";
 import { verdictText } from "../terminal/verdict-text.ts";
 import { addExamples } from "../terminal/help-text.ts";
+import { readFingerprint } from "./read-fingerprint.ts";
 
 interface OpenFlags {
   readonly config: string;
@@ -12,6 +14,7 @@ interface OpenFlags {
 }
 
 interface CheckFlags {
+  readonly pin: readonly string[];
   readonly trees?: string;
   readonly json?: boolean;
 }
@@ -31,13 +34,19 @@ export function verifyJobCommand(): Command {
     .command("check")
     .description("replay the job from the openings of its parties, and report the first deviation")
     .argument("<opening...>", "the files written by 'verify-job open', one per party")
+    .option(
+      "--pin <name=certificate>",
+      "a party's certificate, as you know it: its fingerprint or its PEM file; one --pin per party",
+      (pin: string, others: readonly string[]) => [...others, pin],
+      [],
+    )
     .option("--trees <list>", "compare ciphertexts of these trees only, counted from 0: 1-3,7 (default: of all)")
     .option("--json", "print the verdict as one line of JSON")
     .action(check);
   return addExamples(
     command,
     "tandem verify-job open -c active.yaml --job spring-model --out bank.opening",
-    "tandem verify-job check bank.opening shop.opening",
+    "tandem verify-job check bank.opening shop.opening --pin bank=bank.pem --pin shop=shop.pem",
   );
 }
 
@@ -59,17 +68,34 @@ async function open({ config, job, out }: OpenFlags): Promise<void> {
   process.stdout.write(`${path}\n`);
 }
 
-/** Exit code 1 if a deviation was found. */
+/** Distinct from those of errors (docs/operate.md). */
+const exitCodes: Readonly<Record<Outcome, number>> = { "as agreed": 0, deviated: 3, incomplete: 4 };
+
 async function check(paths: readonly string[], flags: CheckFlags): Promise<void> {
   const trees = flags.trees === undefined ? null : treesFrom(flags.trees);
-  const [{ checkOpenings }, { readOpening }, { deviations }] = await Promise.all([
+  const [{ checkOpenings }, { readOpening }, { outcomeOf }] = await Promise.all([
     import("../../verify/check.ts"),
     import("../../verify/opening.ts"),
     import("../../verify/findings.ts"),
   ]);
-  const verdict = await checkOpenings(await Promise.all(paths.map((path) => readOpening(resolve(path)))), { trees });
-  process.stdout.write(`${flags.json === true ? JSON.stringify(verdict) : verdictText(verdict)}\n`);
-  if (deviations(verdict).length > 0) process.exitCode = 1;
+  const pins = await pinsFrom(flags.pin);
+  const openings = await Promise.all(paths.map((path) => readOpening(resolve(path))));
+  const verdict = await checkOpenings(openings, { pins, trees });
+  const outcome = outcomeOf(verdict);
+  process.stdout.write(`${flags.json === true ? JSON.stringify({ outcome, ...verdict }) : verdictText(verdict)}\n`);
+  process.exitCode = exitCodes[outcome];
+}
+
+/** @throws TandemError USAGE, FILE_UNREADABLE or FILE_FORMAT */
+async function pinsFrom(given: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const pins = new Map<string, string>();
+  for (const text of given) {
+    const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    if (name === undefined || pins.has(name))
+      throw new TandemError("USAGE", `--pin takes a party's name and its certificate, once per party; got '${text}'`);
+    pins.set(name, /^[0-9a-f]{64}$/.test(value) ? value : await readFingerprint(resolve(value)));
+  }
+  return pins;
 }
 
 /** @throws TandemError USAGE */

@@ -1,6 +1,6 @@
 /** Formats the verdict of `tandem verify-job check`. */
 import type { Finding, TreeVerdict, Verdict } from "../../verify/findings.ts";
-import { deviations } from "../../verify/findings.ts";
+import { deviations, outcomeOf } from "../../verify/findings.ts";
 import { peerText } from "../../wire/peer-text.ts";
 
 export function verdictText(verdict: Verdict): string {
@@ -9,7 +9,7 @@ export function verdictText(verdict: Verdict): string {
   const lines = [`job ${peerText(job)}, opened by ${names}`, ""];
   lines.push(
     records.length === 0
-      ? "commitments, signatures and chains: valid"
+      ? "certificates, commitments, signatures and chains: valid"
       : records.map((finding) => `evidence: ${findingText(finding)}`).join("\n"),
   );
   for (const run of runsOf(trees)) lines.push(runText(run));
@@ -19,13 +19,21 @@ export function verdictText(verdict: Verdict): string {
 }
 
 function conclusion(verdict: Verdict): string {
-  const found = deviations(verdict);
-  if (found.length > 0) {
-    const named = [...new Set(found.map(({ party }) => (party === null ? "an undecided party" : peerText(party))))];
-    return `${named.join(" and ")} deviated.`;
+  switch (outcomeOf(verdict)) {
+    case "deviated":
+      return blameText(deviations(verdict));
+    case "incomplete":
+      return "Incomplete: no deviation was found, but not everything was checked.";
+    case "as agreed":
+      return "As agreed: everything that the parties signed was checked.";
   }
-  const isWhole = verdict.trees.every(({ state }) => state === "as agreed") && verdict.notChecked.length === 0;
-  return isWhole ? "No deviation found in the opened trees." : "No deviation found in what was checked.";
+}
+
+function blameText(found: readonly Finding[]): string {
+  const names = new Set(found.flatMap(({ party }) => (party === null ? [] : [peerText(party)])));
+  return names.size === 0
+    ? "A party deviated. The evidence does not show which."
+    : `${[...names].join(" and ")} deviated.`;
 }
 
 function findingText({ party, tree, what }: Finding): string {

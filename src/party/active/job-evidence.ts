@@ -53,8 +53,11 @@ export async function openActiveEvidence(
   });
 }
 
-/** Limit of ciphertext bytes kept per tree and party; beyond it only digests are kept. */
-const answerBytesMax = 2 << 20;
+/**
+ * Limit of ciphertext bytes kept per tree and party; beyond it only digests are kept. An auditor blames the active
+ * party for missing answers below the limit.
+ */
+export const answerBytesMax = 64 << 20;
 
 type Pairs = TreeEvidence["pairs"];
 

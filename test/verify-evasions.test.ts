@@ -1,0 +1,81 @@
+/** A party changes its own opening: it is named, and the other parties are not. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkOpenings } from "../src/verify/check.ts";
+import { deviations, outcomeOf, type Verdict } from "../src/verify/findings.ts";
+import type { Opening } from "../src/verify/opening.ts";
+import { expectError } from "./support/expect-error.ts";
+import { evasions } from "./support/opening-evasions.ts";
+import { randomTable } from "./support/tables.ts";
+import { auditorPins, type Signer, signers, verifiedJob } from "./support/verified-job.ts";
+
+const root = mkdtempSync(join(tmpdir(), "tandem-evasions-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const table = randomTable("verified", { rows: 90, features: [1, 2, 2], missingFraction: 0.1 });
+let honest: readonly Opening[];
+let keys: readonly Signer[];
+beforeAll(async () => {
+  honest = await verifiedJob(join(root, "job"), { table, training: { num_round: 3, max_depth: 2 } });
+  keys = await signers();
+});
+
+const check = async (openings: readonly Opening[], pins?: ReadonlyMap<string, string>): Promise<Verdict> =>
+  checkOpenings(openings, { pins: pins ?? (await auditorPins()), trees: null });
+
+test("an honest job is as agreed", async () => {
+  const verdict = await check(honest);
+  expect(verdict).toMatchObject({ records: [], notChecked: [] });
+  expect(outcomeOf(verdict)).toBe("as agreed");
+});
+
+const cases = evasions.flatMap((evasion) =>
+  (["active", "passive"] as const)
+    .filter((role) => evasion.role === undefined || evasion.role === role)
+    .map((role) => ({ ...evasion, role, party: role === "active" ? "bank" : "shop" })),
+);
+
+test.each(cases)("$party $name", async ({ role, party, change, what = /./ }) => {
+  const [own, deceived] = role === "active" ? [0, 1] : [1, 0];
+  const changed = change({ opening: honest[own], other: honest[deceived], signer: keys[own], draw: (n) => n >> 1 });
+  const verdict = await check(honest.map((opening, i) => (i === own ? changed : opening)));
+  const found = deviations(verdict);
+  expect(new Set(found.map((finding) => finding.party))).toEqual(new Set([party]));
+  expect(found[0].what).toMatch(what);
+  expect(outcomeOf(verdict)).toBe("deviated");
+});
+
+test("the auditor's pins decide which certificate is a party's", async () => {
+  const pins = await auditorPins();
+  await expectError(() => check(honest, new Map()), "USAGE", /certificate of bank is not pinned. Pass --pin bank=/);
+  const others = new Map([...pins, ["telecom", "00".repeat(32)]]);
+  const found = deviations(await check(honest, others));
+  expect(found).toContainEqual(expect.objectContaining({ party: "telecom" }));
+});
+
+test("a party cannot be blamed for trees that it has not signed", async () => {
+  // The bank adds a tree with its own signature only, and with a copy of an earlier signature of shop.
+  const [bank, shop, telecom] = honest;
+  const last = bank.trees[bank.trees.length - 1];
+  const more = { ...bank, trees: [...bank.trees, { ...last, tree: last.tree + 1 }] };
+  const found = deviations(await check([more, shop, telecom]));
+  expect(new Set(found.map(({ party }) => party))).toEqual(new Set(["bank"]));
+});
+
+test("openings in which nothing is signed are no all-clear", async () => {
+  const verdict = await check(honest.map((opening) => ({ ...opening, trees: [] })));
+  expect(deviations(verdict)).toEqual([]);
+  expect(outcomeOf(verdict)).toBe("incomplete");
+  expect(verdict.notChecked).toEqual(["no tree: the parties have not signed any"]);
+});
+
+test("openings of different jobs are not compared", async () => {
+  const [bank, shop, telecom] = honest;
+  for (const other of [
+    { ...shop, job: "other" },
+    { ...shop, run: `${"00".repeat(16)}/x` },
+  ])
+    await expectError(() => check([bank, other, telecom]), "USAGE", /not of the same job/);
+});
