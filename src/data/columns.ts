@@ -166,11 +166,24 @@ export function requireBinaryLabels(
   if (wrong !== -1) {
     throw new TandemError(
       "LABEL_INVALID",
-      `${where(table, wrong, index)}: the label is neither 0 nor 1. Say with --positive (in a config: data.positive) ` +
-        "which value counts as 1",
+      `${where(table, wrong, index)}: the label is neither 0 nor 1. ${binaryLabelAdvice(labels)}`,
     );
   }
   if (!mayBeOneClass) requireTwoClasses(table, index, labels, " 1");
+}
+
+/** Labels with more values than this are taken for measurements, not for classes. */
+const classCountPlausibleMax = 20;
+
+/** What to do about labels other than 0 and 1. It depends on their number and type only, and contains none of them. */
+function binaryLabelAdvice(labels: Float64Array): string {
+  const values = new Set(labels);
+  const positive = "name the value that counts as 1 by --positive (in a config: data.positive)";
+  if (values.size <= 2) return `For two classes, ${positive}`;
+  const looksContinuous = values.size > classCountPlausibleMax || labels.some((label) => !Number.isInteger(label));
+  return looksContinuous
+    ? `The labels look continuous: train with the objective reg:squarederror, or ${positive}`
+    : `For several classes, train with the objective multi:softprob; for two classes, ${positive}`;
 }
 
 /** @param caution what may be the reason if no label is `positive` */

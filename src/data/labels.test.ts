@@ -63,7 +63,20 @@ describe("labels that are text", () => {
     [["a", "b"], { ...multi, classes: ["a", "a"] }, "USAGE", /names one of them twice/],
     [["a", "b"], { objective: "reg:squarederror", learns: "numbers", classes: ["a", "b"] }, "USAGE", /has no classes/],
     [["a", "b"], { ...binary, classes: ["a", "b"], positive: "a" }, "USAGE", /exclude each other/],
-    [["0", "2"], binary, "LABEL_INVALID", /line 3.*neither 0 nor 1/],
+    [["0", "2"], binary, "LABEL_INVALID", /line 3.*neither 0 nor 1\. For two classes, name .*--positive/],
+    [
+      ["0", "1", "2"],
+      binary,
+      "LABEL_INVALID",
+      /line 4.*For several classes, train with .*multi:softprob; .*--positive/,
+    ],
+    [["0", "9.25", "7"], binary, "LABEL_INVALID", /^(?!.*9\.25).*line 3.*look continuous: .*reg:squarederror/],
+    [
+      Array.from({ length: 30 }, (_, i) => String(100 + i)),
+      binary,
+      "LABEL_INVALID",
+      /^(?!.*1[0-2]\d).*line 2.*look continuous/,
+    ],
     [["1", "1"], binary, "LABEL_INVALID", /every label is 1/],
   ] as const)("%j for %o: %s", async (cells, reading, code, message) => {
     await expectError(() => read([...cells], reading), code, message);

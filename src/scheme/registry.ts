@@ -5,6 +5,7 @@
  */
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
+import { suggestion } from "../base/text/nearest-name.ts";
 import { lattice } from "./lattice/lattice.ts";
 import { paillier } from "./paillier/paillier.ts";
 import type { Scheme, SchemeParameters } from "./scheme.ts";
@@ -32,7 +33,7 @@ export function isScheme(name: string): boolean {
 export function schemeNamed(name: string): Scheme {
   const scheme = schemes.get(name);
   if (scheme === undefined) {
-    throw new TandemError("USAGE", `unknown scheme '${name}'; use one of: ${schemeNames().join(", ")}`);
+    throw new TandemError("USAGE", `unknown scheme '${name}'${suggestion(name, schemeNames())}`);
   }
   return scheme;
 }

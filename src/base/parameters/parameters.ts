@@ -4,7 +4,7 @@
  * parameters are in gbdt/parameters/.
  */
 import { TandemError } from "../error.ts";
-import { suggestion } from "../text/nearest-name.ts";
+import { didYouMean, suggestion } from "../text/nearest-name.ts";
 import {
   aliasesOf,
   describeBounds,
@@ -66,37 +66,35 @@ function defaultFor(spec: ParameterSpec, kind: unknown): ParameterValue {
 }
 
 function checkedValue(name: string, spec: ParameterSpec, value: unknown): ParameterValue {
+  const checked = valueOrNull(spec, value);
+  if (checked !== null) return checked;
+  const why = spec.kind === "choice" && typeof value === "string" ? spec.refused?.[value] : undefined;
+  if (why !== undefined) throw new TandemError("USAGE", `parameter ${name} cannot be ${String(value)} here: ${why}`);
+  const bounds = spec.kind === "choice" ? `one of ${spec.choices.join(", ")}` : describeBounds(spec);
+  const nearest = "choices" in spec ? didYouMean(misspelt(spec, value), spec.choices) : "";
+  throw new TandemError("USAGE", `parameter ${name} must be ${bounds}; got '${String(value)}'${nearest}`);
+}
+
+/** @returns null if the value is not allowed */
+function valueOrNull(spec: ParameterSpec, value: unknown): ParameterValue | null {
   if (spec.kind === "list") {
-    const items: readonly unknown[] =
-      typeof value === "string" ? value.split(",").map((item) => item.trim()) : Array.isArray(value) ? value : [value];
+    const items = itemsIn(value);
     const good = items.filter((item): item is string => typeof item === "string" && isItemOf(spec, item));
     // As in XGBoost, a repeated item keeps its first position.
-    if (good.length === items.length) return [...new Set(good)];
-    throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
+    return good.length === items.length ? [...new Set(good)] : null;
   }
   if (spec.kind === "numbers") {
-    const items: readonly unknown[] =
-      typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value];
+    const items = itemsIn(value);
     const good = items
-      .map((item) => (typeof item === "string" && item.trim() !== "" ? Number(item) : item))
+      .map((item) => (typeof item === "string" && item !== "" ? Number(item) : item))
       .filter((item): item is number => typeof item === "number" && item > spec.above && item < spec.below);
-    if (good.length === items.length && good.length > 0 && good.length <= spec.countMax) return good;
-    throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
+    return good.length === items.length && good.length > 0 && good.length <= spec.countMax ? good : null;
   }
   if (spec.kind === "switch") {
     if (typeof value === "boolean") return value;
-    if (spec.bits === true && (value === 0 || value === 1)) return value === 1;
-    throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
+    return spec.bits === true && (value === 0 || value === 1) ? value === 1 : null;
   }
-  if (spec.kind === "choice") {
-    if (typeof value === "string" && spec.choices.includes(value)) return value;
-    const why = typeof value === "string" ? spec.refused?.[value] : undefined;
-    if (why !== undefined) throw new TandemError("USAGE", `parameter ${name} cannot be ${String(value)} here: ${why}`);
-    throw new TandemError(
-      "USAGE",
-      `parameter ${name} must be one of ${spec.choices.join(", ")}; got '${String(value)}'`,
-    );
-  }
+  if (spec.kind === "choice") return typeof value === "string" && spec.choices.includes(value) ? value : null;
   const text = typeof value === "string" ? value.trim() : value;
   if (typeof text === "string" && spec.words?.includes(text) === true) return text;
   const number = typeof text === "string" && text !== "" ? Number(text) : text;
@@ -108,6 +106,18 @@ function checkedValue(name: string, spec: ParameterSpec, value: unknown): Parame
     (spec.minExclusive === true ? number > low : number >= low) &&
     number <= (spec.max ?? Infinity) &&
     !(spec.maxExclusive === true && number === spec.max);
-  if (good) return number;
-  throw new TandemError("USAGE", `parameter ${name} must be ${describeBounds(spec)}; got '${String(value)}'`);
+  return good ? number : null;
+}
+
+/** A list, a text with commas, or one value. */
+function itemsIn(value: unknown): readonly unknown[] {
+  if (typeof value === "string") return value.split(",").map((item) => item.trim());
+  return Array.isArray(value) ? value : [value];
+}
+
+/** The value, or the first item of a list, that is not allowed; without the number of `error@0.7`. */
+function misspelt(spec: ParameterSpec, value: unknown): unknown {
+  if (spec.kind !== "list") return value;
+  const bad = itemsIn(value).find((item) => typeof item === "string" && !isItemOf(spec, item));
+  return typeof bad === "string" ? bad.split("@")[0] : undefined;
 }

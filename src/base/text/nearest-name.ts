@@ -5,9 +5,14 @@ const listedMax = 12;
 
 /** The end of a message about an unknown name: the nearest name, otherwise a list of the known names, if any. */
 export function suggestion(name: string, candidates: readonly string[]): string {
-  const nearest = nearestName(name, candidates);
-  if (nearest !== null) return `; did you mean '${nearest}'?`;
-  return candidates.length === 0 ? "" : `; there are: ${listed(candidates)}`;
+  const known = candidates.length === 0 ? "" : `; there are: ${listed(candidates)}`;
+  return didYouMean(name, candidates) || known;
+}
+
+/** The end of a message that lists the candidates already: the nearest name, or nothing. */
+export function didYouMean(name: unknown, candidates: readonly string[]): string {
+  const nearest = typeof name === "string" ? nearestName(name, candidates) : null;
+  return nearest === null ? "" : `; did you mean '${nearest}'?`;
 }
 
 /** The candidate with the smallest edit distance; null if none is within a third of the longer name's length. */

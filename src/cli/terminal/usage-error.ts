@@ -1,6 +1,7 @@
 /** Turns errors of the command line parser into TandemError USAGE: one line, with a code. */
 import type { Command, CommanderError } from "commander";
 import { TandemError } from "../../base/error.ts";
+import { didYouMean } from "../../base/text/nearest-name.ts";
 import { codecParameters } from "../../base/parameters/parameters.ts";
 import { privacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -65,7 +66,9 @@ function meantCommand({ code }: CommanderError, command: Command): Command {
 }
 
 function parserMessage(message: string): string {
-  return message.replace(/^error: /, "").replace(/\n\(Did you mean (.*)\?\)$/, "; did you mean $1?");
+  const text = message.replace(/^error: /, "").replace(/\n\(Did you mean (.*)\?\)$/, "; did you mean $1?");
+  const [, value, choices] = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(text) ?? [];
+  return choices === undefined ? text : text.replace(/\.$/, didYouMean(value, choices.split(", ")) || ".");
 }
 
 function excess({ args, registeredArguments }: Command): string {

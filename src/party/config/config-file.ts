@@ -44,7 +44,11 @@ export class ConfigFile {
   /** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming the line */
   static async read(path: string): Promise<ConfigFile> {
     const text = await readBoundedText(path, { sizeBytesMax: configLimits.sizeBytes, noun: "a config" });
-    if (text === null) throw new TandemError("FILE_UNREADABLE", `${path} cannot be read (ENOENT)`);
+    if (text === null)
+      throw new TandemError(
+        "FILE_UNREADABLE",
+        `${path}: no such file; check the path, or write a config by 'tandem init'`,
+      );
     const trouble = configTrouble(text);
     if (trouble !== null) throw new TandemError("FILE_FORMAT", `${path}, line ${trouble.line}: ${trouble.what}`);
     const lines = new LineCounter();

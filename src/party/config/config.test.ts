@@ -170,6 +170,46 @@ const mistakes: readonly [
     10,
     /unknown field 'active\[1\]\.finger_print'; did you mean 'fingerprint'\?/,
   ],
+  [
+    "a misspelt value",
+    "passive",
+    "  max_trees: 20",
+    "  schemes: [pailier]",
+    16,
+    /field 'policy\.schemes\[1\]': must be one of paillier, lattice; did you mean 'paillier'\?/,
+  ],
+  [
+    "a misspelt preset",
+    "active",
+    "training:",
+    "privacy: guardd\ntraining:",
+    15,
+    /field 'privacy': must be one of exact, guarded, strict; did you mean 'guarded'\?/,
+  ],
+  [
+    "a misspelt objective",
+    "active",
+    "  num_round: 10",
+    "  objective: binary:logitic",
+    16,
+    /must be one of .*; did you mean 'binary:logistic'\?/,
+  ],
+  [
+    "the config of a passive party",
+    "active",
+    active,
+    passive,
+    2,
+    /this is the config of a passive party, as field 'listen' shows; use the config of the active party/,
+  ],
+  [
+    "the config of the active party",
+    "passive",
+    passive,
+    active,
+    2,
+    /this is the config of the active party, as field 'passives' shows; use the config of a passive party/,
+  ],
   ["a field that is missing", "passive", "  id: id\n", "", 11, /field 'data\.id' is missing/],
   ["no source of data", "passive", "  path: data/people.csv\n", "", 11, /field 'data\.path' is missing/],
   [
@@ -398,7 +438,7 @@ test("a file that is not there, or empty", async () => {
   await expectError(
     () => readPassiveConfig(join(folder, "none.yaml")),
     "FILE_UNREADABLE",
-    /none\.yaml cannot be read \(ENOENT\)/,
+    /none\.yaml: no such file; check the path, or write a config by 'tandem init'/,
   );
   await expectError(() => readPassiveConfig(file("")), "FILE_FORMAT", /line 1: this is not a config/);
 });

@@ -19,7 +19,8 @@ import { forEachColumn } from "../../base/rows/row-columns.ts";
 import type { Experiment } from "../experiment.ts";
 import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/parameters/config-fields.ts";
 import { type ActiveSwitch, activeSwitchNames } from "./active-options.ts";
-import { ConfigFile } from "./config-file.ts";
+import type { ConfigFile } from "./config-file.ts";
+import { openConfig } from "./config-role.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
 import { refuseRemoved } from "./removed-options.ts";
@@ -213,7 +214,7 @@ export async function readPassiveConfig(
   given: string | PassiveConfigInput,
   experiment: Experiment = {},
 ): Promise<PassiveConfig> {
-  const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
+  const file = await openConfig(given, "passive");
   refuseSourceFields(file);
   refuseRemoved(file);
   const config = file.parse(passiveConfig);
@@ -240,7 +241,7 @@ export async function readActiveConfig(
   newJobName: (directory: string) => string,
   experiment: Experiment = {},
 ): Promise<ActiveConfig> {
-  const file = typeof given === "string" ? await ConfigFile.read(given) : ConfigFile.of(given);
+  const file = await openConfig(given, "active");
   refuseSourceFields(file);
   refuseRemoved(file);
   const from = (path: string): string => file.resolve(path);

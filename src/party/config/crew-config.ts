@@ -5,7 +5,8 @@ import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
 import { logLevels } from "../../record/log-line.ts";
 import { isScheme, schemeNamed } from "../../scheme/registry.ts";
 import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/parameters/config-fields.ts";
-import { ConfigFile } from "./config-file.ts";
+import type { ConfigFile } from "./config-file.ts";
+import { openConfig } from "./config-role.ts";
 
 const server = text.regex(
   /^tls:\/\/(?:[^\s/:@[\]]+|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?$/,
@@ -71,7 +72,7 @@ export function crewFrom(
 
 /** @throws TandemError FILE_UNREADABLE, or FILE_FORMAT naming file, line and field */
 export async function readWorkerConfig(path: string): Promise<WorkerConfig> {
-  const config = (await ConfigFile.read(path)).parse(workerConfig);
+  const config = (await openConfig(path, "worker")).parse(workerConfig);
   const folder = dirname(resolve(path));
   return { ...config, ...pathsFrom(config, (given) => resolve(folder, given)) };
 }

@@ -8,14 +8,16 @@ import { presets, privacyParameters, type PrivacyParameters } from "../../privac
 import { type Job, type JobSection, mapSections, secureKeyBits, valuesIn } from "../../protocol/job.ts";
 import { defaultScheme, isScheme, schemeNames } from "../../scheme/registry.ts";
 import { resolveJob } from "../resolve-job.ts";
-import { oneOf, text, wholeNumber } from "../../base/parameters/config-fields.ts";
+import { mustBeOneOf, oneOf, text, wholeNumber } from "../../base/parameters/config-fields.ts";
 import type { ConfigFile } from "./config-file.ts";
 
-export const schemeName = text.refine(isScheme, { error: () => `must be one of ${schemeNames().join(", ")}` });
+export const schemeName = text.refine(isScheme, { error: ({ input }) => mustBeOneOf(schemeNames(), input) });
 
 /** A preset by its name, or fields of their own: `preset`, and what differs from it. */
 export const privacyField = z
-  .union([oneOf(presets), z.record(z.string(), z.unknown())], `must be one of ${presets.join(", ")}, or have fields`)
+  .union([oneOf(presets), z.record(z.string(), z.unknown())], {
+    error: ({ input }) => `${mustBeOneOf(presets, input)}; or have fields of its own`,
+  })
   .default("exact");
 
 export const jobFields = {
