@@ -445,7 +445,7 @@ test("a search between parties is one PSI and one job, and prints its cost first
     expect(ofSearch.at(-1)).toMatchObject({ type: "job-ended", failure: null });
   }
   expect(tuned.trials).toHaveLength(2);
-  expect(readFileSync(tuned.report, "utf8")).toContain("What mattered");
+  expect(readFileSync(tuned.report, "utf8")).toContain("Parameter importance");
 });
 
 test("between parties: one PSI, one job, folds as in central training; the policy counts all trees", async () => {
@@ -529,7 +529,7 @@ test("between parties: one PSI, one job, folds as in central training; the polic
   );
   await configFor({ ...world, parties: [strict, other] }, "grid");
   const refused = await tandem(...command, "--quiet");
-  expect(refused.stderr).toMatch(/num_round: 12 asked, at most 11 allowed.*POLICY/);
+  expect(refused.stderr).toMatch(/num_round: 12 requested, at most 11 allowed.*POLICY/);
   expect((await tandem(...command, "--num-round", "3")).stderr).toContain(
     "--num-round cannot be combined with --config: set it in the config",
   );

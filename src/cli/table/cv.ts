@@ -105,7 +105,7 @@ async function betweenCompanies(flags: CvFlags, path: string, folds: number, com
   const progress = await openProgress(flags, config.name);
   const onRound = (round: number, { test }: { readonly test: Readonly<Record<string, Spread>> }): void => {
     const spreads = Object.entries(test).map(
-      ([name, { mean, deviation }]) => `${name} ${formatMetric(mean)} (deviation ${formatMetric(deviation)})`,
+      ([name, { mean, deviation }]) => `${name} ${formatMetric(mean)} (std ${formatMetric(deviation)})`,
     );
     progress.line(`round ${round + 1}/${config.job.training.num_round}  held out ${spreads.join(", ")}`);
   };
@@ -140,7 +140,7 @@ function readable({
       ["", ...names],
       ...rows,
       last("mean", (name) => test[name].mean),
-      last("deviation", (name) => test[name].deviation),
+      last("std", (name) => test[name].deviation),
     ]),
     "",
   ].join("\n");

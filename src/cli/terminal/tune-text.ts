@@ -1,6 +1,6 @@
 /** What `tandem tune` prints: its cost, progress and result. */
 import { formatCount } from "../../base/text/format.ts";
-import type { TuneOutcome } from "../../gbdt/tune/outcome.ts";
+import { importanceTrialsMin, type TuneOutcome } from "../../gbdt/tune/outcome.ts";
 import type { TrialTurns } from "../../gbdt/tune/trial-turns.ts";
 import { textTable } from "./text-table.ts";
 
@@ -52,7 +52,7 @@ export function trialLines(say: (line: string) => void, rungs: number): (turns: 
   };
 }
 
-export function tuneText({ trials, searched, metric, best, matters, schedule }: TuneOutcome): string {
+export function tuneText({ trials, searched, metric, best, importance, schedule }: TuneOutcome): string {
   const rows = trials
     .slice(0, shownMax)
     .map(({ trial, parameters, score, bestRound, rounds, rungs }) => [
@@ -64,19 +64,25 @@ export function tuneText({ trials, searched, metric, best, matters, schedule }: 
       ...searched.map((name) => String(parameters[name] ?? "")),
     ]);
   const more = trials.length > shownMax ? [`  and ${trials.length - shownMax} more in the report`] : [];
-  const important = matters
-    .filter(({ share }) => share >= 0.01)
-    .map(({ parameter, share }) => `${parameter} ${Math.round(100 * share)} %`);
   return [
     "",
-    textTable([["trial", metric, "deviation", "round", "rungs", ...searched], ...rows]),
+    textTable([["trial", metric, "std", "round", "rungs", ...searched], ...rows]),
     ...more,
     "",
-    `  parameter importance: ${important.length === 0 ? "none distinguishable from chance" : important.join(", ")}`,
+    `  parameter importance: ${importanceText(importance)}`,
     "",
+    ...(trials[0].trial === 0 ? ["  the baseline is the best trial: no other parameters were better", ""] : []),
     "  for the config:",
     "  training:",
     ...Object.entries(best).map(([name, value]) => `    ${name}: ${value}`),
     "",
   ].join("\n");
+}
+
+function importanceText(importance: TuneOutcome["importance"]): string {
+  if (importance === null) return `not shown, as it needs at least ${importanceTrialsMin} trials`;
+  const shares = importance
+    .filter(({ share }) => share >= 0.01)
+    .map(({ parameter, share }) => `${parameter} ${Math.round(100 * share)} %`);
+  return shares.length === 0 ? "none distinguishable from chance" : shares.join(", ");
 }

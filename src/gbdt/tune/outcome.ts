@@ -1,4 +1,4 @@
-/** The result of a search: its trials, the best first, and which parameters mattered. */
+/** The result of a search: its trials, the best first, and the importance of each parameter. */
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { type Spread, spread } from "../boost/fold-turns.ts";
 import { isHigherBetter } from "../metric/metrics.ts";
@@ -7,7 +7,7 @@ import { searchable, type Searched, type SearchSpace } from "./search-space.ts";
 import type { TrialTurns } from "./trial-turns.ts";
 
 export interface TrialOutcome {
-  /** Its index; 0 is the given configuration. */
+  /** Its index; 0 is the baseline: the given parameters. */
   readonly trial: number;
   /** The values of the searched parameters. */
   readonly parameters: Readonly<Partial<Record<Searched, number>>>;
@@ -32,11 +32,15 @@ export interface TuneOutcome {
   readonly searched: readonly Searched[];
   /** The best first. */
   readonly trials: readonly TrialOutcome[];
-  /** Per parameter its share of the variance between trials after the first rung; the largest first. */
-  readonly matters: readonly { readonly parameter: Searched; readonly share: number }[];
+  /** Per parameter its share of the variance between trials after the first rung; the largest first. Null: there are
+   * fewer than `importanceTrialsMin` trials. */
+  readonly importance: readonly { readonly parameter: Searched; readonly share: number }[] | null;
   /** The best trial's parameters that differ from what was given, and its rounds. */
   readonly best: Readonly<Partial<Record<Searched | "num_round", number>>>;
 }
+
+/** With fewer, a third of the trials is two or three, and shares are mostly chance. */
+export const importanceTrialsMin = 10;
 
 export function tuneOutcome(
   turns: TrialTurns,
@@ -69,9 +73,12 @@ export function tuneOutcome(
     schedule,
     searched,
     trials: ranked,
-    matters: searched
-      .map((parameter) => ({ parameter, share: varianceShare(ranked, parameter) }))
-      .sort((a, b) => b.share - a.share),
+    importance:
+      ranked.length < importanceTrialsMin
+        ? null
+        : searched
+            .map((parameter) => ({ parameter, share: varianceShare(ranked, parameter) }))
+            .sort((a, b) => b.share - a.share),
     best: {
       ...Object.fromEntries(changed.map((name) => [name, first.parameters[name]])),
       num_round: first.bestRound,
