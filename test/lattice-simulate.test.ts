@@ -52,7 +52,7 @@ test("simulate and estimate: two passive parties, and the traffic that was predi
   ]);
   expect(predicted.recommended).toEqual({
     scheme: "paillier",
-    why: expect.stringMatching(/so few instances/) as string,
+    why: expect.stringMatching(/with few instances/) as string,
   });
   for (const direction of ["activeToPassive", "passiveToActive"] as const)
     expect(Math.abs(predicted.bytes[direction] / actual.bytes[direction] - 1), direction).toBeLessThan(0.1);

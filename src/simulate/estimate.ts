@@ -75,7 +75,12 @@ async function outlook(
   const scheme = schemeNamed(name);
   const keyBits = insecure ?? secure ?? secureKeyBits;
   const choice = chooseScheme(name, { keyBits, insecureKey: insecure !== undefined });
-  const facts = { scheme: name, key: scheme.describe(choice.schemeParameters), membership: scheme.membership };
+  const facts = {
+    scheme: name,
+    key: scheme.describe(choice.schemeParameters),
+    membership: scheme.membership,
+    warning: scheme.warning(choice.schemeParameters),
+  };
   try {
     const layout = prepared.layoutFor(choice);
     const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }), questions);

@@ -18,6 +18,7 @@ function outlook(scheme: "paillier" | "lattice", seconds: number, bytes: number,
   return {
     scheme,
     key: scheme,
+    warning: scheme === "lattice" ? "The lattice scheme is experimental." : null,
     membership: scheme === "lattice" ? ("hidden" as const) : ("sent" as const),
     estimate,
     refusal: null,
@@ -31,6 +32,7 @@ test("the faster one, with the link speed from which it is faster", () => {
   const { scheme, why } = recommendation([paillier, outlook("lattice", 2, 110e6)], job);
   expect(scheme).toBe("lattice");
   expect(why).toMatch(/50 times less CPU, faster over links from 9 Mb\/s on, and passive parties do not learn/);
+  expect(why).toMatch(/The lattice scheme is experimental\. Read docs\/lattice\.md first, and use paillier otherwise/);
   expect(recommendation([paillier, outlook("lattice", 2, 9e6)], job).why).not.toContain("Mb/s");
 });
 
@@ -42,7 +44,7 @@ test("a lower resolution is stated", () => {
 
 test.each([
   ["minimums below the root", outlook("lattice", 2, 1), { ...job, peopleShare: 0.01 }, /min_people_share would hold/],
-  ["few people", outlook("lattice", 2, 11e6), { ...job, rows: 500 }, /so few instances/],
+  ["few people", outlook("lattice", 2, 11e6), { ...job, rows: 500 }, /with few instances/],
   ["a slow kernel", outlook("lattice", 200, 1), job, /would not be faster \(native kernel\)/],
 ])("Paillier with %s", (_name, lattice, shape, why) => {
   const found = recommendation([paillier, lattice], shape);

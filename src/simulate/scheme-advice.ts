@@ -8,6 +8,8 @@ export interface SchemeOutlook {
   /** For display: "a 2048-bit Paillier key". */
   readonly key: string;
   readonly membership: Membership;
+  /** The scheme's own warning, such as that it is experimental. */
+  readonly warning: string | null;
   /** Null: the scheme cannot train this job, for the reason in `refusal`. */
   readonly estimate: Estimate | null;
   readonly refusal: string | null;
@@ -54,7 +56,7 @@ export function recommendation(
     return { scheme: sent.scheme, why: `with ${hidden.scheme} min_people_share would hold at the root only` };
   const [slow, quick] = [sent.estimate, hidden.estimate];
   if (rows < fewRows && bytesOf(quick) > bytesOf(slow))
-    return { scheme: sent.scheme, why: `for so few instances the hints of ${hidden.scheme} cost more than they save` };
+    return { scheme: sent.scheme, why: `with few instances the hints of ${hidden.scheme} cost more than they save` };
   if (quick.wallSeconds >= slow.wallSeconds)
     return {
       scheme: sent.scheme,
@@ -65,7 +67,8 @@ export function recommendation(
     scheme: hidden.scheme,
     why:
       `it takes ${times} times less CPU${linkText(slow, quick)}, and passive parties do not learn who is in a node. ` +
-      `${coarserText(slow, quick)}It is experimental: every passive party must allow it`,
+      `${coarserText(slow, quick)}${hidden.warning === null ? "" : `${hidden.warning} `}` +
+      `Read docs/lattice.md first, and use ${sent.scheme} otherwise: every passive party must allow ${hidden.scheme}`,
   };
 }
 
