@@ -1,5 +1,5 @@
 /**
- * What masked scoring costs: the same people scored with the same trees, with outcomes and without. A bank and one shop
+ * What masked scoring costs: the same people scored with the same trees, with outcomes and without. A bank and one retailer
  * as processes of their own over mutual TLS on loopback. In batches the bank is this process; one person at a time
  * comes over HTTP, to one server of each kind, interleaved.
  */
@@ -30,8 +30,8 @@ export async function benchScoringMasked(
   await withCommands("tandem-masked-", async (root, spawned) => {
     const size = bench.quick ? { rows: 300, trees: 5, requests: 20 } : { rows: 5000, trees: 50, requests: 200 };
     bench.onProgress(`scoring-masked: ${size.trees} trees over ${size.rows} people and two parties`);
-    const people = await foundParties(root, ["shop1"], size.rows, bench.seed);
-    const port = await spawned("party", "-c", join(root, "shop1", "passive.json")).port();
+    const people = await foundParties(root, ["retailer1"], size.rows, bench.seed);
+    const port = await spawned("party", "-c", join(root, "retailer1", "passive.json")).port();
     const configs = new Map<string, string>();
     for (const kind of kinds) {
       const training = { num_round: size.trees, max_depth: 3 };

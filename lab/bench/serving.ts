@@ -23,7 +23,7 @@ export interface ServingBench {
 
 const host = "127.0.0.1";
 const keyBits = 512;
-const shopNames = ["shop1", "shop2"];
+const retailerNames = ["retailer1", "retailer2"];
 const featuresPerParty = 6;
 const clients = 16;
 const openRate = 200;
@@ -33,9 +33,9 @@ export async function benchServing(bench: ServingBench, onFigure: (figure: Figur
   await withCommands("tandem-serving-", async (root, spawned) => {
     const size = bench.quick ? { rows: 500, trees: 5, requests: 200 } : { rows: 5000, trees: 50, requests: 5000 };
     bench.onProgress(`serving: ${size.trees} trees over ${size.rows} people and three parties`);
-    const people = await foundParties(root, shopNames, size.rows, bench.seed);
+    const people = await foundParties(root, retailerNames, size.rows, bench.seed);
     const ports: number[] = [];
-    for (const name of shopNames) ports.push(await spawned("party", "-c", join(root, name, "passive.json")).port());
+    for (const name of retailerNames) ports.push(await spawned("party", "-c", join(root, name, "passive.json")).port());
     const job = { job: "bench", training: { num_round: size.trees, max_depth: 3 } };
     const config = await writeActiveConfig(root, people.fingerprints, ports, job);
     await spawned("train", "-c", config).success();

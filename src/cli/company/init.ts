@@ -41,7 +41,7 @@ export function initCommand(): Command {
   return addExamples(
     command,
     "tandem init active --name bank",
-    "tandem init passive --name shop --port 7443",
+    "tandem init passive --name retailer --port 7443",
     "tandem init crew --party passive.yaml --out crew",
   );
 }

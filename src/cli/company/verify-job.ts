@@ -46,7 +46,7 @@ export function verifyJobCommand(): Command {
   return addExamples(
     command,
     "tandem verify-job open -c active.yaml --job spring-model --out bank.opening",
-    "tandem verify-job check bank.opening shop.opening --pin bank=bank.pem --pin shop=shop.pem",
+    "tandem verify-job check bank.opening retailer.opening --pin bank=bank.pem --pin retailer=retailer.pem",
   );
 }
 
