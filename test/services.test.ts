@@ -1,5 +1,5 @@
 /** Companies with configs, certificates and files of their own: PSI, consecutive jobs, refusals, logs. */
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
@@ -309,26 +309,28 @@ describe("admission", () => {
   });
 
   test.each([
-    [{ max_trees: 1 }, {}, /num_round: 2 asked, at most 1 allowed/],
-    [{ max_depth: 2 }, {}, /max_depth: 3 asked, at most 2 allowed/],
-    [{}, { training: { max_depth: 0, max_leaves: 5 } }, /max_depth: no limit asked, at most 10 allowed/],
-    [{ insecure_min_key_bits: 512 }, {}, /key_bits: 256 asked, at least 512 allowed/],
-    [{ insecure_min_key_bits: undefined }, {}, /key_bits: 256 asked, at least 2048 allowed/],
+    [{ max_trees: 1 }, {}, /num_round: 2 requested, at most 1 allowed/],
+    [{ max_depth: 2 }, {}, /max_depth: 3 requested, at most 2 allowed/],
+    [{}, { training: { max_depth: 0, max_leaves: 5 } }, /max_depth: no limit requested, at most 10 allowed/],
+    [{ insecure_min_key_bits: 512 }, {}, /key_bits: 256 requested, at least 512 allowed/],
+    [{ insecure_min_key_bits: undefined }, {}, /key_bits: 256 requested, at least 2048 allowed/],
     [{ min_instances: 136 }, {}, /instances: 135 training rows, at least 136 allowed/],
     [{ max_active_ids: 199 }, {}, /ids: 200 brought, at most 199 allowed/],
     [
       { max_trees: 1, max_depth: 1 },
       {},
-      /num_round: 2 asked, at most 1 allowed; max_depth: 3 asked, at most 1 allowed/,
+      /num_round: 2 requested, at most 1 allowed; max_depth: 3 requested, at most 1 allowed/,
     ],
   ])("policy %j", async (policy, changes, says) => {
     const made = await world(1);
     const running = await partners(made, { policy });
-    await expectError(
-      async () => runActive(await activeConfig(made.bank, running, "greedy", changes), quiet),
-      "POLICY",
-      says,
-    );
+    const config = await activeConfig(made.bank, running, "greedy", changes);
+    const { message } = await expectError(() => runActive(config, quiet), "POLICY", says);
+    // Refused after PSI, a key is stored: its owner is informed of it, and the partner is not.
+    const folder = join(config.output.directory, "greedy");
+    const informs = message.includes(`${folder} holds the private key of this job, which has encrypted nothing yet`);
+    expect(informs).toBe(existsSync(join(folder, "checkpoint.json")));
+    expect(JSON.stringify(running[0].party.events)).not.toContain(folder);
     expect(running[0].party.events.find((event) => event.type === "refused")).toMatchObject({
       peer: "bank",
       code: "POLICY",
@@ -382,7 +384,7 @@ test("no log of either side has an id, a value, a label, a threshold or a key in
     if (event.type !== "active-result" && event.type !== "layout" && event.type !== "tree")
       write(JSON.stringify(event));
   expect(text).toContain("tree 2 of 2 finished");
-  expect(text).toContain("num_round: 5000 asked");
+  expect(text).toContain("num_round: 5000 requested");
   expect(text).not.toMatch(/zq\d|defaulter|payer|PRIVATE|[A-Za-z0-9+/]{40,}/);
   const shares = await federatedModel(made, "logged");
   const thresholds = JSON.stringify(shares).matchAll(/"threshold":(-?[\d.e-]{4,})/g);

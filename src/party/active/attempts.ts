@@ -3,6 +3,7 @@
  * of them is lost all are closed, and after a wait the next attempt resumes from what is stored. What a job trains, one
  * model or several, is its work: a ModelTraining, or an InterleavedTraining.
  */
+import { TandemError } from "../../base/error.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { osRandom } from "../../base/random.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -163,20 +164,31 @@ export class JobAttempts<Result> {
       });
       const recorded = await this.#recorded(prepared, begun, peers);
       const role: ActiveRole = this.#role(prepared, begun, scheme, recorded, attempt);
+      let hasJoined = false;
       try {
         await role.join();
+        hasJoined = true;
         patience.joined();
         return await attempt.run(role);
       } catch (seen) {
         const error = crew?.failure ?? seen; // a call that fails because of the crew looks like a lost party
         await tellFailure(role, error);
-        throw error;
+        throw isFirst && !hasJoined ? this.#withUnusedKey(error) : error;
       } finally {
         attempt.ended?.(role);
       }
     } finally {
       for (const peer of peers) peer.close();
     }
+  }
+
+  /** A job that a policy refuses leaves a folder behind: the owner is informed, the other parties are not. */
+  #withUnusedKey(error: unknown): unknown {
+    if (!(error instanceof TandemError) || error.code !== "POLICY") return error;
+    const { folder, advice } = this.#work;
+    const what = `${folder} holds the private key of this job, which has encrypted nothing yet`;
+    const next = advice === undefined ? "Repeat the command when the policy allows the job, or delete" : "Delete";
+    return new TandemError("POLICY", `${error.message}. ${what}. ${next} the folder`, { cause: error });
   }
 
   async #newSecret(): Promise<SchemeSecret> {
