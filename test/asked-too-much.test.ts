@@ -74,13 +74,15 @@ test("scoring as an oracle for ids ends at the daily limit, across restarts and 
   const { world, clock, restart } = await limited({ ids: 1000 });
   expect(await oracle(world, guesses(400))).toBe(210);
   expect(await oracle(world, guesses(400))).toBe(210);
-  const refused = /ids: 800 had, 400 asked, 1000 allowed; fresh again at 2100-06-16 00:00 UTC/;
+  const refused = /ids: 800 used, 400 requested, 1000 allowed; it resets at 2100-06-16 00:00 UTC/;
   expect(await oracle(world, guesses(400))).toMatch(refused);
-  expect((await world.parties[0].seen("alarm")).words).toMatch(/800 of 1000 ids asked about .* budget\.daily\.ids/);
+  expect((await world.parties[0].seen("alarm")).words).toMatch(
+    /budget\.daily\.ids is nearly used up: 800 of 1000 requested ids/,
+  );
   clock.now -= 3 * dayMs;
   expect(await oracle(world, guesses(400))).toMatch(refused);
   const again = await restart();
-  expect(await oracle(again, guesses(400))).toMatch(/ids: 8\d\d had, 400 asked/);
+  expect(await oracle(again, guesses(400))).toMatch(/ids: 8\d\d used, 400 requested/);
   clock.now += 4 * dayMs;
   expect(await oracle(again, guesses(400))).toBe(210);
 });
@@ -88,15 +90,15 @@ test("scoring as an oracle for ids ends at the daily limit, across restarts and 
 test("the default limit for a small table is 100,000 ids a day", async () => {
   const { world } = await limited({});
   for (let request = 0; request < 10; request++) expect(await oracle(world, guesses(10_000))).toBe(210);
-  expect(await oracle(world, guesses(1))).toMatch(/ids: 100000 had, 1 asked, 100000 allowed/);
+  expect(await oracle(world, guesses(1))).toMatch(/ids: 100000 used, 1 requested, 100000 allowed/);
 });
 
 test("PSI counts towards the limit of ids and one of its own; refused before a point is answered", async () => {
   const { world } = await limited({ ids: 1000, alignments: 3 });
   const client = rawClient(Alignment, world.bank, world.parties[0].port);
   for (let time = 0; time < 3; time++) expect(await aligned(client, 100, `job${time}`)).toBe(210);
-  await expect(aligned(client, 100, "more")).rejects.toThrow(/alignments: 3 had, 1 asked, 3 allowed/);
-  expect(await oracle(world, guesses(701))).toMatch(/ids: 300 had, 701 asked/);
+  await expect(aligned(client, 100, "more")).rejects.toThrow(/alignments: 3 used, 1 requested, 3 allowed/);
+  expect(await oracle(world, guesses(701))).toMatch(/ids: 300 used, 701 requested/);
   expect(await oracle(world, guesses(700))).toBe(210);
 });
 
@@ -107,21 +109,21 @@ test("a PSI that only begins reveals nothing, and counts as an attempt but not a
   const client = rawClient(Alignment, world.bank, world.parties[0].port);
   for (let time = 0; time < 5; time++) await begin(client);
   expect(await aligned(client, 1, "j")).toBe(210);
-  await expect(begin(client)).rejects.toThrow(/attempts: 6 had, 1 asked, 6 allowed/);
+  await expect(begin(client)).rejects.toThrow(/attempts: 6 used, 1 requested, 6 allowed/);
 });
 
 test("jobs and nodes are limited per day; a refused job starts on the next day", async () => {
   const { world, clock, restart } = await limited({ jobs: 1 });
   await runActive(await configFor(world, "summer"), () => {});
   const autumn = await configFor(world, "autumn");
-  await expectError(() => runActive(autumn, () => {}), "POLICY", /jobs: 1 had, 1 asked, 1 allowed/);
+  await expectError(() => runActive(autumn, () => {}), "POLICY", /jobs: 1 used, 1 requested, 1 allowed/);
   clock.now += dayMs;
   await runActive(autumn, () => {});
   const few = await restart({ histogram_requests: 5 });
   await expectError(
     async () => runActive(await configFor(few, "winter"), () => {}),
     "POLICY",
-    /does not allow this node today: .*histogram_requests: \d+ had, 1 asked, 5 allowed/,
+    /does not allow this node today: .*histogram_requests: \d+ used, 1 requested, 5 allowed/,
   );
 });
 

@@ -82,7 +82,9 @@ test("the baseline is the active party's own columns on the same rows; the model
   );
 
   const report = readFileSync(join(world.bank.folder, "jobs", "compared", "report.html"), "utf8");
-  expect(report, "a short key is named where the risk officer looks").toMatch(/\d+ bits and can be broken/);
+  expect(report, "a short key is named where the risk officer looks").toMatch(
+    /\d+ bits is insecure: it can be factored/,
+  );
   expect(report).toContain("test rows, own columns alone");
   expect(report).toContain((contribution?.alone.test?.["auc"] ?? Number.NaN).toFixed(5));
 });

@@ -93,7 +93,7 @@ test("a passive party must allow it, and say that minimums at the root are enoug
   await expectError(
     () => runActive(config, () => {}),
     "POLICY",
-    /lattice asked, paillier allowed \('schemes: \[paillier, lattice\]' in its policy would allow it\)/,
+    /lattice requested, paillier allowed \('schemes: \[paillier, lattice\]' in its policy would allow it\)/,
   );
   await party.stop();
   const allowing = await startParty(shop, [bank], { policy: { ...minimums, ...allowed } });

@@ -32,7 +32,7 @@ test("a job with weaker defences than the policy's preset is refused; the error 
   await expectError(
     async () => runActive(await configFor(world, "summer"), () => {}),
     "POLICY",
-    /shop0 does not allow.*answer_noise: 0 asked, at least 10.*min_people_share.*max_thresholds.*masked_scoring/,
+    /shop0 does not allow.*answer_noise: 0 requested, at least 10.*min_people_share.*max_thresholds.*masked_scoring/,
   );
 });
 
@@ -78,7 +78,7 @@ test("a warm start must fit the policy too: its thresholds, and the instances th
   await expectError(
     async () => runActive(await configFor(poor, "autumn", onward), () => {}),
     "POLICY",
-    /budget of shop0 .* does not allow this job: scored_people: \d+ had, \d+ asked, 200 allowed/,
+    /budget of shop0 .* does not allow this job: scored_people: \d+ used, \d+ asked, 200 allowed/,
   );
 });
 
@@ -98,7 +98,7 @@ test("scores are bounded over all requests", async () => {
         onProgress: () => {},
       });
   };
-  await expectError(ask, "POLICY", /scored_people: \d+ had, 160 asked, 1200 allowed/);
+  await expectError(ask, "POLICY", /scored_people: \d+ used, 160 requested, 1200 allowed/);
   expect(answered).toBeLessThan(8);
 });
 

@@ -30,7 +30,7 @@ function addAddressOptions(command: Command): Command {
       "address to serve the page on; beyond loopback other machines can reach it",
       loopback,
     )
-    .option("--dashboard-port <port>", "its port; 0: any free port", "0");
+    .option("--dashboard-port <port>", "its port; 0: a free port", "0");
 }
 
 /** For demo and simulate, whose parties have no folders of their own. */

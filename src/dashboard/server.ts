@@ -29,7 +29,7 @@ export interface Viewer {
 export interface DashboardOptions {
   readonly viewers: readonly Viewer[];
   readonly host: string;
-  /** 0: any free port. */
+  /** 0: a free port. */
   readonly port: number;
 }
 

@@ -50,16 +50,16 @@ class Disk {
   }
 }
 
-test("over the limit: the field, what was had, asked and allowed, and when there is more", async () => {
+test("over the limit: the field, what is used, requested and allowed, and when it resets", async () => {
   const budgets = new Disk().budgets();
-  await budgets.charge("bank", { ids: 19_990, alignments: 1 }, "alignment");
+  await budgets.charge("bank", { ids: 19_990, alignments: 1 }, "PSI run");
   await expectError(
-    () => budgets.charge("bank", { ids: 11, alignments: 1 }, "alignment"),
+    () => budgets.charge("bank", { ids: 11, alignments: 1 }, "PSI run"),
     "POLICY",
-    /alignment today: budget\.daily\.ids: 19990 had, 11 asked, 20000 allowed; fresh again at 2100-02-01 00:00 UTC$/,
+    /PSI run today: budget\.daily\.ids: 19990 used, 11 requested, 20000 allowed; it resets at 2100-02-01 00:00 UTC$/,
   );
   await budgets.charge("bank", { ids: 10 }, "request");
-  await expectError(() => budgets.check("bank", { ids: 1 }, "request"), "POLICY", /20000 had, 1 asked/);
+  await expectError(() => budgets.check("bank", { ids: 1 }, "request"), "POLICY", /20000 used, 1 requested/);
   await budgets.charge("telecom", { ids: 20_000 }, "request"); // has a budget of its own
   expect(budgets.spent("bank")).toEqual({
     day: "2100-01-31",
@@ -75,12 +75,12 @@ test("the next day is fresh, a clock that was set back is not: not in this proce
   await budgets.charge("bank", { ids: 20_000 }, "request");
   disk.now = noon - 48 * hourMs;
   for (const asked of [budgets, disk.budgets()])
-    await expectError(() => asked.charge("bank", { ids: 1 }, "request"), "POLICY", /20000 had/);
+    await expectError(() => asked.charge("bank", { ids: 1 }, "request"), "POLICY", /20000 used/);
   disk.now = noon + 12 * hourMs;
   await budgets.charge("bank", { ids: 20_000 }, "request");
   disk.now = noon; // yesterday is over for good
   for (const asked of [budgets, disk.budgets()])
-    await expectError(() => asked.charge("bank", { ids: 1 }, "request"), "POLICY", /fresh again at 2100-02-02/);
+    await expectError(() => asked.charge("bank", { ids: 1 }, "request"), "POLICY", /it resets at 2100-02-02/);
 });
 
 test("frequent requests are stored in advance: few writes, and a crash counts slightly too much", async () => {
@@ -130,17 +130,17 @@ test("a job that begins again before it was stored counts once", async () => {
   for (let crash = 0; crash < 30; crash++) await disk.budgets().chargeJob("bank", "spring/aa");
   const budgets = disk.budgets();
   for (let job = 0; job < 9; job++) await budgets.chargeJob("bank", `summer/${job}`);
-  await expectError(() => budgets.chargeJob("bank", "autumn/aa"), "POLICY", /jobs: 10 had, 1 asked, 10 allowed/);
+  await expectError(() => budgets.chargeJob("bank", "autumn/aa"), "POLICY", /jobs: 10 used, 1 requested, 10 allowed/);
 });
 
-test("a limit that runs low is reported once a day, across restarts", async () => {
+test("a limit that is nearly used up is reported once a day, across restarts", async () => {
   const disk = new Disk();
   await disk.budgets().charge("bank", { ids: 15_999 }, "request");
   expect(disk.alarms).toEqual([]);
   for (let restart = 0; restart < 3; restart++) await disk.budgets().charge("bank", { ids: 200 }, "request");
   expect(disk.alarms).toHaveLength(1);
   expect(disk.alarms[0]).toMatch(
-    /^bank: its budget runs low: \d+ of 20000 ids asked about are used on 2100-01-31 \(UTC\); budget\.daily\.ids$/,
+    /^bank: budget\.daily\.ids is nearly used up: \d+ of 20000 requested ids on 2100-01-31 \(UTC\)$/,
   );
   for (let attempt = 0; attempt < 45; attempt++) await disk.budgets().charge("bank", { attempts: 1 }, "job");
   expect(disk.alarms).toHaveLength(2);

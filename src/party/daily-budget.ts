@@ -1,5 +1,5 @@
 /**
- * A partner's daily budget at this passive party: alignments and scores answer "do you hold this id?", and without a
+ * A partner's daily budget at this passive party: PSI and scoring answer "do you hold this id?", and without a
  * limit would do so for every possible id. It is stored before a request is answered. Frequent requests are stored some
  * in advance, so that counting is cheap; a crash counts a few too many.
  *
@@ -9,6 +9,7 @@ import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Storage } from "../base/files/storage.ts";
 import type { Emit } from "../record/events.ts";
+import { dailyTexts } from "../record/spending-facts.ts";
 import { type DailyAmounts, readDay, type StoredDay, writeDay } from "../store/daily-file.ts";
 
 /** A limit that is left out has its default. */
@@ -16,7 +17,7 @@ export type DailyLimits = { readonly [name in DailyName]?: number | undefined };
 export type DailyName = keyof DailyAmounts;
 export type Asked = Partial<DailyAmounts>;
 
-/** Far above what honest partners ask for: an attempt is an alignment or a job, a request is one node's sums. */
+/** Far above what honest partners ask for: an attempt is a PSI run or a job, a request is one node's histogram. */
 const usualLimits = { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 };
 /** Default limit of ids as a multiple of this party's rows: an honest partner needs no more. */
 const timesOwnRows = 20;
@@ -27,14 +28,7 @@ const aheadPart = 100;
 /** Fraction of a limit from which the owner is warned. */
 const lowPart = 0.8;
 
-const words: Readonly<Record<DailyName, string>> = {
-  ids: "ids asked about",
-  alignments: "alignments",
-  jobs: "jobs begun",
-  attempts: "attempts",
-  histogram_requests: "nodes asked for",
-};
-const names = Object.keys(words) as DailyName[];
+const names = Object.keys(dailyTexts) as DailyName[];
 
 export interface DailyOptions {
   readonly party: string;
@@ -143,8 +137,8 @@ export class DailyBudgets {
     await ownFiles(() => writeDay(directory, { active, day, used: stored, told: [...alerted], lastJob }, storage));
     open.stored = stored; // only now: others may count up to it without a write
     for (const name of low) {
-      const left = `${open.used[name]} of ${limits[name]} ${words[name]} are used on ${day} (UTC)`;
-      emit({ type: "alarm", party, peer: active, words: `its budget runs low: ${left}; budget.daily.${name}` });
+      const used = `${open.used[name]} of ${limits[name]} ${dailyTexts[name]} on ${day} (UTC)`;
+      emit({ type: "alarm", party, peer: active, words: `budget.daily.${name} is nearly used up: ${used}` });
     }
   }
 
@@ -153,14 +147,14 @@ export class DailyBudgets {
     const broken = names.flatMap((name) => {
       const wanted = asked[name] ?? 0;
       if (wanted === 0 || open.used[name] + wanted <= limits[name]) return [];
-      return [`budget.daily.${name}: ${open.used[name]} had, ${wanted} asked, ${limits[name]} allowed`];
+      return [`budget.daily.${name}: ${open.used[name]} used, ${wanted} requested, ${limits[name]} allowed`];
     });
     if (broken.length === 0) return;
-    const fresh = dayOf(Date.parse(open.day) + dayMs);
+    const reset = dayOf(Date.parse(open.day) + dayMs);
     throw new TandemError(
       "POLICY",
       `the budget of ${this.#options.party} for this partner does not allow this ${what} today: ` +
-        `${broken.join("; ")}; fresh again at ${fresh} 00:00 UTC`,
+        `${broken.join("; ")}; it resets at ${reset} 00:00 UTC`,
     );
   }
 

@@ -9,7 +9,7 @@ test("a job that names no group of this party's, or groups that cannot be, is re
     const error = await expectError(
       () => checkOwnGroups({ secret: ["income"] }, ofJob, "shop"),
       "POLICY",
-      /interaction_constraints: (no groups|the groups a, b) asked/,
+      /interaction_constraints: (no groups|the groups a, b) requested/,
     );
     expect(error.message).not.toMatch(/secret|income/);
   }

@@ -25,7 +25,7 @@ export function checkOwnGroups(own: Readonly<Record<string, unknown>>, ofJob: st
   const asked = names.length === 0 ? "no groups" : `the groups ${names.join(", ")}`;
   throw new TandemError(
     "POLICY",
-    `the policy of ${name} does not allow this job: interaction_constraints: ${asked} asked, ` +
+    `the policy of ${name} does not allow this job: interaction_constraints: ${asked} requested, ` +
       `but ${name} has features in a group of another name. The active party's config must name all groups`,
   );
 }

@@ -82,7 +82,7 @@ test("a job that does not fit what is left is refused; other partners have budge
   await expectError(
     () => budgets.admit("bank", { ...demand, jobId: "bb" }),
     "POLICY",
-    /budget of shop .* sums_per_person: 0.04 had, 0.04 asked, 0.06 allowed/,
+    /budget of shop .* sums_per_person: 0.04 used, 0.04 requested, 0.06 allowed/,
   );
   await budgets.admit("bank", demand); // its own trees are in what was had
   await budgets.admit("telecom", demand);
@@ -94,7 +94,11 @@ test("scores are counted, bounded, and stored ahead", async () => {
   for (let request = 0; request < 100; request++) await budgets.score("bank", 20);
   expect(budgets.spent("bank").scoredPeople).toBe(2000);
   expect(disk.writes).toBeLessThanOrEqual(24); // of all days, and of this one
-  await expectError(() => budgets.score("bank", 501), "POLICY", /scored_people: 2000 had, 501 asked, 2500 allowed/);
+  await expectError(
+    () => budgets.score("bank", 501),
+    "POLICY",
+    /scored_people: 2000 used, 501 requested, 2500 allowed/,
+  );
   await budgets.score("bank", 500);
   const after = disk.budgets({ scored_people: 10_000 });
   await after.score("bank", 1);
@@ -108,7 +112,7 @@ test("the scores of a start model must fit the budget before the job begins, and
   await expectError(
     () => budgets.admit("bank", { ...demand, startScores: 31 }),
     "POLICY",
-    /does not allow this job: scored_people: 0 had, 31 asked, 30 allowed/,
+    /does not allow this job: scored_people: 0 used, 31 requested, 30 allowed/,
   );
   await budgets.admit("bank", { ...demand, startScores: 20 });
   await budgets.score("bank", 20);

@@ -148,7 +148,7 @@ export class PartnerBudgets {
       const limit = this.limits[limitNames[name]];
       // Of what is not asked for there may be more than the limit: scores are stored ahead.
       if (limit === undefined || asked[name] === 0 || spent[name] + asked[name] <= limit) return [];
-      return [`${limitNames[name]}: ${amount(spent[name])} had, ${amount(asked[name])} asked, ${limit} allowed`];
+      return [`${limitNames[name]}: ${amount(spent[name])} used, ${amount(asked[name])} requested, ${limit} allowed`];
     });
     if (broken.length === 0) return;
     throw new TandemError(

@@ -51,7 +51,7 @@ describe("a scheme that hides the members of nodes", () => {
   const both = { ...policy, schemes: ["paillier", "lattice"] };
   const needsWord = (fields: string): RegExp =>
     new RegExp(
-      `: scheme: lattice asked, with which ${fields} would hold over all people only \\('lattice_minimums: root'`,
+      `: scheme: lattice requested, with which ${fields} would hold over all people only \\('lattice_minimums: root'`,
     );
 
   test("is allowed where it is named, and there are no minimums", () => {
@@ -60,7 +60,7 @@ describe("a scheme that hides the members of nodes", () => {
 
   test("is refused by default, with the line that would allow it", async () => {
     const line =
-      /: scheme: lattice asked, paillier allowed \('schemes: \[paillier, lattice\]' in its policy would allow/;
+      /: scheme: lattice requested, paillier allowed \('schemes: \[paillier, lattice\]' in its policy would allow/;
     await expectError(() => ask("lattice", {}), "POLICY", line);
   });
 
@@ -87,8 +87,8 @@ describe("a scheme that hides the members of nodes", () => {
 
 describe("refused", () => {
   test.each<[string, Readonly<Record<string, number>>, RegExp]>([
-    ["a short key", { keyBits: 1024 }, /: key_bits: 1024 asked, at least 2048 allowed$/],
-    ["a key beyond all bounds", { keyBits: 0xffffffff }, /: key_bits: 4294967295 asked, at most 4096 allowed$/],
+    ["a short key", { keyBits: 1024 }, /: key_bits: 1024 requested, at least 2048 allowed$/],
+    ["a key beyond all bounds", { keyBits: 0xffffffff }, /: key_bits: 4294967295 requested, at most 4096 allowed$/],
     ["no key", {}, /: key_bits: missing$/],
     ["more than a key", { keyBits: 2048, backDoor: 1 }, /: scheme: unknown parameters for Paillier$/],
   ])("%s", async (_name, parameters, message) => {
@@ -105,22 +105,22 @@ describe("refused", () => {
 
   const paper = { resolutionBits: 0, slotBits: 30 };
   test.each<[string, Partial<AgreedParameters>, RegExp]>([
-    ["a finer grid", { resolutionBits: 25 }, /: resolution_bits: 25 asked, at most 24 allowed$/],
-    ["no grid", { resolutionBits: 3 }, /: resolution_bits: 3 asked, it must be an integer from 4 up to 44$/],
-    ["wide slots", { ...paper, slotBits: 31 }, /: r: 31 asked, at most 30 allowed$/],
-    ["slots without bits", { ...paper, slotBits: 0 }, /: r: 0 asked, it must be an integer from 1 up to 50$/],
-    ["slots of two layouts", { slotBits: 30 }, /: r: 30 asked, it must be 0 with layout auto$/],
+    ["a finer grid", { resolutionBits: 25 }, /: resolution_bits: 25 requested, at most 24 allowed$/],
+    ["no grid", { resolutionBits: 3 }, /: resolution_bits: 3 requested, it must be an integer from 4 up to 44$/],
+    ["wide slots", { ...paper, slotBits: 31 }, /: r: 31 requested, at most 30 allowed$/],
+    ["slots without bits", { ...paper, slotBits: 0 }, /: r: 0 requested, it must be an integer from 1 up to 50$/],
+    ["slots of two layouts", { slotBits: 30 }, /: r: 30 requested, it must be 0 with layout auto$/],
     ["an unknown codec", { codec: "rot13" }, /: codec: .*rot13.* is not known$/],
-    ["wide padding", { padding: 17 }, /: padding: 17 asked, it must be an integer from 1 up to 16$/],
-    ["gradients of nothing", { outputs: 0 }, /: outputs: 0 asked, it must be 1 up to 1000$/],
-    ["more classes than there can be", { outputs: 0xffffffff }, /: outputs: 4294967295 asked, it must be 1 up to/],
-    ["more classes than its owner allows", { outputs: 11 }, /: outputs: 11 asked, at most 10 allowed$/],
+    ["wide padding", { padding: 17 }, /: padding: 17 requested, it must be an integer from 1 up to 16$/],
+    ["gradients of nothing", { outputs: 0 }, /: outputs: 0 requested, it must be 1 up to 1000$/],
+    ["more classes than there can be", { outputs: 0xffffffff }, /: outputs: 4294967295 requested, it must be 1 up to/],
+    ["more classes than its owner allows", { outputs: 11 }, /: outputs: 11 requested, at most 10 allowed$/],
     [
       "trees that share their gradients for nothing",
       { treesPerRound: 3, numRound: 5 },
-      /: trees_per_round: 3 asked, it must be 1 or the number of outputs, 1$/,
+      /: trees_per_round: 3 requested, it must be 1 or the number of outputs, 1$/,
     ],
-    ["rounds of no tree", { treesPerRound: 0 }, /trees_per_round: 0 asked, it must be 1 or the/],
+    ["rounds of no tree", { treesPerRound: 0 }, /trees_per_round: 0 requested, it must be 1 or the/],
     [
       "noise in the paper's layout",
       { ...paper, defences: { ...noDefences, answer_noise: 1 } },

@@ -68,19 +68,19 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
   const treeCount = treeCountOf(agreed);
   const rates = [agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode];
   return [
-    numRound < 1 && `num_round: ${numRound} asked, at least 1 is needed`,
-    localRounds > numRound && `local_rounds: ${localRounds} asked, there are ${numRound} rounds`,
-    startTrees >= treeCount && `start_trees: ${startTrees} asked, of ${treeCount} in all`,
+    numRound < 1 && `num_round: ${numRound} requested, at least 1 is needed`,
+    localRounds > numRound && `local_rounds: ${localRounds} requested, there are ${numRound} rounds`,
+    startTrees >= treeCount && `start_trees: ${startTrees} requested, of ${treeCount} in all`,
     startTrees > 0 !== (agreed.startModel !== "") && "start_model: a model is named if and only if it has trees",
     treesPerRound !== 1 &&
       treesPerRound !== agreed.outputs &&
-      `trees_per_round: ${treesPerRound} asked, it must be 1 or the number of outputs, ${agreed.outputs}`,
-    maxDepth === 0 && maxLeaves === 0 && "max_depth: no limit asked, and max_leaves has none either",
-    maxDepth > depths.max && `max_depth: ${maxDepth} asked, it must be ${describeBounds(depths)}`,
-    maxLeaves > leaves.max && `max_leaves: ${maxLeaves} asked, it must be ${describeBounds(leaves)}`,
-    (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} asked, it must be ${describeBounds(bins)}`,
+      `trees_per_round: ${treesPerRound} requested, it must be 1 or the number of outputs, ${agreed.outputs}`,
+    maxDepth === 0 && maxLeaves === 0 && "max_depth: no limit requested, and max_leaves has none either",
+    maxDepth > depths.max && `max_depth: ${maxDepth} requested, it must be ${describeBounds(depths)}`,
+    maxLeaves > leaves.max && `max_leaves: ${maxLeaves} requested, it must be ${describeBounds(leaves)}`,
+    (maxBin < bins.min || maxBin > bins.max) && `max_bin: ${maxBin} requested, it must be ${describeBounds(bins)}`,
     (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
-      `max_cat_to_onehot: ${maxCatToOnehot} asked, it must be ${describeBounds(oneHot)}`,
+      `max_cat_to_onehot: ${maxCatToOnehot} requested, it must be ${describeBounds(oneHot)}`,
     agreed.defences.answer_noise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
     ...impossibleLayout(agreed),
     impossibleGroups(agreed.interactionGroups),
@@ -102,13 +102,13 @@ function impossibleLayout({
   return [
     !isPaper &&
       (resolutionBits < resolution.min || resolutionBits > resolution.max) &&
-      `resolution_bits: ${resolutionBits} asked, it must be ${describeBounds(resolution)}`,
+      `resolution_bits: ${resolutionBits} requested, it must be ${describeBounds(resolution)}`,
     (isPaper ? slotBits < r.min || slotBits > r.max : slotBits !== 0) &&
-      `r: ${slotBits} asked, it must be ${isPaper ? describeBounds(r) : "0 with layout auto"}`,
+      `r: ${slotBits} requested, it must be ${isPaper ? describeBounds(r) : "0 with layout auto"}`,
     !codecNames.some((known) => known === codec) && `codec: ${peerText(codec)} is not known`,
     (padding < paddings.min || padding > paddings.max) &&
-      `padding: ${padding} asked, it must be ${describeBounds(paddings)}`,
-    (outputs < 1 || outputs > classes) && `outputs: ${outputs} asked, it must be 1 up to ${classes}`,
+      `padding: ${padding} requested, it must be ${describeBounds(paddings)}`,
+    (outputs < 1 || outputs > classes) && `outputs: ${outputs} requested, it must be 1 up to ${classes}`,
   ];
 }
 
@@ -120,12 +120,13 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
   const isTooDeep = policy.max_depth > 0 && (maxDepth === 0 || maxDepth > policy.max_depth);
   return [
     treeCountOf(agreed) > policy.max_trees &&
-      `num_round: ${numRound}${ofTrees} asked, at most ${policy.max_trees} allowed`,
-    agreed.outputs > policy.max_outputs && `outputs: ${agreed.outputs} asked, at most ${policy.max_outputs} allowed`,
+      `num_round: ${numRound}${ofTrees} requested, at most ${policy.max_trees} allowed`,
+    agreed.outputs > policy.max_outputs &&
+      `outputs: ${agreed.outputs} requested, at most ${policy.max_outputs} allowed`,
     agreed.startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
-    isTooDeep && `max_depth: ${depth} asked, at most ${policy.max_depth} allowed`,
+    isTooDeep && `max_depth: ${depth} requested, at most ${policy.max_depth} allowed`,
     !policy.schemes.includes(scheme) &&
-      `scheme: ${scheme} asked, ${policy.schemes.join(" or ")} allowed ` +
+      `scheme: ${scheme} requested, ${policy.schemes.join(" or ")} allowed ` +
         `('schemes: [${[...policy.schemes, scheme].join(", ")}]' in its policy would allow it)`,
     ...minimumsBelowRoot(agreed, policy),
     ...schemeNamed(scheme).violations(agreed.schemeParameters, schemeLimitsOf(policy)),
@@ -137,8 +138,8 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
 function tooFine({ resolutionBits, slotBits }: AgreedParameters, bitsMax: number): readonly (string | false)[] {
   const slotBitsMax = Math.max(bitsMax, paperSlotBits);
   return [
-    resolutionBits > bitsMax && `resolution_bits: ${resolutionBits} asked, at most ${bitsMax} allowed`,
-    slotBits > slotBitsMax && `r: ${slotBits} asked, at most ${slotBitsMax} allowed`,
+    resolutionBits > bitsMax && `resolution_bits: ${resolutionBits} requested, at most ${bitsMax} allowed`,
+    slotBits > slotBitsMax && `r: ${slotBits} requested, at most ${slotBitsMax} allowed`,
   ];
 }
 
@@ -156,7 +157,7 @@ function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): read
   ];
   if (minimums.length === 0) return [];
   return [
-    `scheme: ${agreed.scheme} asked, with which ${minimums.join(", ")} would hold over all people only ` +
+    `scheme: ${agreed.scheme} requested, with which ${minimums.join(", ")} would hold over all people only ` +
       "('lattice_minimums: root' in its policy would allow it)",
   ];
 }

@@ -27,11 +27,11 @@ test("each preset is enough for itself and those before it, and weaker in every 
 
 test("one defence that is weaker is named, with what was asked and what is needed", () => {
   const guarded = { privacy: "guarded" };
-  expect(weaker({ ...guarded, answer_noise: 9 }, guarded)).toEqual(["answer_noise: 9 asked, at least 10 needed"]);
+  expect(weaker({ ...guarded, answer_noise: 9 }, guarded)).toEqual(["answer_noise: 9 requested, at least 10 needed"]);
   expect(weaker({ ...guarded, min_people_share: 0.001 }, guarded)).toEqual([
-    "min_people_share: 0.001 asked, at least 0.01 needed",
+    "min_people_share: 0.001 requested, at least 0.01 needed",
   ]);
-  expect(weaker({ ...guarded, max_thresholds: 0 }, guarded)[0]).toMatch(/^max_thresholds: no limit asked, at most/);
+  expect(weaker({ ...guarded, max_thresholds: 0 }, guarded)[0]).toMatch(/^max_thresholds: no limit requested, at most/);
   expect(weaker({ ...guarded, masked_scoring: false }, guarded)).toEqual(["masked_scoring: off asked, it must be on"]);
   expect(weaker({ answer_noise: 50 }, { answer_noise: 50 })).toEqual([]);
 });

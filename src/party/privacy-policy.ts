@@ -30,8 +30,8 @@ function weakerText(name: DefenceName, brought: number | boolean, demanded: numb
   const defence: Defence = defences[name];
   if (!("stricter" in defence)) return `${name}: off asked, it must be on`;
   return defence.stricter === "higher"
-    ? `${name}: ${brought} asked, at least ${demanded} needed`
-    : `${name}: ${isOn(brought) ? brought : "no limit"} asked, at most ${demanded} allowed`;
+    ? `${name}: ${brought} requested, at least ${demanded} needed`
+    : `${name}: ${isOn(brought) ? brought : "no limit"} requested, at most ${demanded} allowed`;
 }
 
 function hasUseFor(scheme: string, name: DefenceName): boolean {

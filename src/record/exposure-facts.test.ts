@@ -181,14 +181,14 @@ test("requests of the day, with the limits; each alarm is shown once", () => {
   const used = { ids: 12_000, alignments: 0, jobs: 2, other: 1 };
   const today = { day: "2100-06-15", used, limits: { ids: 100_000, jobs: 1000 } };
   expect(dailySpending(passive({ budget: { peer: "bank", spent, limits: {}, today } }))).toEqual([
-    { what: "ids asked about on 2100-06-15", used: "12,000", scale: "your limit 100,000", part: 0.12 },
-    { what: "jobs begun on 2100-06-15", used: "2", scale: "your limit 1,000", part: 0.002 },
+    { what: "requested ids on 2100-06-15", used: "12,000", scale: "your limit 100,000", part: 0.12 },
+    { what: "jobs on 2100-06-15", used: "2", scale: "your limit 1,000", part: 0.002 },
   ]);
   expect(dailySpending(passive({ budget: { peer: "bank", spent, limits: {} } }))).toEqual([]);
   expect(dailySpending(passive())).toEqual([]);
-  const alarm = { type: "alarm", party: "shop", peer: "bank", words: "its budget runs low", at: 1 } as const;
+  const alarm = { type: "alarm", party: "shop", peer: "bank", words: "a limit is nearly used up", at: 1 } as const;
   const view = jobView([alarm, alarm, { ...alarm, words: "it guesses" }]);
-  expect(alarmSentences(view)).toEqual(["bank: its budget runs low.", "bank: it guesses."]);
+  expect(alarmSentences(view)).toEqual(["bank: a limit is nearly used up.", "bank: it guesses."]);
 });
 
 test("what to assume depends on what the partner has received, and on the defences", () => {

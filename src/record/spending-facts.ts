@@ -84,21 +84,22 @@ function spentOf(what: string, value: number, limit: number | undefined, { forma
   return { what, used, scale: `your limit ${format(limit)}`, part: Math.min(1, value / (limit || 1)) };
 }
 
-const dailyWords: Readonly<Record<string, string>> = {
-  ids: "ids asked about",
-  alignments: "alignments",
-  jobs: "jobs begun",
+/** What the limits of a day count, by the names of their fields. */
+export const dailyTexts = {
+  ids: "requested ids",
+  alignments: "PSI runs",
+  jobs: "jobs",
   attempts: "attempts",
-  histogram_requests: "nodes asked for",
-};
+  histogram_requests: "node histograms",
+} as const;
 
 /** What the partner requested on the day of the record's last event. Zeros are left out. */
 export function dailySpending({ budget }: JobView): Spent[] {
   const { day, used, limits } = budget?.today ?? { day: "", used: {}, limits: {} };
-  return Object.entries(used).flatMap(([name, count]) => {
-    const words = dailyWords[name];
-    if (words === undefined || count === 0) return [];
-    return [spentOf(`${words} on ${day}`, count, limits[name] ?? 0, { format: formatCount, scale: "" })];
+  return Object.entries(dailyTexts).flatMap(([name, text]) => {
+    const count = used[name] ?? 0;
+    if (count === 0) return [];
+    return [spentOf(`${text} on ${day}`, count, limits[name] ?? 0, { format: formatCount, scale: "" })];
   });
 }
 

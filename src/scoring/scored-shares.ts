@@ -54,7 +54,7 @@ export class ScoredShares {
     const { name, policy } = this.#config;
     if (!policy.scoring) throw new TandemError("POLICY", `the policy of ${name} does not allow scoring`);
     if (idCount <= policy.max_scoring_ids) return;
-    const what = `ids: ${idCount} asked about, at most ${policy.max_scoring_ids} allowed`;
+    const what = `ids: ${idCount} requested, at most ${policy.max_scoring_ids} allowed`;
     throw new TandemError("POLICY", `the policy of ${name} does not allow this request: ${what}`);
   }
 

@@ -6,7 +6,7 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import type { PartyEvent } from "../../record/events.ts";
 import { type MetricsFlags, serveMetrics, type ServedMetrics } from "./party-metrics.ts";
 
-const alarm: PartyEvent = { type: "alarm", party: "shop", peer: "bank", words: "a limit runs low" };
+const alarm: PartyEvent = { type: "alarm", party: "shop", peer: "bank", words: "a limit is nearly used up" };
 
 async function served(flags: Partial<MetricsFlags>) {
   const said: string[] = [];

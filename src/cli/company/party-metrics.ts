@@ -18,7 +18,7 @@ const stopGraceMs = 1000;
 
 export function addMetricsOptions(command: Command): Command {
   return command
-    .option("--metrics-port <port>", "serve GET /metrics for Prometheus on this port; 0: any free port")
+    .option("--metrics-port <port>", "serve GET /metrics for Prometheus on this port; 0: a free port")
     .option("--metrics-host <host>", "address to serve metrics on; beyond loopback a token is required", loopback)
     .option("--metrics-token-file <file>", "a file with the token that requests for metrics must carry");
 }

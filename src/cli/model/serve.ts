@@ -26,7 +26,7 @@ export function serveCommand(): Command {
     .requiredOption("-c, --config <file>", "the active party's config")
     .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
     .option("--host <host>", "where to listen", "127.0.0.1")
-    .option("--port <port>", "its port; 0: any free port", defaultPort)
+    .option("--port <port>", "its port; 0: a free port", defaultPort)
     .option("--token-file <file>", "a file with the token that every request must carry")
     .option("--insecure-without-token", "listen beyond this machine without a token")
     .addOption(

@@ -59,7 +59,7 @@ export function requireSecureBits(bits: number, insecure: boolean): void {
   if (bits >= keyBitsSecure || insecure) return;
   throw new TandemError(
     "KEY_TOO_SHORT",
-    `a key of ${bits} bits can be broken; use ${keyBitsSecure} or more, ` +
+    `a key of ${bits} bits can be factored; use ${keyBitsSecure} or more, ` +
       `or, for experiments, --insecure-key-bits ${bits}`,
   );
 }

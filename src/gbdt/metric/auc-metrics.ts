@@ -4,7 +4,7 @@ import { plainAddon } from "../../base/plain-addon.ts";
 import type { Metric } from "./metric.ts";
 import type { Weights } from "./weighted-mean.ts";
 
-const twoClasses = { fits: ["binary"], higherIsBetter: true, separates: true } as const;
+const twoClasses = { fits: ["binary"], higherIsBetter: true, needsAllClasses: true } as const;
 
 export const aucMetrics = [
   {

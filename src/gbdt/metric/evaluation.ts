@@ -60,7 +60,7 @@ export class Evaluation {
 
   /** Expensive metrics are computed off the event loop. */
   async prepare(wanted: readonly MetricName[]): Promise<void> {
-    if (this.outputCount === 1 && wanted.some((metric) => metricFor(metric).separates === true))
+    if (this.outputCount === 1 && wanted.some((metric) => metricFor(metric).needsAllClasses === true))
       this.#separation ??= await separationAside(this.#scores, this.labels, this.weights);
   }
 
@@ -70,6 +70,6 @@ export class Evaluation {
   }
 
   get #scores(): Float64Array {
-    return objectiveFor(this.#objective).separatesByPrediction === true ? this.predictions : this.#margins;
+    return objectiveFor(this.#objective).ranksByPrediction === true ? this.predictions : this.#margins;
   }
 }

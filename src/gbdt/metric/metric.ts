@@ -19,7 +19,7 @@ export interface Metric {
   /** It lies between 0 and 1: its axis ends there. */
   readonly isFraction?: true;
   /** It measures the separation of classes, and is undefined unless all classes occur. */
-  readonly separates?: true;
+  readonly needsAllClasses?: true;
   /** It is defined for labels 0 and 1 only. */
   readonly needsBinaryLabels?: true;
   /** Parameters of objectives that it uses. */

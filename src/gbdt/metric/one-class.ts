@@ -16,8 +16,8 @@ export function absentMetrics(
   labels: ArrayLike<number>,
   classes = 2,
 ): readonly MetricName[] {
-  const separating = asked.filter((metric) => metricFor(metric).separates === true);
-  return separating.length > 0 && isClassAbsent(labels, classes) ? separating : [];
+  const undefinedIfAbsent = asked.filter((metric) => metricFor(metric).needsAllClasses === true);
+  return undefinedIfAbsent.length > 0 && isClassAbsent(labels, classes) ? undefinedIfAbsent : [];
 }
 
 /** A message for users; null: all metrics are defined. @param rows their name, such as "test" */
@@ -53,7 +53,7 @@ export function requireDeciding(
   const words = absenceWords(metrics.slice(-1), labels, rows, classes);
   if (words === null) return;
   const kind = classes > 2 ? "classes" : "binary";
-  const other = allMetrics.find(({ fits, separates }) => fits.includes(kind) && separates !== true);
+  const other = allMetrics.find(({ fits, needsAllClasses }) => fits.includes(kind) && needsAllClasses !== true);
   throw new TandemError(
     "LABEL_INVALID",
     `${words}, but ${who} needs it. Name another eval_metric last, such as ${other?.name}`,

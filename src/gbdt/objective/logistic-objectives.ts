@@ -77,7 +77,7 @@ export const logisticObjectives = [
       return [g, h];
     },
     predictions: (margins) => margins.map((margin) => (margin > 0 ? 1 : 0)),
-    separatesByPrediction: true,
+    ranksByPrediction: true,
   },
   {
     // Labels are fractions: of several trials, or of certainty.

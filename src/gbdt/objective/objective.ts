@@ -84,7 +84,7 @@ export interface Objective {
   /** The input of metrics; left out: the predictions. */
   evaluated?(margins: Float64Array, outputCount: number): Float64Array;
   /** Rank-based metrics use predictions, not margins: several margins may give the same prediction. */
-  readonly separatesByPrediction?: true;
+  readonly ranksByPrediction?: true;
   /** Checks the columns that it takes. @throws TandemError LABEL_INVALID naming the first instance, never its value
    * */
   checkColumns?(columns: RowColumns, labels: Float64Array): void;

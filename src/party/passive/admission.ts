@@ -97,7 +97,7 @@ export class JobAdmission implements PartyDesk {
     const { job, activeIdCount, hashDomain } = offer;
     return this.#opening(caller, job, async (before) => {
       const { name, policy, threads } = this.#config;
-      await this.budgets.daily.charge(caller.name, { attempts: 1 }, "alignment");
+      await this.budgets.daily.charge(caller.name, { attempts: 1 }, "PSI run");
       if (before.kind === "running" && before.caller === caller)
         throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       checkOffer(offer, this.#config);
@@ -105,14 +105,14 @@ export class JobAdmission implements PartyDesk {
       const data = await this.#files.table();
       this.#rowCount = data.ids.ids.length;
       const asked = { alignments: 1, ids: activeIdCount };
-      await this.budgets.daily.check(caller.name, asked, "alignment");
+      await this.budgets.daily.check(caller.name, asked, "PSI run");
       const normalisations = knownNormalisations(offer, name);
       const alignment = new PassivePsi(data.ids, {
         activeIdCountMax: policy.max_active_ids,
         boundTo: caller.fingerprint,
         // Counted here, not above: while another party is unreachable an alignment restarts repeatedly and reveals
         // nothing.
-        admit: () => this.budgets.daily.charge(caller.name, asked, "alignment"),
+        admit: () => this.budgets.daily.charge(caller.name, asked, "PSI run"),
         ...(threads === undefined ? {} : { threads }),
       });
       const answer = alignment.begin({ hashDomain, normalisations, activeIdCount });

@@ -56,7 +56,7 @@ const job = {
   depthMax: count,
   /** Hyper-parameters as this party knows them. */
   parameters,
-  /** Shown to every viewer of the job, for example that its key can be broken. */
+  /** Shown to every viewer of the job, for example that its key is insecure. */
   warning: z.exactOptional(text),
   /** Its scheme hides node membership from passive parties. Left out: it does not. */
   hidesMembers: z.exactOptional(flag),

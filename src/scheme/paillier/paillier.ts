@@ -54,20 +54,20 @@ export const paillier: SentScheme = {
 
   describe: (parameters) => {
     const key = `a ${keyBitsOf(parameters)}-bit Paillier key`;
-    return isShort(parameters) ? `${key} (which can be broken: for experiments only)` : key;
+    return isShort(parameters) ? `${key} (insecure: for experiments only)` : key;
   },
 
   warning: (parameters) =>
     isShort(parameters)
-      ? `The key has ${keyBitsOf(parameters)} bits and can be broken. Use such a key for experiments only.`
+      ? `A key of ${keyBitsOf(parameters)} bits is insecure: it can be factored. Use it for experiments only.`
       : null,
 
   violations: (parameters, { keyBitsMin }) => {
     const { keyBits, ...others } = parameters;
     if (keyBits === undefined) return ["key_bits: missing"];
     return [
-      ...(keyBits < keyBitsMin ? [`key_bits: ${keyBits} asked, at least ${keyBitsMin} allowed`] : []),
-      ...(keyBits > keyBitsMax ? [`key_bits: ${keyBits} asked, at most ${keyBitsMax} allowed`] : []),
+      ...(keyBits < keyBitsMin ? [`key_bits: ${keyBits} requested, at least ${keyBitsMin} allowed`] : []),
+      ...(keyBits > keyBitsMax ? [`key_bits: ${keyBits} requested, at most ${keyBitsMax} allowed`] : []),
       ...(Object.keys(others).length > 0 ? ["scheme: unknown parameters for Paillier"] : []),
     ];
   },
