@@ -1,7 +1,7 @@
 /**
- * What masked scoring costs: the same people scored with the same trees, with outcomes and without. A bank and one retailer
- * as processes of their own over mutual TLS on loopback. In batches the bank is this process; one person at a time
- * comes over HTTP, to one server of each kind, interleaved.
+ * The cost of masked scoring: the same people are scored with the same trees, with outcomes and without. A bank and a
+ * retailer are processes of their own, connected by mutual TLS on loopback. In batches the bank is this process; single
+ * people are scored over HTTP, by one server of each kind, interleaved.
  */
 import { join } from "node:path";
 import { TandemError } from "../../src/base/error.ts";
