@@ -30,7 +30,7 @@ afterEach(() => crew.stop());
 async function send(value: bigint | null, place = 19): Promise<void> {
   const { passive, active, layout, gradients, nodes } = made;
   passive.beginRound(nodes);
-  const [{ message }] = await collect(active.gradients(layout, gradients, null));
+  const [{ message }] = await collect(active.gradients(layout, gradients, null, 0));
   const { ciphertexts } = decodeMessage(PaillierGradientsSchema, message);
   const width = key.publicKey.ciphertextBytes;
   if (value !== null) writeInteger(ciphertexts, width, place, value);

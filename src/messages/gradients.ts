@@ -45,7 +45,7 @@ const gradients = call<"gradients">()({
     return {
       request(chunk) {
         first ??= chunk;
-        chunks.push(digests.shared(chunk.scheme));
+        if (!chunk.last) chunks.push(digests.shared(chunk.scheme));
       },
       notes() {
         if (first === null) return [];

@@ -19,6 +19,7 @@ export interface ActiveCommitment {
   readonly features: readonly BinnedFeature[];
   readonly samplingSecret: string;
   readonly secret: SchemeSecret;
+  readonly seed: Uint8Array;
   /** The start model; null: none. */
   readonly start: { readonly model: string } | null;
   /** Of a cross-validation; 0: none. */
@@ -41,6 +42,7 @@ export function activeFacts(committed: ActiveCommitment): Facts {
     features: featuresDigest(committed.features),
     sampling: committed.samplingSecret,
     key: committed.secret.serialise(),
+    seed: Buffer.from(committed.seed).toString("hex"),
     start: committed.start?.model ?? "",
     folds: committed.folds,
     scheme: job.scheme,

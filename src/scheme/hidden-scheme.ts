@@ -17,7 +17,7 @@ export interface HiddenActive extends ActiveHalf {
   /** Receives the hints that decrypt a passive party's answers. @param candidateCount the number the party announced
    * */
   hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void>;
-  /** A node's gradients as chunks, each the same for every passive party. Every call encrypts anew, once. */
+  /** A node's gradients as chunks, each the same for every passive party, and for every call with the same serial. */
   seal(node: HiddenNode): AsyncIterable<GradientChunk>;
   /** Another tree will follow: values that do not depend on gradients may be precomputed while cores are idle. */
   expectTree(): void;
@@ -53,6 +53,11 @@ export interface HiddenActiveJob extends HiddenJob {
 export interface HiddenNode {
   readonly tree: number;
   readonly node: number;
+  /**
+   * The number under which these plaintexts are encrypted: equal plaintexts have the same in every attempt, different
+   * ones never. The first is 0, and new ones follow in the order of their first use.
+   */
+  readonly serial: number;
   /** The outputs of the tree. */
   readonly outputs: readonly number[];
   /** The instances that are summed. */

@@ -27,8 +27,6 @@ export interface SchemeOptions {
   readonly insecureKey: boolean;
   /** Default: the number of cores. */
   readonly threads?: number | undefined;
-  /** The ciphertexts of gradients can be reproduced from their recipe; default: false. */
-  readonly repeatable?: boolean | undefined;
 }
 
 /** The given options of a config or command line that a scheme may not support. */
@@ -94,8 +92,8 @@ interface SchemeBase {
   block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
   /** Stateless work of either half; left out: it has no tasks for workers. @throws TandemError for invalid terms */
   task?(terms: Uint8Array, options: Pick<SchemeOptions, "threads">): Promise<TaskWork>;
-  /** Replays a job for an auditor who has the secret; left out: its ciphertexts cannot be checked. */
-  replay?(secret: SchemeSecret, options: Pick<SchemeOptions, "threads">): SchemeReplay;
+  /** Replays a job for an auditor who has its secret and seed; left out: its ciphertexts cannot be checked. */
+  replay?(secret: SchemeSecret, options: Pick<ActiveOptions, "threads" | "seed">): SchemeReplay;
   /** Measures its operations on this machine. */
   costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
 }
@@ -123,7 +121,12 @@ export type ActiveScheme = SentActive | HiddenActive;
 export type PassiveScheme = SentPassive | HiddenPassive;
 
 /** The options of an active half. */
-export interface ActiveOptions extends Pick<SchemeOptions, "threads" | "repeatable"> {
+export interface ActiveOptions extends Pick<SchemeOptions, "threads"> {
+  /**
+   * 32 random bytes of the job, the same in every attempt: whatever the half encrypts is drawn from them, so that a
+   * repeated round has the same bytes. Left out: drawn here.
+   */
+  readonly seed?: Uint8Array | undefined;
   /** Left out: all. */
   readonly shortcuts?: Shortcuts | undefined;
   /** Runs its tasks; left out: its own process. */
@@ -132,6 +135,8 @@ export interface ActiveOptions extends Pick<SchemeOptions, "threads" | "repeatab
 
 /** The options of a passive half. */
 export interface PassiveOptions extends Pick<SchemeOptions, "threads"> {
+  /** 32 random bytes of this party and job, the same in every attempt. Left out: drawn here. */
+  readonly seed?: Uint8Array | undefined;
   /** Holds the party's rows; left out: its own process. */
   readonly crew?: Crew | undefined;
 }
@@ -186,16 +191,8 @@ export interface ActiveHalf {
     counts: readonly number[],
     asked: AskedOfPeer,
   ): Promise<Float64Array>;
-  /** How to reproduce the ciphertexts of the last gradients; null or left out: not possible. */
-  readonly recipe?: GradientRecipe | null;
   /** Stops precomputation; left out: there is none. */
   close?(): void;
-}
-
-/** Nonces of a round's gradients: the secret from which they are drawn, and the draws of each chunk. */
-export interface GradientRecipe {
-  readonly secret: Uint8Array;
-  readonly chunks: readonly (readonly (readonly number[])[])[];
 }
 
 /** The node and the party of an answer. */

@@ -7,7 +7,7 @@ import type { GradientLayout } from "../codec/layout.ts";
 import type { BinColumns } from "./blocks/block.ts";
 import type { SentTask } from "./candidates/node-task.ts";
 import type { SentNodes } from "./candidates/sent-nodes.ts";
-import type { ActiveHalf, GradientChunk, GradientRecipe, PassiveHalf, PassiveTerms, SumsPiece } from "./scheme.ts";
+import type { ActiveHalf, GradientChunk, PassiveHalf, PassiveTerms, SumsPiece } from "./scheme.ts";
 
 /** The active party's half: it encrypts a round's gradients, and decrypts sums. */
 export interface SentActive extends ActiveHalf {
@@ -15,16 +15,18 @@ export interface SentActive extends ActiveHalf {
   /** Once per attempt: the same message for all passive parties. */
   setUp(job: { readonly layout: GradientLayout }): Promise<Uint8Array>;
   /**
-   * The round's gradients as chunks, each the same for every passive party.
+   * The round's gradients as chunks, each the same for every passive party, and for every call with the same serial.
    * @param sample the instances that the round is trained on; null: all
+   * @param serial the number under which these plaintexts are encrypted: never used for others
    */
   gradients(
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
+    serial: number,
   ): AsyncIterable<GradientChunk>;
   /** Gradients of another round will follow: obfuscators may be precomputed while cores are idle. */
-  expectRound?(layout: GradientLayout, instanceCount: number): void;
+  expectRound?(layout: GradientLayout, instanceCount: number, serial: number): void;
 }
 
 /** A passive party's half: it holds a round's ciphertexts, and sums them. */
@@ -67,6 +69,7 @@ export interface ReplayedRound {
   readonly layout: GradientLayout;
   readonly gradients: QuantisedGradients;
   readonly sample: Uint32Array | null;
+  readonly serial: number;
 }
 
 /** Both halves of a scheme without its cipher, and the comparison with the job's ciphertexts. */
@@ -75,12 +78,12 @@ export interface SchemeReplay {
   passive(): SentPassive;
   /** Whether a set-up message is what the active party had to send. */
   isSetUp(message: Uint8Array, layout: GradientLayout): Promise<boolean>;
-  /** The messages of a round's gradients, computed again. */
+  /** The messages of a round's gradients, computed again. @param serial the first tree of the first such round */
   remade(
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
-    recipe: GradientRecipe,
+    serial: number,
   ): AsyncIterable<Uint8Array>;
   /** The sums in a piece of an answer. @param counts as for SentActive.sums */
   opened(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;

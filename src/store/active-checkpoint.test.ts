@@ -40,6 +40,7 @@ function checkpoint(change: Partial<ActiveCheckpoint> = {}): ActiveCheckpoint {
     jobId: Uint8Array.of(1, 2, 255),
     secret: new PaillierSecret(key),
     aligned: Uint32Array.of(5, 0, 0xffff_ffff),
+    seed: new Uint8Array(32),
     samplingSecret: "s",
     resolutionBits: 22,
     start: null,
@@ -59,6 +60,7 @@ describe("a checkpoint", () => {
     });
     expect(back?.progress?.trees).toEqual(trees);
     expect(back).toMatchObject({
+      seed: new Uint8Array(32),
       samplingSecret: "s",
       progress: { best: { round: 0, value: Number.NaN, metrics: Float64Array.of(0.5, Number.NaN) } },
     });
@@ -128,7 +130,7 @@ describe("a checkpoint", () => {
     const digest = createHash("sha256").update(contents).digest("hex");
     await writeFile(
       checkpointPath(folder),
-      `{"format":"tandem-active-checkpoint/3","sha256":"${digest}","checkpoint":${contents}}\n`,
+      `{"format":"tandem-active-checkpoint/4","sha256":"${digest}","checkpoint":${contents}}\n`,
     );
     const error = await expectError(
       () => readActiveCheckpoint(folder, paillier, diskStorage),

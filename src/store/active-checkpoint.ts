@@ -36,6 +36,8 @@ export interface ActiveCheckpoint {
   readonly identity: JobIdentity;
   readonly jobId: Uint8Array;
   readonly secret: SchemeSecret;
+  /** 32 bytes, from which all that this party encrypts draws its randomness. */
+  readonly seed: Uint8Array;
   /** The secret of the active party's column sampling. */
   readonly samplingSecret: string;
   /** The resolution that the scheme supports; left out: the requested one. */
@@ -53,6 +55,7 @@ const contents = z.strictObject({
   /** The job id. */
   run: z.base64(),
   key: z.string(),
+  seed: z.base64(),
   sampling: z.string(),
   resolution: z.number().int().positive().optional(),
   aligned: z.base64().nullable(),
@@ -74,28 +77,30 @@ const contents = z.strictObject({
 });
 
 const kind: SealedKind<z.infer<typeof contents>> = {
-  format: "tandem-active-checkpoint/3",
+  format: "tandem-active-checkpoint/4",
   name: "checkpoint",
   noun: "a checkpoint",
   schema: contents,
   code: "CHECKPOINT",
   advice: "Restore the file, or remove it and start again under another name",
+  earlier: { format: /\/3$/, advice: "The job was begun with 0.6: finish it with that version" },
 };
 
 export const checkpointPath = (folder: string): string => join(folder, "checkpoint.json");
 
 export async function writeActiveCheckpoint(
   folder: string,
-  { identity, jobId, secret, samplingSecret, resolutionBits, aligned, start, progress }: ActiveCheckpoint,
+  { identity, jobId, secret, seed, samplingSecret, resolutionBits, aligned, start, progress }: ActiveCheckpoint,
   storage: Storage,
 ): Promise<void> {
   type Stored = z.infer<typeof contents>;
   const { best = null, dart, boostingRoundMargins } = progress ?? {};
   const margins = dart?.start ?? progress?.margins ?? new Float64Array(0);
-  const before: Pick<Stored, "identity" | "run" | "key" | "sampling" | "resolution"> = {
+  const before: Pick<Stored, "identity" | "run" | "key" | "seed" | "sampling" | "resolution"> = {
     identity: { ...identity },
     run: toBase64(jobId),
     key: secret.serialise(),
+    seed: toBase64(seed),
     sampling: samplingSecret,
     ...(resolutionBits === undefined ? {} : { resolution: resolutionBits }),
   };
@@ -149,11 +154,12 @@ export async function readActiveCheckpoint(
   const path = checkpointPath(folder);
   const stored = await readSealedAndLines(path, kind, roundLineKind, storage);
   if (stored === null) return null;
-  const { identity, run, key, sampling, resolution, aligned, start, trees } = stored.head;
+  const { identity, run, key, seed, sampling, resolution, aligned, start, trees } = stored.head;
   return {
     identity,
     jobId: bytesFrom(run),
     secret: await readSecret(path, scheme, key),
+    seed: bytesFrom(seed),
     samplingSecret: sampling,
     ...(resolution === undefined ? {} : { resolutionBits: resolution }),
     aligned: aligned === null ? null : rowsFrom(aligned),

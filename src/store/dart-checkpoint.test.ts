@@ -61,7 +61,16 @@ const progressNow = (): ActiveProgress => ({
 const write = (progress: ActiveProgress): Promise<void> =>
   writeActiveCheckpoint(
     "jobs/j",
-    { identity: {}, jobId, secret, samplingSecret: "s", aligned: null, start: null, progress },
+    {
+      identity: {},
+      jobId,
+      secret,
+      seed: new Uint8Array(32),
+      samplingSecret: "s",
+      aligned: null,
+      start: null,
+      progress,
+    },
     storage,
   );
 const read = async (): Promise<ActiveProgress | null | undefined> =>

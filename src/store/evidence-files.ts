@@ -6,7 +6,7 @@
  * party
  *                        has
  *
- * They are kept after the job. With `output.verifiable: false` in the config, salt, facts, ciphertexts and nonces are
+ * They are kept after the job. With `output.verifiable: false` in the config, salt, facts, and ciphertexts are
  * left out: the chain then only proves that both parties had the same messages.
  */
 import { join } from "node:path";
@@ -57,9 +57,6 @@ export const signedPairSchema = z.strictObject({
   theirs: base64,
 });
 
-/** Nonces of a round's gradients: the secret from which they are drawn, and the draws of each chunk. */
-export const recipeSchema = z.strictObject({ secret: base64, chunks: z.array(z.array(z.array(z.number().int()))) });
-
 export const treeEvidenceSchema = z.strictObject({
   run: z.string(),
   tree: z.number().int().nonnegative(),
@@ -72,7 +69,6 @@ export const treeEvidenceSchema = z.strictObject({
       answers: z.record(z.string(), z.array(base64)).optional(),
     }),
   ),
-  recipe: recipeSchema.nullable(),
 });
 export type TreeEvidence = z.infer<typeof treeEvidenceSchema>;
 
@@ -81,12 +77,13 @@ export function signedPair({ link, entries, own, theirs }: SignedTree): z.infer<
 }
 
 const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({
-  format: `tandem-${name}/1`,
+  format: `tandem-${name}/2`,
   name,
   noun: `the evidence of a job`,
   schema,
   code: "CHECKPOINT",
   advice,
+  earlier: { format: /\/1$/, advice: "It is of 0.6: finish and verify the job with that version" },
 });
 const evidenceKind = kind("evidence", evidenceFile);
 const treeKind = kind("tree", treeEvidenceSchema);

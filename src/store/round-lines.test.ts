@@ -47,7 +47,15 @@ beforeEach(async () => {
   files.clear();
   const margins = Float64Array.from({ length: instanceCount * outputCount }, () => random.uniform());
   progress = { trees: [], margins, best: null };
-  const job = { identity: {}, jobId, secret, samplingSecret: "s", aligned: null, start: null };
+  const job = {
+    identity: {},
+    jobId,
+    secret,
+    seed: new Uint8Array(32),
+    samplingSecret: "s",
+    aligned: null,
+    start: null,
+  };
   await writeActiveCheckpoint("jobs/j", { ...job, progress }, storage);
 });
 

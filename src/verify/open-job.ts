@@ -56,6 +56,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     // These are in the evidence only.
     samplingSecret: String(facts["sampling"]),
     secret: await schemeNamed(job.scheme).readSecret(String(facts["key"])),
+    seed: fromHex(String(facts["seed"])),
     start: startIn(facts),
     folds: foldCount,
   });

@@ -46,6 +46,7 @@ async function factsIn({ name, job, features: stored, active, opened: { facts } 
     features,
     samplingSecret: String(facts["sampling"]),
     secret: await schemeNamed(active.scheme).readSecret(String(facts["key"])),
+    seed: fromHex(String(facts["seed"])),
     start: startIn(facts),
     folds: active.folds.length,
   });

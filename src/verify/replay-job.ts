@@ -78,7 +78,7 @@ export async function replayJob(
 async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
   const scheme = schemeNamed(active.scheme);
   const secret = await scheme.readSecret(String(facts["key"]));
-  return scheme.replay?.(secret, {}) ?? null;
+  return scheme.replay?.(secret, { seed: fromHex(String(facts["seed"])) }) ?? null;
 }
 
 function noReplay({ active: { scheme } }: ActiveOpening): string {
@@ -161,8 +161,7 @@ class Replay {
       const gradients = decodeEntries(bytesFrom(entries)).find(({ kind }) => kind === "gradients");
       if (gradients !== undefined) signed.set(peer, gradients.digest);
     }
-    if (round !== null && (this.#round === null || this.#round.round !== round))
-      this.#round = { round, recipe: kept.recipe, signed };
+    if (round !== null && (this.#round === null || this.#round.round !== round)) this.#round = { round, signed };
   }
 
   #role(treeFinished: (tree: number) => Promise<void>) {

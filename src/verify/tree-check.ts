@@ -24,8 +24,6 @@ import type { Event, ReplayedEvents } from "./replayed-events.ts";
 /** The gradients of a gradient round, recomputed when first needed, and the digests that were signed. */
 export interface RoundCheck {
   readonly round: ReplayedRound;
-  /** What the active party stored to recompute them, with the round's first tree. */
-  readonly recipe: TreeEvidence["recipe"];
   /** Digest of the messages; null: they cannot be recomputed; undefined: not tried yet. */
   remade?: Uint8Array | null;
   /** Per peer the signed digest. */
@@ -152,16 +150,13 @@ async function gradientsDeviate(job: TreeToCheck): Promise<Finding | null> {
 }
 
 async function remade({ replay, round }: TreeToCheck): Promise<Uint8Array | null> {
-  const { recipe } = round;
-  if (recipe === null) return null;
   try {
-    const { layout, gradients, sample } = round.round;
-    const nonces = { secret: bytesFrom(recipe.secret), chunks: recipe.chunks };
+    const { layout, gradients, sample, serial } = round.round;
     const chunks: Uint8Array[] = [];
-    for await (const chunk of replay.remade(layout, gradients, sample, nonces)) chunks.push(digests.bytes(chunk));
+    for await (const chunk of replay.remade(layout, gradients, sample, serial)) chunks.push(digests.bytes(chunk));
     return digestOf("gradients", chunks);
   } catch {
-    return null; // invalid nonces
+    return null; // invalid gradients
   }
 }
 

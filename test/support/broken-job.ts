@@ -23,6 +23,7 @@ const begun: ActiveCheckpoint = {
   identity: {},
   jobId: new Uint8Array(1),
   secret,
+  seed: new Uint8Array(32),
   samplingSecret: "",
   aligned: null,
   start: null,

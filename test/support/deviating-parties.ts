@@ -26,13 +26,13 @@ function swapped(bitmap: Uint8Array): Uint8Array {
 /** The bank marks a single instance. */
 export function marking(scheme: SentActive): SentActive {
   return overridden(scheme, {
-    gradients: (layout, gradients, sample) => {
+    gradients: (layout, gradients, sample, serial) => {
       const columns = gradients.columns.map((column) => {
         const marked = column.slice();
         marked[40] = column.find((value) => value !== column[40]) ?? 0;
         return marked;
       });
-      return scheme.gradients(layout, { ...gradients, columns } as QuantisedGradients, sample);
+      return scheme.gradients(layout, { ...gradients, columns } as QuantisedGradients, sample, serial);
     },
   });
 }

@@ -150,7 +150,8 @@ export class HiddenDriver {
   async sealed(tree: number, node: number, count = 1): Promise<ActiveNode[]> {
     const sampled = Uint32Array.from(column.keys());
     const outputs = [0];
-    const whole = this.active.seal({ tree, node, outputs, sampled, gradients: this.#gradients });
+    const serial = 1000 * tree + node;
+    const whole = this.active.seal({ tree, node, serial, outputs, sampled, gradients: this.#gradients });
     const [{ message }] = await collect<GradientChunk>(whole);
     const { records } = fromBinary(LatticeNodeSchema, message);
     const size = 25;

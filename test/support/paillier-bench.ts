@@ -131,7 +131,7 @@ export async function loaded(made: Bench, tree = 0): Promise<Bench & { readonly 
   const nodes = treeOf(made, tree);
   await passive.setUp(await active.setUp({ layout }), job);
   passive.beginRound(nodes);
-  for await (const { message } of active.gradients(layout, gradients, null)) await passive.gradients(message);
+  for await (const { message } of active.gradients(layout, gradients, null, tree)) await passive.gradients(message);
   await passive.endOfGradients();
   return { ...made, nodes };
 }

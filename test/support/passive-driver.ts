@@ -171,6 +171,7 @@ export function drive(
         pairs.flatMap(() => [other, h]),
       ),
       sample,
+      tree,
     )) {
       yield create(ActiveGradientsSchema, {
         tree,
@@ -179,5 +180,6 @@ export function drive(
         sampled: sequence++ === 0 ? sampled : new Uint8Array(0),
       });
     }
+    yield create(ActiveGradientsSchema, { tree, sequence, last: true });
   }
 }

@@ -12,7 +12,6 @@ import { generateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { integerBytes } from "../../crypto/integers.ts";
 import { firstDifference } from "../../gbdt/tree/model-compare.ts";
 import { PaillierActive } from "../../scheme/paillier/active.ts";
-import { NonceDraws } from "../../scheme/paillier/nonce-draws.ts";
 import { paillier } from "../../scheme/paillier/paillier.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { BlockFiles } from "../block-files.ts";
@@ -170,8 +169,7 @@ describe.skipIf(server === null)("tasks over nats-server", () => {
     const { model } = await trainFederated({
       ...job,
       look: { treeFinished: () => folders.push(kept(server.folder)) },
-      activeScheme: (...given) =>
-        new PaillierActive(given[0], given[1], 1, given[2], never, new NonceDraws(), bankCrew),
+      activeScheme: (...given) => new PaillierActive(given[0], given[1], 1, given[2], never, undefined, bankCrew),
       passiveScheme: () => paillier.passive({ threads: 1, crew: shopCrew }),
     });
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();

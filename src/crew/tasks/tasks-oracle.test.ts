@@ -8,7 +8,6 @@ import { firstDifference } from "../../gbdt/tree/model-compare.ts";
 import type { ActiveProgress } from "../../protocol/active/role.ts";
 import { noProgress, type PassiveProgress } from "../../protocol/passive/progress.ts";
 import { PaillierActive } from "../../scheme/paillier/active.ts";
-import { NonceDraws } from "../../scheme/paillier/nonce-draws.ts";
 import { paillier } from "../../scheme/paillier/paillier.ts";
 
 const kernel = selectKernel();
@@ -33,7 +32,7 @@ test.each([1, 3])("%i workers at each party", async (workers) => {
   const job: TestJob = { table, kernel, key, defences: { answer_noise: 0.7 } };
   try {
     const active: TestJob["activeScheme"] = (...given) =>
-      new PaillierActive(given[0], given[1], 1, given[2], never, new NonceDraws(), bank.crew({ workersMin: workers }));
+      new PaillierActive(given[0], given[1], 1, given[2], never, undefined, bank.crew({ workersMin: workers }));
     const { model } = await trainFederated({
       ...job,
       activeScheme: active,
@@ -62,7 +61,7 @@ test("the bank's workers leave for good: the attempt ends with a known error, th
         bank.killWorkers();
       },
     },
-    activeScheme: (...given) => new PaillierActive(given[0], given[1], 1, given[2], never, null, party),
+    activeScheme: (...given) => new PaillierActive(given[0], given[1], 1, given[2], never, undefined, party),
   });
   await expect(broken).rejects.toThrow(/no task was done for \d+ s/);
   expect([kept.length, party.failure?.code]).toEqual([1, "WORKERS_MISSING"]);

@@ -103,12 +103,12 @@ export interface PrivateEvaluator {
   /** Workers compute, so several concurrent calls keep them busy. Left out: this process computes. */
   readonly isElsewhere?: boolean;
   /**
-   * Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents according to the evaluator's options.
-   * @param random the source of exponents; default: the operating system
+   * Key-owner encryption modulo p^2 and q^2 with fixed-base tables; exponents according to the evaluator's options,
+   * from the operating system.
    */
-  encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector>;
-  /** With exponents of earlier draws: for each part, `count` of the `drawn`, from `first` on. */
-  encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector>;
+  encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector>;
+  /** With exponents of given draws: for each part, `count` of the `drawn`, from `first` on. */
+  encryptDrawn(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector>;
   /**
    * With exponents that nonces.ts has drawn: g_p^e mod p^2 and g_q^e' mod q^2. They may be narrower than the primes.
    */

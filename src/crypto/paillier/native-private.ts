@@ -3,7 +3,6 @@
  * drawn here, once per batch; p and q are passed to the addon here, once per evaluator.
  */
 import { assert } from "../../base/assert.ts";
-import type { SecureRandom } from "../../base/random.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { bitLength, integerBytes, readInteger } from "../integers.ts";
 import type { EvaluatorOptions, ExponentPart } from "./kernel.ts";
@@ -15,7 +14,7 @@ import {
   type ExponentLength,
   isLess,
   type OwnerExponents,
-  redrawOwnerExponents,
+  drawnOwnerExponents,
 } from "./nonces.ts";
 import { ownerConstants, rootExponents } from "./owner-constants.ts";
 import * as check from "./request-checks.ts";
@@ -38,8 +37,8 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
     this.#exponents = options.exponents ?? "full";
   }
 
-  async encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector> {
-    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents, random);
+  async encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents);
     try {
       return await this.#encrypt(plaintexts, exponents);
     } finally {
@@ -48,10 +47,16 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
     }
   }
 
-  async encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
+  async encryptDrawn(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
     const count = parts.reduce((sum, part) => sum + part.count, 0);
     assert(count === plaintexts.count, "every plaintext has its exponents");
-    return this.encryptWithExponents(plaintexts, await redrawOwnerExponents(this.key, parts, this.#exponents));
+    const exponents = await drawnOwnerExponents(this.key, parts, this.#exponents);
+    try {
+      return await this.encryptWithExponents(plaintexts, exponents);
+    } finally {
+      exponents.p.fill(0);
+      exponents.q.fill(0);
+    }
   }
 
   async encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {

@@ -56,8 +56,8 @@ export async function drawOwnerExponents(
 /** Maximum number of draws at a time. */
 const drawnMax = 1 << 20;
 
-/** Exponents of earlier draws, one part after the other. */
-export async function redrawOwnerExponents(
+/** Exponents of given draws, one part after the other. */
+export async function drawnOwnerExponents(
   key: PrivateKey,
   parts: readonly ExponentPart[],
   length: ExponentLength,

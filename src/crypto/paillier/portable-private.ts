@@ -4,7 +4,6 @@
  */
 import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import type { SecureRandom } from "../../base/random.ts";
 import type { SeamedPrivateEvaluator } from "./evaluator-seams.ts";
 import { modulo, power, powerByDigits, readInteger, windowDigits, writeInteger } from "../integers.ts";
 import type { ExponentPart } from "./kernel.ts";
@@ -14,7 +13,7 @@ import {
   exponentBytes,
   type ExponentLength,
   type OwnerExponents,
-  redrawOwnerExponents,
+  drawnOwnerExponents,
 } from "./nonces.ts";
 import {
   type OwnerConstants,
@@ -47,8 +46,8 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
     };
   }
 
-  async encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector> {
-    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents, random);
+  async encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+    const exponents = await drawOwnerExponents(this.key, plaintexts.count, this.#exponents);
     try {
       return await this.encryptWithExponents(plaintexts, exponents);
     } finally {
@@ -57,10 +56,16 @@ export class PortablePrivateEvaluator implements SeamedPrivateEvaluator {
     }
   }
 
-  async encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
+  async encryptDrawn(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
     const count = parts.reduce((sum, part) => sum + part.count, 0);
     assert(count === plaintexts.count, "every plaintext has its exponents");
-    return this.encryptWithExponents(plaintexts, await redrawOwnerExponents(this.key, parts, this.#exponents));
+    const exponents = await drawnOwnerExponents(this.key, parts, this.#exponents);
+    try {
+      return await this.encryptWithExponents(plaintexts, exponents);
+    } finally {
+      exponents.p.fill(0);
+      exponents.q.fill(0);
+    }
   }
 
   async encryptWithExponents(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector> {

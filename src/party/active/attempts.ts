@@ -5,9 +5,10 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { osRandom } from "../../base/random.ts";
+import { derivedSecretBytes, osRandom } from "../../base/random.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
+import type { PlaintextJournal } from "../../protocol/active/plaintext-journal.ts";
 import { recordedPeer } from "../../protocol/active/recorded-peer.ts";
 import { type ActiveJob, type ActiveObserver, ActiveRole } from "../../protocol/active/role.ts";
 import { idsDigestInTurns } from "../../protocol/ids.ts";
@@ -99,6 +100,7 @@ export class JobAttempts<Result> {
   #scheme: ActiveScheme | null = null;
   #prepared: PreparedJob | null = null;
   #evidence: ActiveEvidence | null = null;
+  #journal: PlaintextJournal | undefined;
 
   constructor(config: ActiveConfig, read: ReadTables, work: JobWork<Result>, emit: Emit, world: ActiveWorld) {
     this.#config = config;
@@ -148,7 +150,7 @@ export class JobAttempts<Result> {
     try {
       const begun = this.#work.begun ?? (await this.#begin(secret, peers, patience));
       const prepared = this.#prepared ?? (await this.#prepare(begun));
-      const scheme = this.#schemeOf(begun.secret);
+      const scheme = this.#schemeOf(begun);
       const attempt = this.#work.attempt({
         prepared,
         begun,
@@ -157,12 +159,14 @@ export class JobAttempts<Result> {
         keygenMs: this.#keygenMs,
         role: () => role,
         keep: async (store) => {
-          await this.#evidence?.store(scheme.recipe ?? null);
+          await this.#evidence?.store();
           await store?.();
           patience.progressed();
         },
       });
-      const recorded = await this.#recorded(prepared, begun, peers);
+      const evidence = await this.#evidenceOf(prepared, begun);
+      const record = await evidence.attempt(this.#nextTree(prepared));
+      const recorded = peers.map((peer) => recordedPeer(peer, record(peer.name)));
       const role: ActiveRole = this.#role(prepared, begun, scheme, recorded, attempt);
       let hasJoined = false;
       try {
@@ -215,6 +219,7 @@ export class JobAttempts<Result> {
     const begun: BegunJob = {
       jobId: osRandom.fill(new Uint8Array(jobIdBytes)),
       secret,
+      seed: osRandom.fill(new Uint8Array(derivedSecretBytes)),
       samplingSecret: samplingSecretOf(this.#config),
       resolutionBits: config.job.codec.resolution_bits,
       aligned: rows,
@@ -243,25 +248,28 @@ export class JobAttempts<Result> {
     return this.#prepared;
   }
 
-  #schemeOf(secret: SchemeSecret): ActiveScheme {
-    const { job, threads, output } = this.#config;
+  #schemeOf({ secret, seed }: BegunJob): ActiveScheme {
+    const { job, threads } = this.#config;
     const { crew } = this.#world;
-    this.#scheme ??= schemeNamed(job.scheme).active(secret, { ...job, threads, repeatable: output.verifiable, crew });
+    this.#scheme ??= schemeNamed(job.scheme).active(secret, { ...job, threads, seed, crew });
     return this.#scheme;
   }
 
-  /** The passive parties, whose messages are recorded. */
-  async #recorded(
-    prepared: PreparedJob,
-    begun: BegunJob,
-    peers: readonly ConnectedPeer[],
-  ): Promise<readonly PassivePeer[]> {
-    const { whole, folds, treesDone, folder } = this.#work;
-    const firstTree = firstTreeOf(agreedParameters({ ...prepared.config.job, training: whole }));
-    const terms = { firstTree, folds, folder, storage: this.#world.storage };
+  async #evidenceOf(prepared: PreparedJob, begun: BegunJob): Promise<ActiveEvidence> {
+    const { folds, folder } = this.#work;
+    const terms = { firstTree: this.#firstTree(prepared), folds, folder, storage: this.#world.storage };
     this.#evidence ??= await openActiveEvidence(prepared, begun, terms);
-    const record = await this.#evidence.attempt(Math.max(treesDone, firstTree));
-    return peers.map((peer) => recordedPeer(peer, record(peer.name)));
+    this.#journal ??= await this.#evidence.journal(this.#nextTree(prepared));
+    return this.#evidence;
+  }
+
+  /** The first that passive parties take part in. */
+  #firstTree({ config }: PreparedJob): number {
+    return firstTreeOf(agreedParameters({ ...config.job, training: this.#work.whole }));
+  }
+
+  #nextTree(prepared: PreparedJob): number {
+    return Math.max(this.#work.treesDone, this.#firstTree(prepared));
   }
 
   #role(
@@ -279,6 +287,7 @@ export class JobAttempts<Result> {
       job,
       jobId,
       samplingSecret,
+      ...(this.#journal && { journal: this.#journal }),
       scheme,
       peers,
       validationFile: data.validation_path !== undefined,

@@ -1,12 +1,12 @@
 /**
  * Evidence of the active party for the verification of a job: its commitment, and for every tree the signed links with
- * all passive parties, the answers' ciphertexts and the nonces of its gradients.
+ * all passive parties and the answers' ciphertexts.
  */
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
+import { PlaintextJournal } from "../../protocol/active/plaintext-journal.ts";
 import type { ActivePairRecord } from "../../protocol/chain/record.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
-import type { GradientRecipe } from "../../scheme/scheme.ts";
 import {
   type TreeEvidence,
   readEvidence,
@@ -15,6 +15,7 @@ import {
   writeEvidence,
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
+import { addPlaintexts, readPlaintexts } from "../../store/round-evidence.ts";
 import { toBase64, toHex } from "../../store/stored-numbers.ts";
 import { type CommitmentTerms, JobEvidence } from "../job-evidence.ts";
 import { activeFacts } from "../job-facts.ts";
@@ -100,16 +101,24 @@ export class ActiveEvidence {
     };
   }
 
+  /** What was encrypted in this run. @param tree the next one @throws TandemError CHECKPOINT if the record is lost */
+  async journal(tree: number): Promise<PlaintextJournal> {
+    const { folder, storage, firstTree, name } = this.#terms;
+    const { run } = this.#evidence;
+    const stored = await readPlaintexts(folder, run, storage);
+    if (tree > firstTree && stored.length === 0)
+      throw new TandemError("CHECKPOINT", `${name} has lost its record of gradient rounds; begin under another name`);
+    return new PlaintextJournal(stored, (entries) => addPlaintexts(folder, run, entries, storage));
+  }
+
   /** Stored before the round itself, so that every stored tree has its links. */
-  async store(recipe: GradientRecipe | null): Promise<void> {
-    const { folder, storage, isVerifiable } = this.#terms;
+  async store(): Promise<void> {
+    const { folder, storage } = this.#terms;
     await this.#storeFile();
-    let nonces = isVerifiable && recipe !== null ? stored(recipe) : null;
     for (const tree of [...this.#pending.keys()].sort((a, b) => a - b)) {
       const pairs = this.#pending.get(tree) ?? {};
-      await writeTreeEvidence(folder, { run: this.#evidence.run, tree, pairs, recipe: nonces }, storage);
+      await writeTreeEvidence(folder, { run: this.#evidence.run, tree, pairs }, storage);
       this.#pending.delete(tree);
-      nonces = null; // the round's other trees have the same gradients
     }
   }
 
@@ -148,8 +157,4 @@ export class ActiveEvidence {
       },
     };
   }
-}
-
-function stored({ secret, chunks }: GradientRecipe): NonNullable<TreeEvidence["recipe"]> {
-  return { secret: toBase64(secret), chunks: chunks.map((parts) => parts.map((part) => [...part])) };
 }

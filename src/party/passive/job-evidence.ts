@@ -121,7 +121,7 @@ export class PassiveEvidence implements PassivePairRecord {
 
   closed(signed: SignedTree): Promise<void> {
     const { peer } = this.#terms;
-    const stored = { run: this.#evidence.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) }, recipe: null };
+    const stored = { run: this.#evidence.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) } };
     return this.#keep((folder, storage) => writeTreeEvidence(folder, stored, storage));
   }
 }

@@ -12,6 +12,7 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import { maskedMark } from "../../store/share-files.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../../transport/passive-service.ts";
 import { noTranscript } from "../../record/transcript-file.ts";
+import { schemeSeedOf } from "../scheme-seed.ts";
 import { committedTo } from "./admitted-job.ts";
 import { beginTranscript, noteSplits } from "./job-transcript.ts";
 import { JobEvents, type PassiveJobOptions } from "./job-events.ts";
@@ -26,7 +27,8 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
   const { config, agreed, rows, digests, checkpoints, peer, spending, evidence, emit, crew } = options;
   const { name } = config;
   const { job } = agreed;
-  const scheme = schemeNamed(agreed.scheme).passive({ ...config, crew });
+  const seed = schemeSeedOf(checkpoints.permutationSecret);
+  const scheme = schemeNamed(agreed.scheme).passive({ ...config, seed, crew });
   const meter = new ProcessMeter();
   const model = modelId(agreed, rows.training.ids.length, digests.ids);
   const bytes = (): Readonly<Record<string, Traffic>> => ({ [peer]: role.tally.traffic });

@@ -108,6 +108,7 @@ export class FederatedRound {
     const takesAll = sampler.takesAll && agreed.colsample_bytree === 1;
     const shared = this.#membership.beginRound({
       firstTree,
+      treeCount: this.#task.treeOutputs.length,
       sessions: this.#sessions,
       layout,
       gradients,

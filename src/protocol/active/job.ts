@@ -16,6 +16,7 @@ import type { PassivePeer } from "../../wire/peer.ts";
 import type { AgreedStart, Job } from "../job.ts";
 import type { PhaseEdge } from "../phase.ts";
 import type { ActiveRule } from "./federated-tree.ts";
+import type { PlaintextJournal } from "./plaintext-journal.ts";
 
 export interface ActiveJob {
   /** The party's own features. */
@@ -45,6 +46,8 @@ export interface ActiveJob {
   readonly store?: (progress: ActiveProgress, round: StoredRound) => Promise<void>;
   /** 16 random bytes that distinguish jobs of the same name. */
   readonly jobId?: Uint8Array;
+  /** What earlier attempts have encrypted; left out: there is one attempt only. */
+  readonly journal?: PlaintextJournal;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }

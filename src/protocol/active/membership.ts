@@ -34,6 +34,7 @@ export interface SetUpTerms {
 
 export interface RoundTerms {
   readonly firstTree: number;
+  readonly treeCount: number;
   /** Empty in a local round. */
   readonly sessions: readonly PeerSession[];
   readonly layout: GradientLayout;

@@ -35,6 +35,7 @@ import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics
 import type { ActiveMembership } from "./membership.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
 import { PeerSession } from "./peer-session.ts";
+import { PlaintextJournal } from "./plaintext-journal.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
 import { allShortcuts } from "../../scheme/shortcuts.ts";
 
@@ -66,7 +67,9 @@ export class ActiveRole {
   constructor(job: ActiveJob) {
     const { scheme } = job;
     this.#job = job;
-    this.#membership = scheme.membership === "sent" ? new SentMembership(scheme) : new HiddenMembership(scheme);
+    const { journal = new PlaintextJournal() } = job;
+    this.#membership =
+      scheme.membership === "sent" ? new SentMembership(scheme, journal) : new HiddenMembership(scheme, journal);
     this.#sessions = job.peers.map(
       (peer, index) =>
         new PeerSession(

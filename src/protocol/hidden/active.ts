@@ -22,6 +22,7 @@ import type {
   TreeMembership,
 } from "../active/membership.ts";
 import type { PeerSession } from "../active/peer-session.ts";
+import { nodePlaintextDigest, plaintextDigest, type PlaintextJournal } from "../active/plaintext-journal.ts";
 import type { Decision, SplitAnswer } from "../active/split-decision.ts";
 import { addsUpUncounted } from "./active-member-sums.ts";
 import { sealedMessages } from "./active-node-messages.ts";
@@ -31,13 +32,15 @@ import { nodesOfJob, nodesPerTree, outputsPerTree, runOf, sendsTreeShape } from 
 
 export class HiddenMembership implements ActiveMembership {
   readonly #scheme: HiddenActive;
+  readonly #journal: PlaintextJournal;
   /** Requests name the parent and sibling of a node, because its candidates depend on them. */
   #sendsTreeShape = false;
   /** Per party, in a job that hides outcomes. */
   readonly #transfers = new Map<PeerSession, OutcomeTransfers>();
 
-  constructor(scheme: HiddenActive) {
+  constructor(scheme: HiddenActive, journal: PlaintextJournal) {
     this.#scheme = scheme;
+    this.#journal = journal;
   }
 
   async setUp(terms: SetUpTerms, sessions: readonly PeerSession[]): Promise<void> {
@@ -62,7 +65,7 @@ export class HiddenMembership implements ActiveMembership {
   }
 
   beginRound(round: RoundTerms): ActiveRound {
-    return new HiddenRound(this.#scheme, round, this.#sendsTreeShape, this.#transfers);
+    return new HiddenRound(this.#scheme, this.#journal, round, this.#sendsTreeShape, this.#transfers);
   }
 
   /** Receives the hints that the party's answers are decrypted with. */
@@ -86,7 +89,10 @@ class HiddenRound implements ActiveRound {
   readonly sharedRoot = null;
   readonly derivesAlways = true;
   readonly #scheme: HiddenActive;
+  readonly #journal: PlaintextJournal;
   readonly #round: RoundTerms;
+  /** Digest of the round's plaintexts. */
+  readonly #plaintexts: string;
   readonly #sendsTreeShape: boolean;
   readonly #transfers: ReadonlyMap<PeerSession, OutcomeTransfers>;
   /** The first root's gradients are encrypted in advance: they depend on nothing else. */
@@ -94,15 +100,18 @@ class HiddenRound implements ActiveRound {
 
   constructor(
     scheme: HiddenActive,
+    journal: PlaintextJournal,
     round: RoundTerms,
     withTreeShape: boolean,
     transfers: ReadonlyMap<PeerSession, OutcomeTransfers>,
   ) {
     this.#scheme = scheme;
+    this.#journal = journal;
     this.#round = round;
     this.#sendsTreeShape = withTreeShape;
     this.#transfers = transfers;
-    const { sessions, firstTree, outputs, sample, gradients, before, moreFollow } = round;
+    const { sessions, firstTree, outputs, sample, layout, gradients, before, moreFollow } = round;
+    this.#plaintexts = sessions.length === 0 ? "" : plaintextDigest(layout, gradients, null);
     this.#firstNode =
       sessions.length === 0
         ? null
@@ -157,7 +166,10 @@ class HiddenRound implements ActiveRound {
 
   #seal(tree: number, node: number, outputs: readonly number[], sampled: Uint32Array): Broadcast<GradientChunk> {
     const { gradients } = this.#round;
-    return new Broadcast(this.#scheme.seal({ tree, node, outputs, sampled, gradients }), chunksAhead);
+    const plaintexts = nodePlaintextDigest(this.#plaintexts, outputs, sampled);
+    const { serial, stored } = this.#journal.enter({ tree, node }, plaintexts);
+    const chunks = this.#scheme.seal({ tree, node, serial, outputs, sampled, gradients });
+    return new Broadcast(after(ignoreUnhandled(stored), chunks), chunksAhead);
   }
 
   /** Passive parties answer for all instances: members of the node are selected here, or by oblivious transfer. */
@@ -181,6 +193,14 @@ class HiddenRound implements ActiveRound {
       },
     });
   }
+}
+
+/** Computes meanwhile. */
+async function* after(stored: Promise<void>, chunks: AsyncIterable<GradientChunk>): AsyncGenerator<GradientChunk> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = ignoreUnhandled(iterator.next());
+  await stored;
+  for (let next = await first; next.done !== true; next = await iterator.next()) yield next.value;
 }
 
 function everyInstance(count: number): Uint32Array {

@@ -25,17 +25,21 @@ import type {
   TreeMembership,
 } from "../active/membership.ts";
 import type { PeerSession } from "../active/peer-session.ts";
+import { plaintextDigest, type PlaintextJournal } from "../active/plaintext-journal.ts";
 import type { Decision, SplitAnswer } from "../active/split-decision.ts";
 import { BelievableSums } from "./active-believable-sums.ts";
 import { addsUp } from "./active-member-sums.ts";
 
-const laterChunk = { sampled: new Uint8Array(0), colsampleBytree: 0 };
+const noBytes = new Uint8Array(0);
+const laterChunk = { sampled: noBytes, colsampleBytree: 0 };
 
 export class SentMembership implements ActiveMembership {
   readonly #scheme: SentActive;
+  readonly #journal: PlaintextJournal;
 
-  constructor(scheme: SentActive) {
+  constructor(scheme: SentActive, journal: PlaintextJournal) {
     this.#scheme = scheme;
+    this.#journal = journal;
   }
 
   async setUp({ layout, skipBin }: SetUpTerms, sessions: readonly PeerSession[]): Promise<void> {
@@ -44,7 +48,7 @@ export class SentMembership implements ActiveMembership {
   }
 
   beginRound(round: RoundTerms): ActiveRound {
-    return new SentRound(this.#scheme, round);
+    return new SentRound(this.#scheme, this.#journal, round);
   }
 }
 
@@ -53,12 +57,14 @@ class SentRound implements ActiveRound {
   readonly sharedRoot: CandidateRows[] | null;
   readonly derivesAlways = false;
   readonly #scheme: SentActive;
+  readonly #journal: PlaintextJournal;
   readonly #round: RoundTerms;
   /** Settles per session when the party has received all gradients. */
   readonly #taken: readonly Promise<void>[];
 
-  constructor(scheme: SentActive, round: RoundTerms) {
+  constructor(scheme: SentActive, journal: PlaintextJournal, round: RoundTerms) {
     this.#scheme = scheme;
+    this.#journal = journal;
     this.#round = round;
     this.sharedRoot = round.offersSameRoot ? [] : null;
     const opened = ignoreUnhandled(round.before.then(() => this.#sendGradients()));
@@ -86,18 +92,29 @@ class SentRound implements ActiveRound {
     return ignoreUnhandled(Promise.all(this.#round.sessions.map((session) => session.finishTree(tree))));
   }
 
-  #sendGradients(): readonly Promise<void>[] {
-    const { sessions, layout, gradients, sample, moreFollow, encrypting } = this.#round;
-    const made = timed(this.#scheme.gradients(layout, gradients, sample), encrypting);
+  async #sendGradients(): Promise<readonly Promise<void>[]> {
+    const { firstTree, treeCount, sessions, layout, gradients, sample, moreFollow, encrypting } = this.#round;
+    const serial = sessions.length === 0 ? 0 : await this.#enter();
+    const made = timed(this.#scheme.gradients(layout, gradients, sample, serial), encrypting);
     const chunks = new Broadcast(made, chunksAhead);
     const readers = sessions.map(() => chunks.reader());
     const sampled = rowBitmap(sample, gradients.instanceCount);
     const taken = sessions.map((session, i) => this.#sendTo(session, sampled, readers[i]));
     if (taken.length > 0 && moreFollow) {
-      const expect = (): void => this.#scheme.expectRound?.(layout, sample?.length ?? gradients.instanceCount);
+      const [count, next] = [sample?.length ?? gradients.instanceCount, firstTree + treeCount];
+      const expect = (): void => this.#scheme.expectRound?.(layout, count, next);
       void Promise.allSettled(taken).then(expect);
     }
     return taken;
+  }
+
+  /** Rounds are encrypted under the number of their first tree, or of the first round with the same plaintexts. */
+  async #enter(): Promise<number> {
+    const { firstTree: tree, layout, gradients, sample } = this.#round;
+    const plaintexts = plaintextDigest(layout, gradients, sample);
+    const { serial, stored } = this.#journal.enter({ tree, node: null }, plaintexts, tree);
+    await stored;
+    return serial;
   }
 
   /** @param sampled bitmap of the instances that the round is trained on; empty: all */
@@ -106,16 +123,17 @@ class SentRound implements ActiveRound {
     const { counts } = this.#scheme;
     const { connection } = session;
     const { peer, tally, options } = connection;
-    async function* messages(): AsyncGenerator<Omit<ActiveGradients, "$typeName" | "$unknown">> {
+    async function* messages(): AsyncGenerator<Omit<ActiveGradients, "$typeName" | "$unknown" | "signature">> {
       let sequence = 0;
       for await (const { message: scheme, ciphertexts } of chunks) {
         const first = sequence === 0 ? { sampled, colsampleBytree: columnRate } : laterChunk;
-        const chunk = { tree, sequence, scheme, ...first };
+        const chunk = { tree, sequence, scheme, ...first, last: false };
         sequence++;
         counts.gradientCiphertexts += ciphertexts;
         tally.see("gradients", chunk, ciphertexts);
         yield chunk;
       }
+      yield { tree, sequence, scheme: noBytes, ...laterChunk, last: true };
     }
     session.edge("send", tree, true);
     await connection.guard(peer.gradients(messages(), options));

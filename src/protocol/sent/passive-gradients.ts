@@ -99,9 +99,11 @@ export class RoundGradients {
     const kept = round?.tree === tree ? round.chunks : null;
     const keeps = roundStore !== null && agreed.defences.answer_noise > 0 && kept === null;
     let count = 0;
-    for (let next: IteratorResult<ActiveGradients> = { value: first }; next.done !== true; next = await rest.next()) {
+    for (let next: IteratorResult<ActiveGradients> = { value: first }; ; next = await rest.next()) {
+      if (next.done === true) throw new TandemError("PROTOCOL_STATE", `the gradients of tree ${tree} have no end`);
       const chunk = next.value;
       checkChunk(chunk, tree, count);
+      if (chunk.last) break;
       if (count > 0 && (chunk.sampled.length > 0 || chunk.colsampleBytree !== 0))
         throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
       if (kept === null) await this.#takeChunk(chunk); // chunks that the scheme refuses are not stored

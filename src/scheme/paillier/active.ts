@@ -8,6 +8,7 @@
  *   where counts are sent
  */
 import { TandemError } from "../../base/error.ts";
+import { derivedSecretBytes, osRandom } from "../../base/random.ts";
 import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import { inOrder } from "../../base/scheduling/in-order.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
@@ -24,11 +25,11 @@ import {
   PaillierSumsSchema,
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
-import { type GradientChunk, type GradientRecipe, noOperations, type SchemeParameters } from "../scheme.ts";
+import { type GradientChunk, noOperations, type SchemeParameters } from "../scheme.ts";
 import type { SentActive } from "../sent-scheme.ts";
 import { allShortcuts, type Shortcuts } from "../shortcuts.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
-import { exponentParts, type NonceDraws } from "./nonce-draws.ts";
+import { gradientExponents } from "./gradient-nonces.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
 import type { TaskCrew } from "../tasks/tasks.ts";
@@ -39,6 +40,7 @@ import { chunkBytes } from "../../wire/version.ts";
 const chunksElsewhere = 16;
 /** Obfuscators computed at a time while cores are idle. */
 const obfuscatorBatch = 256;
+const noBytes = new Uint8Array(0);
 /** Memory limit of precomputed obfuscators. */
 const obfuscatorBytesMax = 256 << 20;
 
@@ -52,12 +54,13 @@ export class PaillierActive implements SentActive {
   /** Null: there are no workers. */
   readonly #tasks: OwnerTasks | null;
   readonly #public: PublicEvaluator;
-  readonly #obfuscators: ObfuscatorPool;
+  /** Obfuscators of the next round, from its first position on. */
+  #ahead: { readonly serial: number; readonly pool: ObfuscatorPool } | null = null;
+  readonly #untilIdle: typeof coresIdle;
   readonly #shortcuts: Shortcuts;
   /** Computed once, for all passive parties and attempts. */
   #roots: Promise<Uint8Array[]> | undefined;
-  /** Null: nonces come from the operating system and cannot be reproduced. */
-  readonly #draws: NonceDraws | null;
+  readonly #seed: Uint8Array;
 
   constructor(
     kernel: Kernel,
@@ -65,20 +68,15 @@ export class PaillierActive implements SentActive {
     threads: number,
     shortcuts: Shortcuts = allShortcuts,
     untilIdle = coresIdle,
-    draws: NonceDraws | null = null,
+    seed: Uint8Array = osRandom.fill(new Uint8Array(derivedSecretBytes)),
     crew?: TaskCrew,
   ) {
-    this.#draws = shortcuts.ownerEncryption ? draws : null;
+    this.#seed = seed;
+    this.#untilIdle = untilIdle;
     this.#own = kernel.privateEvaluator(key, { threads });
     this.#tasks = crew === undefined ? null : new OwnerTasks(crew, this.#own);
     this.#evaluator = this.#tasks?.evaluator ?? this.#own;
     this.#public = kernel.publicEvaluator(key.publicKey, { threads });
-    this.#obfuscators = new ObfuscatorPool(
-      this.#public,
-      (count) => this.#makeObfuscators(count),
-      obfuscatorBatch,
-      untilIdle,
-    );
     this.#shortcuts = shortcuts;
   }
 
@@ -115,34 +113,24 @@ export class PaillierActive implements SentActive {
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
+    serial: number,
   ): AsyncGenerator<GradientChunk> {
-    this.#obfuscators.pause();
-    this.#draws?.begin();
+    const stock = await this.#stockFor(serial);
     const chunks = this.#chunksOf(layout, gradients, sample);
     const aheadMax = this.#evaluator.isElsewhere === true ? chunksElsewhere : 1;
     const made = inOrder(chunks, aheadMax, async ({ first, instances }) => ({
       first,
-      ciphertexts: await this.#encrypt(encode(layout, gradients, instances)),
+      ciphertexts: await this.#encrypt(
+        encode(layout, gradients, instances),
+        serial,
+        first * layout.plaintexts.length,
+        stock,
+      ),
     }));
     for await (const { first, ciphertexts } of made) {
       this.counts.encryptions += ciphertexts.count;
       const message = encodeMessage(PaillierGradientsSchema, { firstInstance: first, ciphertexts: ciphertexts.bytes });
       yield { message, ciphertexts: ciphertexts.count };
-    }
-  }
-
-  /** The messages of gradients that were sent before, made again. */
-  async *gradientsAgain(
-    layout: GradientLayout,
-    gradients: QuantisedGradients,
-    sample: Uint32Array | null,
-    recipe: GradientRecipe,
-  ): AsyncGenerator<Uint8Array> {
-    let chunk = 0;
-    for (const { first, instances } of this.#chunksOf(layout, gradients, sample)) {
-      const parts = exponentParts(recipe, recipe.chunks[chunk++] ?? []);
-      const { bytes } = await this.#evaluator.encryptAgain(encode(layout, gradients, instances), parts);
-      yield encodeMessage(PaillierGradientsSchema, { firstInstance: first, ciphertexts: bytes });
     }
   }
 
@@ -162,37 +150,62 @@ export class PaillierActive implements SentActive {
     }
   }
 
-  get recipe(): GradientRecipe | null {
-    return this.#draws?.recipe ?? null;
+  /** The obfuscators that were precomputed for this round; null: none. Those for another round are dropped. */
+  async #stockFor(serial: number): Promise<ObfuscatorPool | null> {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    await ahead?.pool.pause();
+    return ahead?.serial === serial ? ahead.pool : null;
   }
 
-  async #encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+  /** @param first the position of the first plaintext in the round @param stock obfuscators of the next positions */
+  async #encrypt(
+    plaintexts: PlaintextVector,
+    serial: number,
+    first: number,
+    stock: ObfuscatorPool | null,
+  ): Promise<CiphertextVector> {
     if (!this.#shortcuts.ownerEncryption) return this.#public.unload(await this.#public.encrypt(plaintexts));
-    if (this.#obfuscators.stock < plaintexts.count)
-      return this.#evaluator.encrypt(plaintexts, this.#draws?.now(plaintexts.count));
-    this.#draws?.take(plaintexts.count);
-    return this.#public.unload(await this.#public.sealWith(plaintexts, await this.#obfuscators.take(plaintexts.count)));
+    const sealed = Math.min(plaintexts.count, stock?.stock ?? 0);
+    const { bytes, sizeBytes, count } = plaintexts;
+    const begin = new PlaintextVector(bytes.subarray(0, sealed * sizeBytes), sizeBytes);
+    const rest = new PlaintextVector(bytes.subarray(sealed * sizeBytes), sizeBytes);
+    const [prepared, encrypted] = await Promise.all([
+      stock === null || sealed === 0
+        ? null
+        : stock.take(sealed).then(async (taken) => this.#public.unload(await this.#public.sealWith(begin, taken))),
+      sealed === count
+        ? null
+        : this.#evaluator.encryptDrawn(rest, gradientExponents(this.#seed, serial, first + sealed, count - sealed)),
+    ]);
+    if (prepared === null || encrypted === null) return prepared ?? encrypted ?? new CiphertextVector(noBytes, 1);
+    return new CiphertextVector(Buffer.concat([prepared.bytes, encrypted.bytes]), this.#ciphertextBytes);
   }
 
   /** The number of precomputed obfuscators for the next gradients. */
   get obfuscatorsReady(): number {
-    return this.#obfuscators.stock;
+    return this.#ahead?.pool.stock ?? 0;
   }
 
-  /** An encryption of zero is an obfuscator. */
-  async #makeObfuscators(count: number): Promise<ObfuscatorVector> {
-    const zeros = new PlaintextVector(new Uint8Array(count), 1);
-    return this.#public.loadObfuscators(await this.#own.encrypt(zeros, this.#draws?.ahead(count)));
-  }
-
-  expectRound(layout: GradientLayout, instanceCount: number): void {
-    if (!this.#shortcuts.ownerEncryption) return;
+  expectRound(layout: GradientLayout, instanceCount: number, serial: number): void {
+    if (!this.#shortcuts.ownerEncryption || this.#ahead?.serial === serial) return;
+    void this.#ahead?.pool.pause();
+    let position = 0;
+    // An encryption of zero is an obfuscator.
+    const make = async (count: number): Promise<ObfuscatorVector> => {
+      const zeros = new PlaintextVector(new Uint8Array(count), 1);
+      const exponents = gradientExponents(this.#seed, serial, position, count);
+      position += count;
+      return this.#public.loadObfuscators(await this.#own.encryptDrawn(zeros, exponents));
+    };
+    const pool = new ObfuscatorPool(this.#public, make, obfuscatorBatch, this.#untilIdle);
+    this.#ahead = { serial, pool };
     const countMax = Math.floor(obfuscatorBytesMax / this.#ciphertextBytes); // in memory one is about as wide
-    this.#obfuscators.prepare(Math.min(instanceCount * layout.plaintexts.length, countMax));
+    pool.prepare(Math.min(instanceCount * layout.plaintexts.length, countMax));
   }
 
   close(): void {
-    this.#obfuscators.pause();
+    void this.#ahead?.pool.pause();
     this.#tasks?.close();
   }
 

@@ -89,7 +89,7 @@ describe("obfuscator pool", () => {
     const { calls, make } = maker();
     const pool = new ObfuscatorPool(evaluator, make, 1, async () => {});
     pool.prepare(1000);
-    pool.pause();
+    await pool.pause();
     await settle();
     expect(calls.length).toBeLessThan(5);
   });

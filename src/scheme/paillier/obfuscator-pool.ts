@@ -14,7 +14,7 @@ export class ObfuscatorPool {
   #stock: ObfuscatorVector[] = [];
   #stockCount = 0;
   #toMake = 0;
-  #filling = false;
+  #filling: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   readonly #untilIdle: (isUrgent: () => boolean) => Promise<void>;
@@ -35,7 +35,7 @@ export class ObfuscatorPool {
   /** Fills the stock up to `count` in the background. */
   prepare(count: number): void {
     this.#toMake = Math.max(0, count - this.#stockCount);
-    if (!this.#filling) void this.#fill();
+    this.#filling ??= this.#fill();
   }
 
   /** How many can be taken without waiting. */
@@ -43,9 +43,10 @@ export class ObfuscatorPool {
     return this.#stockCount;
   }
 
-  /** Stops computing more; the stock stays. */
-  pause(): void {
+  /** Stops computing more; the stock stays. Settles when nothing is being computed. */
+  async pause(): Promise<void> {
     this.#toMake = 0;
+    await this.#filling;
   }
 
   /** @throws any error of `make` */
@@ -64,7 +65,6 @@ export class ObfuscatorPool {
   }
 
   async #fill(): Promise<void> {
-    this.#filling = true;
     try {
       while (this.#toMake > 0) {
         await this.#untilIdle(() => this.#toMake === 0);
@@ -78,7 +78,7 @@ export class ObfuscatorPool {
     } catch (error) {
       this.#failure = { error };
     }
-    this.#filling = false;
+    this.#filling = null;
   }
 
   #fromStock(count: number): ObfuscatorVector[] {

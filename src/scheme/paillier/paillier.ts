@@ -14,10 +14,10 @@ import {
   serialisePrivateKey,
 } from "../../crypto/paillier/index.ts";
 import type { SchemeParameters, SchemeSecret, SentScheme } from "../scheme.ts";
+import { allShortcuts } from "../shortcuts.ts";
 import { PaillierActive } from "./active.ts";
 import { PaillierBlock } from "./block.ts";
 import { paillierCosts } from "./cost-model.ts";
-import { NonceDraws } from "./nonce-draws.ts";
 import { PaillierPassive } from "./passive.ts";
 import { PaillierReplay } from "./replay.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
@@ -90,16 +90,15 @@ export const paillier: SentScheme = {
   // The required key length was checked when the job began.
   readSecret: async (text) => new PaillierSecret(await parsePrivateKey(text, { insecure: true })),
 
-  active: (secret, { threads, shortcuts, repeatable = false, crew }) => {
+  active: (secret, { threads, shortcuts, seed, crew }) => {
     assert(secret instanceof PaillierSecret, "the secret belongs to this scheme");
-    const draws = repeatable ? new NonceDraws() : null;
     return new PaillierActive(
       selectKernel(),
       secret.key,
       threads ?? defaultThreads(),
       shortcuts,
       coresIdle,
-      draws,
+      seed,
       crew,
     );
   },
@@ -110,9 +109,10 @@ export const paillier: SentScheme = {
 
   task: (terms, { threads }) => paillierTaskWork(selectKernel(), terms, threads ?? defaultThreads()),
 
-  replay: (secret, { threads }) => {
+  replay: (secret, { threads = defaultThreads(), seed }) => {
     assert(secret instanceof PaillierSecret, "the secret belongs to this scheme");
-    return new PaillierReplay(new PaillierActive(selectKernel(), secret.key, threads ?? defaultThreads()));
+    const real = new PaillierActive(selectKernel(), secret.key, threads, allShortcuts, coresIdle, seed);
+    return new PaillierReplay(real);
   },
 
   costModel: ({ keyBits }) => paillierCosts(selectKernel(), keyBits),

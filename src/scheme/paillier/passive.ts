@@ -212,12 +212,12 @@ export class PaillierPassive implements SentPassive {
   }
 
   endRound(): void {
-    this.#setUpState().obfuscators.pause();
+    void this.#setUpState().obfuscators.pause();
   }
 
   close(): void {
     this.#crew.end();
-    this.#state?.obfuscators.pause();
+    void this.#state?.obfuscators.pause();
     this.#state?.gradients.close();
   }
 

@@ -193,7 +193,7 @@ describe("a passive party rejects gradients", () => {
     const { active, passive, layout, gradients, job } = made;
     await passive.setUp(await active.setUp({ layout }), job);
     passive.beginRound(treeOf(made, 0, sampled));
-    const [{ message }] = await collect(active.gradients(layout, gradients, null));
+    const [{ message }] = await collect(active.gradients(layout, gradients, null, 0));
     const { ciphertexts: bytes } = decodeMessage(PaillierGradientsSchema, message);
     const send = (firstInstance: number, ciphertexts: Uint8Array): Promise<number> =>
       passive.gradients(encodeMessage(PaillierGradientsSchema, { firstInstance, ciphertexts }));
@@ -340,7 +340,7 @@ describe("the active party rejects an answer", () => {
     const other = await generateKey({ bits: keyBits, insecure: true });
     const otherKey = new PaillierActive(portableKernel, other, 1);
     passive.beginRound(made.nodes);
-    for await (const { message } of otherKey.gradients(layout, gradients, null)) {
+    for await (const { message } of otherKey.gradients(layout, gradients, null, 0)) {
       // Ciphertexts under a larger modulus may be rejected by the range check; others decrypt to noise.
       const outcome = await passive.gradients(message).then(
         () => "taken",

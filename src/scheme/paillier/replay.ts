@@ -9,7 +9,6 @@ import { PaillierSetUpSchema } from "../../wire/generated/tandem/v1/paillier_pb.
 import { decodeMessage } from "../../wire/scheme-message.ts";
 import { ClearActive } from "../replay/clear-active.ts";
 import { ClearPassive } from "../replay/clear-passive.ts";
-import type { GradientRecipe } from "../scheme.ts";
 import type { SchemeReplay } from "../sent-scheme.ts";
 import type { PaillierActive } from "./active.ts";
 import { ciphertextsPerPiece } from "./passive.ts";
@@ -42,13 +41,13 @@ export class PaillierReplay implements SchemeReplay {
     );
   }
 
-  remade(
+  async *remade(
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
-    recipe: GradientRecipe,
-  ): AsyncIterable<Uint8Array> {
-    return this.#real.gradientsAgain(layout, gradients, sample, recipe);
+    serial: number,
+  ): AsyncGenerator<Uint8Array> {
+    for await (const { message } of this.#real.gradients(layout, gradients, sample, serial)) yield message;
   }
 
   opened(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array> {

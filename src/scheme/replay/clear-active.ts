@@ -40,8 +40,9 @@ export class ClearActive implements SentActive {
     layout: GradientLayout,
     gradients: QuantisedGradients,
     sample: Uint32Array | null,
+    serial: number,
   ): AsyncGenerator<GradientChunk> {
-    this.round = { layout, gradients, sample };
+    this.round = { layout, gradients, sample, serial };
     const { columns, instanceCount } = gradients;
     const instances = sample ?? Uint32Array.from({ length: instanceCount }, (_, i) => i);
     for (let first = 0; first < instances.length; first += instancesPerChunk) {

@@ -119,6 +119,7 @@ const checkpoint: FuzzFormat = {
         jobId: Uint8Array.of(1, 2, 255),
         secret: new PaillierSecret(key),
         aligned: Uint32Array.of(5, 0, 7),
+        seed: new Uint8Array(32),
         samplingSecret: "s",
         start: { model: "5".repeat(64), objective: "binary:logistic", baseMargin: 0, trees: trees.slice(1) },
         progress: { trees, margins: Float64Array.of(0, -0, 1 / 3), best: { round: 0, value: Number.NaN } },

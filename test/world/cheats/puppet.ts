@@ -135,11 +135,12 @@ export class Puppet {
     const { layout, scheme } = this;
     async function* chunks(): AsyncGenerator<ActiveGradients> {
       let sequence = 0;
-      for await (const { message } of scheme.gradients(layout, quantise(layout, gradientsOf(ids.length)), null)) {
+      for await (const { message } of scheme.gradients(layout, quantise(layout, gradientsOf(ids.length)), null, tree)) {
         const chunk = create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: message });
         change(chunk);
         yield chunk;
       }
+      yield create(ActiveGradientsSchema, { tree, sequence, last: true });
     }
     await this.peer.gradients(chunks(), {});
   }

@@ -1,7 +1,6 @@
 /** Evaluators over tasks return what a kernel in this process returns, and reject wrong results of workers. */
 import { beforeAll, expect, test } from "vitest";
 import { expectError } from "../../../../test/support/expect-error.ts";
-import { derivedRandom } from "../../../base/random.ts";
 import {
   CiphertextVector,
   generateKey,
@@ -21,6 +20,7 @@ import { taskBatches } from "./batches.ts";
 import { TaskPrivateEvaluator } from "./task-private.ts";
 import { TaskPublicEvaluator } from "./task-public.ts";
 import { paillierTaskWork } from "./task-work.ts";
+import { gradientExponents } from "../gradient-nonces.ts";
 
 const kernel = selectKernel();
 let key: PrivateKey;
@@ -80,11 +80,10 @@ test("encryption in batches decrypts to the plaintexts", async () => {
 test("with reproducible nonces the ciphertexts equal those of one process and of the auditor", async () => {
   const { owner } = evaluators();
   const plaintexts = plaintextsFromBigints(key.publicKey, numbers);
-  const random = (): ReturnType<typeof derivedRandom> => derivedRandom(new Uint8Array(32).fill(3), 7);
-  const encrypted = await owner.encrypt(plaintexts, random());
-  expect(encrypted.bytes).toEqual((await own.owner.encrypt(plaintexts, random())).bytes);
-  const part = { random: random(), drawn: numbers.length, first: 0, count: numbers.length };
-  expect((await owner.encryptAgain(plaintexts, [part])).bytes).toEqual(encrypted.bytes);
+  const parts = (): ReturnType<typeof gradientExponents> =>
+    gradientExponents(new Uint8Array(32).fill(3), 7, 100, numbers.length);
+  const encrypted = await owner.encryptDrawn(plaintexts, parts());
+  expect(encrypted.bytes).toEqual((await own.owner.encryptDrawn(plaintexts, parts())).bytes);
 });
 
 test("packing gives the same bytes, and obfuscators encrypt zero", async () => {

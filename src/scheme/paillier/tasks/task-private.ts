@@ -3,10 +3,9 @@
  * process. Results of workers are checked for number and range.
  */
 import { TandemError } from "../../../base/error.ts";
-import type { SecureRandom } from "../../../base/random.ts";
 import type { ExponentPart, PrivateEvaluator } from "../../../crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../../crypto/paillier/keys.ts";
-import { drawOwnerExponents, type OwnerExponents } from "../../../crypto/paillier/nonces.ts";
+import { drawnOwnerExponents, type OwnerExponents } from "../../../crypto/paillier/nonces.ts";
 import { checkCiphertexts, checkPlaintexts } from "../../../crypto/paillier/request-checks.ts";
 import { CiphertextVector, PlaintextVector } from "../../../crypto/paillier/vectors.ts";
 import { PaillierTaskSchema } from "../../../wire/generated/tandem/v1/tasks_pb.ts";
@@ -33,9 +32,12 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
     this.#tasks = tasks;
   }
 
-  async encrypt(plaintexts: PlaintextVector, random?: SecureRandom): Promise<CiphertextVector> {
-    if (random === undefined) return this.#encrypt(plaintexts, () => undefined);
-    const exponents = await drawOwnerExponents(this.key, plaintexts.count, "full", random);
+  encrypt(plaintexts: PlaintextVector): Promise<CiphertextVector> {
+    return this.#encrypt(plaintexts, () => undefined);
+  }
+
+  async encryptDrawn(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
+    const exponents = await drawnOwnerExponents(this.key, parts, "full");
     try {
       return await this.encryptWithExponents(plaintexts, exponents);
     } finally {
@@ -93,10 +95,6 @@ export class TaskPrivateEvaluator implements PrivateEvaluator {
     const bytes = joinedBatches(batches, results, plaintextBytes);
     checkBelow(bytes, plaintextBytes, publicKey.n, "plaintext");
     return new PlaintextVector(bytes, plaintextBytes);
-  }
-
-  encryptAgain(plaintexts: PlaintextVector, parts: readonly ExponentPart[]): Promise<CiphertextVector> {
-    return this.#own.encryptAgain(plaintexts, parts);
   }
 
   nthRoots(values: PlaintextVector): Promise<PlaintextVector> {
