@@ -165,8 +165,6 @@ test("calls that do not belong to a job with hidden outcomes are refused, and th
         await attempt(() => peer.hiddenSplits(stream(later(1)), options));
         await attempt(() => peer.hiddenSplits(stream(later(2), later(2)), options));
         await attempt(() => peer.hiddenSplits(stream(later(3), { scheme: new Uint8Array(7) }), options));
-        await attempt(() => peer.hiddenSplits(stream(later(4), ...pieces, ...pieces), options));
-        await attempt(() => peer.hiddenSplits(stream(later(4), ...pieces), options));
       }
       yield* peer.hiddenSplits(stream(...sent), options);
     }),
@@ -178,10 +176,35 @@ test("calls that do not belong to a job with hidden outcomes are refused, and th
     "choices without a decision",
     "fewer choices than decisions",
     "decisions among choices",
-    "a piece of a matrix of 7 bytes; 256 were expected",
-    "choices for no decision",
-    "batch number was used before",
+    "a piece of a matrix of 7 bytes; 816 were expected",
   ]);
+});
+
+test.each<[string, number, boolean, readonly RegExp[]]>([
+  ["more choices than decisions", 0, true, [/choices for no decision/, /batch number was used before/]],
+  ["choices of another batch", 100, false, [/is inconsistent/, /open a new session/]],
+])("%s: refused, and the batch or the session cannot be used again", async (_what, shift, isDouble, says) => {
+  const training = trainFederated({
+    ...job,
+    connect: between(async function* (peer, messages, options): AsyncGenerator<PassiveSplit> {
+      const sent: Message[] = [];
+      for await (const message of messages) sent.push(message);
+      const changed = { ...sent[0], firstBatch: (sent[0].firstBatch ?? 0) + shift };
+      const stream = async function* (...some: readonly Message[]) {
+        yield* some;
+      };
+      const again = isDouble ? sent.slice(1) : [];
+      await expectError(
+        async () => {
+          for await (const _ of peer.hiddenSplits(stream(changed, ...sent.slice(1), ...again), options));
+        },
+        "PROTOCOL_STATE",
+        says[0],
+      );
+      yield* peer.hiddenSplits(stream(...sent), options);
+    }),
+  });
+  await expectError(() => training, "PROTOCOL_STATE", says[1]);
 });
 
 test("with a scheme that sends members the setting has no effect, and no oblivious transfer keys exist", async () => {

@@ -11,8 +11,8 @@
  * On each level the receiver has all nodes but one, and so all children but two. The sum that it reads gives it one of
  * these: the one on side s_j. So what it lacks at the end is the leaf whose sides are 1 - s_j, all the way.
  *
- * A malicious sender that sends other sums makes the receiver's keys differ from its own, and may learn the receiver's
- * bits from the effects: a protocol on top must tolerate that.
+ * A malicious sender that sends other sums makes some of the receiver's keys differ from its own, depending on the
+ * receiver's bits. The extension's consistency check (matrix-proof.ts) then fails unless it guesses these bits.
  */
 import { createCipheriv } from "node:crypto";
 import { TandemError } from "../../base/error.ts";

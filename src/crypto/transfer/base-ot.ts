@@ -1,23 +1,29 @@
 /**
  * 128 base oblivious transfers of random keys, which an OT extension expands to any number (iknp-ot.ts,
  * soft-spoken-ot.ts). The roles swap there: the receiver of base transfers is the sender of the extension. Chou and
- * Orlandi's "simplest" OT (2015) over edwards25519, for semi-honest parties:
+ * Orlandi's "simplest" OT (2015) over edwards25519:
  *
  *   sender                                                   receiver, with a bit c for each i
  *     draws a, sends A = aG              -- key -->
  *                                        <-- points --        draws b_i, sends B_i = b_i G + c_i A
- *     key_i0 = H(i, a B_i)                                    key_i,c = H(i, b_i A)
- *     key_i1 = H(i, a (B_i - A))
+ *     key_i0 = H(i, 0, a B_i)                                 key_i,c = H(i, c, b_i A)
+ *     key_i1 = H(i, 1, a (B_i - A))
  *
- * If A is in the prime-order subgroup, B_i is uniform in it whatever c is, since b_i is: the sender learns nothing. A
- * malicious sender sends an A of mixed order, which is not refused, and reads every c_i. A semi-honest receiver lacks
- * its other key as long as computational Diffie-Hellman is hard and H, SHA-256 here, behaves like a random function.
- * The same holds for an eavesdropper, which has neither a nor b_i. A quantum computer breaks it.
+ * H is SHA-256 over a context, i, the choice, A, B_i and the u-coordinate of the secret point. A is drawn for one
+ * session, so it identifies the session too.
  *
- * The sender's secret is an ordinary X25519 key, and OpenSSL multiplies with it: only u-coordinates are hashed, so it
- * does not matter whether A is aG or -aG. A malicious receiver sends B_i = A/2: both keys are then equal, and the
- * extension's column i is the receiver's bits in the clear. H takes both messages and a context, so that keys of two
- * pairs never agree.
+ * A malicious sender learns nothing about c: the receiver checks that A is in the prime-order subgroup, and b_i is
+ * uniform modulo its order, so B_i is uniform in the subgroup whatever c is.
+ *
+ * A malicious receiver has at most one key of each pair, as long as computational Diffie-Hellman is hard and H behaves
+ * like a random function. To compute both it needs the u-coordinates of aB_i and a(B_i - A). These points are known
+ * from u up to their sign, and the difference of the right two is aA = a^2 G, the Diffie-Hellman value of A with
+ * itself. A B_i outside the subgroup gains nothing: X25519 multiplies with a multiple of the cofactor 8, which maps
+ * B_i and its component in the subgroup to the same point. Since the choice is hashed, the keys of a pair differ even
+ * where the points agree up to their sign, as for B_i = A/2.
+ *
+ * It is not proven secure under universal composition: a party may send points without knowing their logarithms. A
+ * quantum computer breaks it, from recorded messages too.
  */
 import { createHash, diffieHellman, type KeyObject } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
@@ -32,6 +38,7 @@ import {
   encoded,
   fromMontgomery,
   groupOrder,
+  hasPrimeOrder,
   isSmallOrder,
   Multiples,
   negative,
@@ -80,8 +87,11 @@ export async function baseSenderKeys(key: AgreementKey, points: Uint8Array, cont
     const shifted = add(chosen, minusOwn);
     if (isSmallOrder(shifted)) throw new TandemError("PROTOCOL_STATE", "a point of a base transfer reveals its choice");
     const secretOf = (point: typeof chosen): Uint8Array => sharedSecret(key.secret, toMontgomery(point));
-    const said = [key.publicKey, bytes];
-    pairs.push([hashed(context, i, [...said, secretOf(chosen)]), hashed(context, i, [...said, secretOf(shifted)])]);
+    const sent = [key.publicKey, bytes];
+    pairs.push([
+      hashed(`${context}/0`, i, [...sent, secretOf(chosen)]),
+      hashed(`${context}/1`, i, [...sent, secretOf(shifted)]),
+    ]);
     if (isSliceOver()) await nextSlice();
   }
   return pairs;
@@ -97,7 +107,7 @@ export interface BaseReceiverKeys {
 
 /**
  * With random choices.
- * @throws TandemError PROTOCOL_STATE if the sender's key is not a point of the curve, or of small order
+ * @throws TandemError PROTOCOL_STATE if the sender's key is not a point of the prime-order subgroup
  */
 export async function baseReceiverKeys(
   theirs: Uint8Array,
@@ -108,6 +118,8 @@ export async function baseReceiverKeys(
   multiplesOfBase ??= new Multiples(basePoint);
   const sender = fromMontgomery(theirs);
   const multiplesOfSender = new Multiples(sender);
+  if (!hasPrimeOrder(multiplesOfSender))
+    throw new TandemError("PROTOCOL_STATE", "a key of base transfers is not in the prime-order subgroup");
   const choices = random.fill(new Uint8Array(baseCount / 8));
   const points = new Uint8Array(choicesBytes);
   const keys: Uint8Array[] = [];
@@ -116,9 +128,10 @@ export async function baseReceiverKeys(
     const scalar = readInteger(random.fill(new Uint8Array(64)), 64, 0) % groupOrder;
     const plain = multiplesOfBase.by(scalar);
     const both = [plain, add(plain, sender)];
-    const bytes = encoded(both[(choices[i >>> 3] >>> (i & 7)) & 1]);
+    const choice = (choices[i >>> 3] >>> (i & 7)) & 1;
+    const bytes = encoded(both[choice]);
     points.set(bytes, i * pointBytes);
-    keys.push(hashed(context, i, [theirs, bytes, toMontgomery(multiplesOfSender.by(scalar))]));
+    keys.push(hashed(`${context}/${choice}`, i, [theirs, bytes, toMontgomery(multiplesOfSender.by(scalar))]));
     if (isSliceOver()) await nextSlice();
   }
   return { points, choices, keys };
@@ -129,7 +142,7 @@ function sharedSecret(privateKey: KeyObject, u: Uint8Array): Uint8Array {
 }
 
 function hashed(context: string, index: number, parts: readonly Uint8Array[]): Uint8Array {
-  const hash = createHash("sha256").update(`tandem/transfer/v1/${index}/${context.length}/${context}/`);
+  const hash = createHash("sha256").update(`tandem/transfer/v2/${index}/${context.length}/${context}/`);
   for (const part of parts) hash.update(part); // all of one length
   return new Uint8Array(hash.digest().subarray(0, keyBytes));
 }

@@ -51,18 +51,25 @@ export function addLeaves(
   }
 }
 
-/**
- * One bit of each row's hash, 32 of them in a word.
- * @param added what is added to every row before
- */
+interface HashedRows {
+  readonly batch: number;
+  /** The number of the first row. */
+  readonly first: number;
+  /** Words of each column to hash, from the first on. */
+  readonly rowWords: number;
+  /** Added to every row before. */
+  readonly added?: Uint32Array;
+}
+
+/** One bit of each row's hash, 32 of them in a word. */
 export function hashedBits(
   columns: Uint32Array,
   words: number,
-  { batch, first, added }: { readonly batch: number; readonly first: number; readonly added?: Uint32Array },
+  { batch, first, rowWords, added }: HashedRows,
 ): Uint32Array {
-  const bits = new Uint32Array(words);
-  for (let from = 0; from < words; from += wordsAtOnce) {
-    const to = Math.min(from + wordsAtOnce, words);
+  const bits = new Uint32Array(rowWords);
+  for (let from = 0; from < rowWords; from += wordsAtOnce) {
+    const to = Math.min(from + wordsAtOnce, rowWords);
     const rows = transposed(columns, words, from, to);
     if (added !== undefined) addToEach(rows, added);
     const hashes = hashRows(rows, batch, first + 32 * from, 1);

@@ -45,7 +45,11 @@ export function negative({ x, y, z, t }: Point): Point {
 export function isSmallOrder(point: Point): boolean {
   let multiple = point;
   for (let i = 0; i < 3; i++) multiple = add(multiple, multiple);
-  return modulo(multiple.x, p) === 0n && modulo(multiple.y - multiple.z, p) === 0n;
+  return isNeutral(multiple);
+}
+
+function isNeutral({ x, y, z }: Point): boolean {
+  return modulo(x, p) === 0n && modulo(y - z, p) === 0n;
 }
 
 const windowBits = 4;
@@ -71,6 +75,11 @@ export class Multiples {
     const digits = scalar.toString(16).padStart(windowCount, "0");
     return this.#rows.reduce((sum, row, i) => add(sum, row[Number.parseInt(digits[windowCount - 1 - i], 16)]), neutral);
   }
+}
+
+/** Whether a point other than the neutral one is a multiple of the base point: the subgroup has prime order. */
+export function hasPrimeOrder(multiples: Multiples): boolean {
+  return isNeutral(multiples.by(groupOrder));
 }
 
 /** y and the lowest bit of x, as RFC 8032 writes a point. */

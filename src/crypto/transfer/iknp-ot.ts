@@ -1,6 +1,6 @@
 /**
  * Products of a vector with another party's bits, as shares: correlated OT by the extension of Ishai, Kilian, Nissim
- * and Petrank (IKNP, 2003), for semi-honest parties.
+ * and Petrank (IKNP, 2003), with a consistency check of the matrix (matrix-proof.ts).
  *
  *   sender, values v                                       receiver, bits b
  *     secret s of 128 bits, key_j,s_j     (base transfers)    keys key_j0, key_j1
@@ -14,6 +14,14 @@
  * whatever b is. The bits are masked by a stream of which the sender lacks one key. The receiver lacks H(q_i xor s) or
  * H(q_i), since it does not know s. Both streams and hashes are AES (block-cipher.ts).
  *
+ * What a malicious party gains:
+ *
+ * - A receiver that puts other bits in some columns must guess the sender's secret there. It passes with a probability
+ *   of 2^-t and then knows t of 128 bits; to read a value it still has to search 2^(128 - t) secrets. A wrong guess
+ *   closes the session before corrections are sent.
+ * - A sender learns nothing about the bits, since it lacks one key of each pair. Its corrections may be any numbers:
+ *   the shares then add up to b_i times a number of its choice, plus another. The receiver cannot notice.
+ *
  * A batch number is used once per pair: two matrices from the same streams would show where their bits differ. Work is
  * done in slices of the event loop.
  */
@@ -22,11 +30,14 @@ import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.t
 import { baseCount, type BaseReceiverKeys, type BaseSenderKeys } from "./base-ot.ts";
 import { transposed } from "./bit-transpose.ts";
 import { bytesOf, hashRows, Streams, words, wordsPerBlock } from "./block-cipher.ts";
+import { MatrixChecks, maskWords, proofBytes, proofOf, withMask } from "./matrix-proof.ts";
 import { addResidues, negatives } from "./residues.ts";
 
 /** Transfers per slice. */
 const chunkCount = 1 << 13;
-const chunkBlocks = chunkCount / 32 / wordsPerBlock;
+/** Of a stream: those of a chunk, and of the mask of its choices. */
+const chunkBlocks = (chunkCount / 32 + maskWords) / wordsPerBlock;
+const chunkBytes = columnBytes(chunkCount) + proofBytes;
 /** Batch numbers that are remembered one by one; older ones are all refused. */
 const batchesRemembered = 1024;
 
@@ -36,9 +47,17 @@ export interface Shape {
   readonly limbs: number;
 }
 
+/** Bytes of a matrix per transfer, apart from up to matrixBytes(1) for the last of them. */
+export const transferBytes = chunkBytes / chunkCount;
+
 /** Bytes of the matrix for a number of transfers. */
 export function matrixBytes(count: number): number {
-  return baseCount * 4 * Math.ceil(count / 32);
+  const rest = count % chunkCount;
+  return Math.floor(count / chunkCount) * chunkBytes + (rest === 0 ? 0 : columnBytes(rest) + proofBytes);
+}
+
+function columnBytes(count: number): number {
+  return baseCount * 4 * (Math.ceil(count / 32) + maskWords);
 }
 
 /** Numbers that may be used once each. */
@@ -61,15 +80,18 @@ export class TransferSender {
   readonly #secret: Uint32Array;
   readonly #streams: Streams;
   readonly #batches = new SingleUse();
+  readonly #checks: MatrixChecks;
 
   constructor({ choices, keys }: Pick<BaseReceiverKeys, "choices" | "keys">) {
     this.#secret = words(choices);
+    this.#checks = new MatrixChecks(this.#secret);
     this.#streams = new Streams(keys);
   }
 
   /**
    * @param values integers of `shape`, those of a transfer side by side
-   * @throws TandemError PROTOCOL_STATE if the matrix does not fit the number of transfers, or the batch is not new
+   * @throws TandemError PROTOCOL_STATE if the matrix does not fit the number of transfers, the batch is not new, or a
+   * matrix of this session is inconsistent
    */
   async multiply(
     batch: number,
@@ -79,18 +101,20 @@ export class TransferSender {
   ): Promise<{ readonly kept: Uint32Array; readonly corrections: Uint8Array }> {
     const count = values.length / width;
     if (matrix.length !== matrixBytes(count)) throw wrongLength("matrix", matrix, matrixBytes(count));
+    this.#checks.requireOpen();
     this.#batches.take(batch);
-    const sent = words(matrix);
     const kept = new Uint32Array(values.length);
     const corrections = values.slice();
-    for (const { first, end, wordCount } of chunksOf(count)) {
-      const columns = this.#streams.columns({ batch, block: (first / chunkCount) * chunkBlocks }, wordCount);
-      const offset = (first / 32) * baseCount;
+    for (const { first, end, wordCount, columnWords, block, from, to } of chunksOf(count)) {
+      const columns = this.#streams.columns({ batch, block }, columnWords);
+      const sent = words(matrix.subarray(from, to));
       for (let j = 0; j < baseCount; j++) {
         if (((this.#secret[j >>> 5] >>> (j & 31)) & 1) === 0) continue;
-        for (let w = j * wordCount; w < (j + 1) * wordCount; w++) columns[w] ^= sent[offset + w];
+        for (let w = j * columnWords; w < (j + 1) * columnWords; w++) columns[w] ^= sent[w];
       }
-      const rows = transposed(columns, wordCount).subarray(0, 4 * (end - first));
+      const proof = matrix.subarray(to, to + proofBytes);
+      this.#checks.check({ batch, first }, matrix.subarray(from, to), proof, columns);
+      const rows = transposed(columns, columnWords, 0, wordCount).subarray(0, 4 * (end - first));
       const own = hashRows(rows, batch, first, width);
       for (let i = 0; i < rows.length; i++) rows[i] ^= this.#secret[i & 3];
       const other = hashRows(rows, batch, first, width);
@@ -119,21 +143,22 @@ export class TransferReceiver {
   async begin(batch: number, bits: Uint8Array, { width, limbs }: Shape): Promise<PendingTransfer> {
     this.#batches.take(batch);
     const count = bits.length;
-    const matrix = new Uint32Array(matrixBytes(count) / 4);
+    const matrix = new Uint8Array(matrixBytes(count));
     const shares = new Uint32Array(count * width);
-    for (const { first, end, wordCount } of chunksOf(count)) {
-      const place = { batch, block: (first / chunkCount) * chunkBlocks };
-      const [columns, others] = this.#streams.map((streams) => streams.columns(place, wordCount));
+    for (const { first, end, wordCount, columnWords, block, from, to } of chunksOf(count)) {
+      const [columns, sent] = this.#streams.map((streams) => streams.columns({ batch, block }, columnWords));
       const packed = new Uint32Array(wordCount);
       for (let i = first; i < end; i++) packed[(i - first) >>> 5] |= bits[i] << (i & 31);
-      const part = matrix.subarray((first / 32) * baseCount, (first / 32) * baseCount + columns.length);
+      const choices = withMask(packed);
       for (let j = 0, at = 0; j < baseCount; j++)
-        for (let w = 0; w < wordCount; w++, at++) part[at] = columns[at] ^ others[at] ^ packed[w];
-      const rows = transposed(columns, wordCount).subarray(0, 4 * (end - first));
+        for (let w = 0; w < columnWords; w++, at++) sent[at] ^= columns[at] ^ choices[w];
+      matrix.set(bytesOf(sent), from);
+      matrix.set(proofOf({ batch, first }, bytesOf(sent), choices, columns), to);
+      const rows = transposed(columns, columnWords, 0, wordCount).subarray(0, 4 * (end - first));
       shares.set(hashRows(rows, batch, first, width), first * width);
       if (isSliceOver()) await nextSlice();
     }
-    return new PendingTransfer(bytesOf(matrix), bits, shares, { width, limbs });
+    return new PendingTransfer(matrix, bits, shares, { width, limbs });
   }
 }
 
@@ -174,10 +199,25 @@ export class PendingTransfer {
   }
 }
 
-function* chunksOf(count: number): Generator<{ first: number; end: number; wordCount: number }> {
-  for (let first = 0; first < count; first += chunkCount) {
+/** Transfers `first` to `end`: their place in streams, and where their columns are in the matrix. */
+interface Chunk {
+  readonly first: number;
+  readonly end: number;
+  readonly wordCount: number;
+  /** With the mask. */
+  readonly columnWords: number;
+  readonly block: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+function* chunksOf(count: number): Generator<Chunk> {
+  for (let first = 0, block = 0, from = 0; first < count; first += chunkCount, block += chunkBlocks) {
     const end = Math.min(first + chunkCount, count);
-    yield { first, end, wordCount: Math.ceil((end - first) / 32) };
+    const wordCount = Math.ceil((end - first) / 32);
+    const to = from + columnBytes(end - first);
+    yield { first, end, wordCount, columnWords: wordCount + maskWords, block, from, to };
+    from = to + proofBytes;
   }
 }
 

@@ -17,9 +17,11 @@
  * Where m_i is 0 the receiver has q_i, and lacks H(q_i xor D) since it does not know D: z_i is a random bit to it. The
  * choices are masked by streams, one of which the sender lacks in each tree, even if it is malicious.
  *
- * Not secure against a malicious receiver: inconsistent columns of one row reveal bits of D, and with D all bits y. A
- * receiver that may choose all rows anyway gains nothing by that. So there is no consistency check, and this must not
- * be used where the number of choices must be limited.
+ * Each piece of the matrix has a proof that its columns hold the same choices (matrix-proof.ts). A malicious receiver
+ * that sends other choices in some columns, or wrong sums of trees, must guess D_b of these trees: with t bits it
+ * passes with a probability of 2^-t and then knows t bits of D. A wrong guess closes the session before masked bits are
+ * sent. It may choose any number of rows: this must not be used where that number must be limited. A malicious sender
+ * may send any bits.
  *
  * Rows are processed and sent in pieces: memory does not grow with their number, except for one bit per row.
  */
@@ -28,20 +30,22 @@ import { leafCount, type PuncturedKeys, treeCount } from "./all-but-one.ts";
 import { addLeaves, columnCount, hashedBits } from "./bit-columns.ts";
 import { bytesOf, Streams, words } from "./block-cipher.ts";
 import { SingleUse } from "./iknp-ot.ts";
+import { MatrixChecks, maskWords, proofBytes, proofOf, withMask } from "./matrix-proof.ts";
 
 /** Each stream gives its blocks one after the other. */
 const rowsPerBlock = 128;
 /** Rows of a piece: a matrix of a quarter of a megabyte. Columns a power of two apart would collide in the cache. */
 export const pieceRows = 508 * rowsPerBlock;
+const pieceBlocks = 509; // and one for the mask of the choices
 
 /** The number of pieces of the matrix. */
 export function pieceCount(rowCount: number): number {
   return Math.ceil(rowCount / pieceRows);
 }
 
-/** Bytes of a piece: a column per tree. */
+/** Bytes of a piece: a column per tree, and the proof. */
 export function pieceBytes(rowCount: number): number {
-  return treeCount * 4 * Math.ceil(rowCount / 32);
+  return treeCount * 4 * (Math.ceil(rowCount / 32) + maskWords) + proofBytes;
 }
 
 export class BitReceiver {
@@ -86,9 +90,10 @@ export class ChosenBits {
   piece(): Uint8Array | null {
     const first = this.#next;
     if (first >= this.#rowCount) return null;
-    const { end, wordCount, place } = pieceAt(this.#batch, first, this.#rowCount);
+    const batch = this.#batch;
+    const { end, rowWords, wordCount, place } = pieceAt(batch, first, this.#rowCount);
     this.#next = end;
-    const choices = this.#choices.subarray(first / 32);
+    const choices = withMask(this.#choices.subarray(first / 32, first / 32 + rowWords));
     const columns = new Uint32Array(columnCount * wordCount);
     const matrix = new Uint32Array(treeCount * wordCount);
     for (const [tree, streams] of this.#trees.entries()) {
@@ -98,8 +103,11 @@ export class ChosenBits {
       addLeaves(leaves, wordCount, tree, columns, sent);
       for (let w = 0; w < wordCount; w++) sent[w] ^= zero[w] ^ choices[w];
     }
-    this.#pads.set(hashedBits(columns, wordCount, { batch: this.#batch, first }), first / 32);
-    return bytesOf(matrix);
+    this.#pads.set(hashedBits(columns, wordCount, { batch, first, rowWords }), first / 32);
+    const piece = new Uint8Array(pieceBytes(end - first));
+    piece.set(bytesOf(matrix));
+    piece.set(proofOf({ batch, first }, bytesOf(matrix), choices, columns), matrix.byteLength);
+    return piece;
   }
 
   /**
@@ -122,9 +130,11 @@ export class BitSender {
   /** Per tree the streams of x = y xor D_b, for y from 1 on. */
   readonly #trees: readonly Streams[];
   readonly #batches = new SingleUse();
+  readonly #checks: MatrixChecks;
 
   constructor({ missing, leaves }: PuncturedKeys) {
     this.#secret = secretOf(missing);
+    this.#checks = new MatrixChecks(this.#secret);
     this.#trees = missing.map((lacked, tree) => {
       const others = Array.from({ length: leafCount - 1 }, (_, i) => leaves[tree][(i + 1) ^ lacked]);
       return new Streams(others.filter((leaf) => leaf !== null));
@@ -133,48 +143,59 @@ export class BitSender {
 
   /**
    * @param bits bitmap over the rows
-   * @throws TandemError PROTOCOL_STATE if the batch is not new
+   * @throws TandemError PROTOCOL_STATE if the batch is not new, or a matrix of this session was inconsistent
    */
   mask(batch: number, bits: Uint8Array, rowCount: number): MaskedBits {
+    this.#checks.requireOpen();
     this.#batches.take(batch);
-    return new MaskedBits(this.#trees, this.#secret, batch, paddedWords(bits, rowCount), rowCount);
+    const keys = { trees: this.#trees, secret: this.#secret, checks: this.#checks };
+    return new MaskedBits(keys, batch, paddedWords(bits, rowCount), rowCount);
   }
+}
+
+interface SenderKeys {
+  readonly trees: readonly Streams[];
+  readonly secret: Uint32Array;
+  readonly checks: MatrixChecks;
 }
 
 /** A sender's batch: it receives pieces of the matrix, then has the masked bits. */
 export class MaskedBits {
-  readonly #trees: readonly Streams[];
-  readonly #secret: Uint32Array;
+  readonly #keys: SenderKeys;
   readonly #batch: number;
   readonly #bits: Uint32Array;
   readonly #rowCount: number;
   #next = 0;
 
-  constructor(trees: readonly Streams[], secret: Uint32Array, batch: number, bits: Uint32Array, rowCount: number) {
-    this.#trees = trees;
-    this.#secret = secret;
+  constructor(keys: SenderKeys, batch: number, bits: Uint32Array, rowCount: number) {
+    this.#keys = keys;
     this.#batch = batch;
     this.#bits = bits;
     this.#rowCount = rowCount;
   }
 
-  /** @throws TandemError PROTOCOL_STATE if it is not the next piece */
+  /** @throws TandemError PROTOCOL_STATE if it is not the next piece, or a matrix of this session is inconsistent */
   add(piece: Uint8Array): void {
+    const { trees, secret, checks } = this.#keys;
+    const batch = this.#batch;
     const first = this.#next;
-    const { end, wordCount, place } = pieceAt(this.#batch, first, this.#rowCount);
-    checkBytes("piece of a matrix", piece, pieceBytes(end - first));
+    const { end, rowWords, wordCount, place } = pieceAt(batch, first, this.#rowCount);
+    checkBytes("piece of a matrix", piece, first < this.#rowCount ? pieceBytes(end - first) : 0);
+    if (piece.length === 0) return;
     this.#next = end;
-    const sent = words(piece);
+    const matrix = piece.subarray(0, -proofBytes);
+    const sent = words(matrix);
     const columns = new Uint32Array(columnCount * wordCount);
     const unused = new Uint32Array(wordCount);
-    for (const [tree, streams] of this.#trees.entries())
+    for (const [tree, streams] of trees.entries())
       addLeaves(streams.columns(place, wordCount), wordCount, tree, columns, unused);
     for (let column = 0; column < columnCount; column++) {
-      const mask = -((this.#secret[column >>> 5] >>> (column & 31)) & 1);
+      const mask = -((secret[column >>> 5] >>> (column & 31)) & 1);
       const from = Math.floor(column / (columnCount / treeCount)) * wordCount;
       for (let w = 0, at = column * wordCount; w < wordCount; w++, at++) columns[at] ^= sent[from + w] & mask;
     }
-    const pads = hashedBits(columns, wordCount, { batch: this.#batch, first, added: this.#secret });
+    checks.check({ batch, first }, matrix, piece.subarray(-proofBytes), columns);
+    const pads = hashedBits(columns, wordCount, { batch, first, rowWords, added: secret });
     for (let w = 0; w < pads.length; w++) this.#bits[first / 32 + w] ^= pads[w];
   }
 
@@ -202,9 +223,17 @@ function pieceAt(
   batch: number,
   first: number,
   rowCount: number,
-): { readonly end: number; readonly wordCount: number; readonly place: { batch: number; block: number } } {
+): {
+  readonly end: number;
+  readonly rowWords: number;
+  /** With the mask. */
+  readonly wordCount: number;
+  readonly place: { batch: number; block: number };
+} {
   const end = Math.min(first + pieceRows, rowCount);
-  return { end, wordCount: Math.ceil((end - first) / 32), place: { batch, block: first / rowsPerBlock } };
+  const rowWords = Math.ceil((end - first) / 32);
+  const block = Math.ceil(first / pieceRows) * pieceBlocks;
+  return { end, rowWords, wordCount: rowWords + maskWords, place: { batch, block } };
 }
 
 /** A copy of a bitmap as whole words. */

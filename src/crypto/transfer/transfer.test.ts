@@ -240,7 +240,7 @@ describe("products", () => {
     await expectError(
       () => sender.multiply(5, values, pending.matrix.subarray(1), shape),
       "PROTOCOL_STATE",
-      /a matrix of 1023 bytes; 1024 were/,
+      /a matrix of 3119 bytes; 3120 were/,
     );
     const { corrections } = await sender.multiply(5, values, pending.matrix, shape);
     await expectError(() => sender.multiply(5, values, pending.matrix, shape), "PROTOCOL_STATE", /used before/);

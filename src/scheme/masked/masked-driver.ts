@@ -170,8 +170,10 @@ export class MaskedDriver {
       try {
         return await work(await opening);
       } catch (error) {
-        if (!(error instanceof SessionExpired)) throw error;
-        if (this.#session === opening) this.#session = null;
+        const isLost = error instanceof SessionExpired;
+        const isBroken = error instanceof TandemError && error.code === "PROTOCOL_STATE"; // a failed check closes it
+        if ((isLost || isBroken) && this.#session === opening) this.#session = null;
+        if (!isLost) throw error;
         if (openings === openingsMax)
           throw new TandemError("PARTY_LOST", `a party lost its session of masked scoring ${openingsMax} times`);
       }

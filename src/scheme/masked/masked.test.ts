@@ -193,6 +193,21 @@ describe("sessions", () => {
     await expectError(() => score(0, 1), "PARTY_LOST", /lost its session of masked scoring 3 times/);
   });
 
+  test("an inconsistent matrix fails the request, and the next one opens a new session", async () => {
+    const { score, parties } = federation(trees, goes);
+    const step = parties[0].maskStep.bind(parties[0]);
+    parties[0].maskStep = async (request) => {
+      const answer = await step(request);
+      const isBegun = request.rows !== undefined;
+      if (isBegun) answer.scheme = answer.scheme.map((byte, i) => (i === 600 ? byte ^ 1 : byte));
+      return answer;
+    };
+    await expectError(() => score(0, 10), "PROTOCOL_STATE", /matrix of oblivious transfers is inconsistent/);
+    parties[0].maskStep = step;
+    expect((await score(0, 10)).margins).toEqual(plainMargins(trees, 1, 0.5, 10, goes));
+    expect(parties.map(({ openings }) => openings)).toEqual([2, 2]);
+  });
+
   test("a batch number is used once, also after a loss; only a batch under way can be finished", async () => {
     const { parties, score } = federation(trees, goes);
     const [party] = parties;

@@ -16,10 +16,10 @@
  * pseudorandom. The sums that passive parties return are masked with pairwise streams that cancel out, so the active
  * party learns the total and no party's part of it.
  *
- * Secure against semi-honest parties only. A malicious active party can impersonate two passive parties to each other,
- * read the condition bits from the extension matrix (base-ot.ts), or send marks instead of weights, of any width, and
- * read conditions off the sums. A malicious passive party can falsify scores, read the condition bits of a later
- * passive party, and with the active party's 128 choices search for its leaf weights.
+ * A malicious active party can impersonate two passive parties to each other, or send marks instead of weights, of any
+ * width, and read conditions off the sums. From the transfers themselves it learns no condition. A malicious passive
+ * party can falsify scores. To learn leaf weights, or a later party's conditions, it has to guess secrets of a session,
+ * and a wrong guess ends the session (iknp-ot.ts).
  */
 import type { Masking } from "./masking.ts";
 import { TransferActive } from "./transfer-active.ts";

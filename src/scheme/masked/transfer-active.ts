@@ -3,7 +3,7 @@ import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import { baseReceiverKeys, type BaseReceiverKeys } from "../../crypto/transfer/base-ot.ts";
 import { words } from "../../crypto/transfer/block-cipher.ts";
-import { matrixBytes, TransferSender } from "../../crypto/transfer/iknp-ot.ts";
+import { matrixBytes, transferBytes, TransferSender } from "../../crypto/transfer/iknp-ot.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
 import {
   TransferChoicesSchema,
@@ -38,7 +38,7 @@ export class TransferActive implements ActiveMasking {
       const incoming = own.length + total(this.#common[p].slice(0, p));
       const outgoing = total(this.#common[p].slice(p + 1));
       // Matrices that it sends, or corrections for it with matrices of later ones; its answer is never larger.
-      return Math.max(matrixBytes(32) * incoming, 32 * (4 * width * incoming + 16 * outgoing)) / 32;
+      return Math.max(transferBytes * incoming, 4 * width * incoming + transferBytes * outgoing);
     });
     this.rowBytesMax = Math.max(0, ...perRow) + 4 * products.rowWords;
     this.messageExtraBytes = (parties.length + 1) * (matrixBytes(1) + 16);

@@ -124,7 +124,8 @@ export class TransferPassive implements PassiveMasking {
     const [incoming, outgoing] = [this.#from, this.#to].map((others) =>
       others.reduce((bytes, { places }) => bytes + matrixBytes(places.length * rowCount), 0),
     );
-    const bytes = Math.max(incoming, (incoming / 16) * 4 * width, outgoing);
+    const received = this.#from.reduce((count, { places }) => count + places.length * rowCount, 0);
+    const bytes = Math.max(incoming, received * 4 * width, outgoing);
     if (bytes > messageBytesMax)
       throw new TandemError("PROTOCOL_STATE", `${rowCount} rows do not fit one message of masked scoring`);
   }

@@ -11,7 +11,8 @@
  *     instances, as a matrix   -->           sides of all instances, masked    (per split)
  *                              <--
  *
- * A malicious active party can choose all instances: it then has what it would have without this, and no more. A
+ * A malicious active party can choose all instances: it then has what it would have without this, and no more. The
+ * passive party refuses a matrix whose columns are inconsistent, and the rest of the attempt's transfers with it. A
  * malicious passive party can falsify sides of its choice, and see from the end of the job whether one of these
  * instances was in the node. It can do the same where sides are sent in the clear.
  */
