@@ -165,7 +165,7 @@ export function otherOutcome(answers: PassiveAnswers): PassiveAnswers {
 }
 
 /** An object with some methods of its own; the others are the original's. */
-function overridden<T extends object>(original: T, own: Partial<T>): T {
+export function overridden<T extends object>(original: T, own: Partial<T>): T {
   return new Proxy(original, {
     get(target, name) {
       if (Object.hasOwn(own, name)) return own[name as keyof T];
