@@ -12,7 +12,7 @@ import type { Emit } from "../record/events.ts";
 import { MaskedAnswerer, MaskedSessions } from "../scheme/masked/masked-answerer.ts";
 import type { PassiveShare } from "../store/share-files.ts";
 import type { Caller } from "../transport/caller.ts";
-import type { ScoringDesk } from "../transport/scoring-service.ts";
+import type { ScoringHandler } from "../transport/scoring-service.ts";
 import type {
   ActiveMaskOpen,
   ActiveMaskStep,
@@ -35,7 +35,7 @@ import { ScoringMeter } from "./scoring-meter.ts";
 /** The message's other fields have the rest. */
 const outcomeBytesMax = messageBytesMax - (64 << 10);
 
-export class PassiveScoring implements ScoringDesk {
+export class PassiveScoring implements ScoringHandler {
   readonly #config: PassiveConfig;
   readonly #meter: ScoringMeter;
   readonly #shares: ScoredShares;

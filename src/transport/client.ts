@@ -26,11 +26,11 @@ export function clientOver<Service extends DescService>(
   transport: Transport,
   options: ClientOptions<Service>,
 ): Client<Service> {
-  return clientOf(service, party, callsTo(createClient(service, transport)), options);
+  return typedClient(service, party, callsTo(createClient(service, transport)), options);
 }
 
 /** @param call reaches the party; its errors are those of the wire */
-export function clientOf<Service extends DescService>(
+export function typedClient<Service extends DescService>(
   service: Service,
   party: string,
   call: AnyCall<CallOptions>,

@@ -22,7 +22,7 @@ type OneAnswer<Output extends DescMessage> = MessageInitShape<Output> | void | P
 /** Converts an error for the wire. */
 export type OnError = (error: unknown, context: HandlerContext) => ConnectError;
 
-export function handlersOf<Service extends DescService>(
+export function toHandlers<Service extends DescService>(
   service: Service,
   answers: Answers<Service>,
   onError: OnError = toWireError,

@@ -10,12 +10,12 @@ import type { CallOptions, PassivePeer } from "../wire/peer.ts";
 import { messageBytesMax } from "../wire/version.ts";
 import { CallContext } from "./calls/call-context.ts";
 import { failureBytes, failureFrom } from "./calls/call-failure.ts";
-import { clientOf } from "./client.ts";
+import { typedClient } from "./client.ts";
 import type { PassiveService } from "./passive-service.ts";
 
 /** Connect's own transport to a router in memory would take a fifth of the CPU time of a small job. */
 export function connectInMemory(name: string, { answer }: Pick<PassiveService, "answer">): PassivePeer {
-  return { name, ...clientOf(PassiveParty, name, callsOf(answer), { opening: "join" }) };
+  return { name, ...typedClient(PassiveParty, name, callsOf(answer), { opening: "join" }) };
 }
 
 /** Each call yields its answers until it ends, fails, or its signal is aborted. */

@@ -1,18 +1,18 @@
 /**
  * A passive party that serves one job after the other: each call goes to the alignment or the job that its caller has
- * open. A caller reaches only its own job, even if several parties are pinned. A desk decides what may be opened.
+ * open. A caller reaches only its own job, even if several parties are pinned. A handler decides what may be opened.
  */
 import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type AnyCall, everyCall, onlyOf, type Messages, streamOf } from "../wire/every-call.ts";
 import { Alignment } from "../wire/generated/tandem/v1/alignment_pb.ts";
 import { type ActiveHello, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { psiCalls, type PsiDesk } from "./psi-service.ts";
+import { psiCalls, type PsiHandler } from "./psi-service.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { fromWireError, toWireError } from "./wire-error.ts";
 
 /** Opens alignments and jobs, or refuses them with a TandemError. */
-export interface PartyDesk extends PsiDesk {
+export interface PartyHandler extends PsiHandler {
   openJob(hello: ActiveHello, caller: Caller): Promise<PassiveService>;
   /** The job that the caller has open. */
   job(caller: Caller): PassiveService;
@@ -26,41 +26,45 @@ export interface PartyCalls {
   readonly jobs: ServiceImpl<typeof PassiveParty>;
 }
 
-export function partyCalls(desk: PartyDesk): PartyCalls {
-  return { alignment: psiCalls(desk), jobs: everyCall(PassiveParty, jobCalls(desk)) };
+export function partyCalls(handler: PartyHandler): PartyCalls {
+  return { alignment: psiCalls(handler), jobs: everyCall(PassiveParty, jobCalls(handler)) };
 }
 
-export function partyRoutes(desk: PartyDesk): (router: ConnectRouter) => void {
-  const { alignment, jobs } = partyCalls(desk);
+export function partyRoutes(handler: PartyHandler): (router: ConnectRouter) => void {
+  const { alignment, jobs } = partyCalls(handler);
   return (router) => void router.service(Alignment, alignment).service(PassiveParty, jobs);
 }
 
 /** Passes calls to the job's service, which converts its errors; only a join is handled here. */
-function jobCalls(desk: PartyDesk): AnyCall<HandlerContext> {
+function jobCalls(handler: PartyHandler): AnyCall<HandlerContext> {
   return (method, requests, context) => {
-    if (method === PassiveParty.method.join) return joining(desk, requests as Messages<ActiveHello>, context);
+    if (method === PassiveParty.method.join) return joining(handler, requests as Messages<ActiveHello>, context);
     try {
-      return desk.job(callerOf(context)).answer(method, requests, context);
+      return handler.job(callerOf(context)).answer(method, requests, context);
     } catch (error) {
       return refusal(error);
     }
   };
 }
 
-async function* joining(desk: PartyDesk, requests: Messages<ActiveHello>, context: HandlerContext): AsyncGenerator {
+async function* joining(
+  handler: PartyHandler,
+  requests: Messages<ActiveHello>,
+  context: HandlerContext,
+): AsyncGenerator {
   const caller = callerOf(context);
   let isOpen = false;
   let hasJoined = false;
   try {
     const hello = await onlyOf(requests);
-    const service = await desk.openJob(hello, caller);
+    const service = await handler.openJob(hello, caller);
     isOpen = true;
     for await (const answer of service.answer(PassiveParty.method.join, streamOf(hello), context)) {
       hasJoined = true;
       yield answer;
     }
   } catch (error) {
-    if (isOpen && !hasJoined) desk.jobRefused(caller, fromWireError(error, caller.name));
+    if (isOpen && !hasJoined) handler.jobRefused(caller, fromWireError(error, caller.name));
     throw toWireError(error);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The service Alignment around a desk: points and positions without their messages. Masks are not used twice, so any
+ * The service Alignment around a handler: points and positions without their messages. Masks are not used twice, so any
  * error ends an alignment that has begun.
  */
 import { ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
@@ -11,11 +11,11 @@ import {
   Alignment,
 } from "../wire/generated/tandem/v1/alignment_pb.ts";
 import { type Caller, callerOf } from "./caller.ts";
-import { type Answers, handlersOf } from "./handlers.ts";
+import { type Answers, toHandlers } from "./handlers.ts";
 import { numbered, pointsOf } from "./numbered-points.ts";
 import { fromWireError, toWireError } from "./wire-error.ts";
 
-export interface PsiDesk {
+export interface PsiHandler {
   beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }>;
   /** The alignment that the caller has open. */
   alignment(caller: Caller): PassivePsi;
@@ -24,13 +24,13 @@ export interface PsiDesk {
   alignmentFailed(caller: Caller, error: unknown): void;
 }
 
-export function psiCalls(desk: PsiDesk): ServiceImpl<typeof Alignment> {
+export function psiCalls(handler: PsiHandler): ServiceImpl<typeof Alignment> {
   const onError = (error: unknown, context: HandlerContext): ConnectError => {
     // A refused offer has not begun an alignment.
     if (context.method === Alignment.method.begin) return toWireError(error);
     const caller = callerOf(context);
     // A message that cannot be read, or a stream that broke: not this party's fault.
-    desk.alignmentFailed(caller, error instanceof ConnectError ? fromWireError(error, caller.name) : error);
+    handler.alignmentFailed(caller, error instanceof ConnectError ? fromWireError(error, caller.name) : error);
     return toWireError(error);
   };
   /** A stream that is not read to its end is a failure too: the caller has left. */
@@ -45,24 +45,24 @@ export function psiCalls(desk: PsiDesk): ServiceImpl<typeof Alignment> {
     } finally {
       if (!isOver) {
         const error = new TandemError("PARTY_LOST", "the active party gave up the alignment");
-        desk.alignmentFailed(callerOf(context), error);
+        handler.alignmentFailed(callerOf(context), error);
       }
     }
   }
   const answers: Answers<typeof Alignment> = {
-    begin: (offer, context) => desk.beginAlignment(offer, callerOf(context)),
+    begin: (offer, context) => handler.beginAlignment(offer, callerOf(context)),
     remask: (messages, context) => {
       const points = pointsOf(messages, "the active party");
-      return whole(context, numbered(desk.alignment(callerOf(context)).remask(points)));
+      return whole(context, numbered(handler.alignment(callerOf(context)).remask(points)));
     },
-    maskedIds: (_request, context) => whole(context, numbered(desk.alignment(callerOf(context)).maskedIds())),
+    maskedIds: (_request, context) => whole(context, numbered(handler.alignment(callerOf(context)).maskedIds())),
     accept: async (messages, context) => {
       const caller = callerOf(context);
       const { commonCount, positions } = await commonPositions(messages);
-      await desk.aligned(caller, await desk.alignment(caller).accept(commonCount, positions));
+      await handler.aligned(caller, await handler.alignment(caller).accept(commonCount, positions));
     },
   };
-  return handlersOf(Alignment, answers, onError);
+  return toHandlers(Alignment, answers, onError);
 }
 
 /** The count, which every message repeats, and the positions of all messages. */

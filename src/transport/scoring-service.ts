@@ -1,4 +1,4 @@
-/** The service Scoring around a desk that decides which requests are allowed. */
+/** The service Scoring around a handler that decides which requests are allowed. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import {
@@ -17,9 +17,9 @@ import type {
   PassiveMaskStepSchema,
 } from "../wire/generated/tandem/v1/masked_pb.ts";
 import { type Caller, callerOf } from "./caller.ts";
-import { handlersOf } from "./handlers.ts";
+import { toHandlers } from "./handlers.ts";
 
-export interface ScoringDesk {
+export interface ScoringHandler {
   /** @throws TandemError if the request is refused */
   score(request: ActiveScoring, caller: Caller): Promise<MessageInitShape<typeof PassiveOutcomesSchema>>;
   maskOpen(request: ActiveMaskOpen, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskOpenedSchema>>;
@@ -31,13 +31,13 @@ export interface ScoringDesk {
   ): Promise<MessageInitShape<typeof PassiveContributionsSchema>>;
 }
 
-export function scoringRoutes(desk: ScoringDesk): (router: ConnectRouter) => void {
-  const handlers = handlersOf(Scoring, {
-    score: (request, context) => desk.score(request, callerOf(context)),
-    maskOpen: (request, context) => desk.maskOpen(request, callerOf(context)),
-    maskStep: (request, context) => desk.maskStep(request, callerOf(context)),
-    tags: (request, context) => desk.tags(request, callerOf(context)),
-    contributions: (request, context) => desk.contributions(request, callerOf(context)),
+export function scoringRoutes(handler: ScoringHandler): (router: ConnectRouter) => void {
+  const handlers = toHandlers(Scoring, {
+    score: (request, context) => handler.score(request, callerOf(context)),
+    maskOpen: (request, context) => handler.maskOpen(request, callerOf(context)),
+    maskStep: (request, context) => handler.maskStep(request, callerOf(context)),
+    tags: (request, context) => handler.tags(request, callerOf(context)),
+    contributions: (request, context) => handler.contributions(request, callerOf(context)),
   });
   return (router) => void router.service(Scoring, handlers);
 }

@@ -14,9 +14,9 @@ import { closeCallStreams, transportTo } from "../../test/support/call-streams.t
 import { expectError } from "../../test/support/expect-error.ts";
 import { TandemError } from "../base/error.ts";
 import { PassiveParty } from "./generated/tandem/v1/tandem_pb.ts";
-import { handlersOf } from "../transport/handlers.ts";
+import { toHandlers } from "../transport/handlers.ts";
 import { connectInMemory } from "../transport/in-memory.ts";
-import { type PartyDesk, partyRoutes } from "../transport/party-service.ts";
+import { type PartyHandler, partyRoutes } from "../transport/party-service.ts";
 import { type JobAnswers, passiveService, type PassiveService } from "../transport/passive-service.ts";
 import { peerOver } from "../transport/peer-client.ts";
 import { clientOver } from "../transport/client.ts";
@@ -99,20 +99,23 @@ const typeNames = (messages: unknown[]): string[] =>
 
 /** A party that has this job open for every peer. */
 function routesOf(service: PassiveService): ReturnType<typeof partyRoutes> {
-  const desk: Pick<PartyDesk, "openJob" | "job" | "jobRefused"> = {
+  const handler: Pick<PartyHandler, "openJob" | "job" | "jobRefused"> = {
     openJob: () => Promise.resolve(service),
     job: () => service,
     jobRefused: () => {},
   };
-  return partyRoutes(desk as PartyDesk);
+  return partyRoutes(handler as PartyHandler);
 }
 
 afterEach(closeCallStreams);
 
 describe.each([
   ["a role", (service: PassiveService) => connectInMemory("telecom", service)],
-  ["a party's desk", (service: PassiveService) => peerOver("telecom", createRouterTransport(routesOf(service)))],
-  ["a party's desk, in one stream", (service: PassiveService) => peerOver("telecom", transportTo(routesOf(service)))],
+  ["a party's handler", (service: PassiveService) => peerOver("telecom", createRouterTransport(routesOf(service)))],
+  [
+    "a party's handler, in one stream",
+    (service: PassiveService) => peerOver("telecom", transportTo(routesOf(service))),
+  ],
 ])("from a peer to %s", (_name, connect) => {
   test.each(PassiveParty.methods.map((method) => [method.localName, method] as const))(
     "%s: requests and answers come through",
@@ -145,7 +148,7 @@ test.each(PassiveParty.methods.filter((method) => method !== PassiveParty.method
     const refuse = (): never => {
       throw new TandemError("PROTOCOL_STATE", "no job under way");
     };
-    const peer = peerOver("telecom", createRouterTransport(partyRoutes({ job: refuse } as unknown as PartyDesk)));
+    const peer = peerOver("telecom", createRouterTransport(partyRoutes({ job: refuse } as unknown as PartyHandler)));
     await expectError(() => call(peer, method), "PROTOCOL_STATE", /^no job under way$/);
   },
 );
@@ -186,7 +189,7 @@ describe("a connection that breaks", () => {
       yield {};
       broken();
     }
-    const handlers = handlersOf(PassiveParty, answers as never);
+    const handlers = toHandlers(PassiveParty, answers as never);
     const transport = createRouterTransport(({ service }) => void service(PassiveParty, handlers));
     const stream = peerOver("telecom", transport).join({}, {})[Symbol.asyncIterator]();
     expect((await stream.next()).done).toBe(false);
@@ -220,7 +223,7 @@ test("a new call in proto/ needs no change", async () => {
   const received: Received[] = [];
   let thrown: unknown = null;
   const answers = fakeAnswers(service, received, () => thrown);
-  const handlers = handlersOf(service, answers as never);
+  const handlers = toHandlers(service, answers as never);
   const transport = createRouterTransport((router) => void router.service(service, handlers));
   const client = clientOver(service, "telecom", transport, { opening: "join" });
   for (const method of service.methods.slice(PassiveParty.methods.length)) {

@@ -17,7 +17,7 @@ import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OwnLine } from "../../record/own-lines.ts";
 import { writeAlignment } from "../../store/passive-checkpoint.ts";
 import type { Caller } from "../../transport/caller.ts";
-import type { PartyDesk } from "../../transport/party-service.ts";
+import type { PartyHandler } from "../../transport/party-service.ts";
 import type { PassiveEnd, PassiveService } from "../../transport/passive-service.ts";
 import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignment_pb.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -28,7 +28,7 @@ import { checkOwnGroups } from "../interaction-groups.ts";
 import { alignedCsv } from "../tables/joined-tables.ts";
 import { binTableInTurns } from "../tables/party-data.ts";
 import { agreedByPolicy, checkValidationFile } from "../policy.ts";
-import { samplingSecretOf } from "../sampling-secret.ts";
+import { deriveSamplingSecret } from "../sampling-secret.ts";
 import { checkOffer, knownNormalisations } from "./alignment-offer.ts";
 import { passiveBudgets } from "./passive-budgets.ts";
 import { PassiveFiles } from "./passive-files.ts";
@@ -36,7 +36,7 @@ import { type AdmissionState, giveWay, idle, refuseOthers, type Running } from "
 import { openPassiveJob } from "./job.ts";
 import { openPassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
-import { startSplits, termsOf } from "./job-terms.ts";
+import { startSplits, toStoredTerms } from "./job-terms.ts";
 import { rowDigests } from "./row-digests.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 import { JobSpending } from "./job-spending.ts";
@@ -52,7 +52,7 @@ export interface AdmissionOptions {
   readonly crew?: Crew | undefined;
 }
 
-export class JobAdmission implements PartyDesk {
+export class JobAdmission implements PartyHandler {
   readonly #config: PassiveConfig;
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
@@ -175,17 +175,17 @@ export class JobAdmission implements PartyDesk {
       const { job } = agreed;
       const aligned = before.kind === "aligned" && before.caller === caller ? before : null;
       const rows = await jobRows(this.#files, { hello, job, active: caller.name, aligned });
-      const sampling = await this.#files.using(async () => samplingSecretOf(this.#config));
+      const sampling = await this.#files.using(async () => deriveSamplingSecret(this.#config));
       const digests = await rowDigests(rows);
-      const terms = termsOf(hello, agreed, rows, digests, caller.name, sampling);
+      const terms = toStoredTerms(hello, agreed, rows, digests, caller.name, sampling);
       const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
       if (!checkpoints.isStored) await this.budgets.daily.chargeJob(caller.name, `${job}/${terms.jobId}`);
-      const people = rows.training.ids.length;
+      const instanceCount = rows.training.ids.length;
       const deciding = decidingRows(rows);
-      const summed = deciding?.length ?? people;
-      const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, people, summed);
+      const summed = deciding?.length ?? instanceCount;
+      const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, instanceCount, summed);
       if (!checkpoints.isFinished) await spending.admit();
       const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, deciding));
       const admitted = { config: this.#config, hello, agreed, rows, digests, features, checkpoints, peer: caller.name };
