@@ -10,7 +10,7 @@ import { showActive, showPassive } from "../src/cli/terminal/model-show.ts";
 import { CategoryBook } from "../src/data/category-book.ts";
 import { columnIndex } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
-import { categoryNamesOf } from "../src/data/dataset.ts";
+import { categoryNamesPerFeature } from "../src/data/dataset.ts";
 import { featureColumns } from "../src/data/feature-columns.ts";
 import { prepareSimulation } from "../src/simulate/prepare-simulation.ts";
 import { toPredictions, predictMargins } from "../src/gbdt/tree/predict.ts";
@@ -97,7 +97,7 @@ async function onePlaceScores(
       });
       const rowOf = new Map(csv.columns[columnIndex(csv, "id")].map((id, row) => [id, row]));
       return {
-        names: categoryNamesOf(table),
+        names: categoryNamesPerFeature(table),
         columns: table.features.map((column) =>
           Float32Array.from(ids, (id) => column[rowOf.get(id) ?? -1] ?? Number.NaN),
         ),

@@ -155,7 +155,7 @@ async function centralisedFolds(
   const plaintextBits = job.scheme?.plaintextBitsMax({}) ?? plaintextBitsMax(256);
   const noise = noiseIn(ownJob(job));
   const shared = {
-    people: table.labels.length,
+    instanceCount: table.labels.length,
     folds: folds.length,
     used: binned.map((_, party) => (party === 0 ? null : usedWithin(defences))),
   };

@@ -42,7 +42,7 @@ async function exposed(defences: Partial<Defences>, milliseconds = 20_000): Prom
     {
       name: "shop",
       features,
-      people: whom,
+      instances: whom,
       transcript,
       splits: recorder.splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
@@ -135,7 +135,7 @@ async function observed(defences: Partial<Defences>): Promise<{ exposure: PartyE
     {
       name: "shop",
       features,
-      people: whom,
+      instances: whom,
       transcript: seen,
       splits: recorder.splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),

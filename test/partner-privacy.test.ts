@@ -78,7 +78,7 @@ test("a warm start must fit the policy too: its thresholds, and the instances th
   await expectError(
     async () => runActive(await configFor(poor, "autumn", onward), () => {}),
     "POLICY",
-    /budget of shop0 .* does not allow this job: scored_people: \d+ used, \d+ asked, 200 allowed/,
+    /budget of shop0 .* does not allow this job: scored_people: \d+ used, \d+ requested, 200 allowed/,
   );
 });
 

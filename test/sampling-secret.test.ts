@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { samplingSecretOf } from "../src/party/sampling-secret.ts";
+import { deriveSamplingSecret } from "../src/party/sampling-secret.ts";
 import { scratchDirectory } from "./support/command.ts";
 
 const folder = scratchDirectory();
@@ -14,9 +14,9 @@ function keyFile(content: string): { certificate: string; key: string } {
 }
 
 test("it is derived from the party's TLS key by a one-way function; an experiment's secret takes precedence", () => {
-  const ours = samplingSecretOf({ tls: keyFile("ours") });
-  expect(samplingSecretOf({ tls: keyFile("ours") })).toBe(ours);
-  expect(samplingSecretOf({ tls: keyFile("theirs") })).not.toBe(ours);
+  const ours = deriveSamplingSecret({ tls: keyFile("ours") });
+  expect(deriveSamplingSecret({ tls: keyFile("ours") })).toBe(ours);
+  expect(deriveSamplingSecret({ tls: keyFile("theirs") })).not.toBe(ours);
   expect(ours).toMatch(/^[0-9a-f]{64}$/);
-  expect(samplingSecretOf({ tls: keyFile("ours"), experiment: { samplingSecret: "named" } })).toBe("named");
+  expect(deriveSamplingSecret({ tls: keyFile("ours"), experiment: { samplingSecret: "named" } })).toBe("named");
 });

@@ -11,7 +11,7 @@ import { trainCentralised } from "../gbdt/boost/train.ts";
 import type { CustomObjective } from "../gbdt/objective/custom-objective.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { toPredictions, predictMargins } from "../gbdt/tree/predict.ts";
-import { categoryNamesOf } from "../data/dataset.ts";
+import { categoryNamesPerFeature } from "../data/dataset.ts";
 import { treeTerms } from "../party/job-grid.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
 import { treesPerBoostingRound } from "../protocol/job-parameters.ts";
@@ -81,7 +81,7 @@ async function run(table: Table, options: TrainOptions): Promise<TrainResult> {
   const validation = options.validationRows === undefined ? null : Uint32Array.from(options.validationRows).sort();
   const { labels, rowColumns: columns } = own;
   const rows = new TrainingRows(labels, { columns, validation, custom: options.objective });
-  const names = categoryNamesOf(own);
+  const names = categoryNamesPerFeature(own);
   const startModel = options.start?.grown;
   const before = startModel?.trees.length ?? 0;
   const treeCount = before + parameters.num_round * treesPerBoostingRound(parameters);

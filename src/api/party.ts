@@ -2,7 +2,7 @@
 import type { Emit } from "../record/events.ts";
 import { besideCrew } from "./beside-crew.ts";
 import type { PassiveConfig } from "./parameters.ts";
-import { type OnProgress, progressOf } from "./progress.ts";
+import { type OnProgress, toProgress } from "./progress.ts";
 
 /** Options of `party(config).listen()`. */
 export interface ListenOptions {
@@ -48,7 +48,7 @@ async function listen(given: string | PassiveConfig, { onProgress, signal }: Lis
   const listening = new Promise<number>((resolve) => (onListening = resolve));
   const emit: Emit = (event) => {
     if (event.type === "listening") onListening(event.port);
-    const progress = progressOf(event);
+    const progress = toProgress(event);
     if (progress !== null) onProgress?.(progress);
   };
   const closed = besideCrew(config, {}, emit, stop.signal, (beside) =>

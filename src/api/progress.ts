@@ -43,7 +43,7 @@ export type Progress = { readonly party: string } & (
 export type OnProgress = (progress: Progress) => void;
 
 /** @internal @returns null for events that are about how a party works inside */
-export function progressOf(event: PartyEvent): Progress | null {
+export function toProgress(event: PartyEvent): Progress | null {
   const { party } = event;
   switch (event.type) {
     case "job":
@@ -52,7 +52,7 @@ export function progressOf(event: PartyEvent): Progress | null {
       return { party, type: "aligned", commonCount: event.commonCount };
     case "tree": {
       const { tree, treeCount, metrics: train, validation } = event;
-      const metrics = { train: numbersOf(train), ...(validation && { validation: numbersOf(validation) }) };
+      const metrics = { train: withoutNulls(train), ...(validation && { validation: withoutNulls(validation) }) };
       return { party, type: "tree", treesDone: tree + 1, treeCount, metrics };
     }
     case "passive-tree":
@@ -69,15 +69,15 @@ export function progressOf(event: PartyEvent): Progress | null {
 }
 
 /** What travelled as JSON has null for NaN. @internal */
-export function numbersOf(metrics: Readonly<Record<string, number | null>>): Metrics {
+export function withoutNulls(metrics: Readonly<Record<string, number | null>>): Metrics {
   return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name, value ?? Number.NaN]));
 }
 
 /** @internal */
-export function modelMetricsOf({ train, validation, test }: ModelMetrics): ModelMetrics {
+export function toModelMetrics({ train, validation, test }: ModelMetrics): ModelMetrics {
   return {
-    train: numbersOf(train),
-    ...(validation && { validation: numbersOf(validation) }),
-    test: test && numbersOf(test),
+    train: withoutNulls(train),
+    ...(validation && { validation: withoutNulls(validation) }),
+    test: test && withoutNulls(test),
   };
 }

@@ -10,7 +10,7 @@ import type { RowColumnNames } from "./gbdt.ts";
 import { Model } from "./model.ts";
 import type { PrivacyParameters, TrainingParameters } from "./parameters.ts";
 import { type Predictions, readPredictions } from "./predictions.ts";
-import { type ModelMetrics, modelMetricsOf, type OnProgress, progressOf } from "./progress.ts";
+import { type ModelMetrics, toModelMetrics, type OnProgress, toProgress } from "./progress.ts";
 import { type Table, withTableFile } from "./table.ts";
 
 export type { Membership, MembershipFacts, OutcomeCover } from "../base/membership.ts";
@@ -117,7 +117,7 @@ async function run(job: JobOptions, { signal, check = false }: SimulateOptions):
     );
     return {
       model: new Model(result.model, partiesOf(job)),
-      metrics: modelMetricsOf(result.active.metrics),
+      metrics: toModelMetrics(result.active.metrics),
       predictions: await readPredictions(path),
       equalsCentralised: result.difference === null ? null : result.difference === "",
       seconds: result.wallSeconds,
@@ -183,7 +183,7 @@ function withJob<T>(table: string | Table, options: SplitOptions, use: (job: Job
           job: { training, privacy, scheme, keyBits, insecureKeyBits, constraints },
           check: false,
           onEvent: (event) => {
-            const progress = progressOf(event);
+            const progress = toProgress(event);
             if (progress !== null) onProgress?.(progress);
           },
         }),

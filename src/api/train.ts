@@ -10,7 +10,7 @@ import { besideTaskCrew } from "./beside-crew.ts";
 import { FederatedModel } from "./federated-model.ts";
 import type { ActiveConfig } from "./parameters.ts";
 import { type Predictions, readPredictions } from "./predictions.ts";
-import { type ModelMetrics, modelMetricsOf, type OnProgress, progressOf } from "./progress.ts";
+import { type ModelMetrics, toModelMetrics, type OnProgress, toProgress } from "./progress.ts";
 
 /** Options of `train`. */
 export interface TrainOptions {
@@ -56,7 +56,7 @@ async function run(given: string | ActiveConfig, options: TrainOptions): Promise
   let result: ActiveResult | null = null;
   const emit: Emit = (event) => {
     if (event.type === "active-result") result = event.result;
-    const progress = progressOf(event);
+    const progress = toProgress(event);
     if (progress !== null) onProgress?.(progress);
   };
   const inWorld = (world: ActiveWorld): Promise<void> =>
@@ -68,7 +68,7 @@ async function run(given: string | ActiveConfig, options: TrainOptions): Promise
     job: config.job.name,
     folder,
     model: await FederatedModel.open(config, config.job.name),
-    metrics: modelMetricsOf(metrics),
+    metrics: toModelMetrics(metrics),
     predictions:
       metrics.test === null
         ? null

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { resolveJob } from "../party/resolve-job.ts";
 import { defaultScheme, schemeNames } from "../scheme/registry.ts";
-import { schemeChoices, schemeFactsOf, schemeOption } from "./scheme-options.ts";
+import { schemeChoices, toSchemeFacts, schemeOption } from "./scheme-options.ts";
 
 test("the command line offers every scheme, with Paillier as the default", () => {
   expect([...schemeChoices]).toEqual(schemeNames());
@@ -9,6 +9,6 @@ test("the command line offers every scheme, with Paillier as the default", () =>
 });
 
 test("a summary has the length of a key where there is a key", () => {
-  expect(schemeFactsOf(resolveJob({}))).toEqual({ scheme: "paillier", keyBits: 2048 });
-  expect(schemeFactsOf(resolveJob({ scheme: "lattice" }))).toEqual({ scheme: "lattice" });
+  expect(toSchemeFacts(resolveJob({}))).toEqual({ scheme: "paillier", keyBits: 2048 });
+  expect(toSchemeFacts(resolveJob({ scheme: "lattice" }))).toEqual({ scheme: "lattice" });
 });

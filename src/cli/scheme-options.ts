@@ -16,6 +16,6 @@ export interface SchemeFacts {
   readonly keyBits?: number;
 }
 
-export function schemeFactsOf({ scheme, schemeParameters }: SchemeChoice): SchemeFacts {
+export function toSchemeFacts({ scheme, schemeParameters }: SchemeChoice): SchemeFacts {
   return { scheme, ...schemeParameters };
 }

@@ -9,7 +9,15 @@ import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/gradie
 import { PlaintextVector } from "../crypto/paillier/vectors.ts";
 import { readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
-import { offsetOf, quantiseColumn, quantisedMax, type Slot, slotBits, type SlotNoise, slotResolution } from "./slot.ts";
+import {
+  noiseOffset,
+  quantiseColumn,
+  quantisedMax,
+  type Slot,
+  slotBits,
+  type SlotNoise,
+  slotResolution,
+} from "./slot.ts";
 
 /** Per slot the grid on which its integers live. */
 export function layoutGrids(layout: GradientLayout): SlotGrid[] {
@@ -103,7 +111,7 @@ function readLimbs(bytes: Uint8Array, start: number, slot: Slot): [high: number,
 /** @throws TandemError DECODE_OVERFLOW for a sum beyond what `count` values and the largest noise allow */
 function noisySum(slot: Slot, noise: SlotNoise, field: bigint, count: number): bigint {
   const { largest, excess, max } = noise;
-  const sum = field - offsetOf(noise);
+  const sum = field - noiseOffset(noise);
   const most = count === 0 ? 0n : BigInt(max);
   const lowest = -BigInt(count) * BigInt(excess) - most;
   if (field >> BigInt(slot.r) !== 0n || sum < lowest || sum > BigInt(count) * BigInt(largest) + most) throw overflow();
@@ -136,7 +144,7 @@ export function encodeNoise(
   for (const { slot: index, offset } of fieldsOf(layout, p)) {
     const slot = layout.slots[index];
     assert(slot.noise !== undefined, "the layout has noise");
-    const constant = offsetOf(slot.noise) - BigInt(count) * BigInt(slot.noise.excess) + BigInt(noise[index]);
+    const constant = noiseOffset(slot.noise) - BigInt(count) * BigInt(slot.noise.excess) + BigInt(noise[index]);
     assert(constant >= 0n, "noise is within its bounds");
     writeField(bytes, bitOffset + offset, Number(constant & lowMask));
     writeField(bytes, bitOffset + offset + Number(limbBits), Number(constant >> limbBits));

@@ -16,7 +16,7 @@ import {
   cannotOverflow,
   countMax,
   largestField,
-  offsetOf,
+  noiseOffset,
   quantisedMax,
   type Slot,
   slotBits,
@@ -178,7 +178,7 @@ export function columnCount(layout: GradientLayout): number {
 export function overflowProof(layout: GradientLayout): string[] {
   return layout.slots.map((slot, index) => {
     const limit = (2n ** BigInt(slot.padding) - 1n) << BigInt(slot.r);
-    const noise = slot.noise && ` with noise of at most ${slot.noise.max} and the offset ${offsetOf(slot.noise)}`;
+    const noise = slot.noise && ` with noise of at most ${slot.noise.max} and the offset ${noiseOffset(slot.noise)}`;
     return (
       `slot ${index} (${index % 2 === 0 ? "g" : "h"}): at most ${layout.instanceCountMax} values of at most ` +
       `${quantisedMax(slot)}${noise ?? ""} sum to ${largestField(slot, layout.instanceCountMax)} < ${limit} = ` +

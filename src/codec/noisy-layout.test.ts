@@ -8,7 +8,7 @@ import { agreedLayout, type LayoutTerms } from "./agreed-layout.ts";
 import { decodeSums, encode, encodeNoise, quantise } from "./batch-codec.ts";
 import { gradientLayout, quantiserFor } from "./gradient-layout.ts";
 import { type GradientLayout, columnCount, overflowProof } from "./layout.ts";
-import { cannotOverflow, largestField, offsetOf, type Slot, slotBits } from "./slot.ts";
+import { cannotOverflow, largestField, noiseOffset, type Slot, slotBits } from "./slot.ts";
 
 const bounds = [
   { min: -1, max: 1 },
@@ -146,7 +146,7 @@ describe("no overflow", () => {
     const field = (value: bigint, count: number) => (): void =>
       decodeSums(layout, 0, fromBig(value, 32), 0, count, new Float64Array(2), 0);
     const [g, h] = layout.slots;
-    const zero = ({ noise }: Slot): bigint => (noise === undefined ? 0n : offsetOf(noise));
+    const zero = ({ noise }: Slot): bigint => (noise === undefined ? 0n : noiseOffset(noise));
     const at = (sumG: bigint, sumH: bigint): bigint => ((zero(g) + sumG) << BigInt(slotBits(h))) + zero(h) + sumH;
     const max = BigInt(layout.noise?.max ?? 0);
     const unit = 2n ** 24n;

@@ -43,7 +43,7 @@ export interface SlotNoise {
 }
 
 /** The value of zero in a decrypted field; may exceed a double. */
-export function offsetOf({ excess, people, max }: SlotNoise): bigint {
+export function noiseOffset({ excess, people, max }: SlotNoise): bigint {
   return BigInt(people) * BigInt(excess) + BigInt(max);
 }
 
@@ -124,7 +124,7 @@ export function quantisedMax(slot: Slot): number {
 /** The largest possible field over n values. */
 export function largestField(slot: Slot, count: number): bigint {
   const sum = BigInt(count) * BigInt(quantisedMax(slot));
-  return slot.noise === undefined ? sum : sum + BigInt(slot.noise.max) + offsetOf(slot.noise);
+  return slot.noise === undefined ? sum : sum + BigInt(slot.noise.max) + noiseOffset(slot.noise);
 }
 
 /**

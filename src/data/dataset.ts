@@ -32,7 +32,7 @@ export interface PartyTable {
 }
 
 /** Per feature the categories of its codes; null for numbers. */
-export function categoryNamesOf({
+export function categoryNamesPerFeature({
   featureNames,
   categories = {},
 }: Pick<PartyTable, "featureNames" | "categories">): (readonly string[] | null)[] {

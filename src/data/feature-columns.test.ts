@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { CategoryBook } from "./category-book.ts";
 import type { CsvTable } from "./csv-table.ts";
-import { categoryNamesOf } from "./dataset.ts";
+import { categoryNamesPerFeature } from "./dataset.ts";
 import { featureColumns, type FeatureReading } from "./feature-columns.ts";
 
 const cells = {
@@ -128,5 +128,8 @@ test("tables that are read with one book have the same codes; new categories get
     book,
   });
   expect([...features[0]]).toEqual([2, 1, NaN]);
-  expect(categoryNamesOf({ featureNames: ["job", "age"], categories })).toEqual([["baker", "smith", "weaver"], null]);
+  expect(categoryNamesPerFeature({ featureNames: ["job", "age"], categories })).toEqual([
+    ["baker", "smith", "weaver"],
+    null,
+  ]);
 });

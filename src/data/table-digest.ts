@@ -7,7 +7,7 @@ import { createHash, type Hash } from "node:crypto";
 import { mapColumns } from "../base/rows/row-columns.ts";
 import { atOnce, inTurns } from "../base/scheduling/event-loop-slice.ts";
 import { hashTexts } from "../base/text/hash-texts.ts";
-import { categoryNamesOf, type PartyTable } from "./dataset.ts";
+import { categoryNamesPerFeature, type PartyTable } from "./dataset.ts";
 import { noConstraints } from "./feature-constraints.ts";
 
 const numbersPerStep = 1 << 16;
@@ -36,7 +36,7 @@ function* hashTable(hash: Hash, table: PartyTable | null): Generator<void> {
   if (table === null) return;
   yield* hashTexts(hash, table.featureNames);
   yield* hashTexts(hash, table.ids);
-  const names = categoryNamesOf(table);
+  const names = categoryNamesPerFeature(table);
   for (const [i, feature] of table.features.entries()) {
     const categories = names[i];
     if (categories === null) yield* hashNumbers(hash, feature, 4);
@@ -71,7 +71,7 @@ function* hashNumbers(hash: Hash, values: Float32Array | Float64Array, width: 4 
 function headOf(table: PartyTable): string {
   const { ids, featureNames, labels, constraints = noConstraints } = table;
   const { monotone_constraints: monotone, interaction_constraints: interactions } = constraints;
-  const names = categoryNamesOf(table);
+  const names = categoryNamesPerFeature(table);
   const signs = featureNames.map((name, i) => (names[i] === null ? (monotone[name] ?? 0) : "c"));
   const sizes = `${ids.length}/${featureNames.length}`;
   // As version 0.6 wrote it, so that digests of the same table stay the same.

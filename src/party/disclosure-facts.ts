@@ -4,7 +4,7 @@ import { chooseScheme, type SchemeChoice, schemeNamed } from "../scheme/registry
 import type { PartyTable } from "../data/dataset.ts";
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import type { TrainingRows } from "../gbdt/rows/training-rows.ts";
-import { outputCountOf } from "../gbdt/objective/outputs.ts";
+import { outputsPerInstance } from "../gbdt/objective/outputs.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { candidateCount } from "../gbdt/split/candidate.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
@@ -20,7 +20,7 @@ import type { PassiveConfig } from "./config/config.ts";
 import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclosures.ts";
 import { layoutOfJob, withGrid } from "./job-grid.ts";
 import { binTable } from "./tables/party-data.ts";
-import { minimumsOf, schemeLimitsOf } from "./policy.ts";
+import { toMinimums, toSchemeLimits } from "./policy.ts";
 import { smallCategoriesOf } from "./tables/small-categories.ts";
 
 /** What the active party knows about a passive party. */
@@ -54,7 +54,7 @@ export function jobFacts(
     instances: rows.count,
     ciphertextsPerInstance: layout.plaintexts.length,
     sampling: samplingOf(training),
-    classes: outputCountOf(training) > 1 ? outputCountOf(training) : 0,
+    classes: outputsPerInstance(training) > 1 ? outputsPerInstance(training) : 0,
     validationRows: heldOut,
     predictedRows,
     peopleMin: minimumsOfJob(noMinimums, privacy, trainingInstanceCount(rows.count, heldOut)).perCandidate,
@@ -82,7 +82,7 @@ export function policyFacts(
   table: PartyTable,
 ): readonly DisclosureFacts[] {
   const binsMax = trainingParameters.max_bin.max;
-  const { keyBitsMin: keyBits } = schemeLimitsOf(policy);
+  const { keyBitsMin: keyBits } = toSchemeLimits(policy);
   const keys = policy.schemes.map((scheme) => keyWords(chooseScheme(scheme, { keyBits, insecureKey: true })));
   const features = binTable(table, {
     maxBin: binsMax,
@@ -91,7 +91,7 @@ export function policyFacts(
   });
   // Names stay with the owner: this is printed, and never logged.
   const passiveParty = {
-    ...ownSide(features, { policy, output }, minimumsOf(policy)),
+    ...ownSide(features, { policy, output }, toMinimums(policy)),
     smallCategories: smallCategoriesOf(features),
   };
   return active.map((caller) => ({
@@ -137,7 +137,7 @@ export function agreedFacts(
     passiveParty: ownSide(
       features,
       config,
-      minimumsOfJob(minimumsOf(config.policy), agreed.defences, trainingInstanceCount(rows.instances, rows.validation)),
+      minimumsOfJob(toMinimums(config.policy), agreed.defences, trainingInstanceCount(rows.instances, rows.validation)),
     ),
   };
 }

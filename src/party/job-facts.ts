@@ -2,7 +2,13 @@
 import { mapColumns } from "../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import type { TrainingRows } from "../gbdt/rows/training-rows.ts";
-import { type Facts, factsOf, featuresDigest, numbersDigest, parameterFacts } from "../protocol/chain/commitment.ts";
+import {
+  type Facts,
+  groupedFacts,
+  featuresDigest,
+  numbersDigest,
+  parameterFacts,
+} from "../protocol/chain/commitment.ts";
 import type { Job } from "../protocol/job.ts";
 import type { PassiveJob } from "../protocol/passive/role.ts";
 import { configNames } from "../scheme/registry.ts";
@@ -77,6 +83,6 @@ export function passiveFacts(job: PassiveCommitment): Facts {
     sampling: samplingSecret,
     noise: noiseSecret === undefined ? "none" : Buffer.from(noiseSecret).toString("hex"),
     unpacked: job.allowsUnpacked ?? false,
-    ...factsOf("minimums", job.minimums),
+    ...groupedFacts("minimums", job.minimums),
   };
 }

@@ -5,7 +5,7 @@
 import { createHmac } from "node:crypto";
 
 /** @param jobSecret random, stored until the end of the job */
-export function noiseSecretOf(given: string | undefined, jobSecret: Uint8Array): Uint8Array {
+export function deriveNoiseSecret(given: string | undefined, jobSecret: Uint8Array): Uint8Array {
   return given === undefined
     ? createHmac("sha256", jobSecret).update("tandem/answer-noise").digest()
     : noiseSecretFrom(given);

@@ -125,19 +125,19 @@ export class PartnerBudgets {
   }
 
   /** Scores are requested. @throws TandemError POLICY if they exceed the budget */
-  async score(active: string, people: number): Promise<void> {
-    if (people === 0) return;
-    await this.daily.charge(active, { ids: people }, "request");
+  async score(active: string, instanceCount: number): Promise<void> {
+    if (instanceCount === 0) return;
+    await this.daily.charge(active, { ids: instanceCount }, "request");
     await this.#turns.run(async () => {
       const budget = await this.#of(active);
       const ahead = this.#ahead.get(active) ?? 0;
       const spent = { ...budget.spent, scoredPeople: budget.spent.scoredPeople - ahead };
-      this.#check(spent, { ...nothingSpent, scoredPeople: people }, "request");
-      if (people <= ahead) {
-        this.#ahead.set(active, ahead - people);
+      this.#check(spent, { ...nothingSpent, scoredPeople: instanceCount }, "request");
+      if (instanceCount <= ahead) {
+        this.#ahead.set(active, ahead - instanceCount);
         return;
       }
-      const scoredPeople = spent.scoredPeople + people + scoresAhead;
+      const scoredPeople = spent.scoredPeople + instanceCount + scoresAhead;
       await this.#store({ ...budget, spent: { ...spent, scoredPeople } });
       this.#ahead.set(active, scoresAhead);
     });

@@ -129,7 +129,7 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
       `scheme: ${scheme} requested, ${policy.schemes.join(" or ")} allowed ` +
         `('schemes: [${[...policy.schemes, scheme].join(", ")}]' in its policy would allow it)`,
     ...minimumsBelowRoot(agreed, policy),
-    ...schemeNamed(scheme).violations(agreed.schemeParameters, schemeLimitsOf(policy)),
+    ...schemeNamed(scheme).violations(agreed.schemeParameters, toSchemeLimits(policy)),
     ...weakerDefences(agreed, policy.privacy),
   ];
 }
@@ -163,12 +163,12 @@ function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): read
 }
 
 /** The policy's limits for a scheme. */
-export function schemeLimitsOf({ insecure_min_key_bits: insecure, min_key_bits: secure }: PolicyConfig): SchemeLimits {
+export function toSchemeLimits({ insecure_min_key_bits: insecure, min_key_bits: secure }: PolicyConfig): SchemeLimits {
   return { keyBitsMin: insecure ?? secure };
 }
 
 /** The minimums of instances per candidate: enforced, but not sent to any party. */
-export function minimumsOf({
+export function toMinimums({
   min_instances_per_node: perNode,
   min_instances_per_candidate: perCandidate,
 }: PolicyConfig): Minimums {

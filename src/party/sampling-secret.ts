@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import type { PassiveConfig } from "./config/config.ts";
 import type { Experiment } from "./experiment.ts";
 
-export function samplingSecretOf(party: {
+export function deriveSamplingSecret(party: {
   readonly experiment?: Pick<Experiment, "samplingSecret">;
   readonly tls: Pick<PassiveConfig["tls"], "key">;
 }): string {

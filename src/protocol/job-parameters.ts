@@ -8,7 +8,7 @@ import type { LayoutTerms } from "../codec/agreed-layout.ts";
 import { type Defences, mapDefences } from "../privacy/defences/defences.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { gradientRoundCount } from "../gbdt/boost/gradient-rounds.ts";
-import { outputCountOf } from "../gbdt/objective/outputs.ts";
+import { outputsPerInstance } from "../gbdt/objective/outputs.ts";
 import { oneHotBelow } from "../gbdt/split/category-binning.ts";
 import type { Job, SectionValues } from "./job.ts";
 import type { JobParameters } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -50,7 +50,7 @@ export function layoutTerms(agreed: AgreedParameters): LayoutTerms {
 
 /** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */
 export function treesPerRound(training: TrainingParameters): number {
-  return training.multi_strategy === "one_output_per_tree" ? outputCountOf(training) : 1;
+  return training.multi_strategy === "one_output_per_tree" ? outputsPerInstance(training) : 1;
 }
 
 /** Trees of one boosting round. */
@@ -113,7 +113,7 @@ export function agreedParameters(job: Job): AgreedParameters {
     maxCatToOnehot: oneHotBelow(training),
     defences: mapDefences<Defences>((name) => privacy[name]),
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
-    outputs: outputCountOf(training),
+    outputs: outputsPerInstance(training),
     padding: codec.padding,
     slotBits: codec.layout === "auto" ? 0 : codec.r,
     interactionGroups: job.interactionGroups,

@@ -12,7 +12,7 @@ import { jobEvents } from "./events/job-events.ts";
 import { privacyEvents } from "./events/privacy-events.ts";
 import { processEvents } from "./events/process-events.ts";
 import { trainingEvents } from "./events/training-events.ts";
-import { instant, isLineOf, schemasOf, text } from "./fields.ts";
+import { instant, isLineOf, toSchemas, text } from "./fields.ts";
 
 export const events = {
   ...processEvents,
@@ -32,12 +32,12 @@ export type Emit = (event: PartyEvent) => void;
 export type StampedEvent = PartyEvent & { readonly at: number };
 
 /** How an event appears in the log, the terminal, the view and Prometheus; undefined: unknown to this version. */
-export function usesOf(type: EventType): Omit<EventDefinition<Record<never, never>>, "schema"> | undefined {
+export function eventUses(type: EventType): Omit<EventDefinition<Record<never, never>>, "schema"> | undefined {
   // Each entry's functions are called with events of its own type only.
   return Object.hasOwn(events, type) ? (events[type] as never) : undefined;
 }
 
-const schemas = schemasOf(events);
+const schemas = toSchemas(events);
 const stamped = z.object({ at: instant, party: text });
 
 /** Whether a line of a record is valid. Others are skipped: the file may have been edited by hand. */

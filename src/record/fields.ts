@@ -25,6 +25,6 @@ export function isLineOf(schemas: Schemas, field: "type" | "kind", line: unknown
   return !Object.hasOwn(schemas, kind) || schemas[kind].safeParse(line).success;
 }
 
-export function schemasOf(table: Readonly<Record<string, { readonly schema: z.ZodMiniType }>>): Schemas {
+export function toSchemas(table: Readonly<Record<string, { readonly schema: z.ZodMiniType }>>): Schemas {
   return Object.fromEntries(Object.entries(table).map(([kind, { schema }]) => [kind, schema]));
 }

@@ -6,7 +6,7 @@
  *
  * Runs in browsers too.
  */
-import { type StampedEvent, usesOf } from "./events.ts";
+import { type StampedEvent, eventUses } from "./events.ts";
 import { emptyJobView, type JobView } from "./job-view.ts";
 import { withRoundEvent } from "./redone-rounds.ts";
 
@@ -22,5 +22,5 @@ export function addEvent(view: JobView, event: StampedEvent): void {
   view.lastAt = event.at;
   if (view.party === "") view.party = event.party;
   view.roundsSoFar = withRoundEvent(view.roundsSoFar, event);
-  usesOf(event.type)?.fold?.(view, event);
+  eventUses(event.type)?.fold?.(view, event);
 }

@@ -2,7 +2,7 @@
  * A party's log: one line per event, as JSON for programs or text for a terminal. It is made from the public event
  * stream alone, which never contains values of rows, ids, gradients, thresholds or keys.
  */
-import { type Emit, usesOf } from "./events.ts";
+import { type Emit, eventUses } from "./events.ts";
 import { type LogLevel, logLevels } from "./log-line.ts";
 
 export interface LogOptions {
@@ -16,7 +16,7 @@ export interface LogOptions {
 export function logTo({ level, terminal, write, now }: LogOptions): Emit {
   let lasting = "";
   return (event) => {
-    const line = usesOf(event.type)?.log?.(event) ?? null;
+    const line = eventUses(event.type)?.log?.(event) ?? null;
     if (line === null || logLevels.indexOf(line.level) < logLevels.indexOf(level)) return;
     if (line.isLasting === true && terminal) {
       if (line.words === lasting) return;

@@ -9,7 +9,7 @@ import type { Immutable } from "../base/immutable.ts";
 import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
 import { contributionSummary } from "./contribution-facts.ts";
 import { exposure } from "./exposure.ts";
-import { count, flag, isLineOf, number, schemasOf, text } from "./fields.ts";
+import { count, flag, isLineOf, number, toSchemas, text } from "./fields.ts";
 import type { OwnJobView, TreeNodeView } from "./own-view.ts";
 
 /** A complete rule, known to its owner: gbdt/split/split-test.ts. */
@@ -100,7 +100,7 @@ export type OwnLine = {
   [K in OwnKind]: OwnLines[K] extends LineDefinition<infer F> ? { readonly kind: K } & FieldsOf<F> : never;
 }[OwnKind];
 
-const schemas = schemasOf(ownLines);
+const schemas = toSchemas(ownLines);
 
 /** Whether a line is valid; others are skipped, as in events.ts. */
 export function isOwnLine(value: unknown): value is OwnLine {

@@ -4,7 +4,7 @@
  */
 import { Counter, Gauge, metricsText } from "../base/metrics.ts";
 import type { CrewSummary } from "../crew/crew-summary.ts";
-import { events, type EventType, type PartyEvent, usesOf } from "./events.ts";
+import { events, type EventType, type PartyEvent, eventUses } from "./events.ts";
 import { noRounds, type RoundsSoFar, withRoundEvent } from "./redone-rounds.ts";
 
 export class PartyMetrics {
@@ -38,7 +38,7 @@ export class PartyMetrics {
   }
 
   readonly see = (event: PartyEvent): void => {
-    const label = usesOf(event.type)?.counter?.label;
+    const label = eventUses(event.type)?.counter?.label;
     this.#counters.get(event.type)?.add(label === undefined ? {} : { [label.name]: label.of(event) });
     this.#countRounds(event);
     if (event.type === "crew-progress") this.#look(event.crew);
@@ -80,7 +80,7 @@ export class PartyMetrics {
 /** One per counted event, exported from the start with 0. */
 function eventCounters(): [EventType, Counter][] {
   return (Object.keys(events) as EventType[]).flatMap((type) => {
-    const counted = usesOf(type)?.counter;
+    const counted = eventUses(type)?.counter;
     if (counted === undefined) return [];
     const { name, help, label } = counted;
     const counter = new Counter(name, help);

@@ -1,6 +1,6 @@
 /** The records of a passive party: each event is written to the record of its job. */
 import { join } from "node:path";
-import { type Emit, type PartyEvent, usesOf } from "./events.ts";
+import { type Emit, type PartyEvent, eventUses } from "./events.ts";
 import { JobRecord } from "./job-record.ts";
 import type { OwnLine } from "./own-lines.ts";
 
@@ -42,5 +42,5 @@ export class RecordKeeper {
 
 /** Refused connections, and scoring during a job, are not part of a job's record. */
 export function isOfJob({ type }: PartyEvent): boolean {
-  return usesOf(type)?.isOfJob ?? true;
+  return eventUses(type)?.isOfJob ?? true;
 }

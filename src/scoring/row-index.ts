@@ -7,7 +7,7 @@ import { type Normalisation, normaliseId } from "../psi/normalise.ts";
 import { TandemError } from "../base/error.ts";
 import { PackedTexts } from "../base/text/packed-texts.ts";
 import { TextIndex } from "../base/text/text-index.ts";
-import { categoryNamesOf } from "../data/dataset.ts";
+import { categoryNamesPerFeature } from "../data/dataset.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
 import type { DataConfig } from "../party/config/config.ts";
@@ -41,7 +41,7 @@ export class RowIndex {
         test === null ? train.table.features[i] : joined(train.table.features[i], columnOf(test, name)),
       ]),
     );
-    const names = categoryNamesOf(train.table); // the same in the test table
+    const names = categoryNamesPerFeature(train.table); // the same in the test table
     this.#names = new Map(train.table.featureNames.map((name, i) => [name, names[i]]));
     this.#normalisations = train.ids.normalisations;
   }

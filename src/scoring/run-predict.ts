@@ -6,7 +6,7 @@ import { computedTexts, textAt, type TextList, textsBetween } from "../base/text
 import { predictionColumns } from "../data/prediction-columns.ts";
 import type { ContributionSummary } from "../record/contribution-facts.ts";
 import { writeCsv } from "../data/write-csv.ts";
-import { categoryNamesOf } from "../data/dataset.ts";
+import { categoryNamesPerFeature } from "../data/dataset.ts";
 import { selectMargins } from "../gbdt/boost/boosting-monitor.ts";
 import { classCutOff } from "../gbdt/objective/objectives.ts";
 import { requireBaseMargin } from "../data/row-column.ts";
@@ -168,7 +168,7 @@ export interface AskedRows {
 }
 
 export function askedRows(scorer: Scorer, { table }: DistinctTable): AskedRows {
-  const names = categoryNamesOf(table);
+  const names = categoryNamesPerFeature(table);
   return {
     ids: table.ids,
     columns: table.features.map((values, i) => inModelCodes(values, names[i], scorer.categoryNames[i])),

@@ -78,7 +78,7 @@ export async function runRefresh(
       `the model of job ${share.job} was trained with booster dart: the trees dropped in each round are not ` +
         "stored. Its leaves cannot be refreshed",
     );
-  const training = parametersOf(config.job.training, share);
+  const training = refreshParameters(config.job.training, share);
   if (objectiveFor(share.objective).leafQuantiles !== undefined)
     throw new TandemError(
       "USAGE",
@@ -167,7 +167,7 @@ function taskOf(
 }
 
 /** The config's, except for what the model determines. */
-export function parametersOf(training: TrainingParameters, share: ActiveShare): TrainingParameters {
+export function refreshParameters(training: TrainingParameters, share: ActiveShare): TrainingParameters {
   const { objective, outputCount = 1, parallelTrees = 1, trees } = share;
   const isVector = trees.flat().some((node) => node.kind === "leaf" && node.weights !== undefined);
   return {

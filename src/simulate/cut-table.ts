@@ -122,7 +122,13 @@ export function parseTables(
 }
 
 /** A party's own file: ids, its raw cells, and for the active party labels and per-row columns. */
-export function textOf(table: CsvTable, cut: Cut, parsed: PartyTable, rows: Uint32Array, own: OwnNames): TextTable {
+export function toTextTable(
+  table: CsvTable,
+  cut: Cut,
+  parsed: PartyTable,
+  rows: Uint32Array,
+  own: OwnNames,
+): TextTable {
   const { labels, classes, rowColumns = noColumns } = parsed;
   const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
   const more = mapColumns(rowColumns, (column, name) => ({

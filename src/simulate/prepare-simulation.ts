@@ -17,7 +17,7 @@ import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../gbdt/boost/warm-start.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import { type OnePlaceJob, withValidation } from "./comparison.ts";
-import { ownNames, textOf } from "./cut-table.ts";
+import { ownNames, toTextTable } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
 import { keptModel } from "./kept-model.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
@@ -115,11 +115,11 @@ function federationJob(
       features: cut.features,
       constraints: whole.parties[i].constraints ?? noConstraints,
       categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
-      train: textOf(whole.table, cut, whole.parties[i], rows.train, own),
-      test: textOf(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
+      train: toTextTable(whole.table, cut, whole.parties[i], rows.train, own),
+      test: toTextTable(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
       validation:
         validation &&
-        textOf(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table), own),
+        toTextTable(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table), own),
     };
   };
   return {

@@ -4,7 +4,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { objectiveFor } from "../gbdt/objective/objectives.ts";
-import { xgboostFormOf } from "../gbdt/tree/xgboost-agreement.ts";
+import { requireXgboostForm } from "../gbdt/tree/xgboost-agreement.ts";
 import { type GivenJob, type Refuse, resolveJob } from "../party/resolve-job.ts";
 import type { Job } from "../protocol/job.ts";
 import type { PartyEvent } from "../record/events.ts";
@@ -34,7 +34,7 @@ export async function checkOptions(options: SimulateOptions): Promise<Job> {
   if (options.passives.length === 0)
     throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
   // refuses an objective that XGBoost does not have
-  if (options.export !== undefined) xgboostFormOf(objectiveFor(job.training.objective));
+  if (options.export !== undefined) requireXgboostForm(objectiveFor(job.training.objective));
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);
   return job;
 }

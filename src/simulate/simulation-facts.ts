@@ -15,8 +15,8 @@ export function simulationFacts(prepared: PreparedSimulation): readonly Disclosu
     predictedRows: active.test?.columns[0].length ?? 0,
     hasStart: prepared.start !== null,
   });
-  const people = trainingInstanceCount(rows.count, rows.validation?.length ?? 0);
-  const minimums = minimumsOfJob(noMinimums, job.privacy, people);
+  const instanceCount = trainingInstanceCount(rows.count, rows.validation?.length ?? 0);
+  const minimums = minimumsOfJob(noMinimums, job.privacy, instanceCount);
   return passives.map(({ name }, i) => {
     const features = binTable(tables[i + 1], binningOf(job), rows.training);
     return {

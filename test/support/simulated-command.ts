@@ -4,7 +4,7 @@
  */
 import { Command } from "commander";
 import { addJobOptions, type JobFlags, jobFrom } from "../../src/cli/table/job-options.ts";
-import { schemeFactsOf } from "../../src/cli/scheme-options.ts";
+import { toSchemeFacts } from "../../src/cli/scheme-options.ts";
 import { type JobSummary, summarise } from "../../src/cli/terminal/summary.ts";
 import type { ContributionRow } from "../../src/simulate/comparison.ts";
 import { simulate } from "../../src/simulate/simulate.ts";
@@ -31,5 +31,5 @@ export async function simulateInProcess(...args: string[]): Promise<SimulatedJob
   const options = { ...jobFrom(flags), predictions, check, contribution, onEvent: () => {} };
   const result = await simulate(options, superviseInProcess);
   const identical = result.difference === null ? null : result.difference === "";
-  return { ...summarise(result, schemeFactsOf(result.job), identical), contribution: result.contribution };
+  return { ...summarise(result, toSchemeFacts(result.job), identical), contribution: result.contribution };
 }

@@ -16,8 +16,8 @@ import { addLeakageOptions, explainFirst, type LeakageFlags } from "../leakage.t
 import { addExamples } from "../terminal/help-text.ts";
 import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
 import { writeReport } from "../report.ts";
-import { schemeFactsOf } from "../scheme-options.ts";
-import { flagOf, keyOf } from "../option-names.ts";
+import { toSchemeFacts } from "../scheme-options.ts";
+import { toFlag, toOptionKey } from "../option-names.ts";
 import { contributionIn, readableOutcome, trainOutcome } from "../terminal/train-outcome.ts";
 
 interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, LeakageFlags, CrewFlags {
@@ -27,7 +27,7 @@ interface TrainFlags extends CompanyFlags, ProgressFlags, DashboardFlags, Leakag
 
 export function trainCommand(): Command {
   const command = companyCommand("train", "run the active party's job: align, train, evaluate, save");
-  for (const name of activeSwitchNames) command.addOption(new Option(`--${flagOf(name)}`, activeSwitches[name]));
+  for (const name of activeSwitchNames) command.addOption(new Option(`--${toFlag(name)}`, activeSwitches[name]));
   addCrewOption(addLeakageOptions(addDashboardOptions(addProgressOptions(command))))
     .option(
       "--warm-start <model>",
@@ -63,7 +63,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
     const contribution = seen.result.alone === undefined ? null : await contributionIn(config, seen.result.alone);
     const outcome = trainOutcome(
       config,
-      schemeFactsOf(config.job),
+      toSchemeFacts(config.job),
       seen.result,
       contribution,
       seen.commonCount ?? null,
@@ -80,7 +80,7 @@ async function runTrain(flags: TrainFlags): Promise<void> {
 
 async function configOf(flags: TrainFlags): Promise<ActiveConfig> {
   const { config: path, warmStart } = flags;
-  const switches = activeSwitchNames.filter((name) => flags[keyOf(name)] === true).map((name) => [name, true]);
+  const switches = activeSwitchNames.filter((name) => flags[toOptionKey(name)] === true).map((name) => [name, true]);
   const { unfinishedJob } = await import("../../party/active/checkpoints.ts");
   const config = await activeConfig(path, unfinishedJob, await readExperiment(flags));
   return {

@@ -14,7 +14,7 @@ import {
 } from "../dashboard.ts";
 import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
 import { writeReport } from "../report.ts";
-import { schemeFactsOf, schemeOption } from "../scheme-options.ts";
+import { toSchemeFacts, schemeOption } from "../scheme-options.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { costTable, type JobSummary, summarise } from "../terminal/summary.ts";
 import { textTable } from "../terminal/text-table.ts";
@@ -71,7 +71,7 @@ export function demoCommand(): Command {
         keep,
         onEvent: (event) => progress.handle(event),
       }).finally(() => progress.close());
-      const summary = summarise(result.federation, schemeFactsOf(result.job), result.difference === "");
+      const summary = summarise(result.federation, toSchemeFacts(result.job), result.difference === "");
       const text = options.json === true ? jsonOf(result, summary) : tablesOf(result, summary);
       process.stdout.write(`${text}\n`);
       if (keep !== undefined)

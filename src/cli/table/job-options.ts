@@ -5,7 +5,7 @@ import { type RowColumnName, rowColumnNamed, rowColumnNames } from "../../base/r
 import { aliasesOf, describeBounds, type ParameterSpec } from "../../base/parameters/parameters.ts";
 import { jobSectionNames, jobSections, mapSections, secureKeyBits } from "../../protocol/job.ts";
 import type { GivenJob } from "../../party/resolve-job.ts";
-import { flagOf, keyOf } from "../option-names.ts";
+import { toFlag, toOptionKey } from "../option-names.ts";
 import { schemeOption } from "../scheme-options.ts";
 import type { SimulateOptions } from "../../simulate/simulate-options.ts";
 import { columnOptions, constraintOptions, partyOptions } from "../../simulate/table-options.ts";
@@ -23,7 +23,7 @@ export interface JobFlags {
 /** @param isRequired whether a table and its label must be named */
 export function addJobOptions(command: Command, isRequired = true): Command {
   addTableOptions(command.optionsGroup("Data:"), columnOptions, isRequired);
-  for (const name of rowColumnNames) command.option(`--${flagOf(name)} <column>`, rowColumnHelp(name));
+  for (const name of rowColumnNames) command.option(`--${toFlag(name)} <column>`, rowColumnHelp(name));
   addTableOptions(addTableOptions(command, partyOptions), constraintOptions)
     .optionsGroup("Encryption:")
     .addOption(schemeOption())
@@ -41,9 +41,9 @@ function addParameters(command: Command, table: Readonly<Record<string, Paramete
     command.addOption(parameterOption(name, spec));
     // Allows turning off what a preset turns on.
     if (spec.kind === "switch" && spec.defaultOf !== undefined)
-      command.addOption(new Option(`--no-${flagOf(name)}`, `turn --${flagOf(name)} off where the preset turns it on`));
+      command.addOption(new Option(`--no-${toFlag(name)}`, `turn --${toFlag(name)} off where the preset turns it on`));
     for (const alias of aliasesOf(spec))
-      command.addOption(new Option(`--${flagOf(alias)} <value>`, `the same as --${flagOf(name)}`));
+      command.addOption(new Option(`--${toFlag(alias)} <value>`, `the same as --${toFlag(name)}`));
   }
 }
 
@@ -68,7 +68,7 @@ function keySize({ keyBits, insecureKeyBits }: JobFlags): Pick<GivenJob, "keyBit
 }
 
 export function parameterOption(name: string, spec: ParameterSpec): Option {
-  const flag = flagOf(name);
+  const flag = toFlag(name);
   if (spec.kind === "switch")
     return spec.default ? new Option(`--no-${flag}`, negated(spec.help)) : new Option(`--${flag}`, spec.help);
   if (spec.kind === "list") {
@@ -91,7 +91,7 @@ function rowColumnHelp(name: RowColumnName): string {
 }
 
 function textFlag<T extends string>(flags: JobFlags, name: T): [T, string][] {
-  const value = flags[keyOf(name)];
+  const value = flags[toOptionKey(name)];
   return typeof value === "string" ? [[name, value]] : [];
 }
 
@@ -101,7 +101,7 @@ export function given(
 ): Record<string, string | boolean> {
   const values: Record<string, string | boolean> = {};
   for (const name of Object.entries(table).flatMap(([known, spec]) => [known, ...aliasesOf(spec)])) {
-    const value = flags[keyOf(name)];
+    const value = flags[toOptionKey(name)];
     if (typeof value === "string" || typeof value === "boolean") values[name] = value;
     else if (Array.isArray(value)) values[name] = value.join(); // a repeated option: all values are used
   }

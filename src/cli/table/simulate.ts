@@ -20,7 +20,7 @@ import { addExamples } from "../terminal/help-text.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "../leakage.ts";
 import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
 import { writeReport } from "../report.ts";
-import { schemeFactsOf } from "../scheme-options.ts";
+import { toSchemeFacts } from "../scheme-options.ts";
 import { addTableOptions, readTableOptions } from "./table-flags.ts";
 import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "../terminal/summary.ts";
 
@@ -64,7 +64,7 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
       onEvent: (event) => progress.handle(event),
     }).finally(() => progress.close());
     const identical = result.difference === null ? null : result.difference === "";
-    const summary = summarise(result, schemeFactsOf(result.job), identical);
+    const summary = summarise(result, toSchemeFacts(result.job), identical);
     const { contribution } = result;
     process.stdout.write(
       flags.json === true

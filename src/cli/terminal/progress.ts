@@ -3,7 +3,7 @@
  * programs, or nothing.
  */
 import { formatMetrics, formatSeconds } from "../../base/text/format.ts";
-import { type EventOf, type PartyEvent, usesOf } from "../../record/events.ts";
+import { type EventOf, type PartyEvent, eventUses } from "../../record/events.ts";
 import { LiveView, type Screen } from "./live-view.ts";
 
 export type ProgressMode = "live" | "lines" | "json" | "quiet";
@@ -57,7 +57,7 @@ export class Progress {
 
   #print(event: PartyEvent): void {
     const isOwn = event.party === this.#activeName;
-    const uses = usesOf(event.type);
+    const uses = eventUses(event.type);
     if (uses?.terminal !== undefined && (isOwn || uses.terminal.of === "any")) {
       const logText = (): string | null => {
         const line = uses.log?.(event) ?? null;

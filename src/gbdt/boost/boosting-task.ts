@@ -5,7 +5,7 @@
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import type { Objective } from "../objective/objective.ts";
 import { baseMarginFrom, objectiveFor } from "../objective/objectives.ts";
-import { outputCountOf } from "../objective/outputs.ts";
+import { outputsPerInstance } from "../objective/outputs.ts";
 import type { Range, RealGradients } from "../../base/gradients/real-gradients.ts";
 import { checkCustom, customGradients } from "../objective/custom-objective.ts";
 import { checkGroupWeights, scaledGroupWeights } from "../objective/group-weights.ts";
@@ -34,7 +34,7 @@ export class BoostingTask {
   constructor(parameters: TrainingParameters, rows: TrainingRows, learnsSplits = true) {
     this.objective = objectiveFor(parameters.objective);
     this.objective.checkParameters?.(parameters);
-    this.outputCount = outputCountOf(parameters);
+    this.outputCount = outputsPerInstance(parameters);
     this.rows = rows;
     const { labels: trained } = rows.select(rows.training);
     this.objective.checkLabels(trained, parameters);

@@ -28,11 +28,11 @@ export function gradientRoundCount(boostingRounds: number, { num_parallel_tree: 
 }
 
 /** The shrinkage of a leaf: XGBoost divides the learning rate by the number of parallel trees. */
-export function etaOf({ eta, num_parallel_tree: rounds }: Forest & Pick<TrainingParameters, "eta">): number {
+export function etaPerTree({ eta, num_parallel_tree: rounds }: Forest & Pick<TrainingParameters, "eta">): number {
   return eta / rounds;
 }
 
 /** The model's field for parallel trees, if there are several. */
-export function parallelOf({ num_parallel_tree: rounds }: Forest): { readonly parallelTrees?: number } {
+export function parallelTreesField({ num_parallel_tree: rounds }: Forest): { readonly parallelTrees?: number } {
   return rounds === 1 ? {} : { parallelTrees: rounds };
 }

@@ -11,7 +11,7 @@ import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { leafValue, toSplitParameters, TreeGain } from "../split/gain.ts";
 import { addLeafWeights } from "./train.ts";
 import type { BoostingTask } from "./boosting-task.ts";
-import { beginsBoostingRound, etaOf } from "./gradient-rounds.ts";
+import { beginsBoostingRound, etaPerTree } from "./gradient-rounds.ts";
 import type { Tree, TreeNode } from "../tree/tree.ts";
 import type { WeighedTrees } from "../tree/weighted-trees.ts";
 
@@ -66,7 +66,7 @@ function refreshedTree<R>(
     { outputs },
   );
   const sums = nodeSums(tree, leaves, values);
-  const eta = etaOf(parameters);
+  const eta = etaPerTree(parameters);
   return tree.map((node, id): TreeNode<R> => {
     const statistics = { cover: gain.cover(sums[id]), count: sums[id][values.length] };
     if (node.kind === "split") {

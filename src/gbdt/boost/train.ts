@@ -31,9 +31,9 @@ import { type UsedThresholds, usedWithin } from "../split/used-thresholds.ts";
 import {
   beginsBoostingRound,
   endsBoostingRound,
-  etaOf,
+  etaPerTree,
   boostingRoundOf,
-  parallelOf,
+  parallelTreesField,
   gradientRoundCount,
 } from "./gradient-rounds.ts";
 import { roundsBefore } from "./warm-start.ts";
@@ -44,7 +44,7 @@ export type Quantise = (gradients: RealGradients) => QuantisedGradients;
 /** What the models of one job share, if the training of several is interleaved. */
 export interface SharedJob {
   /** See trainingInstanceCount. */
-  readonly people: number;
+  readonly instanceCount: number;
   /** Number of interleaved models; default: one. */
   readonly folds?: number;
   /** The limits of the job if each model has its own parameters; left out: the model's own. */
@@ -135,12 +135,12 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   checkForest(parameters);
   checkConstraints(parameters, parties.flat());
   const growParameters = toGrowParameters(parameters);
-  const { people, used } = training.job ?? jobOf(training);
+  const { instanceCount, used } = training.job ?? jobOf(training);
   const rules = membershipRules[training.membership ?? "sent"];
   const columns = parties.map((features, owner) => ({
     features,
     sampler: new ColumnSampler(toColumnRates(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
-    ...offersOf(training, rules, owner, people),
+    ...offersOf(training, rules, owner, instanceCount),
     used: used[owner],
     noiseSecret: owner === 0 ? null : (training.noiseSecrets?.[owner] ?? null),
   }));
@@ -202,8 +202,8 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   return {
     objective: parameters.objective,
     baseMargin: start?.model.baseMargin ?? task.baseMargin(),
-    ...outputsOf(task),
-    ...parallelOf(parameters),
+    ...modelOutputs(task),
+    ...parallelTreesField(parameters),
     ...(dart === null ? {} : { treeWeights: monitor.weightsKept(dart.weights) }),
     trees,
     trainMargins: margins,
@@ -221,16 +221,16 @@ function jobOf({ parties, rows, start = null, defences }: CentralisedTraining): 
           rules.filter(({ owner }) => owner === party),
         ),
   );
-  return { people: trainingInstanceCount(rows.count, rows.validation?.length ?? 0), used };
+  return { instanceCount: trainingInstanceCount(rows.count, rows.validation?.length ?? 0), used };
 }
 
 function offersOf(
   training: CentralisedTraining,
   rules: MembershipRules,
   owner: number,
-  people: number,
+  instanceCount: number,
 ): Pick<PartyColumns, "minimums" | "ever"> {
-  const minimums = minimumsOfParty(training, owner, people);
+  const minimums = minimumsOfParty(training, owner, instanceCount);
   if (owner === 0) return { minimums, ever: null };
   // Interleaved models are trained on different rows; the job's rows are all of them.
   const { training: trained, count } = training.rows;
@@ -253,9 +253,9 @@ function serialOf(
 }
 
 /** Defences apply to passive parties only. */
-function minimumsOfParty({ minimums, defences }: CentralisedTraining, party: number, people: number): Minimums {
+function minimumsOfParty({ minimums, defences }: CentralisedTraining, party: number, instanceCount: number): Minimums {
   const policy = minimums?.[party] ?? noMinimums;
-  return party === 0 || defences === undefined ? policy : minimumsOfJob(policy, defences, people);
+  return party === 0 || defences === undefined ? policy : minimumsOfJob(policy, defences, instanceCount);
 }
 
 function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { noise }: QuantisedGradients): void {
@@ -265,7 +265,7 @@ function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { 
 }
 
 /** The model's fields for outputs: their number if several, their quantiles, and whether rows have base margins. */
-export function outputsOf({
+export function modelOutputs({
   outputCount,
   quantiles,
   rows: { baseMargins },
@@ -327,7 +327,7 @@ export function toGrowParameters(parameters: TrainingParameters): GrowParameters
     growPolicy: parameters.grow_policy,
     maxDepth: parameters.max_depth,
     maxLeaves: parameters.max_leaves,
-    eta: etaOf(parameters),
+    eta: etaPerTree(parameters),
   };
 }
 

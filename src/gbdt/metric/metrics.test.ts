@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { objectiveFor, objectives } from "../objective/objectives.ts";
-import { outputCountOf } from "../objective/outputs.ts";
+import { outputsPerInstance } from "../objective/outputs.ts";
 import { trainingParameters, type TrainingParameters } from "../parameters/training-parameters.ts";
 import { Evaluation } from "./evaluation.ts";
 import { fitsObjective, metricNames, metricFor, metrics } from "./metrics.ts";
@@ -16,7 +16,7 @@ const labels = Float64Array.of(1, 0, 1, 0, 1, 1, 0, 1);
 const columns = { qid: labels.map((_, row) => row % 2), label_upper_bound: labels.map((label) => label + 1) };
 
 function evaluationOf(training: TrainingParameters, isGood: boolean): Evaluation {
-  const outputs = outputCountOf(training);
+  const outputs = outputsPerInstance(training);
   const margins = Float64Array.from({ length: labels.length * outputs }, (_, place) => {
     const [row, output] = [Math.floor(place / outputs), place % outputs];
     const isLikely = outputs === 1 ? labels[row] === 1 : labels[row] === output;

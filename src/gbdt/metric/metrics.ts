@@ -1,7 +1,7 @@
 /** All metrics, by family. Their names, as values and as a type, are derived from here. */
 import { assert } from "../../base/assert.ts";
 import { objectiveFor } from "../objective/objectives.ts";
-import { outputCountOf } from "../objective/outputs.ts";
+import { outputsPerInstance } from "../objective/outputs.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { aucMetrics } from "./auc-metrics.ts";
 import { elementwiseMetrics } from "./elementwise-metrics.ts";
@@ -48,5 +48,7 @@ export function isHigherBetter(metric: MetricName): boolean {
 /** Whether a metric is defined for an objective's labels and predictions. */
 export function fitsObjective({ fits }: Pick<Metric, "fits">, parameters: TrainingParameters): boolean {
   const { kind } = objectiveFor(parameters.objective);
-  return fits.includes(kind) || (kind === "quantile" && outputCountOf(parameters) === 1 && fits.includes("number"));
+  return (
+    fits.includes(kind) || (kind === "quantile" && outputsPerInstance(parameters) === 1 && fits.includes("number"))
+  );
 }

@@ -3,13 +3,13 @@ import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { objectiveFor } from "./objectives.ts";
 
-export function outputCountOf(parameters: TrainingParameters): number {
+export function outputsPerInstance(parameters: TrainingParameters): number {
   return objectiveFor(parameters.objective).outputCount?.(parameters) ?? 1;
 }
 
 /** Leaves have a weight per output. */
 export function hasVectorLeaves(parameters: TrainingParameters): boolean {
-  return parameters.multi_strategy === "multi_output_tree" && outputCountOf(parameters) > 1;
+  return parameters.multi_strategy === "multi_output_tree" && outputsPerInstance(parameters) > 1;
 }
 
 /** Sets num_class of a job whose labels have names. @throws TandemError USAGE */

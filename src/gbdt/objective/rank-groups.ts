@@ -19,7 +19,7 @@ export function ranked(rows: Uint32Array, scores: ArrayLike<number>): Uint32Arra
 }
 
 /** The gain of a label: 2^label - 1, or the label itself. */
-export function gainOf(label: number, isExponential: boolean): number {
+export function relevanceGain(label: number, isExponential: boolean): number {
   return isExponential ? 2 ** label - 1 : label;
 }
 
@@ -32,7 +32,7 @@ export function discountAt(place: number): number {
 export function discountedGain(labels: readonly number[], places: number, isExponential: boolean): number {
   let sum = 0;
   for (let place = 0; place < Math.min(labels.length, places); place++)
-    sum += gainOf(labels[place], isExponential) * discountAt(place);
+    sum += relevanceGain(labels[place], isExponential) * discountAt(place);
   return sum;
 }
 

@@ -11,7 +11,7 @@ import type { LearningParameters } from "../parameters/learning-parameters.ts";
 import { requireFinite, requireLabels } from "./label-checks.ts";
 import { identity, sigmoid } from "./link.ts";
 import type { Objective } from "./objective.ts";
-import { discountAt, gainOf, idealGain, ranked, rankGroups } from "./rank-groups.ts";
+import { discountAt, relevanceGain, idealGain, ranked, rankGroups } from "./rank-groups.ts";
 
 export const rankParameters = {
   lambdarank_num_pair_per_sample: {
@@ -136,7 +136,7 @@ function changeOfNdcg(
   const ideal = idealGain(labels, places, isExponential);
   const inverse = ideal === 0 ? 0 : 1 / ideal;
   return (high, low, highPlace, lowPlace) =>
-    (gainOf(high, isExponential) - gainOf(low, isExponential)) *
+    (relevanceGain(high, isExponential) - relevanceGain(low, isExponential)) *
     (discountAt(highPlace) - discountAt(lowPlace)) *
     inverse;
 }

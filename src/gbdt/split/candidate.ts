@@ -71,7 +71,7 @@ export function hasMirrored({ hasMissing, monotone = 0 }: BinnedFeature): boolea
 }
 
 /** Values below it go left. */
-export function thresholdOf(feature: BinnedFeature, { bin }: ThresholdCandidate): number {
+export function candidateThreshold(feature: BinnedFeature, { bin }: ThresholdCandidate): number {
   return bin < 0 ? feature.lowest : feature.thresholds[bin];
 }
 

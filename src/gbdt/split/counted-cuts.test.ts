@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import { sortedSummary } from "./binning.ts";
 import { countedSummary } from "./counted-cuts.ts";
-import { keyOf, valueOf } from "./value-counts.ts";
+import { toSortKey, fromSortKey } from "./value-counts.ts";
 
 const few = fc.integer({ min: -6, max: 6 }).map((n) => Math.fround(n / 3));
 const wide = fc.float({ noNaN: true, noDefaultInfinity: true });
 /** The same upper half, so that the lower one decides. */
-const near = fc.integer({ min: 0, max: 300 }).map((n) => valueOf(keyOf(0x3f80_0000) + n));
+const near = fc.integer({ min: 0, max: 300 }).map((n) => fromSortKey(toSortKey(0x3f80_0000) + n));
 const value = fc.oneof(
   { weight: 4, arbitrary: few },
   { weight: 4, arbitrary: wide },
@@ -40,8 +40,8 @@ describe("cuts by counting", () => {
     fc.assert(
       fc.property(wide, wide, (a, b) => {
         const [x, y] = new Int32Array(Float32Array.of(a, b).buffer);
-        expect(Math.sign(keyOf(x) - keyOf(y))).toBe(Math.sign(a === b ? 0 : a - b));
-        expect(valueOf(keyOf(x))).toBe(a + 0);
+        expect(Math.sign(toSortKey(x) - toSortKey(y))).toBe(Math.sign(a === b ? 0 : a - b));
+        expect(fromSortKey(toSortKey(x))).toBe(a + 0);
       }),
     );
   });

@@ -3,7 +3,7 @@
  * summary keeps the first value whose own ranks exceed it: the one at that position of the sorted column.
  */
 import { rowsWhere } from "../../base/rows/row-numbers.ts";
-import { halfCount, LowerCounts, UpperCounts, uppersOf } from "./value-counts.ts";
+import { halfCount, LowerCounts, UpperCounts, upperBounds } from "./value-counts.ts";
 
 /** What cuts are made from. */
 export interface ColumnSummary {
@@ -28,7 +28,7 @@ export function countedSummary(parts: ColumnParts, sizeMax: number): ColumnSumma
   const all = rowsWhere(halfCount, (upper) => first.counts[upper] > 0);
   // With fewer halves than this there may be few values, all of which are needed.
   const mayBeFew = all.length <= sizeMax;
-  const second = new LowerCounts(first, mayBeFew ? [...all] : uppersOf(first, places));
+  const second = new LowerCounts(first, mayBeFew ? [...all] : upperBounds(first, places));
   for (const values of parts()) second.add(values);
   const few = mayBeFew ? firstOf(second.distinct(), sizeMax + 1) : [];
   const values = mayBeFew && few.length <= sizeMax ? few : kept(first, second.at(places));

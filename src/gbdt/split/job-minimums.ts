@@ -10,14 +10,14 @@ export function trainingInstanceCount(instanceCount: number, validationRowCount:
 
 /**
  * The passive party and the centralised trainer both call it.
- * @param people see trainingInstanceCount; over all folds in an interleaved cross-validation
+ * @param instanceCount see trainingInstanceCount; over all folds in an interleaved cross-validation
  */
 export function minimumsOfJob(
   policy: Minimums,
   { answer_noise: noise, min_people_share: share }: Pick<Defences, "answer_noise" | "min_people_share">,
-  people: number,
+  instanceCount: number,
 ): Minimums {
-  const least = Math.ceil(share * people);
+  const least = Math.ceil(share * instanceCount);
   const perCandidate = Math.max(policy.perCandidate, least);
   return minimumsWithNoise({ ...policy, perCandidate, ...(least > 1 ? { between: least } : {}) }, noise > 0);
 }

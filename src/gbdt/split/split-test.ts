@@ -7,7 +7,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { BinnedFeature } from "./binning.ts";
-import { type Candidate, thresholdOf } from "./candidate.ts";
+import { type Candidate, candidateThreshold } from "./candidate.ts";
 
 export type SplitTest = {
   /** The direction of missing values. */
@@ -23,7 +23,7 @@ export type CategoryNames = readonly string[] | null;
 /** The condition of a candidate; categories in the order of their texts. */
 export function toSplitTest(feature: BinnedFeature, candidate: Candidate): SplitTest {
   const defaultLeft = candidate.missingLeft;
-  if (!("categories" in candidate)) return { threshold: thresholdOf(feature, candidate), defaultLeft };
+  if (!("categories" in candidate)) return { threshold: candidateThreshold(feature, candidate), defaultLeft };
   return { categories: candidate.categories.map((code) => feature.categories?.[code] ?? "").sort(), defaultLeft };
 }
 

@@ -10,14 +10,14 @@ export const halfCount = 1 << 16;
 const sign = -0x8000_0000;
 
 /** Ascends with the value, as an unsigned number; -0 is 0. */
-export function keyOf(bits: number): number {
+export function toSortKey(bits: number): number {
   return (bits >= 0 || bits === sign ? bits | sign : ~bits) >>> 0;
 }
 
 const oneBits = new Int32Array(1);
 const oneValue = new Float32Array(oneBits.buffer);
 
-export function valueOf(key: number): number {
+export function fromSortKey(key: number): number {
   oneBits[0] = key >>> 31 === 1 ? key ^ sign : ~key;
   return oneValue[0];
 }
@@ -43,7 +43,7 @@ export class UpperCounts {
       const x = values[i];
       if (Number.isNaN(x)) continue;
       presentCount++;
-      counts[keyOf(bits[i]) >>> 16]++;
+      counts[toSortKey(bits[i]) >>> 16]++;
       if (x < smallest) {
         smallest = x;
         smallestCount = 0;
@@ -83,7 +83,7 @@ export class LowerCounts {
     const bits = bitsOf(values);
     for (let i = 0; i < values.length; i++) {
       if (Number.isNaN(values[i])) continue;
-      const key = keyOf(bits[i]);
+      const key = toSortKey(bits[i]);
       const place = this.#places[key >>> 16];
       if (place !== 0) this.#counts[(place - 1) * halfCount + (key & 0xffff)]++;
     }
@@ -93,7 +93,7 @@ export class LowerCounts {
   *distinct(): Generator<number> {
     for (const [i, upper] of this.#uppers.entries())
       for (let lower = 0; lower < halfCount; lower++)
-        if (this.#counts[i * halfCount + lower] > 0) yield valueOf(upper * halfCount + lower);
+        if (this.#counts[i * halfCount + lower] > 0) yield fromSortKey(upper * halfCount + lower);
   }
 
   /** The values at these positions of the sorted column. @param places ascending, counted from 0, within wanted
@@ -104,7 +104,7 @@ export class LowerCounts {
       let seen = this.#below[upper];
       for (let lower = 0; lower < halfCount && next < places.length; lower++) {
         seen += this.#counts[i * halfCount + lower];
-        for (; next < places.length && places[next] < seen; next++) yield valueOf(upper * halfCount + lower);
+        for (; next < places.length && places[next] < seen; next++) yield fromSortKey(upper * halfCount + lower);
       }
     }
     assert(next === places.length, "every wanted place is in a wanted half");
@@ -112,7 +112,7 @@ export class LowerCounts {
 }
 
 /** The upper halves that hold these positions of the sorted column. @param places ascending, below `presentCount` */
-export function uppersOf({ counts }: UpperCounts, places: readonly number[]): number[] {
+export function upperBounds({ counts }: UpperCounts, places: readonly number[]): number[] {
   const uppers: number[] = [];
   let next = 0;
   let seen = 0;

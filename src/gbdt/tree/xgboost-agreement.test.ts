@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { earliestXgboost, exportWords, versionWords, xgboostFormOf } from "./xgboost-agreement.ts";
+import { earliestXgboost, exportWords, versionWords, requireXgboostForm } from "./xgboost-agreement.ts";
 
 test("an export says which XGBoost can load it", () => {
   expect(exportWords("binary:logistic")).toBe(
@@ -15,5 +15,9 @@ test("help says which XGBoost most exports need, and which need another", () => 
 });
 
 test("an objective that XGBoost has not is not exported", async () => {
-  await expectError(() => xgboostFormOf({ name: "reg:cauchy", xgboost: null }), "USAGE", /no objective reg:cauchy/);
+  await expectError(
+    () => requireXgboostForm({ name: "reg:cauchy", xgboost: null }),
+    "USAGE",
+    /no objective reg:cauchy/,
+  );
 });

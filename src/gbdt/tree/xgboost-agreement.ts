@@ -10,14 +10,14 @@ const shown = predictionTolerance.toExponential();
 const closeness = `predicts the same to ${shown}, relative to max(1, |prediction|)`;
 
 /** @throws TandemError USAGE if XGBoost has no such objective */
-export function xgboostFormOf({ name, xgboost }: Pick<Objective, "name" | "xgboost">): XgboostForm {
+export function requireXgboostForm({ name, xgboost }: Pick<Objective, "name" | "xgboost">): XgboostForm {
   if (xgboost !== null) return xgboost;
   throw new TandemError("USAGE", `XGBoost has no objective ${name}: the model cannot be exported. Predict with Tandem`);
 }
 
 /** The earliest version that supports the objective: older ones reject the file. */
 export function earliestXgboost(objective: ObjectiveName): string {
-  return xgboostFormOf(objectiveFor(objective)).since;
+  return requireXgboostForm(objectiveFor(objective)).since;
 }
 
 /** A sentence about the file of one model. */

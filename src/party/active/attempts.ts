@@ -18,7 +18,7 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveConfig } from "../config/config.ts";
-import { samplingSecretOf } from "../sampling-secret.ts";
+import { deriveSamplingSecret } from "../sampling-secret.ts";
 import { binningOf, binTableInTurns } from "../tables/party-data.ts";
 import type { BegunJob } from "./checkpoints.ts";
 import { withCodecOfJob } from "./job-codec.ts";
@@ -220,7 +220,7 @@ export class JobAttempts<Result> {
       jobId: osRandom.fill(new Uint8Array(jobIdBytes)),
       secret,
       seed: osRandom.fill(new Uint8Array(derivedSecretBytes)),
-      samplingSecret: samplingSecretOf(this.#config),
+      samplingSecret: deriveSamplingSecret(this.#config),
       resolutionBits: config.job.codec.resolution_bits,
       aligned: rows,
       start: this.#config.job.start,

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { tableDigestsInTurns } from "../../data/table-digest.ts";
-import { categoryNamesOf } from "../../data/dataset.ts";
+import { categoryNamesPerFeature } from "../../data/dataset.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
@@ -112,7 +112,7 @@ export class ModelTraining implements JobWork<void> {
     });
     return {
       job: {
-        columns: { features: train.features, categoryNames: categoryNamesOf(train) },
+        columns: { features: train.features, categoryNames: categoryNamesPerFeature(train) },
         ...(progress === null ? {} : { progress }),
         store: (after, round) => terms.keep(() => this.#checkpoints.store(after, round)),
       },

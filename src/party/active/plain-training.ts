@@ -4,7 +4,7 @@
  */
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { privacyParameters } from "../../privacy/defences/defences.ts";
-import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { categoryNamesPerFeature, type PartyTable } from "../../data/dataset.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import type { Model } from "../../gbdt/tree/model.ts";
@@ -47,7 +47,7 @@ export async function trainPlain(plain: PlainTraining): Promise<PlainResult> {
   const { job, train, rows } = plain;
   const { training } = job;
   const start = plain.start
-    ? { model: plain.start, columns: train.map(({ features }) => features), names: train.map(categoryNamesOf) }
+    ? { model: plain.start, columns: train.map(({ features }) => features), names: train.map(categoryNamesPerFeature) }
     : null;
   const { trainMargins: grown, ...model } = await trainCentralised({
     ...treeTerms(job),
@@ -97,5 +97,5 @@ function testMetrics({ test, job: { training } }: PlainTraining, model: Model): 
 /** @param tables of all parties */
 function marginsIn(tables: readonly PartyTable[], model: Model, rows: TrainingRows): Float64Array {
   const columns = tables.map(({ features }) => features);
-  return predictMargins(model, columns, rows.count, tables.map(categoryNamesOf), rows.baseMargins);
+  return predictMargins(model, columns, rows.count, tables.map(categoryNamesPerFeature), rows.baseMargins);
 }

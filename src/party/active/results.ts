@@ -17,7 +17,7 @@ import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
 import { absenceWords } from "../../gbdt/metric/one-class.ts";
 import { classCutOff, type ObjectiveName } from "../../gbdt/objective/objectives.ts";
 import type { TrainingRows } from "../../gbdt/rows/training-rows.ts";
-import { labelsOf } from "../tables/table-rows.ts";
+import { requiredLabels } from "../tables/table-rows.ts";
 import type { JobTables } from "./tables.ts";
 import type { ActiveRole } from "../../protocol/active/role.ts";
 import type { Job } from "../../protocol/job.ts";
@@ -35,7 +35,7 @@ export function oneClassWords(
   const { validation } = rows;
   return [
     validation && absenceWords(metrics, rows.select(validation).labels, "validation", training.num_class),
-    test && absenceWords(metrics, labelsOf(test), "test", training.num_class),
+    test && absenceWords(metrics, requiredLabels(test), "test", training.num_class),
   ].filter((words) => words !== null);
 }
 
@@ -69,7 +69,7 @@ export async function writePredictions(
 ): Promise<void> {
   const { ids, classes = null } = table;
   const { names, columns } = predictionColumns(classCutOff(objective), predictions, ids.length, classes);
-  const values = labelsOf(table);
+  const values = requiredLabels(table);
   const labels = computedTexts(values.length, (row) => classes?.[values[row]] ?? String(values[row]));
   await storage.write(path, csvChunks(["id", "label", ...names], [ids, labels, ...columns]));
 }

@@ -1,7 +1,7 @@
 /** Stores a trained model: predictions of the test rows, and the active party's share. */
 import { join } from "node:path";
 import type { Storage } from "../../base/files/storage.ts";
-import { categoryNamesOf } from "../../data/dataset.ts";
+import { categoryNamesPerFeature } from "../../data/dataset.ts";
 import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
 import { objectiveFor, predictionsFrom } from "../../gbdt/objective/objectives.ts";
 import type { ActiveModel, ActiveRole } from "../../protocol/active/role.ts";
@@ -58,7 +58,7 @@ async function predictTestRows(
   const margins = await role.predict(model, {
     ids: test.ids,
     features: test.features,
-    categoryNames: categoryNamesOf(test),
+    categoryNames: categoryNamesPerFeature(test),
     baseMargins: rows.baseMargins,
   });
   const predictions = predictionsFrom(objective, margins, model.outputCount);

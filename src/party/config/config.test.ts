@@ -8,7 +8,7 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import { areOff } from "../../gbdt/split/offered-candidates.ts";
 import { readActiveConfig, readPassiveConfig } from "./config.ts";
 import { fieldsOfJob } from "./job-config.ts";
-import { minimumsOf } from "../policy.ts";
+import { toMinimums } from "../policy.ts";
 
 const folder = scratchDirectory();
 const print = "ab".repeat(32);
@@ -104,8 +104,8 @@ describe("a config", () => {
     const { policy } = await readPassiveConfig(
       file(passive.replace("  max_trees: 20", "  min_instances_per_node: 20\n  min_instances_per_candidate: 5")),
     );
-    expect(minimumsOf(policy)).toEqual({ perNode: 20, perCandidate: 5 });
-    expect(areOff(minimumsOf((await readPassiveConfig(file(passive))).policy))).toBe(true);
+    expect(toMinimums(policy)).toEqual({ perNode: 20, perCandidate: 5 });
+    expect(areOff(toMinimums((await readPassiveConfig(file(passive))).policy))).toBe(true);
   });
 
   test("of an active party: hyper-parameters are complete, and a job has a name", async () => {

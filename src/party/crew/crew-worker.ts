@@ -6,7 +6,7 @@ import { Worker } from "../../crew/worker.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { openWorkerEngine } from "./crew-access.ts";
 import type { WorkerConfig } from "../config/crew-config.ts";
-import { blockFilesOf } from "./party-crew.ts";
+import { openBlockFiles } from "./party-crew.ts";
 import { tellTasks } from "./reported-tasks.ts";
 import type { TellWorker } from "./worker-log.ts";
 import { WorkerMemory } from "./worker-memory.ts";
@@ -47,7 +47,7 @@ export async function runWorker(config: WorkerConfig, tell: TellWorker, run: Wor
     id,
     version,
     threads,
-    files: blockFilesOf(config),
+    files: openBlockFiles(config),
     schemeNamed,
     once: run.once,
     hasRoom: () => memory.hasRoom(worker.blockCount),

@@ -43,7 +43,7 @@ export async function openPartyCrew(
   const crew = new RemoteCrew({
     engine,
     sealOf,
-    files: blockFilesOf(config),
+    files: openBlockFiles(config),
     version: programVersion(),
     leaseMs: config.lease_seconds * 1000,
     blockRows: config.block_rows === "auto" ? undefined : config.block_rows,
@@ -59,7 +59,7 @@ export async function openPartyCrew(
 }
 
 /** In a folder of the crew's own within the one that is named: two crews may share that one. */
-export function blockFilesOf({ name, folder }: Pick<CrewAccess, "name" | "folder">): BlockFiles {
+export function openBlockFiles({ name, folder }: Pick<CrewAccess, "name" | "folder">): BlockFiles {
   return new BlockFiles(diskStorage, join(folder, `tandem-${name}`));
 }
 

@@ -6,7 +6,7 @@
 import type { X509Certificate } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import { type ObjectiveName, objectiveFor } from "../../gbdt/objective/objectives.ts";
-import { xgboostFormOf } from "../../gbdt/tree/xgboost-agreement.ts";
+import { requireXgboostForm } from "../../gbdt/tree/xgboost-agreement.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { type Consent, type ConsentStatement, readConsent } from "../../store/consent-file.ts";
 import { mergeShares } from "../../store/merge-shares.ts";
@@ -41,7 +41,7 @@ export interface ExportedModel {
  */
 export async function exportModel(config: ActiveConfig, { job, consents, out }: ExportRequest): Promise<ExportedModel> {
   const active = await readActiveShare(jobSharePath(config.output.directory, job));
-  xgboostFormOf(objectiveFor(active.objective)); // refuses what XGBoost has not, before consents are asked for
+  requireXgboostForm(objectiveFor(active.objective)); // refuses what XGBoost has not, before consents are asked for
   await refuseExisting(out);
   const ownFingerprint = certificateFingerprint((await readCertificate(config.tls)).toString());
   const given = new Map<string, Consent>();

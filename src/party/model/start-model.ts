@@ -3,7 +3,7 @@
  * the present table, owners by their place in the present config. Names are what counts.
  */
 import { TandemError } from "../../base/error.ts";
-import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { categoryNamesPerFeature, type PartyTable } from "../../data/dataset.ts";
 import { modelTerms } from "../../gbdt/tree/model.ts";
 import { checkKind, type SplitTest } from "../../gbdt/split/split-test.ts";
 import { type ActiveRule, isOwnRule } from "../../protocol/active/federated-tree.ts";
@@ -79,6 +79,6 @@ function placeOf(rule: SplitTest & { readonly featureName: string }, table: Colu
       "COLUMN_UNKNOWN",
       `warm start: the data has no feature '${name}', which the start model uses`,
     );
-  checkKind(rule, name, table.features[place], categoryNamesOf(table)[place]);
+  checkKind(rule, name, table.features[place], categoryNamesPerFeature(table)[place]);
   return place;
 }

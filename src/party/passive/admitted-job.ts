@@ -4,8 +4,8 @@ import type { AgreedParameters } from "../../protocol/job-parameters.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import type { PassiveCommitment } from "../job-facts.ts";
-import { noiseSecretOf } from "../noise-secret.ts";
-import { minimumsOf } from "../policy.ts";
+import { deriveNoiseSecret } from "../noise-secret.ts";
+import { toMinimums } from "../policy.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";
 import type { JobRows } from "./job-rows.ts";
 import type { RowDigests } from "./row-digests.ts";
@@ -33,8 +33,8 @@ export function committedTo({ config, rows, digests, features, checkpoints }: Ad
     features,
     permutationSecret,
     samplingSecret,
-    noiseSecret: noiseSecretOf(config.experiment.noiseSecret, permutationSecret),
-    minimums: minimumsOf(config.policy),
+    noiseSecret: deriveNoiseSecret(config.experiment.noiseSecret, permutationSecret),
+    minimums: toMinimums(config.policy),
     allowsUnpacked: config.experiment.allowsUnpacked ?? false,
   };
 }

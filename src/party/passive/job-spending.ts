@@ -13,7 +13,7 @@ export class JobSpending {
   readonly #budgets: PartnerBudgets;
   readonly #active: string;
   readonly #agreed: AgreedParameters;
-  readonly #people: number;
+  readonly #instanceCount: number;
   readonly #summed: number;
   readonly #demand: JobDemand;
   /** Of the current tree. */
@@ -21,7 +21,7 @@ export class JobSpending {
   #outcomes = 0;
 
   /**
-   * @param people number of instances of the job
+   * @param instanceCount number of instances of the job
    * @param summed number of them that trees are trained on
    */
   constructor(
@@ -29,19 +29,19 @@ export class JobSpending {
     active: string,
     jobId: string,
     agreed: AgreedParameters,
-    people: number,
+    instanceCount: number,
     summed: number,
   ) {
     this.#budgets = budgets;
     this.#active = active;
     this.#agreed = agreed;
-    this.#people = people;
+    this.#instanceCount = instanceCount;
     this.#summed = summed;
     this.#demand = {
       jobId,
       trees: this.#countOf(treeCountOf(agreed)),
-      perTree: treeSpendingMax(spendingTerms(agreed), people, summed),
-      startScores: agreed.startModel === "" ? 0 : people,
+      perTree: treeSpendingMax(spendingTerms(agreed), instanceCount, summed),
+      startScores: agreed.startModel === "" ? 0 : instanceCount,
     };
   }
 
@@ -72,7 +72,7 @@ export class JobSpending {
     const took = treeSpending(
       { nodes: this.#nodes, outcomes: this.#outcomes },
       spendingTerms(this.#agreed),
-      this.#people,
+      this.#instanceCount,
       this.#summed,
     );
     this.#forget();
@@ -80,8 +80,8 @@ export class JobSpending {
   }
 
   /** Predictions are requested within the job. @throws TandemError POLICY if they exceed the budget */
-  score(people: number): Promise<void> {
-    return this.#budgets.score(this.#active, people);
+  score(instanceCount: number): Promise<void> {
+    return this.#budgets.score(this.#active, instanceCount);
   }
 
   /** What the partner has used in all jobs. */

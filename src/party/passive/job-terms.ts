@@ -13,7 +13,7 @@ import type { JobRows } from "./job-rows.ts";
 import type { RowDigests } from "./row-digests.ts";
 import type { JobTerms } from "./checkpoints.ts";
 
-export function termsOf(
+export function toStoredTerms(
   hello: ActiveHello,
   agreed: AgreedParameters,
   rows: JobRows,

@@ -1,7 +1,7 @@
 /** One attempt at a job of a passive party: its role, its service, and what is stored at the end. */
 import { PackedTexts } from "../../base/text/packed-texts.ts";
 import { TextIndex } from "../../base/text/text-index.ts";
-import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { categoryNamesPerFeature, type PartyTable } from "../../data/dataset.ts";
 import type { Traffic } from "../../messages/tally.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import { recordedAnswers } from "../../protocol/passive/recorded-answers.ts";
@@ -84,7 +84,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
 function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "observer"> {
   const { config, agreed, rows, checkpoints, spending } = options;
   const { training, predictable } = rows;
-  const names = categoryNamesOf(training);
+  const names = categoryNamesPerFeature(training);
   let treesStored = checkpoints.progress.trees;
   const start = checkpoints.start.map((split) => ({
     split,
@@ -109,7 +109,7 @@ function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "obser
     sampleMin: config.policy.min_instances_per_tree,
     lookUp: rowLookUp(predictable),
     testRowsMax: predictable.ids.length,
-    categoryNames: categoryNamesOf(predictable),
+    categoryNames: categoryNamesPerFeature(predictable),
   };
 }
 

@@ -3,7 +3,7 @@ import type { DistinctIds } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { CategoryBook } from "../../data/category-book.ts";
-import { categoryNamesOf, type PartyTable, selectColumns } from "../../data/dataset.ts";
+import { categoryNamesPerFeature, type PartyTable, selectColumns } from "../../data/dataset.ts";
 import { checkFeatureConstraints, constraintsIn, noConstraints } from "../../data/feature-constraints.ts";
 import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
 import type { TableSource } from "../../data/sources/registry.ts";
@@ -123,7 +123,7 @@ function binColumn(
 ): BinnedFeature {
   const name = table.featureNames[feature];
   const values = table.features[feature];
-  const names = categoryNamesOf(table)[feature];
+  const names = categoryNamesPerFeature(table)[feature];
   if (names !== null && !enableCategorical) {
     throw new TandemError(
       "CELL_UNPARSABLE",

@@ -1,4 +1,4 @@
-/** Which of a party's own columns have categories of so few people that sets of them tell labels: its own affair. */
+/** Finds own columns with categories of few instances: sets of these reveal labels. Only this party is informed. */
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { binIndexCount, type BinnedFeature } from "../../gbdt/split/binning.ts";
 
@@ -9,10 +9,10 @@ export function smallCategoriesOf(features: readonly BinnedFeature[]): string[] 
     if (categories === undefined || oneHot === true) return [];
     const counts = new Uint32Array(binIndexCount({ binCount }));
     for (const bin of bins) counts[bin]++;
-    const people = counts.subarray(0, binCount);
-    const small = people.filter((count) => count < few).length;
+    const perCategory = counts.subarray(0, binCount);
+    const small = perCategory.filter((count) => count < few).length;
     if (small === 0) return [];
-    const average = people.reduce((sum, count) => sum + count, 0) / binCount;
+    const average = perCategory.reduce((sum, count) => sum + count, 0) / binCount;
     return [`'${name}' has ${small} of ${binCount} with fewer than ${few}, on average ${average.toFixed(1)}`];
   });
 }

@@ -4,7 +4,7 @@ import type { PartyTable } from "../../data/dataset.ts";
 import { TrainingRows } from "../../gbdt/rows/training-rows.ts";
 
 /** @throws TandemError LABEL_INVALID for a passive party's table */
-export function labelsOf(table: Pick<PartyTable, "labels">): Float64Array {
+export function requiredLabels(table: Pick<PartyTable, "labels">): Float64Array {
   if (table.labels === null) throw new TandemError("LABEL_INVALID", "the active party needs labels");
   return table.labels;
 }
@@ -14,7 +14,7 @@ export function rowsOfTable(
   table: Pick<PartyTable, "labels" | "rowColumns">,
   validation: Uint32Array | null = null,
 ): TrainingRows {
-  return new TrainingRows(labelsOf(table), { columns: table.rowColumns, validation });
+  return new TrainingRows(requiredLabels(table), { columns: table.rowColumns, validation });
 }
 
 /** @throws TandemError LABEL_INVALID if all labels are alike */

@@ -58,7 +58,7 @@ async function exposed(job: AttackedJob, milliseconds = 1_000): Promise<PartyExp
     {
       name: "passive",
       features,
-      people,
+      instances: people,
       transcript,
       splits: recorder.splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),

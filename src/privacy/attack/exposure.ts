@@ -15,7 +15,7 @@ export interface AttackedParty {
   readonly name: string;
   readonly features: readonly BinnedFeature[];
   /** The training rows. */
-  readonly people: Uint32Array;
+  readonly instances: Uint32Array;
   readonly transcript: Transcript;
   readonly splits: readonly OwnSplit[];
   sideAt(tree: number, position: number): OwnSide;
@@ -29,15 +29,15 @@ export interface AttackedParty {
 }
 
 export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnce: number): Promise<PartyExposure> {
-  const { features, people, transcript, splits } = party;
+  const { features, instances, transcript, splits } = party;
   const outcomes =
     party.membership.outcomesCover === "all instances"
-      ? afterScoring(features, people, splits)
-      : afterTraining(features, people, splits, transcript);
+      ? afterScoring(features, instances, splits)
+      : afterTraining(features, instances, splits, transcript);
   // A masked score may fit only one path through the trees: it is assumed to reveal that path, as training does for its
   // instances. Off the path it reveals nothing.
-  const scoring = party.tellsScoring ? afterScoring(features, people, splits) : outcomes;
-  const sums = features.map((feature, i) => new PossibleBins(feature, people, outcomes[i]));
+  const scoring = party.tellsScoring ? afterScoring(features, instances, splits) : outcomes;
+  const sums = features.map((feature, i) => new PossibleBins(feature, instances, outcomes[i]));
   const attack =
     party.noise === null
       ? await attackSums(transcript, sums, (tree, position) => party.sideAt(tree, position), clock, atOnce)
@@ -60,10 +60,10 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
   const sides = features.flatMap((feature, i) =>
     candidatesOf(feature).map((candidate) => sums[i].certainOf(sums[i].mask(leftBins(feature, candidate)))),
   );
-  const sumsPerPerson = numbersAnswered(party) / people.length;
+  const sumsPerPerson = numbersAnswered(party) / instances.length;
   return {
     party: party.name,
-    people: people.length,
+    people: instances.length,
     trees: transcript.trees.length,
     columns,
     bits: total(({ bits }) => bits),

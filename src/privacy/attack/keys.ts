@@ -16,7 +16,7 @@ export function keyFactors(columnCount: number): Float64Array {
 }
 
 /** The key of a row of sums, or of one instance's values. @param valueAt the integer of a column */
-export function keyOf(factors: Float64Array, valueAt: (column: number) => number): number {
+export function combinedKey(factors: Float64Array, valueAt: (column: number) => number): number {
   let key = 0;
   for (let column = 0; column < factors.length; column++) {
     const value = valueAt(column);
@@ -28,7 +28,7 @@ export function keyOf(factors: Float64Array, valueAt: (column: number) => number
 
 export function instanceKeys({ columns, instanceCount }: QuantisedGradients): Float64Array {
   const factors = keyFactors(columns.length);
-  return Float64Array.from({ length: instanceCount }, (_, i) => keyOf(factors, (column) => columns[column][i]));
+  return Float64Array.from({ length: instanceCount }, (_, i) => combinedKey(factors, (column) => columns[column][i]));
 }
 
 export function addKeys(a: number, b: number): number {

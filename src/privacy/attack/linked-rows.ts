@@ -6,7 +6,7 @@
  * categories.
  */
 import { categoryRows } from "../../scheme/candidates/category-group.ts";
-import { addKeys, keyFactors, keyOf, instanceKeys, subtractKeys } from "./keys.ts";
+import { addKeys, keyFactors, combinedKey, instanceKeys, subtractKeys } from "./keys.ts";
 import { crossingPositions } from "./missing-sets.ts";
 import { matchTied } from "./tied-positions.ts";
 import { type SeenNode, type SeenTree, strideOf, type Transcript, type WonSplit } from "./transcript.ts";
@@ -177,7 +177,7 @@ class TreesView {
         if (position < 0 || node.suppressed[position] === 1) return;
         const at = this.#places[t][i];
         counts[at] = node.rows[position * stride + stride - 1];
-        sums[at] = keyOf(factors, (column) => node.rows[position * stride + column]);
+        sums[at] = combinedKey(factors, (column) => node.rows[position * stride + column]);
         const { won } = node;
         if (won === null || won.candidates.length + won.sets.length !== 1 || won.candidates[0] !== position) return;
         const sides = this.#sidesOf(node, at, won, counts[at], sums[at]);
@@ -213,7 +213,7 @@ class TreesView {
   #keysOf(at: number): (instance: number) => number {
     const { columns } = this.#trees[this.#nodes[at].tree].gradients;
     const factors = keyFactors(columns.length);
-    return (instance) => keyOf(factors, (column) => columns[column][instance]);
+    return (instance) => combinedKey(factors, (column) => columns[column][instance]);
   }
 
   #group(places: readonly GroupPlace[]): LinkedGroup {
@@ -234,7 +234,7 @@ class TreesView {
           const position = first + place;
           if (node.suppressed[position] === 1) return;
           const count = node.rows[position * stride + stride - 1];
-          const sum = keyOf(factors, (column) => node.rows[position * stride + column]);
+          const sum = combinedKey(factors, (column) => node.rows[position * stride + column]);
           part.counts[at] = place === flipped ? node.summed.length - count : count;
           part.sums[at] = place === flipped ? subtractKeys(this.#nodes[at].total, sum) : sum;
         });

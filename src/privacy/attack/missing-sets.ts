@@ -6,7 +6,7 @@
  * All positions of one tree are compared: the difference of two sets has matching sums at every node. A coincidence
  * only leaves out more sets.
  */
-import { addKeys, keyFactors, keyOf, subtractKeys } from "./keys.ts";
+import { addKeys, keyFactors, combinedKey, subtractKeys } from "./keys.ts";
 import { type SeenTree, strideOf } from "./transcript.ts";
 
 /** Positions of a tree whose sets may cross others of their feature. */
@@ -49,7 +49,7 @@ function marksOf(tree: SeenTree): Map<number, number> {
   for (let position = grouped; position < root.suppressed.length; position++) {
     if (root.suppressed[position] === 1) continue;
     const valueAt = (i: number): number => nodes[Math.floor(i / stride)].rows[position * stride + (i % stride)];
-    const mark = keyOf(factors, valueAt);
+    const mark = combinedKey(factors, valueAt);
     if (!known.has(mark)) marks.set(position, mark); // equal sets of instances, as in two features: one is enough
     known.add(mark);
   }

@@ -25,7 +25,7 @@ import type { AskedNode, SumsCheck } from "./membership.ts";
 import type { SplitAnswer } from "./split-decision.ts";
 import { siblingRows } from "../../scheme/candidates/suppressed.ts";
 import { checkCategories } from "./small-categories.ts";
-import { splitsOf, type WonNode } from "./won-splits.ts";
+import { requestWonSplits, type WonNode } from "./won-splits.ts";
 
 /** An own split, or candidates of a passive party that tie for the best gain. */
 type FederatedSplit =
@@ -116,7 +116,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     }
     const answers = await Promise.all(
       sessions.map(async (session, peer) =>
-        won[peer].length === 0 ? new Map<number, SplitAnswer>() : splitsOf(session, this.#task, won[peer]),
+        won[peer].length === 0 ? new Map<number, SplitAnswer>() : requestWonSplits(session, this.#task, won[peer]),
       ),
     );
     return chosen.map(({ node, found }) => {

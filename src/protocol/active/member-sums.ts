@@ -27,7 +27,7 @@ export function sideSums(
  * How far a side may be from the answered sum; null: there is no noise, so they must be equal.
  * @param draws number of noise draws in the sum of a candidate of the node
  */
-export function slackOf({ noise }: QuantisedGradients, best: BestCandidate, draws: number): number | null {
+export function noiseSlack({ noise }: QuantisedGradients, best: BestCandidate, draws: number): number | null {
   return noise === undefined ? null : deviations * noise.sigma * Math.sqrt(draws * partsOf(best));
 }
 

@@ -14,11 +14,17 @@ import {
   beginsBoostingRound,
   endsBoostingRound,
   boostingRoundOf,
-  parallelOf,
+  parallelTreesField,
   gradientRoundCount,
 } from "../../gbdt/boost/gradient-rounds.ts";
 import { checkSampling, sampleRows } from "../../gbdt/boost/row-sampling.ts";
-import { checkConstraints, checkForest, checkGrowth, checkOrderedLeaves, outputsOf } from "../../gbdt/boost/train.ts";
+import {
+  checkConstraints,
+  checkForest,
+  checkGrowth,
+  checkOrderedLeaves,
+  modelOutputs,
+} from "../../gbdt/boost/train.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import type { Ledger } from "../../messages/ledger.ts";
@@ -189,8 +195,8 @@ export class ActiveRole {
     return {
       objective: training.objective,
       baseMargin: start?.baseMargin ?? task.baseMargin(),
-      ...outputsOf(task),
-      ...parallelOf(training),
+      ...modelOutputs(task),
+      ...parallelTreesField(training),
       ...(dart === null ? {} : { treeWeights: monitor.weightsKept(dart.weights) }),
       passiveNames: this.#sessions.map((session) => session.name),
       trees,

@@ -33,7 +33,7 @@ export interface WonNode {
 export type OnAlarm = (party: string, tree: number, node: number, words: string) => void;
 
 /** The party's answer per node. @throws TandemError PROTOCOL_STATE if the sides do not add up to the sums */
-export async function splitsOf(
+export async function requestWonSplits(
   session: PeerSession,
   { tree, gradients, onAlarm, membership, outputs }: WonTask,
   won: readonly WonNode[],

@@ -18,7 +18,7 @@ export function commitmentTo(salt: Uint8Array, facts: Facts): Uint8Array {
 }
 
 /** The values of a group with prefixed names: `training.eta`. */
-export function factsOf(group: string, values: object): Facts {
+export function groupedFacts(group: string, values: object): Facts {
   return Object.fromEntries(
     Object.entries(values).map(([field, value]) => [
       `${group}.${field}`,
@@ -33,7 +33,7 @@ export function parameterFacts(job: SectionValues): Facts {
   const named = { privacy, ...namedDefences(values) };
   return Object.assign(
     {},
-    ...jobSectionNames.map((section) => factsOf(section, section === "privacy" ? named : valuesIn(job, section))),
+    ...jobSectionNames.map((section) => groupedFacts(section, section === "privacy" ? named : valuesIn(job, section))),
   ) as Facts;
 }
 

@@ -5,7 +5,7 @@
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { sideSums, slackOf } from "../active/member-sums.ts";
+import { sideSums, noiseSlack } from "../active/member-sums.ts";
 
 /**
  * @param draws number of noise draws in the sum of a candidate of the node
@@ -19,7 +19,7 @@ export function addsUpUncounted(
   draws: number,
   outputs: readonly number[],
 ): boolean {
-  const slack = slackOf(gradients, best, draws) ?? 0;
+  const slack = noiseSlack(gradients, best, draws) ?? 0;
   const slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
   return sideSums(node, leftMembers, gradients).some((side) =>
     slots.every((slot) => Math.abs(side[slot] - best.side[slot]) <= slack),

@@ -2,7 +2,7 @@
 import { farthestApart, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { sideSums, slackOf } from "../active/member-sums.ts";
+import { sideSums, noiseSlack } from "../active/member-sums.ts";
 
 /** @param draws number of noise draws in the sum of a candidate of the node */
 export function addsUp(
@@ -13,7 +13,7 @@ export function addsUp(
   draws: number,
 ): boolean {
   const sides = sideSums(node, leftMembers, gradients);
-  const slack = slackOf(gradients, best, draws);
+  const slack = noiseSlack(gradients, best, draws);
   const [left] = sides;
   const count = left[left.length - 1];
   if (slack !== null && (count === 0 || count === node.sampled.length)) return false;

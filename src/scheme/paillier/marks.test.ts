@@ -17,7 +17,7 @@ import {
   treeOf,
 } from "../../../test/support/paillier-bench.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";
-import { offsetOf } from "../../codec/slot.ts";
+import { noiseOffset } from "../../codec/slot.ts";
 import { CiphertextVector, generateKey, plaintextsFromBigints, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
 import { binGoesLeft } from "../../gbdt/split/candidate.ts";
@@ -182,7 +182,7 @@ test("noise hides marks, and random bits fill the room above the last sum", asyn
   expect(fields(again, plaintextBits, count)).toEqual(read); // a repeated request reveals nothing new
   const right = truth(whole, 20);
   const { noise } = whole.layout.slots[1];
-  const offset = noise === undefined ? 0n : offsetOf(noise);
+  const offset = noise === undefined ? 0n : noiseOffset(noise);
   const matching = read.filter((field, k) => BigInt.asUintN(20, field - offset) === right[k]);
   expect(matching.length).toBeLessThan(count / 4);
   const perCiphertext = Math.floor((keyBits - 1) / plaintextBits);

@@ -25,8 +25,8 @@ export class UnusedRoom {
 
   /** @param positions the node's members, ascending */
   ofNode(positions: Uint32Array): NodeRoom {
-    const people = new Uint8Array(positions.buffer, positions.byteOffset, positions.byteLength);
-    return new NodeRoom(createHmac("sha256", this.#secret).update(people).digest());
+    const bytes = new Uint8Array(positions.buffer, positions.byteOffset, positions.byteLength);
+    return new NodeRoom(createHmac("sha256", this.#secret).update(bytes).digest());
   }
 }
 

@@ -29,7 +29,7 @@ const partyCodes: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Errors of this server's own files, and internal ones, are not sent. */
-export function problemOf(error: unknown): {
+export function toHttpProblem(error: unknown): {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;

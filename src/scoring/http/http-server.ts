@@ -10,7 +10,7 @@ import { TandemError } from "../../base/error.ts";
 import { requestTimeouts, limitPendingHttp } from "../../base/listening/pending-http.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
 import type { Problem } from "./messages.ts";
-import { HttpProblem, problemOf } from "./http-problem.ts";
+import { HttpProblem, toHttpProblem } from "./http-problem.ts";
 
 export interface Answer {
   readonly status: number;
@@ -123,7 +123,7 @@ async function answerTo(
     if (options.token === null) admit();
     return await route.handle(body);
   } catch (error) {
-    const { status, code, message } = problemOf(error);
+    const { status, code, message } = toHttpProblem(error);
     if (status === 500) options.onBug(error);
     return { status, body: { error: { code, message } satisfies Problem } };
   }

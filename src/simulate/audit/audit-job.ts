@@ -28,17 +28,17 @@ import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
 import {
-  bytesOf,
+  fromBase64,
   keptFeature,
   type KeptJob,
   type KeptNode,
   keptSplits,
   keptTrees,
   type KeptTree,
-  lastOf,
+  lastLine,
 } from "./kept-transcript.ts";
 import { aboutTranscript, checkTranscript } from "./check-transcript.ts";
-import { exposuresOf } from "./exposures.ts";
+import { toExposures } from "./exposures.ts";
 import { hiddenExposure } from "./hidden-exposure.ts";
 
 export interface JobAudit {
@@ -54,7 +54,7 @@ const ownBytesMax = 64 << 20;
 /** The result is stored with the job, for the page and the report. @throws TandemError FILE_UNREADABLE, FILE_FORMAT */
 export async function auditJob(folder: string, clock: AttackClock): Promise<JobAudit> {
   const lines = await readTranscript(folder);
-  const job = lastOf(lines, "job");
+  const job = lastLine(lines, "job");
   if (job === undefined) throw new TandemError("FILE_UNREADABLE", `${folder}: the transcript has no job line`);
   const peers = [
     ...new Set(lines.flatMap((line) => (line.kind === "tree" || line.kind === "asked" ? [line.peer] : []))),
@@ -81,13 +81,13 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
         },
   );
   const kept = new JsonLinesFile(join(folder, ownFileName), ownBytesMax);
-  kept.append({ kind: "exposure", exposures: exposuresOf(result, job, peers) });
+  kept.append({ kind: "exposure", exposures: toExposures(result, job, peers) });
   kept.close();
   return { party: job.party, role: job.role, result };
 }
 
 async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string, clock: AttackClock) {
-  const features = (lastOf(lines, "columns")?.columns ?? []).map(keptFeature);
+  const features = (lastLine(lines, "columns")?.columns ?? []).map(keptFeature);
   if (!recordedMembership(job).membersAreSent) return hiddenExposure(lines, job, peer, features, clock);
   const kept = keptTrees(lines, peer, job.people);
   const allRows = Uint32Array.from({ length: job.people }, (_, i) => i);
@@ -116,7 +116,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
     {
       name: job.party,
       features,
-      people: summedEver(kept, allRows),
+      instances: summedEver(kept, allRows),
       transcript,
       splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
@@ -167,9 +167,9 @@ function wonSplit(
 }
 
 function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string) {
-  const people = lastOf(lines, "people");
-  const labels = new Float64Array(bytesOf(people?.labels ?? "").buffer);
-  const scores = new Float64Array(bytesOf(people?.scores ?? "").buffer);
+  const people = lastLine(lines, "people");
+  const labels = new Float64Array(fromBase64(people?.labels ?? "").buffer);
+  const scores = new Float64Array(fromBase64(people?.scores ?? "").buffer);
   const isBinary = labels.every((label) => label === 0 || label === 1);
   const { membersAreSent } = recordedMembership(job);
   if (!membersAreSent || labels.length !== job.people || scores.length !== job.people || !isBinary)

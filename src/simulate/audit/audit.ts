@@ -124,9 +124,9 @@ function labelExposures(
   { parties, membership }: SchemeDisclosure,
 ): LabelExposure[] {
   const { membersAreSent } = membership;
-  return parties.map(({ name, transcript, people }) => ({
+  return parties.map(({ name, transcript, instances }) => ({
     party: name,
     membersAreSent,
-    guess: membersAreSent ? margins && guessLabels(transcript, labels, people, margins, knownLabels) : null,
+    guess: membersAreSent ? margins && guessLabels(transcript, labels, instances, margins, knownLabels) : null,
   }));
 }

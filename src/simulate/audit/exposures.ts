@@ -5,7 +5,7 @@ import type { ColumnExposure, Exposure } from "../../record/exposure.ts";
 import type { KeptJob } from "./kept-transcript.ts";
 
 /** @param peers the other parties */
-export function exposuresOf({ parties, labels }: AuditResult, job: KeptJob, peers: readonly string[]): Exposure[] {
+export function toExposures({ parties, labels }: AuditResult, job: KeptJob, peers: readonly string[]): Exposure[] {
   return [
     ...parties.map((party) => columnExposure(party, job, peers[0] ?? "the active party")),
     ...labels.map((each) => labelExposure(each, job)),

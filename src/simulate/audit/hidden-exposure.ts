@@ -24,7 +24,7 @@ export function hiddenExposure(
     {
       name: job.party,
       features,
-      people: Uint32Array.from({ length: job.people }, (_, i) => i),
+      instances: Uint32Array.from({ length: job.people }, (_, i) => i),
       transcript: {
         instanceCount: job.people,
         job: { featureCount: 0, takesAllColumns: job.takesAllColumns, isLinked: true, leavesOutBin: true },

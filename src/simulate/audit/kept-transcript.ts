@@ -19,12 +19,12 @@ export interface KeptTree {
 
 export type KeptJob = Extract<TranscriptLine, { kind: "job" }>;
 
-export function bytesOf(text: string): Uint8Array {
+export function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, "base64"));
 }
 
 /** The last line of a kind: later lines replace earlier ones. */
-export function lastOf<K extends TranscriptLine["kind"]>(
+export function lastLine<K extends TranscriptLine["kind"]>(
   lines: readonly TranscriptLine[],
   kind: K,
 ): Extract<TranscriptLine, { kind: K }> | undefined {
@@ -35,7 +35,7 @@ export function lastOf<K extends TranscriptLine["kind"]>(
 export function keptSplits(lines: readonly TranscriptLine[]): OwnSplit[] {
   return lines.flatMap((line): OwnSplit[] =>
     line.kind === "split"
-      ? [{ tree: line.tree, node: line.node, feature: line.feature, left: bytesOf(line.left) }]
+      ? [{ tree: line.tree, node: line.node, feature: line.feature, left: fromBase64(line.left) }]
       : [],
   );
 }
@@ -49,7 +49,7 @@ export function keptTrees(lines: readonly TranscriptLine[], peer: string, rowCou
     if (line.kind !== "tree" && line.kind !== "node" && line.kind !== "outcome") continue;
     if (line.peer !== peer) continue;
     if (line.kind === "tree") {
-      const bitmap = bytesOf(line.sampled);
+      const bitmap = fromBase64(line.sampled);
       sampled = bitmap.length === 0 ? allRows : allRows.filter((i) => isSet(bitmap, i));
       // The tree is grown again: discard its earlier lines, and those of later trees.
       for (const tree of trees.keys()) if (tree >= line.tree) trees.delete(tree);
@@ -57,7 +57,7 @@ export function keptTrees(lines: readonly TranscriptLine[], peer: string, rowCou
     const tree = trees.get(line.tree) ?? new TreeReplay(allRows, sampled);
     trees.set(line.tree, tree);
     if (line.kind === "node") tree.place(line);
-    if (line.kind === "outcome") tree.split(line.node, bytesOf(line.left));
+    if (line.kind === "outcome") tree.split(line.node, fromBase64(line.left));
   }
   return [...trees].map(([tree, grown]) => ({ tree, nodes: grown.nodes })).sort((a, b) => a.tree - b.tree);
 }
@@ -95,7 +95,7 @@ class TreeReplay {
     const { node: id, parent, sibling, members } = line;
     const above = this.#nodes.get(parent);
     if (id === 0 || above === undefined) return;
-    const { inside, outside } = partition(above.instances, bytesOf(members));
+    const { inside, outside } = partition(above.instances, fromBase64(members));
     const place = { parent, depth: above.depth + 1 };
     this.#add({ id, ...place }, inside);
     this.#add({ id: sibling, ...place }, outside);
@@ -116,7 +116,7 @@ class TreeReplay {
 
 /** Thresholds and category names are not in the transcript: the attacks use bins. */
 export function keptFeature({ name, binCount, hasMissing, oneHot, monotone, bins }: KeptColumn): BinnedFeature {
-  const bytes = bytesOf(bins);
+  const bytes = fromBase64(bins);
   const binned = new Uint16Array(bytes.buffer, 0, Math.floor(bytes.length / 2));
   const common = { name, binCount, hasMissing, bins: binned, lowest: 0 };
   if (oneHot === null)

@@ -1,7 +1,7 @@
 /** A simulated job, trained in one place, with a recorder at every passive party. */
 import { osRandom } from "../../base/random.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
-import { categoryNamesOf, type PartyTable } from "../../data/dataset.ts";
+import { categoryNamesPerFeature, type PartyTable } from "../../data/dataset.ts";
 import { ColumnSampler, toColumnRates } from "../../gbdt/boost/column-sampling.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
 import { auc } from "../../gbdt/metric/auc-metrics.ts";
@@ -89,7 +89,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
     model,
     audited.test.map(({ features: columns }) => columns),
     test.count,
-    audited.test.map(categoryNamesOf),
+    audited.test.map(categoryNamesPerFeature),
     test.baseMargins,
   );
   return {
@@ -103,7 +103,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
         parties: recorders.map((recorder, i) => ({
           name: names[i + 1],
           features: features[i + 1],
-          people: summed,
+          instances: summed,
           transcript: recorder.transcript(rows.count),
           splits: recorder.splits,
           sideAt: (tree, position) => recorder.sideAt(tree, position),

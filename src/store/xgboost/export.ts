@@ -18,7 +18,7 @@ import type { SplitRule, Tree } from "../../gbdt/tree/tree.ts";
 import { categoriesText, categoryCodes, type CategoryCodes, categoryColumns } from "./categories.ts";
 import { type XgboostBooster, xgboostBooster, weighingTree } from "./booster.ts";
 import { xgboostFeatureNames } from "./names.ts";
-import { startOf, type XgboostObjective, xgboostObjective } from "./objective.ts";
+import { toXgboostStart, type XgboostObjective, xgboostObjective } from "./objective.ts";
 import { xgboostText } from "./text.ts";
 
 /** One tree, a column per field; node ids are ours. */
@@ -83,7 +83,7 @@ export function xgboostModel(
   );
   const featureCount = featureNames.length;
   const featureIndex = featureIndexIn(features);
-  const { baseScore, rest } = startOf(model);
+  const { baseScore, rest } = toXgboostStart(model);
   const { outputCount = 1, quantiles } = model;
   const targetCount = quantiles?.length ?? 1;
   const codes = categoryCodes(model, featureIndex);

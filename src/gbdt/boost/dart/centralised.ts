@@ -24,11 +24,11 @@ export function centralisedDart(
   drops?: DrawDrops,
 ): DartCourse | null {
   if (parameters.booster !== "dart") return null;
-  const { count: people } = task.rows;
+  const { count: instanceCount } = task.rows;
   const count = start?.model.trees.length ?? 0;
-  const leaves = start && predictLeaves(start.model, start.columns, people, start.names);
+  const leaves = start && predictLeaves(start.model, start.columns, instanceCount, start.names);
   const leavesOf = (tree: number): Uint32Array =>
-    Uint32Array.from({ length: people }, (_, row) => leaves?.[row * count + tree] ?? 0);
+    Uint32Array.from({ length: instanceCount }, (_, row) => leaves?.[row * count + tree] ?? 0);
   const beginning = dartBeginning(parameters, task, start?.model ?? null, leavesOf);
   return new DartCourse(parameters, task.outputCount, beginning, drops);
 }

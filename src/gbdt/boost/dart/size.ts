@@ -7,13 +7,13 @@ import { narrowBytes } from "../../tree/narrow-leaves.ts";
 const leafBytesMax = 1 << 28;
 
 /** @param trees of the whole model. @throws TandemError USAGE if it is too much */
-export function checkDartSize(parameters: TrainingParameters, people: number, trees: number): void {
+export function checkDartSize(parameters: TrainingParameters, instanceCount: number, trees: number): void {
   if (parameters.booster !== "dart") return;
-  const bytes = people * trees * narrowBytes(nodesMax(parameters));
+  const bytes = instanceCount * trees * narrowBytes(nodesMax(parameters));
   if (bytes <= leafBytesMax) return;
   throw new TandemError(
     "USAGE",
-    `booster dart stores the leaf of every row in every tree: ${people} rows in ${trees} trees would take ` +
+    `booster dart stores the leaf of every row in every tree: ${instanceCount} rows in ${trees} trees would take ` +
       `${Math.ceil(bytes / (1 << 20))} MB, and ${leafBytesMax >> 20} MB is the maximum. Use fewer rounds, or gbtree`,
   );
 }
