@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { addJobOptions, type JobFlags, jobFrom } from "../src/cli/table/job-options.ts";
 import { simulate } from "../src/simulate/simulate.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { superviseInProcess } from "./support/in-process-parties.ts";
+import { superviseInProcess } from "./world/in-process-parties.ts";
 
 const root = join(import.meta.dirname, "..");
 const source = `${join(root, "src")}/`;

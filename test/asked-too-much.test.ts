@@ -15,14 +15,14 @@ import { readPassiveShare } from "../src/store/share-files.ts";
 import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { Scoring } from "../src/wire/generated/tandem/v1/scoring_pb.ts";
 import { protocolVersion } from "../src/wire/version.ts";
-import { scratchDirectory } from "./support/command.ts";
-import { activeConfig, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
+import { makePeople } from "./world/people.ts";
 import { expectError } from "./support/expect-error.ts";
 import { rawClient } from "./support/raw-client.ts";
 import { collect, one } from "./support/streams.ts";
-import { configFor, type TrainedWorld, TrainedWorlds } from "./support/trained-world.ts";
+import { testWorlds, type TrainedWorld, TrainedWorlds } from "./support/test-worlds.ts";
 
-const worlds = new TrainedWorlds(scratchDirectory());
+const worlds = new TrainedWorlds();
+const guessing = testWorlds();
 const dayMs = 86_400_000;
 type Daily = NonNullable<Experiment["dailyLimits"]>;
 
@@ -31,21 +31,17 @@ async function limited(daily: Daily): Promise<{
   readonly world: TrainedWorld;
   readonly clock: { now: number };
   /** Restarts the passive party. */
-  restart(changed?: Daily): Promise<TrainedWorld>;
+  restart(changed?: Daily): Promise<void>;
 }> {
-  const before = await worlds.restarted(1);
-  await before.parties[0].stop();
+  const world = await worlds.restarted(1);
   const clock = { now: Date.UTC(2100, 5, 15, 12) };
-  let party: RunningParty | null = null;
-  const restart = async (changed: Daily = daily): Promise<TrainedWorld> => {
-    await party?.stop();
+  const restart = async (changed: Daily = daily): Promise<void> => {
     const { ids, ...dailyLimits } = changed;
     const policy = { budget: { daily: { ids } } };
-    const now = (): number => clock.now;
-    party = await startParty(before.shops[0], [before.bank], { policy }, undefined, undefined, now, { dailyLimits });
-    return { ...before, parties: [party] };
+    await world.start(world.shop, { policy }, { now: () => clock.now, experiment: { dailyLimits } });
   };
-  return { world: await restart(), clock, restart };
+  await restart();
+  return { world, clock, restart };
 }
 
 /** Asks by scoring which ids the passive party knows. @returns how many, or the refusal */
@@ -81,10 +77,10 @@ test("scoring as an oracle for ids ends at the daily limit, across restarts and 
   );
   clock.now -= 3 * dayMs;
   expect(await oracle(world, guesses(400))).toMatch(refused);
-  const again = await restart();
-  expect(await oracle(again, guesses(400))).toMatch(/ids: 8\d\d used, 400 requested/);
+  await restart();
+  expect(await oracle(world, guesses(400))).toMatch(/ids: 8\d\d used, 400 requested/);
   clock.now += 4 * dayMs;
-  expect(await oracle(again, guesses(400))).toBe(210);
+  expect(await oracle(world, guesses(400))).toBe(210);
 });
 
 test("the default limit for a small table is 100,000 ids a day", async () => {
@@ -114,14 +110,14 @@ test("a PSI that only begins reveals nothing, and counts as an attempt but not a
 
 test("jobs and nodes are limited per day; a refused job starts on the next day", async () => {
   const { world, clock, restart } = await limited({ jobs: 1 });
-  await runActive(await configFor(world, "summer"), () => {});
-  const autumn = await configFor(world, "autumn");
+  await world.train("summer");
+  const autumn = await world.activeConfig("autumn");
   await expectError(() => runActive(autumn, () => {}), "POLICY", /jobs: 1 used, 1 requested, 1 allowed/);
   clock.now += dayMs;
   await runActive(autumn, () => {});
-  const few = await restart({ histogram_requests: 5 });
+  await restart({ histogram_requests: 5 });
   await expectError(
-    async () => runActive(await configFor(few, "winter"), () => {}),
+    () => world.train("winter"),
     "POLICY",
     /does not allow this node today: .*histogram_requests: \d+ used, 1 requested, 5 allowed/,
   );
@@ -129,7 +125,7 @@ test("jobs and nodes are limited per day; a refused job starts on the next day",
 
 test("the daily counts are in the job's record, and their file can be removed", async () => {
   const { world, restart } = await limited({ jobs: 1, ids: 5000 });
-  await runActive(await configFor(world, "summer"), () => {});
+  await world.train("summer");
   await world.parties[0].seen("job-ended");
   const budget = world.parties[0].events.findLast(({ type }) => type === "budget");
   expect(budget).toMatchObject({
@@ -142,8 +138,8 @@ test("the daily counts are in the job's record, and their file can be removed", 
   for (const file of files) expect(readFileSync(join(partners, file), "utf8")).toContain('"active":"bank"');
   const day = files.find((file) => file.endsWith(".day.json")) ?? expect.fail("no file of the day");
   rmSync(join(partners, day));
-  const again = await restart();
-  await runActive(await configFor(again, "autumn"), () => {});
+  await restart();
+  await world.train("autumn");
 });
 
 test("an active party that accepts other positions than the common ones gets no job with them", async () => {
@@ -163,24 +159,26 @@ test("an active party that accepts other positions than the common ones gets no 
       })),
   };
   const [party] = world.parties;
-  const config = await configFor(world, "others");
+  const config = await world.activeConfig("others");
   await expectError(() => runActive(config, () => {}, cheating), "ID_MISMATCH", /does not hold the same ids/);
   expect((await party.seen("aligned")).commonCount).toBe(180);
   expect(party.events.map(({ type }) => type)).not.toContain("passive-tree");
 });
 
 test("a passive party with a table of guessed ids: refused before a masked id, or an alarm", async () => {
-  const root = scratchDirectory();
   const guessed = makePeople(900, "guesses");
-  const bank = await foundCompany(root, "bank", guessed.slice(0, 30), [0], true);
-  const shop = await foundCompany(root, "shop", guessed, [1]);
-  const party = await startParty(shop, [bank]);
+  const world = await guessing.found({
+    bank: { people: guessed.slice(0, 30), columns: [0] },
+    shop: { people: guessed, columns: [1] },
+  });
+  const party = await world.start(world.shop);
   const attempt = async (job: string, changes: object): Promise<PartyEvent[]> => {
     const events: PartyEvent[] = [];
-    const emit = (event: PartyEvent): void => void events.push(event);
-    await runActive(await activeConfig(bank, [{ company: shop, party }], job, changes), emit).catch((error: unknown) =>
-      events.push({ type: "error", party: "bank", code: "INTERNAL", message: String(error) }),
-    );
+    await world
+      .train(job, changes, { onEvent: (event) => events.push(event) })
+      .catch((error: unknown) =>
+        events.push({ type: "error", party: "bank", code: "INTERNAL", message: String(error) }),
+      );
     return events;
   };
   const bounded = await attempt("bounded", { max_passive_ids: 899 });

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SeededRandom } from "../src/base/random.ts";
 import type { AuditResult } from "../src/privacy/attack/audit-result.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 
 const path = join(scratchDirectory(), "loans.csv");
 const random = new SeededRandom("audit");

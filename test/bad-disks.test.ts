@@ -8,75 +8,42 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { TandemError } from "../src/base/error.ts";
 import { diskStorage, type Storage } from "../src/base/files/storage.ts";
 import { realWorld } from "../src/party/active/world.ts";
-import type { PartyEvent } from "../src/record/events.ts";
-import { runActive } from "../src/party/active/run.ts";
 import { partOf } from "./support/campaign.ts";
-import { scratchDirectory } from "./support/command.ts";
-import {
-  activeConfig,
-  type Company,
-  copyCompany,
-  foundCompany,
-  makePeople,
-  type RunningParty,
-  shuffled,
-  startParty,
-} from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
 import { activeJobFiles } from "./support/job-files.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople, shuffled } from "./world/people.ts";
+import type { ProcessWorld } from "./world/processes.ts";
+import { RunningParty } from "./world/running-party.ts";
 
-const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(240, "bad disks");
 const training = { num_round: 3 };
-const quiet = (): void => {};
-let worlds = 0;
 /** What an undisturbed job leaves, at the bank and at the shop. */
 let expected: readonly string[];
+/** Companies before their first job, and after a job that stopped after its first tree; tests work on copies. */
+let fresh: ProcessWorld;
+let begun: ProcessWorld;
 
-interface World {
-  readonly bank: Company;
-  readonly shop: Company;
-}
-
-/** A job that stopped after its first tree, its parties ended; tests work on copies. */
-let begun: World;
-
-async function world(): Promise<World> {
-  const folder = newFolder();
-  return {
-    bank: await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true),
-    shop: await foundCompany(folder, "shop", shuffled(people.slice(20), "shop"), [2, 3, 4]),
-  };
-}
-
-function newFolder(): string {
-  return join(root, String(worlds++));
-}
-
-function begunWorld(): World {
-  const folder = newFolder();
-  return { bank: copyCompany(begun.bank, folder), shop: copyCompany(begun.shop, folder) };
-}
-
-const files = ({ bank, shop }: World): string[] =>
-  [
-    join(bank.folder, "jobs", "j", "share.json"),
-    join(bank.folder, "jobs", "j", "predictions.csv"),
-    join(shop.folder, "jobs", "j", "share.json"),
-  ].map((path) => readFileSync(path, "utf8"));
-const configOf = ({ bank, shop }: World, party: RunningParty, changes: Parameters<typeof activeConfig>[3] = {}) =>
-  activeConfig(bank, [{ company: shop, party }], "j", { training, ...changes });
+const world = (): ProcessWorld => worlds.copy(fresh);
+const begunWorld = (): ProcessWorld => worlds.copy(begun);
 
 beforeAll(async () => {
-  const made = await world();
-  const party = await startParty(made.shop, [made.bank], {}, () => {});
-  await runActive(await configOf(made, party), quiet);
-  await party.stop();
-  expected = files(made);
-  begun = await world();
-  const first = await startParty(begun.shop, [begun.bank], {}, () => {});
-  await oneTree(begun, first);
-  await first.stop();
+  fresh = await worlds.found(
+    {
+      bank: { people: shuffled(people.slice(0, 200), "bank"), columns: [0, 1] },
+      shop: { people: shuffled(people.slice(20), "shop"), columns: [2, 3, 4] },
+    },
+    { active: { training } },
+  );
+  const undisturbed = world();
+  await undisturbed.start(undisturbed.shop);
+  await undisturbed.train("j");
+  expected = undisturbed.outputs("j");
+  begun = world();
+  await begun.start(begun.shop);
+  await oneTree(begun);
+  await begun.close();
 });
 
 /** A disk that fails on some writes of some file. */
@@ -97,29 +64,28 @@ function failing(name: string, isFull: () => boolean): Storage {
 }
 
 /** Runs the job until its active party has stored one tree and the disk is full for the next. */
-async function oneTree(made: World, party: RunningParty): Promise<void> {
+async function oneTree(made: ProcessWorld): Promise<void> {
   let writes = 0;
   const storage = failing("checkpoint.json", () => ++writes > 2);
   await expectError(
-    async () => runActive(await configOf(made, party), quiet, { ...realWorld, storage }),
+    () => made.train("j", {}, { surroundings: { ...realWorld, storage } }),
     "FILE_UNWRITABLE",
     /checkpoint\.json cannot be written \(ENOSPC\)/,
   );
 }
 
-async function expectContinued(made: World, party: RunningParty): Promise<void> {
-  const events: PartyEvent[] = [];
-  await runActive(await configOf(made, party), (event) => events.push(event));
+async function expectContinued(made: ProcessWorld): Promise<void> {
+  const events = await made.train("j");
   expect(events.find((event) => event.type === "resumed")).toMatchObject({ trees: 1, treeCount: 3 });
-  expect(files(made)).toEqual(expected);
+  expect(made.outputs("j")).toEqual(expected);
 }
 
 describe("a full disk", () => {
   test("at the active party, in the middle of the job", async () => {
-    const made = await world();
-    const party = await startParty(made.shop, [made.bank]);
-    await oneTree(made, party);
-    await expectContinued(made, party);
+    const made = world();
+    await made.start(made.shop);
+    await oneTree(made);
+    await expectContinued(made);
   });
 
   test.each([
@@ -128,12 +94,11 @@ describe("a full disk", () => {
     ["aligned.csv", 1],
     ["checkpoint.json", 1],
   ])("at the active party, at %s", async (name, from) => {
-    const made = await world();
-    const party = await startParty(made.shop, [made.bank]);
+    const made = world();
+    const party = await made.start(made.shop);
     let writes = 0;
     await expectError(
-      async () =>
-        runActive(await configOf(made, party), quiet, { ...realWorld, storage: failing(name, () => ++writes >= from) }),
+      () => made.train("j", {}, { surroundings: { ...realWorld, storage: failing(name, () => ++writes >= from) } }),
       "FILE_UNWRITABLE",
       /ENOSPC/,
     );
@@ -142,8 +107,8 @@ describe("a full disk", () => {
         (event) => event.type === "job-ended" || event.type === "refused" || event.type === "aligned",
       ),
     ).toBeDefined();
-    await runActive(await configOf(made, party), quiet);
-    expect(files(made)).toEqual(expected);
+    await made.train("j");
+    expect(made.outputs("j")).toEqual(expected);
   });
 
   const writes: readonly [string, number][] = [
@@ -157,29 +122,20 @@ describe("a full disk", () => {
   test.each(partOf(writes, 1, 2))(
     "at the passive party, at %s, write %i: the path is in its own log, the active party gets the code only",
     async (name, from) => {
-      const made = await world();
+      const made = world();
       let full = true;
       let writes = 0;
-      const party = await startParty(
-        made.shop,
-        [made.bank],
-        {},
-        undefined,
-        failing(name, () => full && ++writes >= from),
-      );
-      const error = await expectError(
-        async () => runActive(await configOf(made, party), quiet),
-        "FILE_UNWRITABLE",
-        /shop/,
-      );
+      const storage = failing(name, () => full && ++writes >= from);
+      const party = await made.start(made.shop, {}, { storage });
+      const error = await expectError(() => made.train("j"), "FILE_UNWRITABLE", /shop/);
       expect(error.message).not.toContain(made.shop.folder);
       const said = party.events
         .filter((event) => event.type === "error" || event.type === "job-ended")
         .map((event) => JSON.stringify(event));
       expect(said.join("\n")).toContain(`${name} cannot be written (ENOSPC)`);
       full = false;
-      await runActive(await configOf(made, party), quiet);
-      expect(files(made)).toEqual(expected);
+      await made.train("j");
+      expect(made.outputs("j")).toEqual(expected);
     },
   );
 });
@@ -199,15 +155,15 @@ function flipped(text: string, at: number): string {
 describe("a damaged file", () => {
   test.each(partOf(damages, 0, 2))("the active party's checkpoint, %s", async (_what, spoil, says) => {
     const made = begunWorld();
-    const party = await startParty(made.shop, [made.bank]);
+    await made.start(made.shop);
     const path = join(made.bank.folder, "jobs", "j", "checkpoint.json");
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, spoil(whole));
-    const error = await expectError(async () => runActive(await configOf(made, party), quiet), "CHECKPOINT", says);
+    const error = await expectError(() => made.train("j"), "CHECKPOINT", says);
     expect(error.message).toContain("checkpoint.json");
     expect(error.message).toMatch(/\. Restore the file, or remove it and start again under another name/);
     writeFileSync(path, whole);
-    await expectContinued(made, party);
+    await expectContinued(made);
   });
 
   const damagedFiles = ["job.json", "progress.json", "alignment.json"].flatMap((name) =>
@@ -216,12 +172,12 @@ describe("a damaged file", () => {
   // Three has no factor in common with the kinds of damage: every kind and every file is among the cases.
   test.each(partOf(damagedFiles, 0, 3))("the passive party's %s, %s", async (name, what, spoil, says) => {
     const made = begunWorld();
-    const party = await startParty(made.shop, [made.bank]);
+    const party = await made.start(made.shop);
     const path = join(made.shop.folder, "jobs", "j", name);
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, spoil(whole));
     const error = await expectError(
-      async () => runActive(await configOf(made, party), quiet),
+      () => made.train("j"),
       "CHECKPOINT",
       /shop has trouble with its own files\. Its log says what/,
     );
@@ -231,58 +187,50 @@ describe("a damaged file", () => {
       message: expect.stringMatching(says) as string,
     });
     // Another job is not concerned.
-    if (what === "empty")
-      await runActive(
-        await activeConfig(made.bank, [{ company: made.shop, party }], "other", { training: { num_round: 1 } }),
-        quiet,
-      );
+    if (what === "empty") await made.train("other", { training: { num_round: 1 } });
     writeFileSync(path, whole);
-    await expectContinued(made, party);
+    await expectContinued(made);
   });
 });
 
 describe("changes during a job", () => {
   test("the active party's parameters or data", async () => {
-    const made = await world();
-    const party = await startParty(made.shop, [made.bank]);
-    await oneTree(made, party);
+    const made = world();
+    await made.start(made.shop);
+    await oneTree(made);
     await expectError(
-      async () => runActive(await configOf(made, party, { training: { ...training, eta: 0.2 } }), quiet),
+      () => made.train("j", { training: { eta: 0.2 } }),
       "CHECKPOINT",
       /checkpoint\.json: training\.eta was 0\.3 when the job began and is 0\.2 now\. Put it back/,
     );
     const data = join(made.bank.folder, "data.csv");
     const whole = readFileSync(data, "utf8");
     writeFileSync(data, whole.replace("payer", "defaulter"));
-    await expectError(
-      async () => runActive(await configOf(made, party), quiet),
-      "CHECKPOINT",
-      /the data has changed since the job began/,
-    );
+    await expectError(() => made.train("j"), "CHECKPOINT", /the data has changed since the job began/);
     writeFileSync(data, whole);
-    await expectContinued(made, party);
+    await expectContinued(made);
   });
 
   test("the passive party's data", async () => {
-    const made = await world();
-    const party = await startParty(made.shop, [made.bank]);
-    await oneTree(made, party);
+    const made = world();
+    await made.start(made.shop);
+    await oneTree(made);
     const data = join(made.shop.folder, "data.csv");
     const whole = readFileSync(data, "utf8");
     writeFileSync(data, whole.replace(/(-?\d+\.\d+)\n/, "7.0\n"));
     await expectError(
-      async () => runActive(await configOf(made, party), quiet),
+      () => made.train("j"),
       "CHECKPOINT",
       /the data of shop has changed since job j was aligned; put it back, or choose/,
     );
     writeFileSync(data, whole);
-    await expectContinued(made, party);
+    await expectContinued(made);
   });
 
   test("one party's folder is gone: trees of two runs are never mixed", async () => {
-    const made = await world();
-    const party = await startParty(made.shop, [made.bank]);
-    await oneTree(made, party);
+    const made = world();
+    await made.start(made.shop);
+    await oneTree(made);
     const keep = join(made.bank.folder, "kept");
     for (const [company, says] of [
       [made.bank, /job: shop has stored 2 trees of a job named j; continue it, or choose another name/],
@@ -291,41 +239,36 @@ describe("changes during a job", () => {
       const folder = join(company.folder, "jobs", "j");
       cpSync(folder, keep, { recursive: true });
       rmSync(folder, { recursive: true });
-      await expectError(
-        async () => runActive(await configOf(made, party), quiet),
-        company === made.bank ? "CHECKPOINT" : "PROTOCOL_STATE",
-        says,
-      );
+      await expectError(() => made.train("j"), company === made.bank ? "CHECKPOINT" : "PROTOCOL_STATE", says);
       rmSync(folder, { recursive: true, force: true });
       cpSync(keep, folder, { recursive: true });
       rmSync(keep, { recursive: true });
     }
-    await expectContinued(made, party);
+    await expectContinued(made);
   });
 
   test("a config that was corrected before the first tree starts afresh under the same name", async () => {
-    const made = await world();
-    const party = await startParty(made.shop, [made.bank], { policy: { max_depth: 2 } });
-    await expectError(async () => runActive(await configOf(made, party), quiet), "POLICY");
-    await runActive(await configOf(made, party, { training: { ...training, max_depth: 2 } }), quiet);
+    const made = world();
+    await made.start(made.shop, { policy: { max_depth: 2 } });
+    await expectError(() => made.train("j"), "POLICY");
+    await made.train("j", { training: { max_depth: 2 } });
     expect(existsSync(join(made.bank.folder, "jobs", "j", "share.json"))).toBe(true);
   });
 });
 
 test("another process of the same party, at the same job or in the same folder, is refused", async () => {
-  const made = await world();
-  const party = await startParty(made.shop, [made.bank]);
+  const made = world();
+  await made.start(made.shop);
   await expectError(
-    () => startParty(made.shop, [made.bank], {}, () => {}),
+    async () => RunningParty.start(await made.passiveConfig(made.shop)),
     "PARTY_BUSY",
     /another process is working in .*jobs\. Let it finish, or stop it first/,
   );
-  const config = await configOf(made, party);
-  const outcomes = await Promise.allSettled([runActive(config, quiet), runActive(config, quiet)]);
+  const outcomes = await Promise.allSettled([made.train("j"), made.train("j")]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   const [refused] = outcomes.filter((outcome) => outcome.status === "rejected");
   await expectError(() => Promise.reject(refused.reason), "PARTY_BUSY", /another process is working in .*jobs\/j/);
-  expect(files(made)).toEqual(expected);
+  expect(made.outputs("j")).toEqual(expected);
   expect(readdirSync(join(made.bank.folder, "jobs", "j")).toSorted()).toEqual(
     activeJobFiles.filter((name) => name !== "report.html"),
   );

@@ -19,12 +19,15 @@ import { runPredict } from "../src/scoring/run-predict.ts";
 import { startServer } from "../src/scoring/http/run-serve.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, type Person, shuffled, startParty } from "./support/companies.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
-import { predictionsIn } from "./support/trained-world.ts";
+import { predictionsIn, testWorlds } from "./support/test-worlds.ts";
+import { type Person, shuffled } from "./world/people.ts";
+import type { Company, ProcessWorld } from "./world/processes.ts";
 
 const root = scratchDirectory();
+const worlds = testWorlds();
 const jobs = ["baker", "smith", "miller", "weaver", "sailor", "carter"];
 const homes = ["owned", "rented"];
 const towns = Array.from({ length: 9 }, (_, i) => `town-${String.fromCharCode(97 + i)}`);
@@ -57,16 +60,16 @@ function makePeople(count: number): Person[] {
 
 const people = makePeople(260);
 const training = { num_round: 4, max_depth: 3, max_bin: 8, min_child_weight: 0, enable_categorical: true };
-let worlds = 0;
 
-async function world() {
-  const folder = join(root, `world-${worlds++}`);
-  const bank = await foundCompany(folder, "bank", shuffled(people.slice(0, 240), "bank"), [0, 1, 2], true);
-  const shop = await foundCompany(folder, "shop", shuffled(people.slice(20), "shop"), [3, 4, 5]);
-  const party = await startParty(shop, [bank], {
+async function startedWorld(): Promise<ProcessWorld> {
+  const world = await worlds.found({
+    bank: { people: shuffled(people.slice(0, 240), "bank"), columns: [0, 1, 2] },
+    shop: { people: shuffled(people.slice(20), "shop"), columns: [3, 4, 5] },
+  });
+  await world.start(world.shop, {
     data: { path: "data.csv", id: "id", features: "all", categorical: ["shop_5"] },
   });
-  return { bank, shop, party, partners: [{ company: shop, party }] };
+  return world;
 }
 
 const sharePath = ({ folder }: Company): string => join(folder, "jobs", "spring", "share.json");
@@ -117,8 +120,13 @@ async function onePlaceScores(
 }
 
 test("train, predict, score, serve and show", async () => {
-  const { bank, shop, party, partners } = await world();
-  const config = await activeConfig(bank, partners, "spring", { training });
+  const world = await startedWorld();
+  const {
+    bank,
+    shop,
+    parties: [party],
+  } = world;
+  const config = await world.activeConfig("spring", { training });
   const events: unknown[] = [];
   await runActive(config, (event) => events.push(event));
   const active = await readActiveShare(sharePath(bank));
@@ -209,23 +217,17 @@ test("train, predict, score, serve and show", async () => {
 
 describe("without enable_categorical", () => {
   test("text is refused with its line and the option that allows it", async () => {
-    const { bank, partners, party } = await world();
+    const world = await startedWorld();
+    const [party] = world.parties;
     const without = { ...training, enable_categorical: false };
     await expectError(
-      async () => runActive(await activeConfig(bank, partners, "text", { training: without }), () => {}),
+      () => world.train("text", { training: without }),
       "CELL_UNPARSABLE",
       /data\.csv, line 2, column 'bank_1'.*\(training\.enable_categorical\).*\(data\.missing\)$/,
     );
-    const numbers = {
-      path: "data.csv",
-      id: "id",
-      features: ["bank_0"],
-      label: "outcome",
-      positive: "defaulter",
-      test_fraction: 0.25,
-    };
+    const numbers = { features: ["bank_0"] };
     const refused = await expectError(
-      async () => runActive(await activeConfig(bank, partners, "text", { training: without, data: numbers }), () => {}),
+      () => world.train("text", { training: without, data: numbers }),
       "CELL_UNPARSABLE",
       /shop has trouble with its own files/,
     );
@@ -235,14 +237,7 @@ describe("without enable_categorical", () => {
       message: expect.stringMatching(/data\.csv, line \d+, column 'shop_4'.*enable_categorical/) as string,
     });
     await expectError(
-      async () =>
-        runActive(
-          await activeConfig(bank, partners, "text", {
-            training: without,
-            data: { ...numbers, categorical: ["bank_0"] },
-          }),
-          () => {},
-        ),
+      () => world.train("text", { training: without, data: { ...numbers, categorical: ["bank_0"] } }),
       "USAGE",
       /data\.categorical.*enable_categorical/,
     );

@@ -10,22 +10,24 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { hashDomain } from "../src/psi/hash-to-curve.ts";
 import { startDashboard } from "../src/dashboard/server.ts";
-import { readIdentity } from "../src/party/identity.ts";
 import { listenHttp } from "../src/scoring/http/http-server.ts";
 import { connectTls, type TlsPeer } from "../src/transport/tls-connect.ts";
 import { partOf } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { type Company, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
+import { identityOf } from "./support/raw-client.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import { type Company, foundCompany, type ProcessWorld } from "./world/processes.ts";
+import type { RunningParty } from "./world/running-party.ts";
 
 const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(20, "gate");
-let bank: Company;
-let shop: Company;
+let world: ProcessWorld;
 let outsider: Company;
 beforeAll(async () => {
-  bank = await foundCompany(root, "bank", people, [0], true);
-  shop = await foundCompany(root, "shop", people, [1]);
-  outsider = await foundCompany(root, "outsider", people, [2]);
+  world = await worlds.found({ bank: { people, columns: [0] }, shop: { people, columns: [1] } });
+  outsider = await foundCompany(world.root, "outsider", { people, columns: [2] });
 });
 
 /** Floods until the test ends; resolves when `count` connections have been made. */
@@ -43,12 +45,8 @@ async function flood(port: number, kind: string, count: number): Promise<void> {
   await once(child.stdout, "data");
 }
 
-async function connected(port: number): Promise<TlsPeer> {
-  const identity = await readIdentity({
-    certificate: join(bank.folder, "certificate.pem"),
-    key: join(bank.folder, "key.pem"),
-  });
-  const peer = connectTls("shop", identity, shop.fingerprint, { host: "127.0.0.1", port });
+function connected(port: number): TlsPeer {
+  const peer = connectTls("shop", identityOf(world.bank), world.shop.fingerprint, { host: "127.0.0.1", port });
   onTestFinished(() => peer.close());
   return peer;
 }
@@ -67,11 +65,11 @@ describe.each(floods)("a flood: %s", (kind) => {
   test.each(partOf([32, 1000], floods.indexOf(kind), 2))(
     "of %d connections does not keep a pinned party out",
     async (count) => {
-      const party = await startParty(shop, [bank], { output: { directory: `${kind} ${count}` } });
-      const before = await connected(party.port);
+      const party = await world.start(world.shop, { output: { directory: `${kind} ${count}` } });
+      const before = connected(party.port);
       expect((await offer(before)).passiveIdCount).toBe(20);
       await flood(party.port, kind, count);
-      for (let call = 0; call < 3; call++) expect((await offer(await connected(party.port))).passiveIdCount).toBe(20);
+      for (let call = 0; call < 3; call++) expect((await offer(connected(party.port))).passiveIdCount).toBe(20);
       // The connection from before the flood stays open: it is never opened again.
       expect((await offer(before)).passiveIdCount).toBe(20);
       expect(rejectionLines(party)).toBeLessThan(10);
@@ -80,10 +78,10 @@ describe.each(floods)("a flood: %s", (kind) => {
 });
 
 test("idle connections of the pinned party itself do not keep it out", async () => {
-  const party = await startParty(shop, [bank], { output: { directory: "many" } });
+  const party = await world.start(world.shop, { output: { directory: "many" } });
   const peers: TlsPeer[] = [];
   for (let i = 0; i < 40; i++) {
-    peers.push(await connected(party.port));
+    peers.push(connected(party.port));
     expect((await offer(peers[i])).passiveIdCount).toBe(20);
   }
   await expect(offer(peers[0])).rejects.toThrow(/shop/);

@@ -2,8 +2,6 @@
  * Real TLS connections that break in the middle of a message, or go silent: the job resumes and ends with the same
  * result.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TandemError } from "../src/base/error.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
@@ -11,33 +9,29 @@ import type { PartyEvent } from "../src/record/events.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { readIdentity } from "../src/party/identity.ts";
 import { connectTls } from "../src/transport/tls-connect.ts";
-import { scratchDirectory } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, makePeople, shuffled, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { type Trouble, troubledWay } from "./support/tls-pair.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople, shuffled } from "./world/people.ts";
+import type { ActiveChanges, ProcessWorld } from "./world/processes.ts";
+import { type Trouble, startProxy } from "./world/proxy.ts";
 
-const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(500, "loss");
-const changes = { training: { num_round: 3 }, insecure_key_bits: 512 };
-let bank: Company;
-let shop: Company;
+let world: ProcessWorld;
 let expected: readonly string[];
 
-const files = (directory: string): string[] =>
-  [
-    join(bank.folder, directory, "j", "share.json"),
-    join(bank.folder, directory, "j", "predictions.csv"),
-    join(shop.folder, directory, "j", "share.json"),
-  ].map((path) => readFileSync(path, "utf8"));
-
 beforeAll(async () => {
-  bank = await foundCompany(root, "bank", shuffled(people.slice(0, 460), "bank"), [0, 1], true);
-  shop = await foundCompany(root, "shop", shuffled(people.slice(30), "shop"), [2, 3, 4]);
+  world = await worlds.found(
+    {
+      bank: { people: shuffled(people.slice(0, 460), "bank"), columns: [0, 1] },
+      shop: { people: shuffled(people.slice(30), "shop"), columns: [2, 3, 4] },
+    },
+    { active: { training: { num_round: 3 }, insecure_key_bits: 512 } },
+  );
   const output = { directory: "undisturbed" };
-  const party = await startParty(shop, [bank], { output }, () => {});
-  await runActive(await activeConfig(bank, [{ company: shop, party }], "j", { ...changes, output }), () => {});
-  await party.stop();
-  expected = files("undisturbed");
+  await world.start(world.shop, { output });
+  await world.train("j", { output });
+  expected = world.outputs("j", "undisturbed");
 });
 
 /**
@@ -61,19 +55,13 @@ const watchful: ActiveWorld = {
 async function runThrough(
   name: string,
   troubles: readonly Trouble[],
-  more: Parameters<typeof activeConfig>[3] = {},
 ): Promise<{ connections: number; events: PartyEvent[] }> {
   const output = { directory: name };
-  const party = await startParty(shop, [bank], { output });
-  const way = await troubledWay(party.port, troubles);
+  const party = await world.start(world.shop, { output });
+  const way = await startProxy(party.port, troubles);
   onTestFinished(() => way.close());
-  const events: PartyEvent[] = [];
-  await runActive(
-    await activeConfig(bank, [{ company: shop, party: way }], "j", { ...changes, ...more, output }),
-    (event) => events.push(event),
-    watchful,
-  );
-  expect(files(name)).toEqual(expected);
+  const events = await world.train("j", { output }, { surroundings: watchful, ports: { shop: way.port } });
+  expect(world.outputs("j", name)).toEqual(expected);
   return { connections: way.connections(), events };
 }
 
@@ -108,28 +96,22 @@ describe.each(["to passive", "to active"] as const)("%s", (direction) => {
 
 test("patience_seconds expires: the job stops with an error that says how to resume it, and it resumes", async () => {
   const output = { directory: "impatient" };
-  const party = await startParty(shop, [bank], { output });
+  const party = await world.start(world.shop, { output });
   const forever = Array.from({ length: 100 }, (): Trouble => ({ kind: "cut", direction: "to passive", bytes: 100 }));
-  const way = await troubledWay(party.port, [{ kind: "cut", direction: "to passive", bytes: 40_000 }, ...forever]);
+  const way = await startProxy(party.port, [{ kind: "cut", direction: "to passive", bytes: 40_000 }, ...forever]);
   onTestFinished(() => way.close());
-  const through = await activeConfig(bank, [{ company: shop, party: way }], "j", {
-    ...changes,
-    output,
-    patience_seconds: 1,
-  });
   await expectError(
-    () => runActive(through, () => {}),
+    () => world.train("j", { output, patience_seconds: 1 }, { ports: { shop: way.port } }),
     "PARTY_LOST",
     /party shop.*gave up after waiting for \d s: the same command continues the job/,
   );
-  const direct = await activeConfig(bank, [{ company: shop, party }], "j", { ...changes, output });
-  await runActive(direct, () => {});
-  expect(files("impatient")).toEqual(expected);
+  await world.train("j", { output });
+  expect(world.outputs("j", "impatient")).toEqual(expected);
 });
 
 /** Waiting is only counted. */
 function hurried(): {
-  world: ActiveWorld;
+  surroundings: ActiveWorld;
   emit: (event: PartyEvent) => void;
   waits: PartyEvent[];
   waitedMs: () => number;
@@ -138,7 +120,7 @@ function hurried(): {
   let sleptMs = 0;
   const sleep = (ms: number): Promise<void> => ((sleptMs += ms), Promise.resolve());
   return {
-    world: { ...realWorld, sleep, now: () => sleptMs },
+    surroundings: { ...realWorld, sleep, now: () => sleptMs },
     emit: (event) => void (event.type === "waiting" && waits.push(event)),
     waits,
     waitedMs: () => sleptMs,
@@ -146,8 +128,7 @@ function hurried(): {
 }
 
 describe("before a party has answered", () => {
-  const knock = (changes: Parameters<typeof activeConfig>[3], job: string) =>
-    activeConfig(bank, [{ company: shop, party: { port: 1 } }], job, { insecure_key_bits: 512, ...changes });
+  const knock = (changes: ActiveChanges, job: string) => world.activeConfig(job, changes, { ports: { shop: 1 } });
 
   test.each([
     ["half a minute", {}, 30],
@@ -156,9 +137,9 @@ describe("before a party has answered", () => {
   ])(
     "the connection is retried for %s, and the first failure is reported at once",
     async (_words, patience, seconds) => {
-      const { world, emit, waits, waitedMs } = hurried();
+      const { surroundings, emit, waits, waitedMs } = hurried();
       await expectError(
-        async () => runActive(await knock(patience, `nowhere-${seconds}`), emit, world),
+        async () => runActive(await knock(patience, `nowhere-${seconds}`), emit, surroundings),
         "PARTY_LOST",
         /^party shop cannot be reached at 127\.0\.0\.1:1; is it running, and has it pinned .*\? \(.*ECONNREFUSED.*\)/,
       );
@@ -169,10 +150,10 @@ describe("before a party has answered", () => {
   );
 
   test("a host name that does not exist fails at once, whatever patience_seconds is", async () => {
-    const { world, emit, waitedMs } = hurried();
+    const { surroundings, emit, waitedMs } = hurried();
     const lost = Object.assign(new Error("getaddrinfo ENOTFOUND no-such-host"), { code: "ENOTFOUND" });
     const unresolved: ActiveWorld = {
-      ...world,
+      ...surroundings,
       connect: () => Promise.reject(new TandemError("PARTY_LOST", "party shop cannot be reached", { cause: lost })),
     };
     await expectError(
@@ -185,23 +166,21 @@ describe("before a party has answered", () => {
 
   test("a party that is started late is found", async () => {
     const output = { directory: "late" };
-    const place = await startParty(shop, [bank], { output });
+    const place = await world.start(world.shop, { output });
     await place.stop();
-    const through = await activeConfig(bank, [{ company: shop, party: place }], "j", { ...changes, output });
-    const events: PartyEvent[] = [];
     let knocks = 0;
-    const world: ActiveWorld = {
+    const surroundings: ActiveWorld = {
       ...watchful,
       connect: async (config, watchOf) => {
         if (++knocks === 4) {
           const listen = { host: "127.0.0.1", port: place.port };
-          await startParty(shop, [bank], { output, listen });
+          await world.start(world.shop, { output, listen });
         }
         return watchful.connect(config, watchOf);
       },
     };
-    await runActive(through, (event) => events.push(event), world);
+    const events = await world.train("j", { output }, { surroundings });
     expect(events.filter(({ type }) => type === "waiting")).toHaveLength(3);
-    expect(files("late")).toEqual(expected);
+    expect(world.outputs("j", "late")).toEqual(expected);
   });
 });

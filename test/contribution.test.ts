@@ -14,11 +14,11 @@ import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import type { ActiveResult } from "../src/record/events/job-events.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { splitRows } from "../src/data/split.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { configFor, predictionsIn, TrainedWorlds } from "./support/trained-world.ts";
+import { tandem } from "./world/tandem-process.ts";
+import { predictionsIn, TrainedWorlds } from "./support/test-worlds.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
-const root = scratchDirectory();
+const worlds = new TrainedWorlds();
 
 interface Outcome {
   readonly metrics: ActiveResult["metrics"];
@@ -29,8 +29,8 @@ interface Outcome {
 }
 
 test("the baseline is the active party's own columns on the same rows; the model is unchanged", async () => {
-  const world = await new TrainedWorlds(root).train(2);
-  await configFor(world, "compared");
+  const world = await worlds.train(2);
+  await world.activeConfig("compared");
   const run = await tandem(
     "train",
     "-c",

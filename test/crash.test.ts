@@ -1,27 +1,17 @@
 /** Parties as processes over mutual TLS, killed repeatedly in the middle of one job. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { runActive } from "../src/party/active/run.ts";
 import { checkOpenings } from "../src/verify/check.ts";
-import { openJob } from "../src/verify/open-job.ts";
 import { isCampaign, partOf } from "./support/campaign.ts";
-import { scratchDirectory } from "./support/command.ts";
-import {
-  activeConfig,
-  type Company,
-  foundCompany,
-  makePeople,
-  pinsOf,
-  shuffled,
-  startParty,
-} from "./support/companies.ts";
-import { freePort, PartyProcess, until } from "./support/processes.ts";
 import { activeJobFiles } from "./support/job-files.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople, shuffled } from "./world/people.ts";
+import type { ProcessWorld } from "./world/processes.ts";
+import { onFullDisk, type RestartedProcess, until } from "./world/tandem-process.ts";
 
-const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(700, "crash");
-const changes = { training: { num_round: 8, max_depth: 3, max_bin: 16 }, insecure_key_bits: 256 };
 
 /** One kill: which parties, and when. A killed party is restarted at once. */
 interface Kill {
@@ -32,73 +22,47 @@ interface Kill {
 
 const trees = (text: string): number => Number([...text.matchAll(/tree (\d+)\/8/g)].at(-1)?.[1] ?? 0);
 
-let bank: Company;
-let shops: Company[];
+let world: ProcessWorld;
 beforeAll(async () => {
-  bank = await foundCompany(root, "bank", shuffled(people.slice(0, 620), "bank"), [0, 1], true);
-  shops = [
-    await foundCompany(root, "shop0", shuffled(people.slice(40), "shop 0"), [2, 3]),
-    await foundCompany(root, "shop1", shuffled(people.slice(20, 690), "shop 1"), [4, 5]),
-  ];
-  const undisturbed = { output: { directory: "undisturbed" } };
-  const partners = await Promise.all(
-    shops.map(async (company) => ({ company, party: await startParty(company, [bank], undisturbed, () => {}) })),
+  world = await worlds.found(
+    {
+      bank: { people: shuffled(people.slice(0, 620), "bank"), columns: [0, 1] },
+      shop0: { people: shuffled(people.slice(40), "shop 0"), columns: [2, 3] },
+      shop1: { people: shuffled(people.slice(20, 690), "shop 1"), columns: [4, 5] },
+    },
+    { active: { training: { num_round: 8, max_depth: 3, max_bin: 16 }, insecure_key_bits: 256 } },
   );
-  await runActive(await activeConfig(bank, partners, "job", { ...changes, ...undisturbed }), () => {});
-  await Promise.all(partners.map(({ party }) => party.stop()));
+  const undisturbed = { output: { directory: "undisturbed" } };
+  await world.startAll(undisturbed);
+  await world.train("job", undisturbed);
+  await world.close();
 });
 
 /** Whatever was redone, both parties have signed the same digests in the end, and verification passes. */
-async function expectVerified(directory: string): Promise<void> {
-  const configs = [
-    join(bank.folder, "active-job.json"),
-    ...shops.map(({ folder }) => join(folder, `${directory}.json`)),
-  ];
-  const openings = await Promise.all(configs.map((path) => openJob(path, "job")));
-  const { records, trees } = await checkOpenings(openings, { pins: pinsOf([bank, ...shops]), trees: null });
+async function expectVerified(): Promise<void> {
+  const { records, trees } = await checkOpenings(await world.openings("job"), { pins: world.pins, trees: null });
   expect(records).toEqual([]);
   expect(trees).toEqual(Array.from({ length: 8 }, (_, tree) => ({ tree, state: "as agreed", finding: null })));
 }
 
-/** The parties of a job, not yet started, with their results in this directory. */
-async function processes(directory: string): Promise<{ active: PartyProcess; passives: PartyProcess[] }> {
-  const ports = await Promise.all(shops.map(() => freePort()));
-  const passives = shops.map((company, i) => {
-    const config = JSON.parse(readFileSync(join(company.folder, "passive.json"), "utf8")) as object;
-    const path = join(company.folder, `${directory}.json`);
-    writeFileSync(
-      path,
-      JSON.stringify({ ...config, listen: { host: "127.0.0.1", port: ports[i] }, output: { directory } }),
-    );
-    return new PartyProcess(company.name, "party", "-c", path);
-  });
-  await activeConfig(
-    bank,
-    shops.map((company, i) => ({ company, party: { port: ports[i] } })),
-    "job",
-    { ...changes, output: { directory } },
-  );
-  return { active: new PartyProcess("bank", "train", "-c", join(bank.folder, "active-job.json")), passives };
-}
+/** Both roles write into this directory. */
+const sameOutput = (directory: string) => ({ active: { output: { directory } }, passive: { output: { directory } } });
 
 function expectUndisturbedFiles(directory: string): void {
-  for (const company of [bank, ...shops]) {
-    const file = (which: string, name: string): string =>
-      readFileSync(join(company.folder, which, "job", name), "utf8");
-    for (const name of company === bank ? ["share.json", "predictions.csv"] : ["share.json"])
-      expect(file(directory, name), `${company.name}: ${name}`).toBe(file("undisturbed", name));
+  expect(world.outputs("job", directory)).toEqual(world.outputs("job", "undisturbed"));
+  for (const company of [world.bank, ...world.shops]) {
     const folder = join(company.folder, directory, "job");
     for (const name of readdirSync(folder))
       expect(statSync(join(folder, name)).mode & 0o077, `${company.name}: ${name}`).toBe(0);
   }
-  expect(readdirSync(join(bank.folder, directory, "job")).toSorted()).toEqual(activeJobFiles);
+  expect(readdirSync(join(world.bank.folder, directory, "job")).toSorted()).toEqual(activeJobFiles);
 }
 
 test("kills in one job, in its phases and of every party: the files of an undisturbed job", async () => {
-  const { active, passives } = await processes("crashing");
+  const { active, passives } = await world.restartable("job", sameOutput("crashing"));
   const all = [active, ...passives];
-  const byName = (name: string): PartyProcess => all.find((process) => process.name === name) ?? active;
-  const predictions = join(bank.folder, "crashing", "job", "predictions.csv");
+  const byName = (name: string): RestartedProcess => all.find((process) => process.name === name) ?? active;
+  const predictions = world.path(world.bank, "job", "predictions.csv", "crashing");
 
   const everyKill: readonly Kill[] = [
     { who: ["shop0"], when: "aligning", isTime: (said) => said("shop0").includes('"aligning"') },
@@ -158,7 +122,7 @@ test("kills in one job, in its phases and of every party: the files of an undist
   for (const process of all) expect(process.kills, process.name).toBeGreaterThanOrEqual(isCampaign ? 3 : 2);
 
   expectUndisturbedFiles("crashing");
-  await expectVerified("crashing");
+  await expectVerified();
   expect(active.saidEver).toMatch(/resumes after \d of 8 trees/);
   expect(active.saidEver).toMatch(/trying again in/);
 });
@@ -166,10 +130,10 @@ test("kills in one job, in its phases and of every party: the files of an undist
 test.runIf(isCampaign)(
   "full disks, at one party after the other: each reports it, and the job resumes from its checkpoint",
   async () => {
-    const { active, passives } = await processes("full");
+    const { active, passives } = await world.restartable("job", sameOutput("full"));
     const [shop0, shop1] = passives;
-    const blocks = 1;
-    shop0.start(blocks);
+    const fullDisk = onFullDisk(1);
+    shop0.start({ through: fullDisk });
     shop1.start();
     active.start();
     expect(await active.ended()).toBe(2);
@@ -177,7 +141,7 @@ test.runIf(isCampaign)(
     expect(shop0.said).toMatch(/shop0\/full\/job\/\S+ cannot be written \(EFBIG\)/);
     await shop0.kill();
     shop0.start();
-    active.start(blocks);
+    active.start({ through: fullDisk });
     expect(await active.ended()).toBe(2);
     expect(active.said).toMatch(/bank\/full\/job\/\S+ cannot be written \(EFBIG\) \(FILE_UNWRITABLE\)/);
     active.start();

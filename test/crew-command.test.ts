@@ -1,21 +1,16 @@
 /** `tandem init crew` and `tandem worker` as users run them; with a real engine where one is installed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
-import { natsServerProgram } from "./support/nats-server.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { freePort, startTandem, tandem } from "./world/tandem-process.ts";
+import { natsProgram } from "./support/nats-server.ts";
 
 const folder = scratchDirectory();
 const crew = join(folder, "crew");
 const worker = join(crew, "worker.yaml");
-const port = await new Promise<number>((resolve) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo;
-    server.close(() => resolve(port));
-  });
-});
+const port = await freePort();
 let engine: ChildProcess | null = null;
 afterAll(() => engine?.kill("SIGKILL"));
 
@@ -35,27 +30,24 @@ test("init crew prints which machine needs which file, and the next step", async
 test("a worker waits for its engine, and exits with 0 on SIGTERM", async () => {
   const waiting = startTandem(["worker", "-c", worker, "--threads", "1"]);
   await waiting.errorMatches(new RegExp(`"event":"engine-waited".*tls://localhost:${port}: connection refused`));
-  waiting.process.kill("SIGTERM");
+  waiting.child.kill("SIGTERM");
   const { exitCode, stderr } = await waiting.finished;
   expect([exitCode, events(stderr)]).toEqual([0, ["worker-started", "engine-waited", "stopped"]]);
 });
 
-test.skipIf(natsServerProgram === undefined)(
-  "it connects to an engine that starts later, and shuts down cleanly",
-  async () => {
-    const working = startTandem(["worker", "-c", worker, "--threads", "1"]);
-    await working.errorMatches(/"event":"engine-waited"/);
-    const config = join(crew, "nats.conf");
-    // Another process on this machine may use the default metrics port.
-    writeFileSync(config, readFileSync(config, "utf8").replace(/^http: "127.0.0.1:\d+"/m, 'http: "127.0.0.1:-1"'));
-    engine = spawn(natsServerProgram ?? "", ["-c", "nats.conf"], { cwd: crew, stdio: "ignore" });
-    await working.errorMatches(/"event":"engine-found"/);
-    working.process.kill("SIGTERM");
-    const { exitCode, stderr } = await working.finished;
-    expect(exitCode).toBe(0);
-    expect(events(stderr)).toEqual(["worker-started", "engine-waited", "engine-found", "stopping", "stopped"]);
-  },
-);
+test.skipIf(natsProgram === null)("it connects to an engine that starts later, and shuts down cleanly", async () => {
+  const working = startTandem(["worker", "-c", worker, "--threads", "1"]);
+  await working.errorMatches(/"event":"engine-waited"/);
+  const config = join(crew, "nats.conf");
+  // Another process on this machine may use the default metrics port.
+  writeFileSync(config, readFileSync(config, "utf8").replace(/^http: "127.0.0.1:\d+"/m, 'http: "127.0.0.1:-1"'));
+  engine = spawn(natsProgram ?? "", ["-c", "nats.conf"], { cwd: crew, stdio: "ignore" });
+  await working.errorMatches(/"event":"engine-found"/);
+  working.child.kill("SIGTERM");
+  const { exitCode, stderr } = await working.finished;
+  expect(exitCode).toBe(0);
+  expect(events(stderr)).toEqual(["worker-started", "engine-waited", "engine-found", "stopping", "stopped"]);
+});
 
 test.skipIf(process.platform === "win32")("errors in its files are reported at once", async () => {
   const wrong = join(crew, "wrong.yaml");

@@ -42,10 +42,9 @@ import { lattice } from "../src/scheme/lattice/lattice.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { partOf } from "./support/campaign.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { startParty } from "./support/companies.ts";
+import { tandem } from "./world/tandem-process.ts";
 import { randomTable } from "./support/tables.ts";
-import { configFor, people, TrainedWorlds } from "./support/trained-world.ts";
+import { people, TrainedWorlds } from "./support/test-worlds.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 import type { Job } from "../src/protocol/job.ts";
 import {
@@ -58,6 +57,7 @@ import {
   samplingSecret,
 } from "./world/simulated.ts";
 
+const worlds = new TrainedWorlds();
 let key: PrivateKey;
 beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
@@ -425,7 +425,7 @@ describe("a parameter search in one job finds what a central one finds, also aft
 });
 
 test("a search between parties is one PSI and one job, and prints its cost first", async () => {
-  const world = await new TrainedWorlds(scratchDirectory()).train(1);
+  const world = await worlds.train(1);
   const tuning = ["tune", "-c", world.configPath, "--trials", "2", "--folds", "2", "--yes"];
   const unasked = await tandem(...tuning.slice(0, -1), "--json", "--quiet");
   expect(unasked.exitCode).not.toBe(0);
@@ -449,8 +449,8 @@ test("a search between parties is one PSI and one job, and prints its cost first
 });
 
 test("between parties: one PSI, one job, folds as in central training; the policy counts all trees", async () => {
-  const world = await new TrainedWorlds(scratchDirectory()).train(2);
-  await configFor(world, "grid");
+  const world = await worlds.train(2);
+  await world.activeConfig("grid");
   const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];
   const run = await tandem(...command, "--json", "--quiet", "--explain-leakage");
   expect([run.stderr, run.exitCode]).toEqual(["", 0]);
@@ -516,18 +516,15 @@ test("between parties: one PSI, one job, folds as in central training; the polic
   await expectFolds(job, result.folds);
 
   const defences = { max_thresholds: 2, min_people_share: 0.03 };
-  await configFor(world, "few", { privacy: defences });
+  await world.activeConfig("few", { privacy: defences });
   const few = await tandem("cv", "-c", join(world.bank.folder, "active-few.json"), "--folds", "3", "--json", "--quiet");
   expect([few.stderr, few.exitCode]).toEqual(["", 0]);
   const { folds } = JSON.parse(few.stdout) as CrossValidationOutcome;
   await expectFolds({ ...job, defences }, folds);
   expect(folds).not.toEqual(result.folds);
 
-  await Promise.all(world.parties.map((party) => party.stop()));
-  const [strict, other] = await Promise.all(
-    world.shops.map((shop, i) => startParty(shop, [world.bank], i === 0 ? { policy: { max_trees: 11 } } : {})),
-  );
-  await configFor({ ...world, parties: [strict, other] }, "grid");
+  await world.start(world.shop, { policy: { max_trees: 11 } });
+  await world.activeConfig("grid");
   const refused = await tandem(...command, "--quiet");
   expect(refused.stderr).toMatch(/num_round: 12 requested, at most 11 allowed.*POLICY/);
   expect((await tandem(...command, "--num-round", "3")).stderr).toContain(

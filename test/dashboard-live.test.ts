@@ -9,8 +9,11 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lockFolder } from "../src/base/files/process-lock.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
-import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
-import { type Company, foundCompany, makePeople, writeActiveConfig, writePassiveConfig } from "./support/companies.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { startTandem, tandem } from "./world/tandem-process.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import type { Company, ProcessWorld } from "./world/processes.ts";
 import { figure, minutes, openView, picture, printedAddress, stateShown } from "./support/dashboard-page.ts";
 
 const browserPath = findBrowser();
@@ -29,26 +32,21 @@ async function everything(page: Page): Promise<string> {
 
 describe.skipIf(browserPath === null)("deployed companies, each with its page", () => {
   const root = scratchDirectory();
+  const worlds = testWorlds();
   let browser: Browser;
-  let [bank, shop]: readonly (Company | null)[] = [null, null];
+  let world: ProcessWorld;
   beforeAll(async () => {
     browser = await launchBrowser(browserPath ?? "");
     const people = makePeople(500, "watched");
-    bank = await foundCompany(root, "bank", people, [0, 1, 2], true);
-    shop = await foundCompany(root, "shop", people, [3, 4, 5]);
+    world = await worlds.found({ bank: { people, columns: [0, 1, 2] }, shop: { people, columns: [3, 4, 5] } });
   });
   afterAll(() => browser?.close());
 
   test("both live; validation curves and early stopping on the active party's page alone", async () => {
-    if (bank === null || shop === null) throw new Error("the companies were not founded");
-    const party = startTandem([
-      "party",
-      "-c",
-      writePassiveConfig(shop, [bank], { policy: { max_trees: 300 } }),
-      "--dashboard",
-    ]);
+    const { bank, shop } = world;
+    const party = startTandem(["party", "-c", world.writePassive(shop, { policy: { max_trees: 300 } }), "--dashboard"]);
     try {
-      const [, port] = await party.errorMatches(/"event":"listening".*?"port":(\d+)/);
+      const port = await party.port();
       const passive = await openDashboard(
         browser,
         readFileSync(join(shop.folder, "jobs", "dashboard.url"), "utf8").trim(),
@@ -57,18 +55,12 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
       await expectAccessible(passive.page, "a party that waits");
 
       // Overfits soon: the best round comes early, and many more are tried after it.
-      const config = writeActiveConfig(bank, [{ company: shop, party: { port: Number(port) } }], "spring", {
+      const changes = {
         insecure_key_bits: 512,
-        data: {
-          path: "data.csv",
-          id: "id",
-          features: "all",
-          label: "outcome",
-          positive: "defaulter",
-          validation_fraction: 0.25,
-        },
+        data: { validation_fraction: 0.25 },
         training: { num_round: 200, max_depth: 4, max_bin: 16, eta: 0.6, early_stopping_rounds: 25 },
-      });
+      };
+      const config = world.writeActive("spring", changes, { ports: { shop: port } });
       const job = startTandem(["train", "-c", config, "--dashboard", "--json"]);
       const [, url] = await job.errorMatches(/dashboard: (\S+)\n/);
       const active = await openDashboard(browser, url);
@@ -122,13 +114,13 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
       passive.expectClean();
       await passive.context.close();
     } finally {
-      party.process.kill("SIGTERM");
+      party.child.kill("SIGTERM");
     }
     expect((await party.finished).stderr).not.toContain("token");
   });
 
   test("both reports: the active party's has curves, the passive party's its own splits only", async () => {
-    if (bank === null || shop === null) throw new Error("the companies were not founded");
+    const { bank, shop } = world;
     const reportOf = async (company: Company): Promise<string> => {
       const { exitCode, stdout } = await tandem("report", join(company.folder, "jobs", "spring"));
       expect(exitCode).toBe(0);
@@ -147,8 +139,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
   });
 
   test("a hidden page is sent nothing, and catches up when it is visible again", async () => {
-    if (bank === null) throw new Error("the companies were not founded");
-    const recorded = join(bank.folder, "jobs", "spring");
+    const recorded = join(world.bank.folder, "jobs", "spring");
     const folder = join(root, "watched", "spring");
     mkdirSync(folder, { recursive: true });
     const lines = readFileSync(join(recorded, "events.jsonl"), "utf8").trimEnd().split("\n");
@@ -185,7 +176,7 @@ describe.skipIf(browserPath === null)("deployed companies, each with its page", 
       watched.expectClean();
       await watched.context.close();
     } finally {
-      server.process.kill("SIGTERM");
+      server.child.kill("SIGTERM");
       await release();
     }
   });

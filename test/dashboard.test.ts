@@ -11,7 +11,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepContributions } from "../src/scoring/mean-contributions.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
-import { type RunningCommand, scratchDirectory, startTandem, tandem } from "./support/command.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { type TandemProcess, startTandem, tandem } from "./world/tandem-process.ts";
 import {
   figure,
   minutes,
@@ -47,17 +48,17 @@ const views = ["overview", "quality", "encoding", "trees", "disclosure", "exposu
 describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   const records = scratchDirectory();
   let browser: Browser;
-  let stored: RunningCommand;
+  let stored: TandemProcess;
   let storedUrl = "";
   beforeAll(async () => {
     browser = await launchBrowser(browserPath ?? "");
   });
   afterAll(async () => {
-    stored?.process.kill("SIGTERM");
+    stored?.child.kill("SIGTERM");
     await browser?.close();
   });
 
-  const demo = (trees: string, ...more: string[]): RunningCommand =>
+  const demo = (trees: string, ...more: string[]): TandemProcess =>
     startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--records", records, ...more]);
 
   test("a demo, live to its end; reloaded in the middle, it loses nothing", async () => {
@@ -263,7 +264,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       watched.expectClean();
       await watched.context.close();
     } finally {
-      own.process.kill("SIGTERM");
+      own.child.kill("SIGTERM");
     }
   });
 

@@ -1,7 +1,8 @@
 /** `tandem estimate` predicts the traffic of a job without running it. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 import { simulateInProcess } from "./support/simulated-command.ts";
 
 const directory = scratchDirectory();

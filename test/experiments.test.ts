@@ -6,7 +6,7 @@ import { codecWith } from "../src/base/parameters/parameters.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { runFederation } from "../src/simulate/federation.ts";
 import { allShortcuts } from "../src/scheme/shortcuts.ts";
-import { superviseInProcess } from "./support/in-process-parties.ts";
+import { superviseInProcess } from "./world/in-process-parties.ts";
 
 test("two ciphertexts per instance and no shortcut, between parties: the same model", async () => {
   const { job, ...others } = benchJob(generatedTable(60, [2, 2], 7), 256, 1);

@@ -9,10 +9,13 @@ import type { PartyEvent } from "../src/record/events.ts";
 import type { Leakage } from "../src/privacy/leakage.ts";
 import { logTo } from "../src/record/log.ts";
 import type { LedgerName } from "../src/messages/table.ts";
-import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
-import { activeConfig, foundCompany, makePeople, startParty } from "./support/companies.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
+import { makePeople } from "./world/people.ts";
+import { testWorlds } from "./support/test-worlds.ts";
 
 const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(120, "explain");
 
 function bounds(leakage: Leakage, party: string, about: string): Map<string, number | null> {
@@ -21,12 +24,15 @@ function bounds(leakage: Leakage, party: string, about: string): Map<string, num
 }
 
 test("train states what it will reveal, and reveals no more; a dry run connects to no party", async () => {
-  const bank = await foundCompany(root, "bank", people.slice(0, 100), [0, 1], true);
-  const shop = await foundCompany(root, "shop", people.slice(20), [2, 3]);
-  const party = await startParty(shop, [bank], {
+  const world = await worlds.found({
+    bank: { people: people.slice(0, 100), columns: [0, 1] },
+    shop: { people: people.slice(20), columns: [2, 3] },
+  });
+  const { bank } = world;
+  const party = await world.start(world.shop, {
     data: { path: "data.csv", id: "id", features: "all", monotone_constraints: { shop_2: 1 } },
   });
-  await activeConfig(bank, [{ company: shop, party }], "explained", {
+  const path = world.writeActive("explained", {
     training: {
       num_round: 3,
       max_depth: 3,
@@ -37,7 +43,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
       local_rounds: 1,
     },
   });
-  const config = ["-c", join(bank.folder, "active-explained.json"), "--explain-leakage"];
+  const config = ["-c", path, "--explain-leakage"];
 
   const dry = await tandem("train", ...config, "--dry-run");
   expect([dry.stderr, dry.exitCode]).toEqual(["", 0]);
@@ -104,20 +110,14 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
 });
 
 test("a passive party prints what its policy allows, and serves no job in a dry run", async () => {
-  const bank = await foundCompany(root, "saver", people.slice(0, 5), [0], true);
-  const shop = await foundCompany(root, "grocer", people, [2, 3]);
-  const party = await startParty(shop, [bank], {
+  const world = await worlds.found({
+    saver: { people: people.slice(0, 5), columns: [0] },
+    grocer: { people, columns: [2, 3] },
+  });
+  const config = world.writePassive(world.shop, {
     policy: { max_trees: 10, max_depth: 4, min_instances_per_candidate: 5, scoring: false },
   });
-  await party.stop();
-  const { stdout, stderr, exitCode } = await tandem(
-    "party",
-    "-c",
-    join(shop.folder, "passive.json"),
-    "--explain-leakage",
-    "--dry-run",
-    "--json",
-  );
+  const { stdout, stderr, exitCode } = await tandem("party", "-c", config, "--explain-leakage", "--dry-run", "--json");
   expect([stderr, exitCode]).toEqual(["", 0]);
   const { leakage } = JSON.parse(stdout) as { leakage: Leakage };
   const learns = bounds(leakage, "saver", "grocer");

@@ -7,12 +7,12 @@ import { startServer } from "../src/scoring/http/run-serve.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import type { OutputKind } from "../src/scoring/wanted.ts";
 import { readActiveShare, writeActiveShare } from "../src/store/share-files.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { type Company, startParty } from "./support/companies.ts";
+import { tandem } from "./world/tandem-process.ts";
+import type { Company } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, type TrainedWorld, TrainedWorlds, writeInput } from "./support/trained-world.ts";
+import { people, type TrainedWorld, TrainedWorlds, writeInput } from "./support/test-worlds.ts";
 
-const worlds = new TrainedWorlds(scratchDirectory());
+const worlds = new TrainedWorlds();
 const ids = people.slice(25, 60).map(({ id }) => id);
 const willing = { policy: { explanations: true }, output: { directory: "jobs", contributions: true } };
 
@@ -49,8 +49,8 @@ async function predict(world: TrainedWorld, kind: OutputKind, model = "spring"):
 const sum = (row: Row): number => Object.values(row).reduce((total, value) => total + value, 0);
 
 test("values sum up to margins, by file, command and HTTP; a party that asks for its own receives them", async () => {
-  const trained = await worlds.restarted(2, willing);
-  const world = { ...trained, config: await configFor(trained, "spring", { tell_contributions: true }) };
+  const world = await worlds.restarted(2, willing);
+  world.config = await world.activeConfig("spring", { tell_contributions: true });
   const margins = await predict(world, "margin");
   const values = await predict(world, "contributions");
   expect(Object.keys(values.get(ids[0]) ?? {})).toEqual(["bank_0", "bank_1", "party:shop0", "party:shop1", "bias"]);
@@ -111,8 +111,8 @@ test("values sum up to margins, by file, command and HTTP; a party that asks for
 });
 
 test("a party can distinguish a refreshed model's values from those of the previous model", async () => {
-  const trained = await worlds.restarted(1, willing);
-  const world = { ...trained, config: await configFor(trained, "spring", { tell_contributions: true }) };
+  const world = await worlds.restarted(1, willing);
+  world.config = await world.activeConfig("spring", { tell_contributions: true });
   const [shop] = world.shops;
   const jobs = join(world.bank.folder, "jobs");
   const share = await readActiveShare(join(jobs, "spring", "share.json"));
@@ -145,6 +145,6 @@ test("a party that does not allow it sends no tags; as one feature it sends noth
   // The error names the party whose consent is missing; another party's model stays unknown.
   const listen = { host: "127.0.0.1", port: world.parties[0].port };
   await world.parties[0].stop();
-  await startParty(world.shops[0], [world.bank], { ...willing, output: { directory: "elsewhere" }, listen });
+  await world.start(world.shops[0], { ...willing, output: { directory: "elsewhere" }, listen });
   await expectError(() => predict(world, "contributions"), "MODEL_UNKNOWN", /shop0 has no share of this model/);
 });

@@ -13,7 +13,7 @@ import { simulate } from "../src/simulate/simulate.ts";
 import { protocolVersion } from "../src/wire/version.ts";
 import { partOf } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { superviseInProcess } from "./support/in-process-parties.ts";
+import { superviseInProcess } from "./world/in-process-parties.ts";
 
 const folder = fileURLToPath(new URL("fixtures/identity-0.6/", import.meta.url));
 const records = scratchDirectory();

@@ -3,54 +3,36 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import type { Model } from "../src/gbdt/tree/model.ts";
 import { runCrossValidation } from "../src/party/active/cross-validation.ts";
-import { runActive } from "../src/party/active/run.ts";
 import type { PartyEvent } from "../src/record/events.ts";
-import { mergeShares } from "../src/store/merge-shares.ts";
-import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { checkOpenings } from "../src/verify/check.ts";
-import { openJob } from "../src/verify/open-job.ts";
-import { scratchDirectory } from "./support/command.ts";
-import {
-  activeConfig,
-  type Company,
-  foundCompany,
-  makePeople,
-  pinsOf,
-  shuffled,
-  startParty,
-  writeActiveConfig,
-  writePassiveConfig,
-} from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { freePort, PartyProcess, until } from "./support/processes.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople, shuffled } from "./world/people.ts";
+import type { ProcessWorld } from "./world/processes.ts";
+import { until } from "./world/tandem-process.ts";
 
-const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(300, "lattice");
 const allowed = { schemes: ["paillier", "lattice"] };
 const lattice = { scheme: "lattice", insecure_key_bits: undefined };
 
-let bank: Company;
-let shop: Company;
+let world: ProcessWorld;
 beforeAll(async () => {
-  bank = await foundCompany(root, "bank", shuffled(people.slice(0, 280), "bank"), [0, 1], true);
-  shop = await foundCompany(root, "shop", shuffled(people.slice(10), "shop"), [2, 3]);
+  world = await worlds.found({
+    bank: { people: shuffled(people.slice(0, 280), "bank"), columns: [0, 1] },
+    shop: { people: shuffled(people.slice(10), "shop"), columns: [2, 3] },
+  });
 });
 
-async function modelOf(job: string): Promise<Model> {
-  const share = (company: Company): string => join(company.folder, "jobs", job, "share.json");
-  return mergeShares(await readActiveShare(share(bank)), [await readPassiveShare(share(shop))]);
-}
-
 test("processes, each killed once: the same model as Paillier, and no stored ciphertexts to verify", async () => {
-  const port = await freePort();
+  const { bank, shop } = world;
   const training = { num_round: 4, max_depth: 2, max_bin: 8 };
-  const partner = [{ company: shop, party: { port } }];
-  const config = writeActiveConfig(bank, partner, "hidden", { ...lattice, training });
-  const theirs = writePassiveConfig(shop, [bank], { listen: { host: "127.0.0.1", port }, policy: allowed });
-  const active = new PartyProcess("bank", "train", "-c", config);
-  const passive = new PartyProcess("shop", "party", "-c", theirs);
+  const changes = { active: { ...lattice, training }, passive: { policy: allowed } };
+  const {
+    active,
+    passives: [passive],
+  } = await world.restartable("hidden", changes);
   const trees = (): number => Number([...active.said.matchAll(/tree (\d)\/4/g)].at(-1)?.[1] ?? 0);
   passive.start();
   active.start();
@@ -70,17 +52,16 @@ test("processes, each killed once: the same model as Paillier, and no stored cip
   expect(report).not.toMatch(/Paillier|key_bits/);
   await passive.kill();
 
-  const party = await startParty(shop, [bank], { policy: allowed });
-  const plain = await activeConfig(bank, [{ company: shop, party }], "plain", { training });
-  await runActive(plain, () => {});
-  expect(firstDifference(await modelOf("hidden"), await modelOf("plain"))).toBeNull();
+  await world.start(shop, { policy: allowed });
+  await world.train("plain", { training });
+  expect(firstDifference(await world.model("hidden"), await world.model("plain"))).toBeNull();
   const answers = readdirSync(join(bank.folder, "jobs", "hidden", "evidence"));
   expect(answers.length).toBe(4);
   const sizeOf = (job: string): number => statSync(join(bank.folder, "jobs", job, "evidence", answers[0])).size;
   expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("plain") / 2);
 
-  const openings = await Promise.all([openJob(config, "hidden"), openJob(theirs, "hidden")]);
-  const verdict = await checkOpenings(openings, { pins: pinsOf([bank, shop]), trees: null });
+  world.writeActive("hidden", changes.active);
+  const verdict = await checkOpenings(await world.openings("hidden"), { pins: world.pins, trees: null });
   expect(verdict.records).toEqual([]);
   expect(verdict.trees.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "not checked"));
   expect(verdict.notChecked).toEqual([expect.stringMatching(/^no tree: messages of the lattice scheme cannot/)]);
@@ -88,31 +69,27 @@ test("processes, each killed once: the same model as Paillier, and no stored cip
 
 test("a passive party must allow it, and say that minimums at the root are enough", async () => {
   const minimums = { min_instances_per_candidate: 2, min_instances_per_tree: 5 };
-  const party = await startParty(shop, [bank], { policy: minimums });
-  const config = await activeConfig(bank, [{ company: shop, party }], "refused", lattice);
+  await world.start(world.shop, { policy: minimums });
   await expectError(
-    () => runActive(config, () => {}),
+    () => world.train("refused", lattice),
     "POLICY",
     /lattice requested, paillier allowed \('schemes: \[paillier, lattice\]' in its policy would allow it\)/,
   );
-  await party.stop();
-  const allowing = await startParty(shop, [bank], { policy: { ...minimums, ...allowed } });
-  const again = await activeConfig(bank, [{ company: shop, party: allowing }], "refused", lattice);
+  await world.start(world.shop, { policy: { ...minimums, ...allowed } });
   await expectError(
-    () => runActive(again, () => {}),
+    () => world.train("refused", lattice),
     "POLICY",
     /min_instances_per_candidate, min_instances_per_tree would hold over all people only \('lattice_minimums: root'/,
   );
-  expect(existsSync(join(shop.folder, "jobs", "refused", "share.json"))).toBe(false);
+  expect(existsSync(world.path(world.shop, "refused", "share.json"))).toBe(false);
 });
 
 test("a cross-validation: the same result as Paillier", async () => {
-  const party = await startParty(shop, [bank], { policy: { ...allowed, lattice_minimums: "root" } });
-  const partners = [{ company: shop, party }];
+  await world.start(world.shop, { policy: { ...allowed, lattice_minimums: "root" } });
   const training = { num_round: 1, max_depth: 2 };
   const [hidden, plain] = [
-    await activeConfig(bank, partners, "hidden-folds", { ...lattice, training }),
-    await activeConfig(bank, partners, "told-folds", { training }),
+    await world.activeConfig("hidden-folds", { ...lattice, training }),
+    await world.activeConfig("told-folds", { training }),
   ];
   const events: PartyEvent[] = [];
   const found = await runCrossValidation(hidden, { folds: 2 }, (event) => events.push(event));

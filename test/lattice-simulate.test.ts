@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 import { simulateInProcess } from "./support/simulated-command.ts";
 
 const directory = scratchDirectory();

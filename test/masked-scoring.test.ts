@@ -3,18 +3,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
-import { runActive } from "../src/party/active/run.ts";
-import type { ActiveConfigInput } from "../src/party/config/config.ts";
 import { startServer } from "../src/scoring/http/run-serve.ts";
 import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
 import { Scorer } from "../src/scoring/scorer.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { partOf } from "./support/campaign.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { startParty } from "./support/companies.ts";
+import { tandem } from "./world/tandem-process.ts";
+import type { ActiveChanges } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
 import {
-  configFor,
   people,
   predictionsIn,
   threeClasses,
@@ -23,11 +20,11 @@ import {
   trainingPredictions,
   type WorldChanges,
   writeInput,
-} from "./support/trained-world.ts";
+} from "./support/test-worlds.ts";
 
-const worlds = new TrainedWorlds(scratchDirectory());
+const worlds = new TrainedWorlds();
 const training = { num_round: 4, max_depth: 3, max_bin: 8 };
-const masked: Partial<ActiveConfigInput> = { privacy: { masked_scoring: true } };
+const masked: ActiveChanges = { privacy: { masked_scoring: true } };
 const maskedWorld = (shops: number, { active, ...changes }: WorldChanges = {}): Promise<TrainedWorld> =>
   worlds.train(shops, { ...changes, active: { training, ...active, ...masked } });
 
@@ -105,7 +102,7 @@ test("serving, in batches that a party's limit makes, before and after it restar
     policy: { max_scoring_ids: 7 },
   };
   await world.parties[0].stop();
-  const party = await startParty(world.shops[0], [world.bank], limited);
+  const party = await world.start(world.shops[0], limited);
   const options = {
     model: "spring",
     host: "127.0.0.1",
@@ -134,7 +131,7 @@ test("serving, in batches that a party's limit makes, before and after it restar
   expect((await fetch(`${url}/ready`)).status).toBe(200);
   await party.stop();
   const waiting = post(ids);
-  await startParty(world.shops[0], [world.bank], limited);
+  await world.start(world.shops[0], limited);
   expect(await waiting).toEqual(trained);
   expect((await fetch(`${url}/ready`)).status).toBe(200);
   expect(await post(ids)).toEqual(trained);
@@ -155,21 +152,15 @@ test("outcomes are refused: to plain scoring, to a warm start without masking, a
   };
   await ask(true);
   await expectError(() => ask(false), "POLICY", /shop0 scores with this model by masked scoring only/);
-  const on = (changes: Partial<ActiveConfigInput>, job: string): Promise<void> =>
-    configFor(world, job, {
-      training: { ...training, num_round: 1 },
-      warm_start: { model: "spring" },
-      ...changes,
-    }).then((config) => runActive(config, () => {}));
+  const on = (changes: ActiveChanges, job: string) =>
+    world.train(job, { training: { num_round: 1 }, warm_start: { model: "spring" }, ...changes });
   await expectError(() => on({}, "plainly"), "POLICY", /shop0 made it with masked_scoring/);
   await on(masked, "summer");
   expect((await readPassiveShare(join(shop.folder, "jobs", "summer", "share.json"))).maskedScoring).toBe(true);
 
   const listen = { host: "127.0.0.1", port: world.parties[0].port };
-  await world.parties[0].stop();
-  const unwilling = await startParty(shop, [world.bank], { listen, policy: { scoring: false } });
+  await world.start(shop, { listen, policy: { scoring: false } });
   await expectError(() => ask(true), "POLICY", /does not allow scoring/);
-  await unwilling.stop();
-  await startParty(shop, [world.bank], { listen, output: { directory: "elsewhere" } });
+  await world.start(shop, { listen, output: { directory: "elsewhere" } });
   await expectError(() => ask(true), "MODEL_UNKNOWN", /shop0 has no share of this model/);
 });

@@ -10,16 +10,16 @@ import { expect, test } from "vitest";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-agreement.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
-import { writeCsv } from "../src/data/write-csv.ts";
-import { initParty } from "../src/party/init.ts";
-import { runActive } from "../src/party/active/run.ts";
 import { readShare } from "../src/store/share-files.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { activeConfig, type Company, type Partner, startParty } from "./support/companies.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import type { Table } from "./world/people.ts";
 import { askXgboost, pythonWithXgboost } from "./support/xgboost.ts";
 
 const fixtures = fileURLToPath(new URL("fixtures/xgboost-export/", import.meta.url));
 const root = scratchDirectory();
+const worlds = testWorlds();
 const python = pythonWithXgboost();
 if (python === undefined)
   console.log("model-export: no python3 with xgboost here; the export is compared with the golden files only");
@@ -31,41 +31,28 @@ const columnsOf: Readonly<Record<string, readonly string[]>> = {
   "passive-2": ["#6"],
 };
 
-async function company(name: string): Promise<Company> {
-  const folder = join(root, name);
-  const { fingerprint } = await initParty({
-    role: name === "active" ? "active" : "passive",
-    name,
-    host: "127.0.0.1",
-    port: 0,
-    directory: folder,
-  });
+async function goldenTables(): Promise<Record<string, Table>> {
   const table = await readCsvTable(join(fixtures, "train.csv"));
-  const columns = ["id", ...columnsOf[name]].map((column) => columnIndex(table, column));
-  await writeCsv(
-    join(folder, "data.csv"),
-    columns.map((column) => table.names[column]),
-    columns.map((column) => [...table.columns[column]]),
-    { mode: 0o600 },
-  );
-  return { name, folder, fingerprint };
+  const held = Object.entries(columnsOf).map(([name, own]): [string, Table] => {
+    const columns = ["id", ...own].map((column) => columnIndex(table, column));
+    return [
+      name,
+      {
+        header: columns.map((column) => table.names[column]),
+        rows: Array.from(table.columns[0], (_, row) => columns.map((column) => table.columns[column][row])),
+      },
+    ];
+  });
+  return Object.fromEntries(held);
 }
 
 test("train, look, consent, export: the file is the golden one, and XGBoost predicts the same with it", async () => {
-  const [bank, ...passives] = await Promise.all(["active", "passive-1", "passive-2"].map(company));
-  const running: Partner[] = await Promise.all(
-    passives.map(async (passive) => ({ company: passive, party: await startParty(passive, [bank]) })),
-  );
-  const data = {
-    path: "data.csv",
-    id: "id",
-    features: "all" as const,
-    label: "defaulted",
-    positive: undefined,
-    test_fraction: undefined,
-  };
+  const world = await worlds.found(await goldenTables());
+  const { bank, shops: passives } = world;
+  await world.startAll();
+  const data = { label: "defaulted", positive: undefined, test_fraction: undefined };
   const training = { num_round: 5, max_depth: 3, base_score: 0.3, max_bin: 16 };
-  await runActive(await activeConfig(bank, running, "golden", { data, training }), () => {});
+  await world.train("golden", { data, training });
 
   // Every party's share names the same model, and each party sees its own splits only.
   const shares = await Promise.all(

@@ -12,19 +12,17 @@ import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { withUsedFeatures } from "../src/store/xgboost/used-features.ts";
 import { xgboostModel } from "../src/store/xgboost/export.ts";
 import { partOf } from "./support/campaign.ts";
-import { scratchDirectory } from "./support/command.ts";
 import { expectError } from "./support/expect-error.ts";
 import {
-  configFor,
   threeClasses,
   type TrainedWorld,
   TrainedWorlds,
   trainingPredictions,
   type WorldChanges,
   writeInput,
-} from "./support/trained-world.ts";
+} from "./support/test-worlds.ts";
 
-const worlds = new TrainedWorlds(scratchDirectory());
+const worlds = new TrainedWorlds();
 const names = ["Late", "never", "à temps"];
 const numbered = threeClasses("one_output_per_tree");
 const [{ num_class: _, ...training }] = [numbered.active?.training ?? {}];
@@ -103,7 +101,7 @@ test.each(partOf(["paillier", "lattice"], 0, 2))(
       passive: { policy: { schemes: [scheme] } },
       label,
     });
-    const config = await configFor(world, "broken", active);
+    const config = await world.activeConfig("broken", active);
     await expectError(() => runActive(config, () => {}, fullDisk), "FILE_UNWRITABLE", /full/);
     const events: PartyEvent[] = [];
     await runActive(config, (event) => events.push(event));

@@ -12,12 +12,10 @@ import { readRecord } from "../src/record/stored-record.ts";
 import { readTranscript } from "../src/record/transcript-file.ts";
 import type { TranscriptLine } from "../src/record/transcript-lines.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
-import { scratchDirectory } from "./support/command.ts";
-import { startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, people, TrainedWorlds, writeInput } from "./support/trained-world.ts";
+import { people, TrainedWorlds, writeInput } from "./support/test-worlds.ts";
 
-const worlds = new TrainedWorlds(scratchDirectory());
+const worlds = new TrainedWorlds();
 
 const spentSums = (events: readonly { readonly type: string }[]): number => {
   const last = events.findLast(({ type }) => type === "budget") as { spent: { sumsPerPerson: number } } | undefined;
@@ -30,7 +28,7 @@ const agreedParameters = (events: readonly { readonly type: string }[]): unknown
 test("a job with weaker defences than the policy's preset is refused; the error names every weaker field", async () => {
   const world = await worlds.restarted(1, { policy: { privacy: "guarded" } });
   await expectError(
-    async () => runActive(await configFor(world, "summer"), () => {}),
+    () => world.train("summer"),
     "POLICY",
     /shop0 does not allow.*answer_noise: 0 requested, at least 10.*min_people_share.*max_thresholds.*masked_scoring/,
   );
@@ -40,24 +38,22 @@ test("jobs add up, over restarts of the party, until the budget is spent", async
   const world = await worlds.restarted(1, {});
   const [shop] = world.shops;
   const [party] = world.parties;
-  await runActive(await configFor(world, "summer"), () => {});
+  await world.train("summer");
   await party.seen("job-ended");
   const afterOne = spentSums(party.events); // the training of the copied world, and this one
   expect(afterOne).toBeGreaterThan(0);
   expect(agreedParameters(party.events)).toMatchObject({ privacy: "exact", answer_noise: 0, masked_scoring: false });
-  await party.stop();
 
-  const bounded = await startParty(shop, [world.bank], { policy: { budget: { sums_per_person: 1.2 * afterOne } } });
-  const again = { ...world, parties: [bounded] };
+  const bounded = await world.start(shop, { policy: { budget: { sums_per_person: 1.2 * afterOne } } });
   const events: { readonly type: string }[] = [];
   await expectError(
-    async () => runActive(await configFor(again, "autumn"), (event) => events.push(event)),
+    () => world.train("autumn", {}, { onEvent: (event) => events.push(event) }),
     "POLICY",
     /budget of shop0 for this partner does not allow this job: sums_per_person: [\d.e-]+ had/,
   );
   // A smaller job fits the budget.
   const short = { num_round: 1, max_depth: 1, max_bin: 8 };
-  await runActive(await configFor(again, "winter", { training: short, privacy: { max_thresholds: 3 } }), () => {});
+  await world.train("winter", { training: short, privacy: { max_thresholds: 3 } });
   await bounded.seen("job-ended");
   // The owner sees the agreed defences by their config names; they match no preset.
   expect(agreedParameters(bounded.events)).toMatchObject({ max_thresholds: 3, min_people_share: 0 });
@@ -70,13 +66,13 @@ test("a warm start must fit the policy too: its thresholds, and the instances th
   const onward = { training: { num_round: 1, max_depth: 2, max_bin: 8 }, warm_start: { model: "spring" } };
   const world = await worlds.restarted(1, { policy: { privacy: { max_thresholds: 1 } } });
   await expectError(
-    async () => runActive(await configFor(world, "summer", { ...onward, privacy: { max_thresholds: 1 } }), () => {}),
+    () => world.train("summer", { ...onward, privacy: { max_thresholds: 1 } }),
     "POLICY",
     /start_model: shop0 has more thresholds in it than max_thresholds allows/,
   );
   const poor = await worlds.restarted(1, { policy: { budget: { scored_people: 200 } } });
   await expectError(
-    async () => runActive(await configFor(poor, "autumn", onward), () => {}),
+    () => poor.train("autumn", onward),
     "POLICY",
     /budget of shop0 .* does not allow this job: scored_people: \d+ used, \d+ requested, 200 allowed/,
   );
@@ -104,7 +100,7 @@ test("scores are bounded over all requests", async () => {
 
 test("a transcript is kept on request: both parties record the same instances in the same nodes", async () => {
   const world = await worlds.restarted(1, { output: { directory: "jobs", transcript: true } });
-  const config = await configFor(world, "kept", { output: { directory: "jobs", transcript: true } });
+  const config = await world.activeConfig("kept", { output: { directory: "jobs", transcript: true } });
   await runActive(config, () => {});
   await world.parties[0].seen("job-ended");
   const [bank, shop] = await Promise.all(
@@ -125,7 +121,7 @@ test("a transcript is kept on request: both parties record the same instances in
 test("an audit of a folder: columns at the passive party, labels at the active one; kept for the page", async () => {
   const training = { num_round: 12, max_depth: 4, max_bin: 8 };
   const world = await worlds.restarted(1, { output: { directory: "jobs", transcript: true } });
-  const config = await configFor(world, "kept", { training, output: { directory: "jobs", transcript: true } });
+  const config = await world.activeConfig("kept", { training, output: { directory: "jobs", transcript: true } });
   await runActive(config, () => {});
   await world.parties[0].seen("job-ended");
   const clock = { left: () => 20_000, progress: () => {} };
@@ -159,7 +155,7 @@ test("a tree with sums over few instances is refused by policy", async () => {
   const world = await worlds.restarted(1, { policy: { min_instances_per_tree: 100 } });
   const training = { num_round: 2, max_depth: 2, max_bin: 8, subsample: 0.1 };
   await expectError(
-    async () => runActive(await configFor(world, "few", { training }), () => {}),
+    () => world.train("few", { training }),
     "POLICY",
     /shop0 does not allow this tree: it sums \d+ instances, the minimum is 100/,
   );

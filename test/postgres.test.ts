@@ -2,15 +2,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runActive } from "../src/party/active/run.ts";
-import type { PassiveConfigInput } from "../src/party/config/config.ts";
-import { mergeShares } from "../src/store/merge-shares.ts";
-import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, makePeople, startParty } from "./support/companies.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import type { PassiveChanges } from "./world/processes.ts";
 import { password, PostgresServer, withoutPostgres } from "./support/postgres-server.ts";
 
 const folder = scratchDirectory();
+const worlds = testWorlds();
 
 test.skipIf(withoutPostgres !== null)("a passive party's table comes from a server, over TLS", async () => {
   const server = await PostgresServer.start();
@@ -44,24 +44,20 @@ test.skipIf(withoutPostgres !== null)("a model whose columns come from a server 
   const server = await PostgresServer.start();
   onTestFinished(() => server.stop());
   const people = makePeople(80, "server");
-  const root = join(folder, "trained");
-  const bank = await foundCompany(root, "bank", people, [0, 1], true);
-  const shop = await foundCompany(root, "shop", people, [2, 3]);
+  const world = await worlds.found({ bank: { people, columns: [0, 1] }, shop: { people, columns: [2, 3] } });
   const cells = people.map(({ id, values }) => `('${id}', ${Number(values[2])}, ${Number(values[3])})`);
   await server.run(
     "create table shoppers (id text, shop_2 float8, shop_3 float8)",
     `insert into shoppers values ${cells.join(", ")}`,
   );
-  const url = join(shop.folder, "url");
+  const url = join(world.shop.folder, "url");
   writeFileSync(url, server.url(), { mode: 0o600 });
   const authority = join(server.folder, "authority.pem");
   const postgres = { url_file: url, authority, query: "table shoppers" };
-  const modelOf = async (job: string, changes: Partial<PassiveConfigInput>): Promise<unknown> => {
-    const party = await startParty(shop, [bank], changes);
-    await runActive(await activeConfig(bank, [{ company: shop, party }], job, {}), () => {});
-    const shareOf = (company: Company): string => join(company.folder, "jobs", job, "share.json");
-    await party.stop();
-    return mergeShares(await readActiveShare(shareOf(bank)), [await readPassiveShare(shareOf(shop))]);
+  const modelOf = async (job: string, changes: PassiveChanges): Promise<unknown> => {
+    await world.start(world.shop, changes);
+    await world.train(job);
+    return world.model(job);
   };
   const files = await modelOf("files", {});
   expect(await modelOf("server", { data: { id: "id", features: "all", postgres } })).toEqual(files);

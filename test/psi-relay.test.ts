@@ -3,7 +3,6 @@
  * each of them the other's masked points, in various orders, and looks for points that it received twice: these would
  * be ids that both shops hold. It must find none.
  */
-import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { intersectActive } from "../src/psi/active-psi.ts";
@@ -13,15 +12,15 @@ import { MaskingPool } from "../src/psi/masking-pool.ts";
 import { DistinctIds } from "../src/psi/normalise.ts";
 import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { protocolVersion } from "../src/wire/version.ts";
-import { scratchDirectory } from "./support/command.ts";
-import { type Company, foundCompany, makePeople, startParty } from "./support/companies.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import { type Company, foundCompany } from "./world/processes.ts";
 import { rawClient } from "./support/raw-client.ts";
 import { collect } from "./support/streams.ts";
 
 const people = makePeople(40, "relay");
 const ids = people.map(({ id }) => id);
-const root = scratchDirectory();
-let worlds = 0;
+const worlds = testWorlds();
 
 interface Relay {
   readonly actives: readonly Company[];
@@ -31,13 +30,14 @@ interface Relay {
 
 /** Two shops with the same ids, and two active parties that both have pinned. */
 async function relay(): Promise<Relay> {
-  const folder = join(root, String(worlds++));
-  const actives = [
-    await foundCompany(folder, "bank", people, [0], true),
-    await foundCompany(folder, "lender", people, [0], true),
-  ];
-  const shops = [await foundCompany(folder, "north", people, [1]), await foundCompany(folder, "south", people, [2])];
-  const parties = await Promise.all(shops.map((shop) => startParty(shop, actives)));
+  const world = await worlds.found({
+    bank: { people, columns: [0] },
+    north: { people, columns: [1] },
+    south: { people, columns: [2] },
+  });
+  const lender = await foundCompany(world.root, "lender", { people, columns: [0] }, "active");
+  const actives = [world.bank, lender];
+  const parties = await Promise.all(world.shops.map((shop) => world.start(shop, {}, { actives })));
   return {
     actives,
     connect: (shop, active = 0) => new Cheat(rawClient(Alignment, actives[active], parties[shop].port)),

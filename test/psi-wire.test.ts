@@ -1,7 +1,6 @@
 /**
  * PSI messages over real TLS with self-signed certificates: deviations are refused, and no session stays open.
  */
-import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
@@ -14,15 +13,16 @@ import { certificateFingerprint } from "../src/transport/pinned-certificate.ts";
 import { connectTls, type TlsPeer } from "../src/transport/tls-connect.ts";
 import { listenTls } from "../src/transport/tls-listen.ts";
 import type { TlsIdentity } from "../src/transport/tls-settings.ts";
-import { scratchDirectory } from "./support/command.ts";
-import { type Company, foundCompany, makePeople, type RunningParty, startParty } from "./support/companies.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import type { Company } from "./world/processes.ts";
+import type { RunningParty } from "./world/running-party.ts";
 import { expectError } from "./support/expect-error.ts";
 import { identityOf, rawClient } from "./support/raw-client.ts";
 import { collect, one } from "./support/streams.ts";
 
-const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(30, "wire");
-let count = 0;
 
 interface Pair {
   readonly bank: Company;
@@ -32,10 +32,9 @@ interface Pair {
 }
 
 async function pair(): Promise<Pair> {
-  const folder = join(root, String(count++));
-  const bank = await foundCompany(folder, "bank", people, [0], true);
-  const shop = await foundCompany(folder, "shop", people, [1]);
-  const party = await startParty(shop, [bank]);
+  const world = await worlds.found({ bank: { people, columns: [0] }, shop: { people, columns: [1] } });
+  const { bank, shop } = world;
+  const party = await world.start(shop);
   const connect = (): TlsPeer => {
     const peer = connectTls("shop", identityOf(bank), shop.fingerprint, { host: "127.0.0.1", port: party.port });
     onTestFinished(() => peer.close());

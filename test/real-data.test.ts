@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { AuditResult } from "../src/privacy/attack/audit-result.ts";
 import { isCampaign } from "./support/campaign.ts";
-import { tandem } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
 const file = join(folder, "default", "UCI_Credit_Card.csv.gz");

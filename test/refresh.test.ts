@@ -3,7 +3,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
@@ -11,32 +11,22 @@ import { refreshTrees } from "../src/gbdt/boost/refresh.ts";
 import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { leafOf } from "../src/gbdt/tree/tree.ts";
 import type { RowColumnName } from "../src/base/rows/row-columns.ts";
-import { runActive } from "../src/party/active/run.ts";
-import type { ActiveConfig, ActiveConfigInput } from "../src/party/config/config.ts";
+import type { ActiveConfig } from "../src/party/config/config.ts";
 import type { Metrics } from "../src/record/events/training-fields.ts";
 import { type RefreshOptions, runRefresh } from "../src/scoring/run-refresh.ts";
-import { mergeShares } from "../src/store/merge-shares.ts";
-import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
-import { scratchDirectory } from "./support/command.ts";
-import {
-  activeConfig,
-  type Company,
-  foundCompany,
-  makePeople,
-  type Person,
-  type RunningParty,
-  startParty,
-} from "./support/companies.ts";
+import { readActiveShare } from "../src/store/share-files.ts";
 import { expectError } from "./support/expect-error.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople, type Person } from "./world/people.ts";
+import type { ActiveChanges, Company, ProcessWorld } from "./world/processes.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
-const root = scratchDirectory();
-let worlds = 0;
+const worlds = testWorlds();
 
-interface World {
+interface TrainedWorld {
+  readonly world: ProcessWorld;
   readonly bank: Company;
   readonly shop: Company;
-  readonly party: RunningParty;
   readonly config: ActiveConfig;
   /** Of all instances, with the whole model. */
   readonly trained: Metrics;
@@ -46,23 +36,23 @@ interface World {
  * Both hold all ids. The bank's second column controls how rows are trained on (a weight, for example), or is a
  * feature.
  */
-async function trainedWorld(people: readonly Person[], active: Partial<ActiveConfigInput>): Promise<World> {
-  const folder = join(root, `world-${worlds++}`);
-  const bank = await foundCompany(folder, "bank", people, [0, 1], true);
-  const shop = await foundCompany(folder, "shop", people.toReversed(), [2, 3]);
-  const party = await startParty(shop, [bank], {}, onTestFinished);
-  const config = await activeConfig(bank, [{ company: shop, party }], "spring", active);
-  let trained: Metrics = {};
-  await runActive(config, (event) => {
-    if (event.type === "active-result") trained = event.result.metrics.train;
+async function trainedWorld(people: readonly Person[], active: ActiveChanges): Promise<TrainedWorld> {
+  const world = await worlds.found({
+    bank: { people, columns: [0, 1] },
+    shop: { people: people.toReversed(), columns: [2, 3] },
   });
-  return { bank, shop, party, config, trained };
+  await world.start(world.shop);
+  const events = await world.train("spring", active);
+  const trained = events
+    .flatMap((event) => (event.type === "active-result" ? [event.result.metrics.train] : []))
+    .at(-1);
+  const { bank, shop } = world;
+  return { world, bank, shop, config: await world.activeConfig("spring", active), trained: trained ?? {} };
 }
 
 /** Of the bank's file, in its order: the whole model with new leaves, as in central training. */
-async function onePlace({ bank, shop, config }: World, input: string, column: RowColumnName | null) {
-  const shareOf = ({ folder }: Company): string => join(folder, "jobs", "spring", "share.json");
-  const model = mergeShares(await readActiveShare(shareOf(bank)), [await readPassiveShare(shareOf(shop))]);
+async function onePlace({ world, shop, config }: TrainedWorld, input: string, column: RowColumnName | null) {
+  const model = await world.model("spring");
   const file = await readCsvTable(input);
   const ids = file.columns[columnIndex(file, "id")];
   const own = (name: string): Float32Array => numericColumn(file, columnIndex(file, name), new Set());
@@ -88,7 +78,7 @@ async function onePlace({ bank, shop, config }: World, input: string, column: Ro
   );
 }
 
-async function leavesIn({ bank }: World, job: string): Promise<unknown> {
+async function leavesIn({ bank }: TrainedWorld, job: string): Promise<unknown> {
   const { trees } = await readActiveShare(join(bank.folder, "jobs", job, "share.json"));
   return trees.map((tree) =>
     tree.map((node) => (node.kind === "leaf" ? node : { cover: node.cover, gain: node.gain })),
@@ -100,7 +90,11 @@ function optionsFor(input: string, changes: Partial<RefreshOptions> = {}): Refre
 }
 
 /** The bank's file with fewer rows, or other cells. */
-function changedFile({ bank }: World, name: string, change: (cells: string[], row: number) => string[] | null): string {
+function changedFile(
+  { bank }: TrainedWorld,
+  name: string,
+  change: (cells: string[], row: number) => string[] | null,
+): string {
   const [header, ...lines] = readFileSync(join(bank.folder, "data.csv"), "utf8").trim().split("\n");
   const rows = lines.flatMap((line, row) => change(line.split(","), row)?.join(",") ?? []);
   const path = join(bank.folder, name);
@@ -135,15 +129,7 @@ const cases: readonly (readonly [string, RowColumnName, (person: Person, row: nu
 
 test.each(cases)("%s with %s: leaves equal the centralised ones, and metrics those of training", async (...given) => {
   const [objective, column, change] = given;
-  const data = {
-    path: "data.csv",
-    id: "id",
-    features: "all" as const,
-    label: "outcome",
-    positive: undefined,
-    test_fraction: undefined,
-    [column]: "bank_1",
-  };
+  const data = { positive: undefined, test_fraction: undefined, [column]: "bank_1" };
   const training = { objective, num_round: 3, max_depth: 3, max_bin: 8 };
   const world = await trainedWorld(makePeople(150, "refresh").map(change), { data, training });
   const same = join(world.bank.folder, "data.csv");
@@ -181,14 +167,14 @@ test("labels of one class refresh leaves, as in XGBoost; no rows at all is refus
 
 test("errors in the rows are reported by file and line, before any party is asked", async () => {
   const [, column, change] = cases[1];
-  const data = { path: "data.csv", id: "id", features: "all" as const, label: "outcome", positive: undefined };
+  const data = { positive: undefined };
   const training = { objective: "survival:aft", num_round: 1, max_depth: 2, max_bin: 8 };
   const people = makePeople(60, "lines").map(change);
   const world = await trainedWorld(people, { data: { ...data, [column]: "bank_1" }, training });
   const wrong = changedFile(world, "wrong.csv", (cells, row) =>
     row === 4 ? [...cells.slice(0, 2), "0.01", "9"] : cells,
   );
-  await world.party.stop();
+  await world.world.close();
   await expectError(
     () => runRefresh(world.config, optionsFor(wrong)),
     "LABEL_INVALID",

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readCreditTable } from "../lab/trials/credit-tables.ts";
 import { paperDatasets } from "../lab/trials/paper-datasets.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 
 const out = join(scratchDirectory(), "report");
 

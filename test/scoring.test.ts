@@ -13,17 +13,15 @@ import { valueGoesLeft } from "../src/gbdt/split/split-test.ts";
 import { toPredictions, predictMargins } from "../src/gbdt/tree/predict.ts";
 import { leafOf, type Tree } from "../src/gbdt/tree/tree.ts";
 import { logTo } from "../src/record/log.ts";
-import { runActive } from "../src/party/active/run.ts";
 import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
 import { runRefresh } from "../src/scoring/run-refresh.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { type ActiveShare, readActiveShare, readPassiveShare, writeActiveShare } from "../src/store/share-files.ts";
 import { partOf } from "./support/campaign.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, startParty } from "./support/companies.ts";
+import { tandem } from "./world/tandem-process.ts";
+import { type Company, foundCompany } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
 import {
-  configFor,
   people,
   predictionsIn,
   threeClasses,
@@ -31,10 +29,10 @@ import {
   TrainedWorlds,
   trainingPredictions,
   writeInput,
-} from "./support/trained-world.ts";
+} from "./support/test-worlds.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
-const worlds = new TrainedWorlds(scratchDirectory());
+const worlds = new TrainedWorlds();
 
 async function predict(
   world: TrainedWorld,
@@ -178,7 +176,7 @@ describe("scores are the training-time model's to the last bit", () => {
   test("while a training job runs, and the job is not disturbed", async () => {
     const world = await worlds.train(1);
     const [party] = world.parties;
-    const job = runActive(await configFor(world, "long", { training: { num_round: 40 } }), () => {});
+    const job = world.train("long", { training: { num_round: 40 } });
     await party.seen("passive-tree", 6);
     const { scores } = await predict(world, writeInput(world, "all.csv", common));
     // The first job's, not yet this one's.
@@ -218,18 +216,17 @@ describe("permissions", () => {
   test("another active party cannot find out which models exist; an unknown peer gets no connection", async () => {
     const world = await worlds.restarted(1);
     const [shop] = world.shops;
-    await world.parties[0].stop();
-    const folder = join(world.bank.folder, "..");
+    const holding = { people: people.slice(0, 200), columns: [0, 1] };
     const [rival, unpinned] = [
-      await foundCompany(folder, "rival", people.slice(0, 200), [0, 1], true),
-      await foundCompany(folder, "unpinned", people.slice(0, 200), [0, 1], true),
+      await foundCompany(world.root, "rival", holding, "active"),
+      await foundCompany(world.root, "unpinned", holding, "active"),
     ];
-    const party = await startParty(shop, [world.bank, rival]);
+    const party = await world.start(shop, {}, { actives: [world.bank, rival] });
     const says: string[] = [];
     for (const thief of [rival, unpinned]) {
       cpSync(join(world.bank.folder, "jobs"), join(thief.folder, "jobs"), { recursive: true });
-      const config = await activeConfig(thief, [{ company: shop, party }], "steal");
-      const work = (): Promise<unknown> => predict({ ...world, config }, writeInput(world, "all.csv", common));
+      world.config = await world.activeConfig("steal", {}, { active: thief });
+      const work = (): Promise<unknown> => predict(world, writeInput(world, "all.csv", common));
       const error = await expectError(
         work,
         thief === rival ? "MODEL_UNKNOWN" : "PARTY_LOST",
@@ -242,10 +239,10 @@ describe("permissions", () => {
       code: "MODEL_UNKNOWN",
     });
     rmSync(join(shop.folder, "jobs", "spring"), { recursive: true });
-    const config = await configFor({ ...world, parties: [party] }, "gone");
+    world.config = await world.activeConfig("gone");
     // The party notices within a second or so; until then it answers.
     const untilItFails = async (): Promise<void> => {
-      for (;;) await predict({ ...world, config }, writeInput(world, "all.csv", common));
+      for (;;) await predict(world, writeInput(world, "all.csv", common));
     };
     const error = await expectError(untilItFails, "MODEL_UNKNOWN");
     expect(error.message).toBe(says[0]);
@@ -254,10 +251,9 @@ describe("permissions", () => {
   test("a renamed active party: only the passive party's own log says why the model is unknown", async () => {
     const world = await worlds.restarted(1);
     const [shop] = world.shops;
-    await world.parties[0].stop();
-    const party = await startParty(shop, [{ ...world.bank, name: "newbank" }]);
-    const config = await configFor({ ...world, parties: [party] }, "renamed");
-    const work = (): Promise<unknown> => predict({ ...world, config }, writeInput(world, "all.csv", common));
+    const party = await world.start(shop, {}, { actives: [{ ...world.bank, name: "newbank" }] });
+    world.config = await world.activeConfig("renamed");
+    const work = (): Promise<unknown> => predict(world, writeInput(world, "all.csv", common));
     const words = "shop0 has no share of this model that it made with this active party";
     expect((await expectError(work, "MODEL_UNKNOWN")).message).not.toContain("trained with");
     expect(await party.seen("refused")).toMatchObject({
@@ -305,9 +301,9 @@ describe("permissions", () => {
     const input = writeInput(world, "all.csv", common);
     writeFileSync(input, readFileSync(input, "utf8").replace("bank_1", "bank_11"));
     await expectError(() => predict(world, input), "COLUMN_UNKNOWN", /no column 'bank_1'; did you mean 'bank_/);
-    const config = await configFor({ ...world, shops: world.shops.slice(1), parties: world.parties.slice(1) }, "fewer");
+    world.config = await world.activeConfig("fewer", {}, { passives: world.shops.slice(1) });
     await expectError(
-      () => predict({ ...world, config }, writeInput(world, "all.csv", common)),
+      () => predict(world, writeInput(world, "all.csv", common)),
       "USAGE",
       /trained with shop0, which is not among the 'passives'/,
     );

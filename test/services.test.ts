@@ -13,58 +13,20 @@ import type { PartyEvent } from "../src/record/events.ts";
 import { logTo } from "../src/record/log.ts";
 import { runActive, runAlignment } from "../src/party/active/run.ts";
 import { Progress } from "../src/cli/terminal/progress.ts";
-import { mergeShares } from "../src/store/merge-shares.ts";
-import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
-import { scratchDirectory } from "./support/command.ts";
-import {
-  activeConfig,
-  type Company,
-  foundCompany,
-  makePeople,
-  type Partner,
-  shuffled,
-  startParty,
-} from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
+import { bankAndShops, testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import { foundCompany, type PassiveChanges, type ProcessWorld } from "./world/processes.ts";
 
-const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(240, "services");
-let worlds = 0;
-
-interface World {
-  readonly bank: Company;
-  readonly companies: readonly Company[];
-}
 
 /** A bank that holds ids 0 to 199, and companies that hold other ranges, each in an order of its own. */
-async function world(passiveCount: number): Promise<World> {
-  const folder = join(root, `world-${worlds++}`);
-  const bank = await foundCompany(folder, "bank", shuffled(people.slice(0, 200), "bank"), [0, 1], true);
-  const companies = [];
-  for (let p = 0; p < passiveCount; p++) {
-    companies.push(
-      await foundCompany(
-        folder,
-        `shop${p}`,
-        shuffled(people.slice(20 + 5 * p, 230 - 5 * p), `shop ${p}`),
-        p === 0 ? [2, 3] : [3 + p],
-      ),
-    );
-  }
-  return { bank, companies };
-}
-
-async function partners({ bank, companies }: World, changes: Parameters<typeof startParty>[2] = {}) {
-  return Promise.all(
-    companies.map(async (company) => ({ company, party: await startParty(company, [bank], changes) })),
-  );
-}
-
-const quiet = (): void => {};
+const world = (passiveCount: number): Promise<ProcessWorld> => worlds.found(bankAndShops(passiveCount, people));
 
 /** The joined table as a database would make it: common ids in ascending order, every company's columns. */
-async function joinedTables({ bank, companies }: World): Promise<PartyTable[]> {
-  const files = await Promise.all([bank, ...companies].map(({ folder }) => readCsvTable(join(folder, "data.csv"))));
+async function joinedTables({ bank, shops }: ProcessWorld): Promise<PartyTable[]> {
+  const files = await Promise.all([bank, ...shops].map(({ folder }) => readCsvTable(join(folder, "data.csv"))));
   const idLists = files.map((file) => file.columns[columnIndex(file, "id")]);
   const common = idLists[0].filter((id) => idLists.every((ids) => ids.includes(id))).toSorted();
   return files.map((file, i) => {
@@ -82,15 +44,7 @@ async function joinedTables({ bank, companies }: World): Promise<PartyTable[]> {
   });
 }
 
-async function federatedModel({ bank, companies }: World, job: string) {
-  const active = await readActiveShare(join(bank.folder, "jobs", job, "share.json"));
-  const shares = await Promise.all(
-    companies.map(({ folder }) => readPassiveShare(join(folder, "jobs", job, "share.json"))),
-  );
-  return mergeShares(active, shares);
-}
-
-async function onePlaceModel(made: World, config: ActiveConfig) {
+async function onePlaceModel(made: ProcessWorld, config: ActiveConfig) {
   const tables = await joinedTables(made);
   const split = splitRows(tables[0].ids.length, config.data.test_fraction ?? 0, config.job.training.seed);
   const train = tables.map((table) => selectRows(table, split.train));
@@ -102,14 +56,14 @@ describe("align, then train", () => {
     "%i passive parties with other ids in other orders: the model of the joined table",
     async (passiveCount) => {
       const made = await world(passiveCount);
-      const running = await partners(made);
-      const config = await activeConfig(made.bank, running, "first");
+      const running = await made.startAll();
+      const config = await made.activeConfig("first");
       const events: PartyEvent[] = [];
       await runActive(config, (event) => events.push(event));
-      expect(firstDifference(await federatedModel(made, "first"), await onePlaceModel(made, config))).toBeNull();
+      expect(firstDifference(await made.model("first"), await onePlaceModel(made, config))).toBeNull();
       const commonCount = 200 - 20 - 5 * (passiveCount - 1);
       expect(events.find((event) => event.type === "aligned")).toMatchObject({ commonCount });
-      for (const { party } of running)
+      for (const party of running)
         expect(party.events.find((event) => event.type === "aligned")).toMatchObject({ commonCount });
       const predictions = readFileSync(join(made.bank.folder, "jobs", "first", "predictions.csv"), "utf8")
         .trim()
@@ -120,14 +74,14 @@ describe("align, then train", () => {
 
   test("a test table of its own, and ids that are the same only after normalisation", async () => {
     const made = await world(1);
-    const [shop] = made.companies;
+    const { shop } = made;
     const data = join(shop.folder, "data.csv");
     writeFileSync(data, readFileSync(data, "utf8").replaceAll(/^zq/gm, " ZQ"));
     const lines = readFileSync(join(made.bank.folder, "data.csv"), "utf8").trim().split("\n");
     writeFileSync(join(made.bank.folder, "test.csv"), `${[lines[0], ...lines.slice(151)].join("\n")}\n`);
     writeFileSync(join(made.bank.folder, "data.csv"), `${lines.slice(0, 151).join("\n")}\n`);
     const normalise: ["lowercase"] = ["lowercase"];
-    const running = await partners(made, {
+    await made.startAll({
       data: { path: "data.csv", id: "id", features: { all_but: [] }, normalise },
     });
     const source = {
@@ -139,13 +93,13 @@ describe("align, then train", () => {
       test_fraction: undefined,
       test_path: "test.csv",
     };
-    const different = await activeConfig(made.bank, running, "different", { data: source });
+    const different = await made.activeConfig("different", { data: source });
     await expectError(
-      () => runActive(different, quiet),
+      () => runActive(different, () => {}),
       "HANDSHAKE_MISMATCH",
       /party shop0.*normalises ids differently: .*; here it is trim, lowercase/,
     );
-    await runActive(await activeConfig(made.bank, running, "same", { data: { ...source, normalise } }), quiet);
+    await made.train("same", { data: { ...source, normalise } });
     const count =
       readFileSync(join(made.bank.folder, "jobs", "same", "aligned.csv"), "utf8")
         .trim()
@@ -158,9 +112,9 @@ describe("align, then train", () => {
 
   test("PSI alone: each party stores its own aligned rows, readable by itself only", async () => {
     const made = await world(2);
-    const running = await partners(made);
+    await made.startAll();
     const out = join(made.bank.folder, "rows.csv");
-    const { aligned } = await runAlignment(await activeConfig(made.bank, running, "only"), out, quiet);
+    const { aligned } = await runAlignment(await made.activeConfig("only"), out, () => {});
     expect(aligned.pairwise).toEqual([
       { peer: "shop0", idCount: 210, sharedCount: 180 },
       { peer: "shop1", idCount: 200, sharedCount: 175 },
@@ -171,65 +125,53 @@ describe("align, then train", () => {
         .split("\n")
         .slice(1)
         .map((line) => line.split(","));
-    const lists = [out, ...made.companies.map(({ folder }) => join(folder, "jobs", "only", "aligned.csv"))];
+    const lists = [out, ...made.shops.map(({ folder }) => join(folder, "jobs", "only", "aligned.csv"))];
     for (const [i, path] of lists.entries()) {
       expect(statSync(path).mode & 0o777).toBe(0o600);
-      const data = readFileSync(join([made.bank, ...made.companies][i].folder, "data.csv"), "utf8").split("\n");
+      const data = readFileSync(join([made.bank, ...made.shops][i].folder, "data.csv"), "utf8").split("\n");
       for (const [id, row] of rowsOf(path)) expect(data[Number(row)].split(",")[0]).toBe(id);
       expect(rowsOf(path).map(([id]) => id)).toEqual(rowsOf(lists[0]).map(([id]) => id));
     }
     // The parties are free again at once.
-    await runActive(await activeConfig(made.bank, running, "after"), quiet);
+    await made.train("after");
   });
 
   test("no common ids: every party learns that, and the job is refused", async () => {
     const made = await world(1);
-    const [shop] = made.companies;
+    const { shop } = made;
     const data = join(shop.folder, "data.csv");
     writeFileSync(data, readFileSync(data, "utf8").replaceAll(/^zq/gm, "other"));
-    const running = await partners(made);
-    await expectError(
-      async () => runActive(await activeConfig(made.bank, running, "empty"), quiet),
-      "ID_MISMATCH",
-      /no id is common to all parties \(0 with shop0\)/,
-    );
-    expect(running[0].party.events.find((event) => event.type === "aligned")).toMatchObject({ commonCount: 0 });
+    const running = await made.startAll();
+    await expectError(() => made.train("empty"), "ID_MISMATCH", /no id is common to all parties \(0 with shop0\)/);
+    expect(running[0].events.find((event) => event.type === "aligned")).toMatchObject({ commonCount: 0 });
   });
 
   test("without PSI the files must have the same ids", async () => {
     const made = await world(1);
-    const running = await partners(made);
-    await expectError(
-      async () => runActive(await activeConfig(made.bank, running, "unaligned", { align: false }), quiet),
-      "ID_MISMATCH",
-      /shop0.*align the data first/,
-    );
+    await made.startAll();
+    await expectError(() => made.train("unaligned", { align: false }), "ID_MISMATCH", /shop0.*align the data first/);
   });
 });
 
 describe("one job after the other", () => {
   test("two jobs in a row, data that changed in between, and the same name twice", async () => {
     const made = await world(1);
-    const running = await partners(made);
-    await runActive(await activeConfig(made.bank, running, "monday"), quiet);
-    const data = join(made.companies[0].folder, "data.csv");
+    const running = await made.startAll();
+    await made.train("monday");
+    const data = join(made.shop.folder, "data.csv");
     writeFileSync(data, `${readFileSync(data, "utf8").trim().split("\n").slice(0, -20).join("\n")}\n`);
-    const config = await activeConfig(made.bank, running, "tuesday");
-    await runActive(config, quiet);
-    expect(firstDifference(await federatedModel(made, "tuesday"), await onePlaceModel(made, config))).toBeNull();
-    const [{ party }] = running;
+    const config = await made.activeConfig("tuesday");
+    await runActive(config, () => {});
+    expect(firstDifference(await made.model("tuesday"), await onePlaceModel(made, config))).toBeNull();
+    const [party] = running;
     expect(party.events.filter((event) => event.type === "job-ended")).toMatchObject([
       { job: "monday", failure: null },
       { job: "tuesday", failure: null },
     ]);
+    await expectError(() => made.train("monday"), "USAGE", /monday holds a finished job/);
+    const elsewhere = await made.activeConfig("monday", { output: { directory: "elsewhere" } });
     await expectError(
-      async () => runActive(await activeConfig(made.bank, running, "monday"), quiet),
-      "USAGE",
-      /monday holds a finished job/,
-    );
-    const elsewhere = await activeConfig(made.bank, running, "monday", { output: { directory: "elsewhere" } });
-    await expectError(
-      () => runActive(elsewhere, quiet),
+      () => runActive(elsewhere, () => {}),
       "HANDSHAKE_MISMATCH",
       /shop0 has finished a job named monday already/,
     );
@@ -237,75 +179,64 @@ describe("one job after the other", () => {
 
   test("a second job is refused while one runs, from any active party; the first continues", async () => {
     const made = await world(1);
-    const rival = await foundCompany(join(made.bank.folder, ".."), "rival", people.slice(0, 200), [1], true);
-    const [company] = made.companies;
-    const running: Partner[] = [{ company, party: await startParty(company, [made.bank, rival]) }];
-    const party = running[0].party as Awaited<ReturnType<typeof startParty>>;
-    const first = runActive(await activeConfig(made.bank, running, "long", { training: { num_round: 12 } }), quiet);
+    const rival = await foundCompany(made.root, "rival", { people: people.slice(0, 200), columns: [1] }, "active");
+    const party = await made.start(made.shop, {}, { actives: [made.bank, rival] });
+    const first = made.train("long", { training: { num_round: 12 } });
     await party.seen("passive-tree");
-    await expectError(
-      async () => runActive(await activeConfig(made.bank, running, "again"), quiet),
-      "PARTY_BUSY",
-      /shop0 serves another job at the moment/,
-    );
-    await expectError(
-      async () => runActive(await activeConfig(rival, running, "theirs", { align: false }), quiet),
-      "PARTY_BUSY",
-      /^(?!.*bank)/,
-    );
+    await expectError(() => made.train("again"), "PARTY_BUSY", /shop0 serves another job at the moment/);
+    await expectError(() => made.train("theirs", { align: false }, { active: rival }), "PARTY_BUSY", /^(?!.*bank)/);
     expect(party.events.find((event) => event.type === "job-ended")).toBeUndefined();
     await first;
     expect(party.events.filter((event) => event.type === "refused").map(({ peer, code }) => [peer, code])).toEqual([
       ["bank", "PARTY_BUSY"],
       ["rival", "PARTY_BUSY"],
     ]);
-    await runActive(await activeConfig(rival, running, "theirs"), quiet);
+    await made.train("theirs", {}, { active: rival });
   });
 
   test("an active party that fails or disconnects does not block the next one", async () => {
     const made = await world(2);
-    const running = await partners(made);
-    const wrong = [
-      running[0],
-      { company: { ...made.companies[1], fingerprint: "0".repeat(64) }, party: running[1].party },
-    ];
+    await made.startAll();
+    const passives = [made.shop, { ...made.shops[1], fingerprint: "0".repeat(64) }];
     await expectError(
-      async () => runActive(await activeConfig(made.bank, wrong, "wrong"), quiet),
+      () => made.train("wrong", {}, { passives }),
       "CERTIFICATE",
       /certificate of shop1: it is not the pinned one/,
     );
-    await runActive(await activeConfig(made.bank, running, "right"), quiet);
+    await made.train("right");
   });
 });
 
 describe("admission", () => {
+  /** One world for all policies: none of them admits a job. */
+  let policed: Promise<ProcessWorld> | undefined;
+  let policies = 0;
+
   test.skipIf(process.platform === "win32")(
     "a private key readable by other users is refused before any connection",
     async () => {
-      const {
-        bank,
-        companies: [careless],
-      } = await world(1);
+      const made = await world(1);
+      const careless = made.shop;
       chmodSync(join(careless.folder, "key.pem"), 0o640);
-      await expectError(() => startParty(careless, [bank], {}, () => {}), "FILE_UNREADABLE", /chmod 600 '.*key\.pem'/);
+      await expectError(() => made.start(careless), "FILE_UNREADABLE", /chmod 600 '.*key\.pem'/);
       const tls = { certificate: "certificate.pem", key: "key.pem", insecure_key_file: true };
-      const party = await startParty(careless, [bank], { tls });
-      const config = await activeConfig(bank, [{ company: careless, party }], "careless");
-      await runAlignment(config, join(root, "careless.csv"), () => {});
+      await made.start(careless, { tls });
+      await runAlignment(await made.activeConfig("careless"), join(made.root, "careless.csv"), () => {});
     },
   );
 
   test("a certificate that is not pinned is rejected, and its fingerprint logged", async () => {
     const made = await world(1);
-    const unpinned = await foundCompany(join(made.bank.folder, ".."), "unpinned", people.slice(0, 200), [1], true);
-    const running = await partners(made);
+    const holding = { people: people.slice(0, 200), columns: [1] };
+    const unpinned = await foundCompany(made.root, "unpinned", holding, "active");
+    const running = await made.startAll();
     const error = await expectError(
-      async () => runActive(await activeConfig(unpinned, running, "in", { patience_seconds: 2 }), quiet),
+      () => made.train("in", { patience_seconds: 2 }, { active: unpinned }),
       "PARTY_LOST",
       /shop0/,
     );
     expect(error.message).toMatch(/has it pinned this party's certificate/);
-    expect((await running[0].party.seen("turned-away")).why).toContain(unpinned.fingerprint);
+    expect((await running[0].seen("turned-away")).why).toContain(unpinned.fingerprint);
   });
 
   test.each([
@@ -322,16 +253,16 @@ describe("admission", () => {
       /num_round: 2 requested, at most 1 allowed; max_depth: 3 requested, at most 1 allowed/,
     ],
   ])("policy %j", async (policy, changes, says) => {
-    const made = await world(1);
-    const running = await partners(made, { policy });
-    const config = await activeConfig(made.bank, running, "greedy", changes);
-    const { message } = await expectError(() => runActive(config, quiet), "POLICY", says);
+    const made = await (policed ??= world(1));
+    const running = await made.startAll({ policy });
+    const job = `greedy-${policies++}`;
+    const { message } = await expectError(() => made.train(job, changes), "POLICY", says);
     // Refused after PSI, a key is stored: its owner is informed of it, and the partner is not.
-    const folder = join(config.output.directory, "greedy");
+    const folder = join(made.bank.folder, "jobs", job);
     const informs = message.includes(`${folder} holds the private key of this job, which has encrypted nothing yet`);
     expect(informs).toBe(existsSync(join(folder, "checkpoint.json")));
-    expect(JSON.stringify(running[0].party.events)).not.toContain(folder);
-    expect(running[0].party.events.find((event) => event.type === "refused")).toMatchObject({
+    expect(JSON.stringify(running[0].events)).not.toContain(folder);
+    expect(running[0].events.find((event) => event.type === "refused")).toMatchObject({
       peer: "bank",
       code: "POLICY",
     });
@@ -340,11 +271,10 @@ describe("admission", () => {
 
 test("a passive party applies its minimums, which the active party is not sent", async () => {
   const made = await world(1);
-  const splitsWith = async (job: string, policy: NonNullable<Parameters<typeof startParty>[2]>["policy"]) => {
-    const running = await partners(made, { policy });
-    await runActive(await activeConfig(made.bank, running, job), quiet);
-    await running[0].party.stop();
-    return (await federatedModel(made, job)).trees.flatMap((tree) =>
+  const splitsWith = async (job: string, policy: PassiveChanges["policy"]) => {
+    await made.startAll({ policy });
+    await made.train(job);
+    return (await made.model(job)).trees.flatMap((tree) =>
       tree.flatMap((node) =>
         node.kind === "split" && node.rule.owner === 1 ? [Math.min(tree[node.left].count, tree[node.right].count)] : [],
       ),
@@ -359,7 +289,7 @@ test("a passive party applies its minimums, which the active party is not sent",
 
 test("no log of either side has an id, a value, a label, a threshold or a key in it", async () => {
   const made = await world(1);
-  const running = await partners(made);
+  const running = await made.startAll();
   const activeEvents: PartyEvent[] = [];
   let text = "";
   const write = (more: string): void => void (text += more);
@@ -368,17 +298,20 @@ test("no log of either side has an id, a value, a label, a threshold or a key in
     activeName: "bank",
     screen: { write, columns: () => 80, colours: false, now: Date.now },
   });
-  await runActive(await activeConfig(made.bank, running, "logged"), (event) => {
-    activeEvents.push(event);
-    progress.handle(event);
-  });
-  await expectError(
-    async () => runActive(await activeConfig(made.bank, running, "greedy", { training: { num_round: 5000 } }), quiet),
-    "POLICY",
+  await made.train(
+    "logged",
+    {},
+    {
+      onEvent(event) {
+        activeEvents.push(event);
+        progress.handle(event);
+      },
+    },
   );
+  await expectError(() => made.train("greedy", { training: { num_round: 5000 } }), "POLICY");
   for (const terminal of [true, false]) {
     const log = logTo({ level: "debug", terminal, write, now: () => new Date(0) });
-    for (const event of [...running[0].party.events, ...activeEvents]) log(event);
+    for (const event of [...running[0].events, ...activeEvents]) log(event);
   }
   for (const event of activeEvents)
     if (event.type !== "active-result" && event.type !== "layout" && event.type !== "tree")
@@ -386,7 +319,7 @@ test("no log of either side has an id, a value, a label, a threshold or a key in
   expect(text).toContain("tree 2 of 2 finished");
   expect(text).toContain("num_round: 5000 requested");
   expect(text).not.toMatch(/zq\d|defaulter|payer|PRIVATE|[A-Za-z0-9+/]{40,}/);
-  const shares = await federatedModel(made, "logged");
+  const shares = await made.model("logged");
   const thresholds = JSON.stringify(shares).matchAll(/"threshold":(-?[\d.e-]{4,})/g);
   const secrets = [...thresholds].map(([, threshold]) => threshold.slice(0, 7));
   expect(secrets.length).toBeGreaterThan(0);

@@ -10,21 +10,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import type { PartyEvent } from "../src/record/events.ts";
-import { runActive } from "../src/party/active/run.ts";
 import { type ServeOptions, startServer } from "../src/scoring/http/run-serve.ts";
-import { scratchDirectory, startTandem, tandem } from "./support/command.ts";
-import { startParty } from "./support/companies.ts";
+import { startTandem, tandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
-import {
-  configFor,
-  people,
-  threeClasses,
-  type TrainedWorld,
-  TrainedWorlds,
-  trainingPredictions,
-} from "./support/trained-world.ts";
+import { people, threeClasses, type TrainedWorld, TrainedWorlds, trainingPredictions } from "./support/test-worlds.ts";
 
-const worlds = new TrainedWorlds(scratchDirectory());
+const worlds = new TrainedWorlds();
 
 interface Served {
   readonly url: string;
@@ -203,7 +194,7 @@ describe("scores", () => {
     const listen = { host: "127.0.0.1", port: world.parties[0].port };
     await world.parties[0].stop();
     const waiting = post(served.url, { ids });
-    await startParty(world.shops[0], [world.bank], { listen });
+    await world.start(world.shops[0], { listen });
     expect(scoresIn((await waiting).body.predictions)).toEqual(trained);
     expect(served.events.filter((event) => event.type === "error").length).toBeLessThanOrEqual(1);
   });
@@ -213,7 +204,7 @@ describe("scores", () => {
     const trained = trainingPredictions(world);
     const ids = [...trained.keys()];
     const proxy = await swallowingProxy(world.parties[0].port);
-    const config = await configFor({ ...world, parties: [{ ...world.parties[0], port: proxy.port }] }, "proxied");
+    const config = await world.activeConfig("proxied", {}, { ports: { shop0: proxy.port } });
     const { url } = await serve({ config }, { parameters: { timeout_ms: 4000 } });
     expect(scoresIn((await post(url, { ids })).body.predictions)).toEqual(trained);
     expect(proxy.connections()).toBe(1);
@@ -224,7 +215,7 @@ describe("scores", () => {
 
   test("a new model is served and an added id is known without a restart of the passive party", async () => {
     const world = await worlds.restarted(1);
-    await runActive(await configFor(world, "autumn", { training: { num_round: 2 } }), () => {});
+    await world.train("autumn", { training: { num_round: 2 } });
     const trained = trainingPredictions(world, "autumn");
     const { url } = await serve(world, { model: "autumn" });
     expect(scoresIn((await post(url, { ids: [...trained.keys()] })).body.predictions)).toEqual(trained);
@@ -310,11 +301,11 @@ describe("errors", () => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
     expect(events.filter((event) => event.type === "error")).toHaveLength(1); // once, not for every attempt
     const listen = { host: "127.0.0.1", port: world.parties[0].port };
-    const unwilling = await startParty(world.shops[0], [world.bank], { listen, policy: { scoring: false } });
+    const unwilling = await world.start(world.shops[0], { listen, policy: { scoring: false } });
     const refused = await post(patient.url, { ids });
     expect([refused.status, refused.body.error?.code]).toEqual([502, "POLICY"]);
     await unwilling.stop();
-    await startParty(world.shops[0], [world.bank], { listen, output: { directory: "elsewhere" } });
+    await world.start(world.shops[0], { listen, output: { directory: "elsewhere" } });
     const unknown = await post(patient.url, { ids });
     expect([unknown.status, unknown.body.error?.code]).toEqual([502, "MODEL_UNKNOWN"]);
   });
@@ -395,7 +386,7 @@ describe("access", () => {
       "--window-ms",
       "1000",
     ]);
-    onTestFinished(() => void command.process.kill("SIGKILL"));
+    onTestFinished(() => void command.child.kill("SIGKILL"));
     const [, port] = await command.errorMatches(/"event":"listening".*"port":(\d+)/);
     const url = `http://127.0.0.1:${port}`;
     expect(await (await fetch(`${url}/ready`)).json()).toEqual({
@@ -405,7 +396,7 @@ describe("access", () => {
     const underWay = post(url, { ids: [...trained.keys()] });
     // Until the request has arrived.
     while (!/tandem_queued_ids [1-9]|tandem_batch_ids_count/.test(await (await fetch(`${url}/metrics`)).text()));
-    command.process.kill("SIGTERM");
+    command.child.kill("SIGTERM");
     const answer = await underWay;
     expect(scoresIn(answer.body.predictions)).toEqual(trained);
     const { exitCode, stderr } = await command.finished;

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { runActive, runAlignment } from "../src/party/active/run.ts";
+import { runAlignment } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import { readIdentity } from "../src/party/identity.ts";
 import type { PartyEvent } from "../src/record/events.ts";
@@ -17,17 +17,16 @@ import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { Scoring } from "../src/wire/generated/tandem/v1/scoring_pb.ts";
 import { PassiveParty } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../src/wire/version.ts";
-import { scratchDirectory } from "./support/command.ts";
-import { activeConfig, type Company, foundCompany, makePeople, startParty } from "./support/companies.ts";
 import { expectError } from "./support/expect-error.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import type { ActiveChanges, ProcessWorld } from "./world/processes.ts";
 
-const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(300, "silent");
-let bank: Company;
-let shop: Company;
+let world: ProcessWorld;
 beforeAll(async () => {
-  bank = await foundCompany(root, "bank", people, [0, 1], true);
-  shop = await foundCompany(root, "shop", people, [2, 3]);
+  world = await worlds.found({ bank: { people, columns: [0, 1] }, shop: { people, columns: [2, 3] } });
 });
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -41,7 +40,10 @@ const fast: ActiveWorld = {
 };
 
 /** A passive party with these handlers. */
-async function serving(routes: (router: ConnectRouter) => void): Promise<{ port: number }> {
+async function serving(
+  routes: (router: ConnectRouter) => void,
+): Promise<{ readonly ports: { readonly shop: number } }> {
+  const { bank, shop } = world;
   const identity = await readIdentity({
     certificate: join(shop.folder, "certificate.pem"),
     key: join(shop.folder, "key.pem"),
@@ -51,12 +53,12 @@ async function serving(routes: (router: ConnectRouter) => void): Promise<{ port:
     port: 0,
   });
   onTestFinished(() => server.close());
-  return server;
+  return { ports: { shop: server.port } };
 }
 
 /** Any commitment, and the pinned certificate. */
 function introduction(): { readonly commitment: Uint8Array; readonly certificate: Uint8Array } {
-  const certificate = new X509Certificate(readFileSync(join(shop.folder, "certificate.pem"))).raw;
+  const certificate = new X509Certificate(readFileSync(join(world.shop.folder, "certificate.pem"))).raw;
   return { commitment: new Uint8Array(32), certificate: Uint8Array.from(certificate) };
 }
 
@@ -78,16 +80,12 @@ function party(beatMs: number, more: Partial<ServiceImpl<typeof PassiveParty>>) 
 
 async function train(
   routes: (router: ConnectRouter) => void,
-  changes: Parameters<typeof activeConfig>[3],
+  changes: ActiveChanges,
 ): Promise<{ events: PartyEvent[]; message: string }> {
   const events: PartyEvent[] = [];
-  const config = await activeConfig(bank, [{ company: shop, party: await serving(routes) }], `job-${jobs++}`, {
-    align: false,
-    data: { path: "data.csv", id: "id", features: "all", label: "outcome", positive: "defaulter" },
-    ...changes,
-  });
+  const run = { ...(await serving(routes)), onEvent: (event: PartyEvent) => events.push(event), surroundings: fast };
   const { message } = await expectError(
-    () => runActive(config, (event) => events.push(event), fast),
+    () => world.train(`job-${jobs++}`, { align: false, ...changes }, run),
     "PARTY_LOST",
     /party shop/,
   );
@@ -145,11 +143,9 @@ test("PSI with a party that does not answer ends as well", async () => {
   const events: PartyEvent[] = [];
   const routes = (router: ConnectRouter): void =>
     void router.service(Alignment, { begin: () => ({ passiveIdCount: 300 }), remask: silence, maskedIds: silence });
-  const config = await activeConfig(bank, [{ company: shop, party: await serving(routes) }], "aligned", {
-    patience_seconds: 150,
-  });
+  const config = await world.activeConfig("aligned", { patience_seconds: 150 }, await serving(routes));
   await expectError(
-    () => runAlignment(config, join(root, "aligned.csv"), (event) => events.push(event), fast),
+    () => runAlignment(config, join(world.root, "aligned.csv"), (event) => events.push(event), fast),
     "PARTY_LOST",
     /party shop has not answered for \d+ s/,
   );
@@ -157,9 +153,8 @@ test("PSI with a party that does not answer ends as well", async () => {
 });
 
 test("scoring with a party that does not answer times out as well", async () => {
-  const real = await startParty(shop, [bank], { output: { directory: "scored" } });
-  const output = { directory: "scored" };
-  await runActive(await activeConfig(bank, [{ company: shop, party: real }], "scored", { output }), () => {});
+  await world.start(world.shop);
+  await world.train("scored");
   const mute = await serving(
     (router) =>
       void router.service(Scoring, {
@@ -170,11 +165,11 @@ test("scoring with a party that does not answer times out as well", async () => 
         contributions: never,
       }),
   );
-  const config = await activeConfig(bank, [{ company: shop, party: mute }], "scored", { output });
+  const config = await world.activeConfig("scored", {}, mute);
   const options = {
     model: "scored",
-    input: join(bank.folder, "data.csv"),
-    output: join(root, "scores.csv"),
+    input: join(world.bank.folder, "data.csv"),
+    output: join(world.root, "scores.csv"),
     unknown: "refuse",
     onProgress: () => {},
   } as const;

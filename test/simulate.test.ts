@@ -5,7 +5,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { partOf } from "./support/campaign.ts";
 import { simulateInProcess } from "./support/simulated-command.ts";
-import { scratchDirectory, startTandem, tandem, writeLoanTable } from "./support/command.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { startTandem, tandem } from "./world/tandem-process.ts";
 
 const directory = scratchDirectory();
 const table = join(directory, "loans.csv");

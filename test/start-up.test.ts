@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { packagePath } from "../src/base/package-root.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 
 const folder = scratchDirectory();
 /** Loaded before the command: lists at its end the chunks and packages that were loaded. */

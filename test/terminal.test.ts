@@ -1,18 +1,20 @@
 /**
  * Output of the commands: a live display on a (pseudo-)terminal, JSON for programs, nothing with --quiet.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { exportWords } from "../src/gbdt/tree/xgboost-agreement.ts";
-import { foundCompany, makePeople, writeActiveConfig, writePassiveConfig } from "./support/companies.ts";
 import { isCampaign, partOf } from "./support/campaign.ts";
-import { scratchDirectory, startTandem, tandem, writeLoanTable } from "./support/command.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople } from "./world/people.ts";
+import { startTandem, tandem, TandemProcess } from "./world/tandem-process.ts";
 import { Terminal } from "./support/terminal.ts";
 
 const directory = scratchDirectory();
+const worlds = testWorlds();
 const table = join(directory, "loans.csv");
 writeLoanTable(table, 300);
 const simulation = [
@@ -32,7 +34,6 @@ const simulation = [
   "--insecure-key-bits",
   "256",
 ];
-const bin = fileURLToPath(new URL("../bin/tandem.js", import.meta.url));
 
 /** Node has no pseudo-terminals of its own; Python's are at hand almost everywhere. */
 const withoutPython = spawnSync("python3", ["-c", "import pty"], { stdio: "ignore" }).status !== 0;
@@ -58,57 +59,26 @@ while True:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
-interface OnTerminal {
-  readonly process: ChildProcess;
-  /** Settles when the output so far matches. */
-  matches(pattern: RegExp): Promise<RegExpExecArray>;
-  readonly finished: Promise<{ readonly code: number | null; readonly output: string }>;
-}
-
 /** Starts a command on a pseudo-terminal of this width. */
 function startOnTerminal(
   columns: number,
   args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): OnTerminal {
-  const child = spawn("python3", ["-c", pseudoTerminal, String(columns), process.execPath, bin, ...args], {
-    env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...environment },
-    stdio: ["ignore", "pipe", "inherit"],
+  env: Readonly<Record<string, string>>,
+): TandemProcess {
+  return new TandemProcess(args, {
+    env: { TERM: "xterm", NO_COLOR: "", ...env },
+    through: ["python3", "-c", pseudoTerminal, String(columns)],
   });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const finished = new Promise<{ code: number | null; output: string }>((resolve) =>
-    child.once("close", (code) => resolve({ code, output })),
-  );
-  const matches = (pattern: RegExp): Promise<RegExpExecArray> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        const match = pattern.exec(output);
-        if (match !== null) resolve(match);
-      };
-      child.stdout.on("data", look);
-      void finished.then(() => reject(new Error(`the command ended before ${String(pattern)}: ${output}`)));
-      look();
-    });
-  return { process: child, matches, finished };
-}
-
-function onTerminal(
-  columns: number,
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): Promise<{ code: number | null; output: string }> {
-  return startOnTerminal(columns, args, environment).finished;
 }
 
 describe.skipIf(withoutPython)("on a terminal", () => {
   test("the live display ends as three lines above the result, in colour unless NO_COLOR is set", async () => {
     // A passive party below is watched without colour.
     for (const noColour of partOf(["", "1"], 0, 2)) {
-      const { code, output } = await onTerminal(90, simulation, { NO_COLOR: noColour });
-      expect(code).toBe(0);
+      const { exitCode, stdout } = await startOnTerminal(90, simulation, { NO_COLOR: noColour }).finished;
+      expect(exitCode).toBe(0);
       const terminal = new Terminal(90);
-      terminal.write(output);
+      terminal.write(stdout);
       const lines = terminal.text.split("\n");
       const bar = lines.findIndex((line) => line.startsWith("█"));
       expect(lines[bar]).toMatch(/^█{28} {2}tree 3\/3 {2}train auc 0\.\d{4} {2}[\d.]+ s in all$/);
@@ -121,31 +91,24 @@ describe.skipIf(withoutPython)("on a terminal", () => {
   });
 
   test.runIf(isCampaign)("--quiet: the result alone", async () => {
-    const { code, output } = await onTerminal(90, [...simulation, "--quiet", "--json"], {});
-    expect(code).toBe(0);
-    expect(Object.keys(JSON.parse(output) as object)).toContain("metrics");
+    const { exitCode, stdout } = await startOnTerminal(90, [...simulation, "--quiet", "--json"], {}).finished;
+    expect(exitCode).toBe(0);
+    expect(Object.keys(JSON.parse(stdout) as object)).toContain("metrics");
   });
 });
 
 describe.skipIf(withoutPython)("a passive party on a terminal", () => {
   test("its log lines stay, with the current job below them, without colour if NO_COLOR is set", async () => {
-    const root = join(directory, "on-terminal");
-    mkdirSync(root);
     const people = makePeople(120, "on a terminal");
-    const [bank, shop] = [
-      await foundCompany(root, "bank", people, [0, 1], true),
-      await foundCompany(root, "shop", people, [2, 3]),
-    ];
-    const party = startOnTerminal(90, ["party", "-c", writePassiveConfig(shop, [bank])], { NO_COLOR: "1" });
-    const [, port] = await party.matches(/listening on port (\d+)/);
-    const config = writeActiveConfig(bank, [{ company: shop, party: { port: Number(port) } }], "spring", {
-      training: { num_round: 12 },
-    });
+    const world = await worlds.found({ bank: { people, columns: [0, 1] }, shop: { people, columns: [2, 3] } });
+    const party = startOnTerminal(90, ["party", "-c", world.writePassive(world.shop)], { NO_COLOR: "1" });
+    const [, port] = await party.outputMatches(/listening on port (\d+)/);
+    const config = world.writeActive("spring", { training: { num_round: 12 } }, { ports: { shop: Number(port) } });
     expect((await tandem("train", "-c", config, "--quiet")).exitCode).toBe(0);
-    await party.matches(/job spring finished[^]*done[^]*done/);
-    party.process.kill("SIGTERM");
-    const { code, output } = await party.finished;
-    expect(code).toBe(0);
+    await party.outputMatches(/job spring finished[^]*done[^]*done/);
+    party.child.kill("SIGTERM");
+    const { exitCode, stdout: output } = await party.finished;
+    expect(exitCode).toBe(0);
     const terminal = new Terminal(90);
     terminal.write(output);
     const lines = terminal.text.split("\n");
@@ -224,28 +187,16 @@ describe("elsewhere", () => {
   });
 
   test("a passive party's log never contains the dashboard's address: it is in a file for its owner", async () => {
-    const root = join(directory, "companies");
-    mkdirSync(root);
-    const company = await foundCompany(root, "shop", makePeople(20, "terminal"), [0, 1]);
-    const config = join(company.folder, "party.json");
-    writeFileSync(
-      config,
-      JSON.stringify({
-        name: "shop",
-        listen: { host: "127.0.0.1", port: 0 },
-        tls: { certificate: "certificate.pem", key: "key.pem" },
-        active: [{ name: "bank", fingerprint: "0".repeat(64) }],
-        data: { path: "data.csv", id: "id", features: "all" },
-        output: { directory: "jobs" },
-      }),
-    );
+    const people = makePeople(20, "terminal");
+    const world = await worlds.found({ bank: { people, columns: [2] }, shop: { people, columns: [0, 1] } });
+    const config = world.writePassive(world.shop);
     const party = startTandem(["party", "-c", config, "--dashboard", "--dashboard-host", "0.0.0.0"]);
     await party.errorMatches(/"event":"listening"/);
-    const path = join(company.folder, "jobs", "dashboard.url");
+    const path = join(world.shop.folder, "jobs", "dashboard.url");
     const url = readFileSync(path, "utf8");
     expect(url).toMatch(/^http:\/\/\S+\/\?token=[\w-]{43}\n$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    party.process.kill("SIGTERM");
+    party.child.kill("SIGTERM");
     const { stderr, exitCode } = await party.finished;
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(/^warning: 0\.0\.0\.0 can be reached from other machines/m);

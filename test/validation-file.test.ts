@@ -1,7 +1,7 @@
 /**
  * Validation rows from separate files at every party: federated still equals centralised.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { resolveParameters, codecWith } from "../src/base/parameters/parameters.ts";
@@ -13,36 +13,21 @@ import { otherRows } from "../src/base/rows/row-numbers.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { trainCentralised } from "../src/gbdt/boost/train.ts";
-import type { ActiveConfigInput, PassiveConfigInput } from "../src/party/config/config.ts";
+import type { PassiveConfigInput } from "../src/party/config/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
-import { runActive } from "../src/party/active/run.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
-import { mergeShares } from "../src/store/merge-shares.ts";
-import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
-import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
-import {
-  activeConfig,
-  type Company,
-  foundCompany,
-  makePeople,
-  type Person,
-  shuffled,
-  startParty,
-} from "./support/companies.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { csvText, featureTable, labelledTable, makePeople, type Person, shuffled } from "./world/people.ts";
+import type { ActiveChanges, Company, PassiveChanges, ProcessWorld } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
 
 const root = scratchDirectory();
+const worlds = testWorlds();
 const people = makePeople(150, "validation");
 const training = { num_round: 12, max_depth: 3, max_bin: 8, eta: 1, early_stopping_rounds: 1 };
-const bankData = {
-  path: "data.csv",
-  validation_path: "validation.csv",
-  id: "id",
-  features: "all" as const,
-  label: "outcome",
-  positive: "defaulter",
-  test_fraction: undefined,
-};
+const bankData = { validation_path: "validation.csv", test_fraction: undefined };
 const shopData: PassiveConfigInput["data"] = {
   path: "data.csv",
   validation_path: "validation.csv",
@@ -52,65 +37,43 @@ const shopData: PassiveConfigInput["data"] = {
 const columns = { bank: [0, 1], shop: [2, 3, 4] };
 
 /** Adds a second file, with the columns in another order than the first has them. */
-async function company(
-  name: "bank" | "shop",
-  train: readonly Person[],
-  validation: readonly Person[],
-): Promise<Company> {
-  const founded = await foundCompany(root, name, train, columns[name], name === "bank");
-  const names = [
-    ...columns[name].map((column) => `${name}_${column}`).reverse(),
-    ...(name === "bank" ? ["outcome"] : []),
-    "id",
-  ];
-  const rows = validation.map(({ id, values, label }) => [
-    ...columns[name].map((column) => values[column]).reverse(),
-    ...(name === "bank" ? [label] : []),
-    id,
-  ]);
-  writeFileSync(join(founded.folder, "validation.csv"), `${[names, ...rows].map((row) => row.join(",")).join("\n")}\n`);
-  return founded;
+function addValidation(company: Company, people: readonly Person[]): void {
+  const name = company.name as keyof typeof columns;
+  const { header, rows } = (name === "bank" ? labelledTable : featureTable)(people, columns[name], name);
+  const reversed = { header: header.toReversed(), rows: rows.map((row) => row.toReversed()) };
+  writeFileSync(join(company.folder, "validation.csv"), csvText(reversed));
 }
 
-let bank: Company;
-let shop: Company;
+let world: ProcessWorld;
 beforeAll(async () => {
-  bank = await company("bank", shuffled(people.slice(0, 100), "bank"), people.slice(100, 140));
+  world = await worlds.found({
+    bank: { people: shuffled(people.slice(0, 100), "bank"), columns: columns.bank },
+    shop: { people: shuffled(people.slice(10, 95), "shop"), columns: columns.shop },
+  });
+  addValidation(world.bank, people.slice(100, 140));
   // The shop has other ids in either file, and some of the bank's training ids in its validation file.
-  shop = await company(
-    "shop",
-    shuffled(people.slice(10, 95), "shop"),
-    shuffled([...people.slice(5, 10), ...people.slice(95, 145)], "shop too"),
-  );
+  addValidation(world.shop, shuffled([...people.slice(5, 10), ...people.slice(95, 145)], "shop too"));
 });
 
-async function job(
-  name: string,
-  changes: Partial<ActiveConfigInput> = {},
-  passive: Partial<PassiveConfigInput> = {},
-): Promise<PartyEvent[]> {
-  const party = await startParty(shop, [bank], { data: shopData, ...passive });
-  const events: PartyEvent[] = [];
-  try {
-    await runActive(
-      await activeConfig(bank, [{ company: shop, party }], name, { data: bankData, training, ...changes }),
-      (event) => events.push(event),
-    );
-  } finally {
-    await party.stop();
-  }
-  return events;
+async function job(name: string, changes: ActiveChanges = {}, passive: PassiveChanges = {}): Promise<PartyEvent[]> {
+  await world.start(world.shop, { data: shopData, ...passive });
+  return world.train(name, {
+    ...changes,
+    data: { ...bankData, ...changes.data },
+    training: { ...training, ...changes.training },
+  });
 }
 
 test("aligned: the common ids of both files, evaluated or trained on by the active party's files", async () => {
   const events = await job("aligned");
-  const folder = (of: Company): string => join(of.folder, "jobs", "aligned");
-  const [header, ...rows] = readFileSync(join(folder(bank), "aligned.csv"), "utf8")
+  const { bank, shop } = world;
+  const [header, ...rows] = world
+    .read(bank, "aligned", "aligned.csv")
     .trim()
     .split("\n")
     .map((line) => line.split(","));
   expect(header).toEqual(["id", "file", "row"]);
-  expect(readFileSync(join(folder(shop), "aligned.csv"), "utf8").split("\n", 1)).toEqual(["id,file,row"]);
+  expect(world.read(shop, "aligned", "aligned.csv").split("\n", 1)).toEqual(["id,file,row"]);
   const common = rows.map(([id, file]) => ({
     person: people.find((one) => one.id === id) ?? people[0],
     isHeld: file === "validation_path",
@@ -140,9 +103,7 @@ test("aligned: the common ids of both files, evaluated or trained on by the acti
     parameters,
     quantise: quantiserFor(codecWith(), plaintextBitsMax(256)),
   });
-  const model = mergeShares(await readActiveShare(join(folder(bank), "share.json")), [
-    await readPassiveShare(join(folder(shop), "share.json")),
-  ]);
+  const model = await world.model("aligned");
   expect(firstDifference(model, inOnePlace)).toBeNull();
   expect(model.trees.length).toBeLessThan(12);
   expect(model.trees.flat().some((node) => node.kind === "split" && node.rule.owner === 1)).toBe(true);
@@ -153,7 +114,7 @@ test("aligned: the common ids of both files, evaluated or trained on by the acti
 
 test("a file at one party only is refused, aligned or not; so is an id that is in two files", async () => {
   const { validation_path: _none, ...without } = shopData;
-  const { validation_path: _neither, ...alone } = bankData;
+  const alone = { validation_path: undefined };
   const noStopping = { training: { ...training, early_stopping_rounds: 0 } };
   for (const align of [true, false]) {
     await expectError(
@@ -168,7 +129,7 @@ test("a file at one party only is refused, aligned or not; so is an id that is i
     );
   }
   await expectError(
-    () => job("twice", { data: { ...bankData, validation_path: "data.csv" } }),
+    () => job("twice", { data: { validation_path: "data.csv" } }),
     "ID_DUPLICATE",
     /data\.csv: 100 of its ids stand in another file of this party too/,
   );

@@ -1,47 +1,36 @@
 /** Jobs between companies over TLS, opened and checked afterwards: honest jobs pass, and a deviating party is named. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { diskStorage } from "../src/base/files/storage.ts";
-import type { ActiveConfig, ActiveConfigInput, PassiveConfigInput } from "../src/party/config/config.ts";
+import type { ActiveConfig, ActiveConfigInput } from "../src/party/config/config.ts";
 import { runCrossValidation } from "../src/party/active/cross-validation.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import { readEvidence, readTreeEvidence, writeEvidence } from "../src/store/evidence-files.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations } from "../src/verify/findings.ts";
-import { openJob } from "../src/verify/open-job.ts";
 import { type Opening, readOpening, writeOpening } from "../src/verify/opening.ts";
-import { tandem } from "./support/command.ts";
-import {
-  activeConfig,
-  type Company,
-  foundCompany,
-  makePeople,
-  pinsOf,
-  shuffled,
-  startParty,
-  writeActiveConfig,
-  writePassiveConfig,
-} from "./support/companies.ts";
+import { tandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
+import { testWorlds } from "./support/test-worlds.ts";
+import { makePeople, shuffled } from "./world/people.ts";
+import type { ActiveChanges, PassiveChanges, ProcessWorld } from "./world/processes.ts";
 
-const root = mkdtempSync(join(tmpdir(), "tandem-verify-"));
-let bank: Company;
-let shop: Company;
-let telecom: Company;
+const worlds = testWorlds();
+let world: ProcessWorld;
 beforeAll(async () => {
   const people = makePeople(120, "verified");
-  bank = await foundCompany(root, "bank", people, [0, 1], true);
-  shop = await foundCompany(root, "shop", shuffled(people, "shop"), [2, 3]);
-  telecom = await foundCompany(root, "telecom", shuffled(people, "telecom"), [4, 5]);
+  world = await worlds.found({
+    bank: { people, columns: [0, 1] },
+    shop: { people: shuffled(people, "shop"), columns: [2, 3] },
+    telecom: { people: shuffled(people, "telecom"), columns: [4, 5] },
+  });
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 interface Changes {
-  readonly active?: Partial<ActiveConfigInput>;
-  readonly passive?: Partial<PassiveConfigInput>;
+  readonly active?: ActiveChanges;
+  readonly passive?: PassiveChanges;
 }
 
 interface Ran {
@@ -56,18 +45,17 @@ async function ran(
   { active = {}, passive = {} }: Changes = {},
   run: (config: ActiveConfig) => Promise<unknown> = (config) => runActive(config, () => {}),
 ): Promise<Ran> {
-  const parties = await Promise.all([shop, telecom].map((company) => startParty(company, [bank], passive)));
-  const partners = [shop, telecom].map((company, i) => ({ company, party: parties[i] }));
-  await run(await activeConfig(bank, partners, job, active));
+  await world.startAll(passive);
+  await run(await world.activeConfig(job, active));
   const configs = [
-    writeActiveConfig(bank, partners, job, active),
-    ...[shop, telecom].map((company) => writePassiveConfig(company, [bank], passive)),
+    join(world.bank.folder, `active-${job}.json`),
+    ...world.shops.map(({ folder }) => join(folder, "passive.json")),
   ];
-  return { configs, open: () => Promise.all(configs.map((path) => openJob(path, job))) };
+  return { configs, open: () => world.openings(job) };
 }
 
 const expectHolds = async (openings: readonly Opening[], trees: number): Promise<void> => {
-  const verdict = await checkOpenings(openings, { pins: pinsOf([bank, shop, telecom]), trees: null });
+  const verdict = await checkOpenings(openings, { pins: world.pins, trees: null });
   expect(deviations(verdict)).toEqual([]);
   expect(verdict.notChecked).toEqual([]);
   expect(verdict.trees.map(({ state }) => state)).toEqual(new Array(trees).fill("as agreed"));
@@ -130,6 +118,7 @@ function tornWorld(tree: number) {
 }
 
 test("a party that commits to something else in the middle of a job is refused, by either side", async () => {
+  const { bank } = world;
   const { configs } = await ran("recommitted", { active: { training: { num_round: 3 } } }, async (config) => {
     await expect(runActive(config, () => {}, tornWorld(1).world)).rejects.toThrow("torn");
     const path = join(bank.folder, "jobs", "recommitted", "evidence.json");
@@ -161,15 +150,15 @@ test("a party that commits to something else in the middle of a job is refused, 
 
 test("the command writes openings that only their owner can read, checks them, and names who deviated", async () => {
   const { configs } = await ran("command");
-  const paths = [bank, shop, telecom].map(({ name }) => join(root, `${name}.opening`));
+  const paths = [world.bank, ...world.shops].map(({ name }) => join(world.root, `${name}.opening`));
   for (const [i, config] of configs.entries()) {
     const { stderr } = await tandem("verify-job", "open", "-c", config, "--job", "command", "--out", paths[i]);
     expect(stderr.includes("PRIVATE KEY")).toBe(i === 0);
     expect(statSync(paths[i]).mode & 0o777).toBe(0o600);
   }
   const pins = [
-    ["--pin", `bank=${join(bank.folder, "certificate.pem")}`],
-    ...[shop, telecom].map(({ name, fingerprint }) => ["--pin", `${name}=${fingerprint}`]),
+    ["--pin", `bank=${join(world.bank.folder, "certificate.pem")}`],
+    ...world.shops.map(({ name, fingerprint }) => ["--pin", `${name}=${fingerprint}`]),
   ].flat();
   const checked = (...more: string[]) => tandem("verify-job", "check", ...paths, ...pins, ...more);
   const held = await checked();
@@ -197,7 +186,7 @@ test("the command writes openings that only their owner can read, checks them, a
 
 test("other data, or another config, than in the job cannot be opened", async () => {
   const { configs, open } = await ran("changed");
-  const data = join(bank.folder, "data.csv");
+  const data = join(world.bank.folder, "data.csv");
   const before = readFileSync(data, "utf8");
   onTestFinished(() => writeFileSync(data, before));
   writeFileSync(data, before.replaceAll("defaulter", "~").replaceAll("payer", "defaulter").replaceAll("~", "payer"));
@@ -212,7 +201,7 @@ test("without stored evidence a job cannot be opened, and no secret of it is lef
   const changes = { directory: "jobs", verifiable: false };
   const { open } = await ran("closed", { active: { output: changes }, passive: { output: changes } });
   await expectError(open, "FILE_UNREADABLE", /output.verifiable: false/);
-  for (const { folder } of [bank, shop]) {
+  for (const { folder } of [world.bank, world.shop]) {
     const kept = await readEvidence(join(folder, "jobs", "closed"), diskStorage);
     expect(kept).toMatchObject({ opened: null, aligned: null });
     const tree = await readTreeEvidence(join(folder, "jobs", "closed"), 0, diskStorage);

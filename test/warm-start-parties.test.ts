@@ -2,21 +2,22 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type ActiveConfigInput, readPassiveConfig } from "../src/party/config/config.ts";
+import { readPassiveConfig } from "../src/party/config/config.ts";
 import { exportModel } from "../src/party/model/export-model.ts";
 import { prepareConsent } from "../src/party/model/give-consent.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import { simulate } from "../src/simulate/simulate.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
-import { scratchDirectory, tandem, writeLoanTable } from "./support/command.ts";
-import { type Company, startParty } from "./support/companies.ts";
+import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
+import type { ActiveChanges, Company } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
-import { configFor, predictionsIn, TrainedWorlds, trainingPredictions, writeInput } from "./support/trained-world.ts";
+import { predictionsIn, TrainedWorlds, trainingPredictions, writeInput } from "./support/test-worlds.ts";
 
 const root = scratchDirectory();
-const worlds = new TrainedWorlds(root);
-const rounds = (num_round: number): Partial<ActiveConfigInput> => ({
+const worlds = new TrainedWorlds();
+const rounds = (num_round: number): ActiveChanges => ({
   training: { num_round, max_depth: 2, max_bin: 8, colsample_bytree: 0.7 },
 });
 const sharePath = ({ folder }: Company, job: string): string => join(folder, "jobs", job, "share.json");
@@ -35,8 +36,8 @@ describe("a warm start", () => {
   test("equals one uninterrupted job; it scores, consents and exports like any other", async () => {
     const world = await worlds.train(2, { active: rounds(2) });
     const { bank, shops } = world;
-    await runActive(await configFor(world, "whole", rounds(4)), () => {});
-    const config = await configFor(world, "summer", { ...rounds(2), warm_start: { model: "spring" } });
+    await world.train("whole", rounds(4));
+    const config = await world.activeConfig("summer", { ...rounds(2), warm_start: { model: "spring" } });
     const events: string[] = [];
     await runActive(config, (event) => events.push(JSON.stringify(event)));
 
@@ -110,15 +111,9 @@ describe("a warm start", () => {
   test("finds features and parties by name, in any order; and the model by its id", async () => {
     const world = await worlds.train(2, { active: rounds(2) });
     for (const company of [world.bank, ...world.shops]) reverseColumns(company);
-    const turned = { ...world, shops: world.shops.toReversed(), parties: world.parties.toReversed() };
+    const turned = { passives: world.shops.toReversed() };
     const { model } = await readActiveShare(sharePath(world.bank, "spring"));
-    await runActive(
-      await configFor(turned, "summer", {
-        training: { num_round: 1, max_depth: 3, max_bin: 8 },
-        warm_start: { model },
-      }),
-      () => {},
-    );
+    await world.train("summer", { training: { num_round: 1 }, warm_start: { model } }, turned);
     const [spring, summer] = await Promise.all(
       ["spring", "summer"].map((job) => readActiveShare(sharePath(world.bank, job))),
     );
@@ -137,7 +132,7 @@ describe("a warm start", () => {
     expect(new Set(owned(spring)).size).toBeGreaterThan(2);
     const trained = trainingPredictions(world, "summer");
     const output = join(world.bank.folder, "scores.csv");
-    const config = await configFor(turned, "summer");
+    const config = await world.activeConfig("summer", {}, turned);
     await runPredict(config, {
       model: "summer",
       input: writeInput(world, "in.csv", []).replace("in.csv", "data.csv"),
@@ -151,12 +146,9 @@ describe("a warm start", () => {
 
 test("a party refuses models of which it has no share, models of others, missing features, and by policy", async () => {
   const world = await worlds.train(1, { active: rounds(2) });
-  const {
-    bank,
-    shops: [shop],
-  } = world;
-  const on = async (job: string, changes: Partial<ActiveConfigInput> = {}): Promise<void> =>
-    runActive(await configFor(world, job, { warm_start: { model: "spring" }, ...changes }), () => {});
+  const { shop } = world;
+  const on = (job: string, changes: ActiveChanges = {}) =>
+    world.train(job, { warm_start: { model: "spring" }, ...changes });
 
   await expectError(
     () => on("a", { warm_start: { model: "winter" } }),
@@ -177,7 +169,7 @@ test("a party refuses models of which it has no share, models of others, missing
     "COLUMN_UNKNOWN",
     /warm start: the data has no feature 'bank_0'/,
   );
-  const renamed = await configFor(world, "d", { warm_start: { model: "spring" } });
+  const renamed = await world.activeConfig("d", { warm_start: { model: "spring" } });
   await expectError(
     () =>
       runActive({ ...renamed, passives: renamed.passives.map((passive) => ({ ...passive, name: "kiosk" })) }, () => {}),
@@ -202,14 +194,8 @@ test("a party refuses models of which it has no share, models of others, missing
   expect(error.message).not.toContain(splits[0].featureName);
   writeFileSync(join(shop.folder, "data.csv"), data);
 
-  await world.parties[0].stop();
-  const strict = await startParty(shop, [bank], { policy: { warm_start: false } });
-  const config = await configFor({ ...world, parties: [strict] }, "g", { warm_start: { model: "spring" } });
-  await expectError(
-    () => runActive(config, () => {}),
-    "POLICY",
-    /start_model: going on from an earlier model is not allowed/,
-  );
+  await world.start(shop, { policy: { warm_start: false } });
+  await expectError(() => on("g"), "POLICY", /start_model: going on from an earlier model is not allowed/);
 });
 
 test("simulate: an earlier job in the same folder, by the command, equal to centralised", async () => {

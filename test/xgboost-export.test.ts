@@ -24,7 +24,8 @@ import { writeXgboostModel, xgboostModel } from "../src/store/xgboost/export.ts"
 import { xgboostFeatureNames } from "../src/store/xgboost/names.ts";
 import { xgboostText } from "../src/store/xgboost/text.ts";
 import { seedCount } from "./support/campaign.ts";
-import { scratchDirectory, tandem } from "./support/command.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { tandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { resolveJob } from "../src/party/resolve-job.ts";

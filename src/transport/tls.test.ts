@@ -12,7 +12,6 @@ import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts
 import { collect, one } from "../../test/support/streams.ts";
 import { randomTable } from "../../test/support/tables.ts";
 import {
-  cuttableWay,
   issued,
   type Listening,
   listening,
@@ -22,6 +21,7 @@ import {
   tlsParties,
   withAuthority,
 } from "../../test/support/tls-pair.ts";
+import { startProxy } from "../../test/world/proxy.ts";
 import { TandemError } from "../base/error.ts";
 import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
 import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
@@ -308,7 +308,7 @@ describe("errors across the wire", () => {
 describe("a connection that is cut", () => {
   async function cuttable(service: PassiveService): Promise<{ peer: TlsPeer; cut: () => void }> {
     const { server } = await served(service);
-    const way = await cuttableWay(server.port);
+    const way = await startProxy(server.port);
     cleanUps.push(() => way.close());
     const pinned = certificateFingerprint(parties.passive.certificate);
     return {

@@ -1,6 +1,6 @@
 /** `tandem bench` measures what it says. How fast the machine is does not matter here. */
 import { expect, test } from "vitest";
-import { tandem } from "../support/command.ts";
+import { tandem } from "../world/tandem-process.ts";
 import { hasNatsServer } from "../support/nats-server.ts";
 
 test("bench: every arithmetic figure of the list, with machine, seed and commit", async () => {

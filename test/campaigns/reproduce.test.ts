@@ -5,7 +5,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratchDirectory, tandem } from "../support/command.ts";
+import { scratchDirectory } from "../support/command.ts";
+import { tandem } from "../world/tandem-process.ts";
 
 const out = join(scratchDirectory(), "report");
 const read = (name: string): string => readFileSync(join(out, name), "utf8");

@@ -1,55 +1,9 @@
-/** Runs the built `tandem` command as a user would, and collects what it says. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** A scratch directory, and a table, for tests. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { SeededRandom } from "../../src/base/random.ts";
-
-const bin = fileURLToPath(new URL("../../bin/tandem.js", import.meta.url));
-
-export interface CommandResult {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface RunningCommand {
-  readonly process: ChildProcess;
-  /** Settles with the text so far when standard error matches. */
-  errorMatches(pattern: RegExp): Promise<RegExpExecArray>;
-  readonly finished: Promise<CommandResult>;
-}
-
-export function startTandem(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCommand {
-  const child = spawn(process.execPath, [bin, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const finished = new Promise<CommandResult>((resolve) =>
-    child.once("close", (exitCode) => resolve({ exitCode, stdout, stderr })),
-  );
-  const errorMatches = (pattern: RegExp): Promise<RegExpExecArray> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        const match = pattern.exec(stderr);
-        if (match !== null) resolve(match);
-      };
-      child.stderr.on("data", look);
-      void finished.then(() => reject(new Error(`the command ended before ${String(pattern)}: ${stderr}`)));
-      look();
-    });
-  return { process: child, errorMatches, finished };
-}
-
-export function tandem(...args: string[]): Promise<CommandResult> {
-  return startTandem(args).finished;
-}
 
 /** A directory that is gone after the test file. */
 export function scratchDirectory(): string {

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import type { RunningCommand } from "./command.ts";
+import type { TandemProcess } from "../world/tandem-process.ts";
 
 export const pictures = process.env["TANDEM_SCREENSHOTS"] === "1";
 /** Pictures are of a larger job, and may be taken on a machine that is busy. */
@@ -36,6 +36,6 @@ export async function figure(page: Page, label: string): Promise<string> {
 }
 
 /** The first line on standard output: where `tandem dashboard` says its address. */
-export function printedAddress(command: RunningCommand): Promise<string> {
-  return new Promise((resolve) => command.process.stdout?.once("data", (text: string) => resolve(text.trim())));
+export function printedAddress(command: TandemProcess): Promise<string> {
+  return new Promise((resolve) => command.child.stdout?.once("data", (text: string) => resolve(text.trim())));
 }

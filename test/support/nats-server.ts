@@ -2,22 +2,18 @@
  * A real nats-server with the config that `tandem init crew` writes, where one is installed. Without one, tests of it
  * are skipped, and say so. TANDEM_NATS_SERVER names one that stands elsewhere, of another version for example.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accountText, partyUser, serverConfigText, workerUser } from "../../src/crew/nats/server-config.ts";
 import { createAuthority, type Identity } from "../../src/transport/certificates.ts";
 import { afterAll } from "vitest";
+import { natsServerProgram } from "../world/crews/engine-servers.ts";
 import { scratchDirectory } from "./command.ts";
 
-const given = process.env["TANDEM_NATS_SERVER"] ?? "";
-const usual = ["nats-server", "/usr/sbin/nats-server"];
+export const natsProgram = natsServerProgram();
 
-export const natsServerProgram = (given === "" ? usual : [given]).find(
-  (path) => spawnSync(path, ["--version"]).status === 0,
-);
-
-export const hasNatsServer = natsServerProgram !== undefined;
+export const hasNatsServer = natsProgram !== null;
 if (!hasNatsServer) console.warn("no nats-server here (apt install nats-server): tests against a real one are skipped");
 
 export interface NatsServer {
@@ -87,7 +83,7 @@ class RunningServer {
     const ports = join(this.#folder, `ports-${this.#startCount++}`);
     mkdirSync(ports);
     let said = "";
-    const child = spawn(natsServerProgram ?? "", ["-c", "nats.conf", "--ports_file_dir", ports], {
+    const child = spawn(natsProgram ?? "", ["-c", "nats.conf", "--ports_file_dir", ports], {
       cwd: this.#folder,
       stdio: ["ignore", "ignore", "pipe"],
     });

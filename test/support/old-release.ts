@@ -16,8 +16,7 @@ import {
   readActiveConfig,
   readPassiveConfig,
 } from "../../src/party/config/config.ts";
-import { runPassive } from "../../src/party/passive/run.ts";
-import type { PartyEvent } from "../../src/record/events.ts";
+import { RunningParty } from "../world/running-party.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/", import.meta.url));
 
@@ -78,19 +77,9 @@ export class OldRelease {
     const given = parse(this.read("shop", config)) as PassiveConfigInput;
     const path = this.path("shop", `changed-${config}`);
     writeFileSync(path, stringify({ ...given, policy: { ...given.policy, ...policy } }));
-    const stopping = new AbortController();
-    const shop = await readPassiveConfig(path);
-    return new Promise((resolve, reject) => {
-      const emit = (event: PartyEvent): void => {
-        if (event.type === "listening") resolve(event.port);
-      };
-      const ended = runPassive(shop, emit, { stop: stopping.signal });
-      ended.catch(reject);
-      onTestFinished(async () => {
-        stopping.abort();
-        await ended;
-      });
-    });
+    const shop = await RunningParty.start(await readPassiveConfig(path));
+    onTestFinished(() => shop.stop());
+    return shop.port;
   }
 
   /** The bank's config of a job, with the shop at this port. */

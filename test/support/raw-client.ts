@@ -6,7 +6,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { onTestFinished } from "vitest";
 import type { TlsIdentity } from "../../src/transport/tls-settings.ts";
-import type { Company } from "./companies.ts";
+import type { Company } from "../world/processes.ts";
 
 export function identityOf({ folder }: Company): TlsIdentity {
   return {

@@ -8,7 +8,7 @@ import { toSchemeFacts } from "../../src/cli/scheme-options.ts";
 import { type JobSummary, summarise } from "../../src/cli/terminal/summary.ts";
 import type { ContributionRow } from "../../src/simulate/comparison.ts";
 import { simulate } from "../../src/simulate/simulate.ts";
-import { superviseInProcess } from "./in-process-parties.ts";
+import { superviseInProcess } from "../world/in-process-parties.ts";
 
 interface Flags extends JobFlags {
   readonly predictions?: string;

@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { scratchDirectory } from "../../../test/support/command.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { composeShape, helmShape, kubernetesShapes } from "../../../test/support/platform-shapes.ts";
-import { natsServerProgram } from "../../../test/support/nats-server.ts";
+import { natsProgram } from "../../../test/support/nats-server.ts";
 import { readCrewKey } from "../crew/crew-access.ts";
 import { readWorkerConfig } from "../config/crew-config.ts";
 import { readActiveConfig, readPassiveConfig } from "../config/config.ts";
@@ -72,8 +72,8 @@ test("certificates are the authority's, for the names that the server's config k
   ).toEqual(["ca.pem"]);
 });
 
-test.skipIf(natsServerProgram === undefined)("nats-server takes its config", () => {
-  const { status, stderr } = spawnSync(natsServerProgram ?? "", ["-t", "-c", "nats.conf"], { cwd: out });
+test.skipIf(natsProgram === null)("nats-server takes its config", () => {
+  const { status, stderr } = spawnSync(natsProgram ?? "", ["-t", "-c", "nats.conf"], { cwd: out });
   expect([status, stderr.toString()]).toEqual([0, expect.stringContaining("is valid") as unknown]);
 });
 

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { scratchDirectory } from "../../../test/support/command.ts";
-import { activeConfig, type Company, foundCompany } from "../../../test/support/companies.ts";
+import { type Company, foundCompany, ProcessWorld } from "../../../test/world/processes.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { trainFederated, type TestOutcome } from "../../../test/support/in-memory-job.ts";
 import { randomTable } from "../../../test/support/tables.ts";
@@ -18,17 +18,19 @@ import { gbtreeOf } from "../../store/xgboost/booster.ts";
 import { xgboostModel } from "../../store/xgboost/export.ts";
 import { xgboostText } from "../../store/xgboost/text.ts";
 import { createSelfSigned } from "../../transport/certificates.ts";
-import { type ActiveConfig, type PassiveConfig, type PassiveConfigInput, readPassiveConfig } from "../config/config.ts";
+import { type ActiveConfig, type PassiveConfigInput } from "../config/config.ts";
 import { exportModel } from "./export-model.ts";
 import { prepareConsent } from "./give-consent.ts";
 import { readSigner } from "./signer.ts";
 
 const root = scratchDirectory();
+const nothing = { header: ["id"], rows: [] };
 const passiveNames = ["passive-1", "passive-2"];
 let outcome: TestOutcome;
 let bank: Company;
 let rival: Company;
-let shops: Company[];
+let shops: readonly Company[];
+let world: ProcessWorld;
 let config: ActiveConfig;
 let consents: string[];
 let files = 0;
@@ -41,46 +43,27 @@ beforeAll(async () => {
     kernel: portableKernel,
     key,
   });
-  bank = await foundCompany(root, "active", [], [], true);
-  rival = await foundCompany(root, "rival", [], [], true);
-  shops = await Promise.all(passiveNames.map((name) => foundCompany(root, name, [], [])));
+  world = await ProcessWorld.found(root, { active: nothing, "passive-1": nothing, "passive-2": nothing });
+  ({ bank, shops } = world);
+  rival = await foundCompany(root, "rival", nothing, "active");
   config = await configOf(bank, shops);
   await store(bank, "test", outcome.activeShare);
   await Promise.all(shops.map((shop, i) => store(shop, "test", outcome.passiveShares[i])));
   consents = await Promise.all(shops.map((shop) => consentOf(shop)));
 });
 
-function configOf(active: Company, companies: readonly Company[], names = passiveNames): Promise<ActiveConfig> {
-  return activeConfig(
-    active,
-    companies.map((company, i) => ({ company: { ...company, name: names[i] }, party: { port: 1 } })),
-    "test",
-  );
+function configOf(
+  active: Company,
+  companies: readonly Company[],
+  names: readonly string[] = passiveNames,
+): Promise<ActiveConfig> {
+  return world.activeConfig("test", {}, { active, passives: companies.map((one, i) => ({ ...one, name: names[i] })) });
 }
 
 async function store({ folder }: Company, job: string, share: ActiveShare | PassiveShare): Promise<void> {
   mkdirSync(join(folder, "jobs", job), { recursive: true });
   const path = join(folder, "jobs", job, "share.json");
   await ("splits" in share ? writePassiveShare(path, share) : writeActiveShare(path, share));
-}
-
-async function passiveConfig(
-  { folder, name }: Company,
-  actives: readonly Company[] = [bank],
-  changes: Partial<PassiveConfigInput> = {},
-): Promise<PassiveConfig> {
-  const written: PassiveConfigInput = {
-    name,
-    listen: { host: "127.0.0.1", port: 0 },
-    tls: { certificate: "certificate.pem", key: "key.pem" },
-    active: actives.map(({ name: active, fingerprint }) => ({ name: active, fingerprint })),
-    data: { path: "data.csv", id: "id", features: "all" },
-    output: { directory: "jobs" },
-    ...changes,
-  };
-  const path = join(folder, "passive.json");
-  writeFileSync(path, JSON.stringify(written));
-  return readPassiveConfig(path);
 }
 
 const request = { job: "test", recipient: "active", purpose: "scoring", tandemVersion: "0.0.0" };
@@ -91,12 +74,15 @@ async function consentOf(
   actives?: readonly Company[],
   configChanges?: Partial<PassiveConfigInput>,
 ): Promise<string> {
-  const prepared = await prepareConsent(await passiveConfig(shop, actives, configChanges), {
-    ...request,
-    out: fresh(),
-    now: new Date(),
-    ...changes,
-  });
+  const prepared = await prepareConsent(
+    await world.passiveConfig(shop, configChanges, { actives: actives ?? [bank] }),
+    {
+      ...request,
+      out: fresh(),
+      now: new Date(),
+      ...changes,
+    },
+  );
   await prepared.write();
   return prepared.path;
 }
@@ -182,7 +168,7 @@ describe("refused, and nothing is written", () => {
     await expectRefused([path, consents[1]], "CONSENT", /changed after it was signed/);
   });
   test("signed by an unknown peer under the party's name", async () => {
-    const impostor = await foundCompany(join(root, "elsewhere"), "passive-1", [], []);
+    const impostor = await foundCompany(join(root, "elsewhere"), "passive-1", nothing);
     await store(impostor, "test", outcome.passiveShares[0]);
     await expectRefused(
       [await consentOf(impostor), consents[1]],
@@ -231,7 +217,7 @@ describe("refused, and nothing is written", () => {
     // A signer that does not check this before signing.
     const path = fresh();
     const { consent } = await readConsent(consents[0]);
-    const signer = await readSigner((await passiveConfig(shops[0])).tls, new Date());
+    const signer = await readSigner((await world.passiveConfig(shops[0])).tls, new Date());
     await writeConsent(
       path,
       { ...consent, statement: { ...consent.statement, date: "2199-01-01T00:00:00.000Z" } },

@@ -15,12 +15,11 @@ import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import { protocolVersion } from "../../../src/wire/version.ts";
 import { isSet } from "../../../src/wire/bitmap.ts";
-import { jobName, runHostileActive } from "../hostile/hostile-active.ts";
+import { jobName, runHostileActive, type Target } from "../hostile/hostile-active.ts";
 import type { Said } from "../hostile/hostile-call.ts";
 import { connectHostile, type HostileConnection } from "../hostile/hostile-connection.ts";
 import { HostileJob } from "../hostile/hostile-job.ts";
-import type { PassiveChanges } from "../hostile/hostile-parties.ts";
-import type { PlayedParty } from "./arena.ts";
+import type { PassiveChanges } from "../processes.ts";
 import { type Cheat, caught } from "./cheat.ts";
 import { ids } from "./puppet.ts";
 
@@ -29,7 +28,7 @@ const alignmentBudget: PassiveChanges = { policy: { budget: { daily: { ids: 100 
 const guessesPerAlignment = 20;
 const alignments = 12;
 
-async function connected({ parties: { bank, shop }, port }: PlayedParty): Promise<HostileConnection> {
+async function connected({ bank, shop, port }: Target): Promise<HostileConnection> {
   const identity = await readIdentity({
     certificate: join(bank.folder, "certificate.pem"),
     key: join(bank.folder, "key.pem"),
@@ -38,10 +37,10 @@ async function connected({ parties: { bank, shop }, port }: PlayedParty): Promis
 }
 
 /** A finished job of an honest active party with this one. */
-async function afterJob(party: PlayedParty): Promise<{ readonly model: string; readonly said: readonly Said[] }> {
+async function afterJob(party: Target): Promise<{ readonly model: string; readonly said: readonly Said[] }> {
   const job = new HostileJob(0, 1);
   const said = await runHostileActive(party, { name: "before" }, job, { elsewhere: [], callsBefore: 0 });
-  const share = join(party.parties.bank.folder, "jobs", jobName(job), "share.json");
+  const share = join(party.bank.folder, "jobs", jobName(job), "share.json");
   return { model: (await readActiveShare(share)).model, said };
 }
 
@@ -75,7 +74,7 @@ export const askingCheats: readonly Cheat[] = [
     codes: ["PROTOCOL_STATE", "POLICY", "HANDSHAKE_MISMATCH"],
     run: async (arena) => {
       const first = await arena.party();
-      const second = await arena.party({}, first.parties.bank);
+      const second = await arena.party({}, first.bank);
       const ways = await Promise.all([connected(first), connected(second)]);
       const [a, b] = ways.map(({ transport }) => psiPeerOver("shop", transport, arena.job()));
       const what = await caught(async () => {
@@ -118,7 +117,7 @@ export const askingCheats: readonly Cheat[] = [
           const guesses = Array.from({ length: guessesPerAlignment }, (_, k) => `zq${990 + 5 * i + k}x`);
           await intersectActive(
             DistinctIds.from(guesses),
-            [psiPeerOver("shop", transport, arena.job(), false, party.parties.bank.fingerprint)],
+            [psiPeerOver("shop", transport, arena.job(), false, party.bank.fingerprint)],
             {
               threads: 1,
             },

@@ -1,27 +1,26 @@
 /** Attacks on honest parties by a man in the middle, or by unknown peers that connect. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { join } from "node:path";
 import { runActive } from "../../../src/party/active/run.ts";
 import { realWorld } from "../../../src/party/active/world.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
-import { centralisedModel, isSameModel, storedModel } from "../hostile/exact-model.ts";
-import { bankConfig, type HostileParties } from "../hostile/hostile-parties.ts";
+import { centralisedModel, isSameModel } from "../hostile/exact-model.ts";
+import type { ProcessWorld } from "../processes.ts";
+import { bankConfig } from "../hostile/hostile-parties.ts";
 import type { Arena } from "./arena.ts";
 import { type Cheat, caught } from "./cheat.ts";
 
 /** An honest job through this port. @returns what is wrong with its model; null: nothing */
 async function honestJob(
   arena: Arena,
-  parties: HostileParties,
+  world: ProcessWorld,
   port: number,
   patience_seconds = 20,
 ): Promise<string | null> {
   const name = arena.job();
-  const config = await bankConfig(parties, port, name, { name }, { patience_seconds });
+  const config = await bankConfig(world, port, name, { name }, { patience_seconds });
   await runActive(config, () => {}, { ...realWorld, notes: () => noNotes });
-  const folders = [parties.bank, parties.shop].map(({ folder }) => join(folder, "jobs", name));
-  const stored = await storedModel(folders[0], folders[1]);
-  return isSameModel(stored, await centralisedModel(config, parties)) ? null : "another model than in one place";
+  const stored = await world.model(name);
+  return isSameModel(stored, await centralisedModel(config, world)) ? null : "another model than in one place";
 }
 
 /** A proxy that changes one byte of the first connections. */
@@ -63,10 +62,10 @@ export const outsideCheats: readonly Cheat[] = [
     name: "6 connections that say nothing, as many as the party takes",
     codes: [],
     run: async (arena) => {
-      const { parties, port } = await arena.party();
+      const { world, port } = await arena.party();
       const silent = Array.from({ length: silentConnections }, () => connect(port, "127.0.0.1").on("error", () => {}));
       await new Promise((resolve) => setTimeout(resolve, 200));
-      const what = await caught(() => honestJob(arena, parties, port));
+      const what = await caught(() => honestJob(arena, world, port));
       for (const socket of silent) socket.destroy();
       return what;
     },
@@ -75,9 +74,9 @@ export const outsideCheats: readonly Cheat[] = [
     name: "18 a byte of a TLS record that is another on the way",
     codes: [],
     run: async (arena) => {
-      const { parties, port } = await arena.party();
+      const { world, port } = await arena.party();
       const way = await corruptingWay(port, [5000, 4000, 9000, 7000]);
-      const what = await caught(() => honestJob(arena, parties, way.port));
+      const what = await caught(() => honestJob(arena, world, way.port));
       way.close();
       return what;
     },
@@ -86,9 +85,11 @@ export const outsideCheats: readonly Cheat[] = [
     name: "18 a party that is killed before the first contact",
     codes: ["PARTY_LOST"],
     run: async (arena) => {
-      const { parties, port, process } = await arena.party();
+      const world = await arena.world();
+      const process = await world.spawn(world.shop);
+      const port = await process.port();
       await process.stop("SIGKILL");
-      return caught(() => honestJob(arena, parties, port, 2));
+      return caught(() => honestJob(arena, world, port, 2));
     },
   },
 ];

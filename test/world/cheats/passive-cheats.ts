@@ -1,7 +1,6 @@
 /** Deviations of a malicious passive party in a job with an honest active one. */
 import type { ServiceImpl } from "@connectrpc/connect";
 import { fromBinary } from "@bufbuild/protobuf";
-import { join } from "node:path";
 import { runActive } from "../../../src/party/active/run.ts";
 import { realWorld } from "../../../src/party/active/world.ts";
 import { TandemError } from "../../../src/base/error.ts";
@@ -18,16 +17,10 @@ import {
   PassiveParty,
 } from "../../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import { bigEndianNumber } from "../../../src/wire/big-endian.ts";
-import {
-  bankConfig,
-  columnsOf,
-  foundParties,
-  makePeople,
-  writeShopConfig,
-  writeTable,
-} from "../hostile/hostile-parties.ts";
+import { bankConfig, columnsOf, makePeople } from "../hostile/hostile-parties.ts";
 import { type Between, servePassive } from "../hostile/hostile-passive.ts";
 import type { Scenario } from "../hostile/hostile-scenarios.ts";
+import type { ActiveChanges } from "../processes.ts";
 import type { Arena } from "./arena.ts";
 import { type Caught, type Cheat, caught } from "./cheat.ts";
 import { littleEndianBytes, littleEndianNumber, power } from "./plain-numbers.ts";
@@ -48,19 +41,18 @@ interface Play {
   readonly shopRow?: (person: ReturnType<typeof makePeople>[number], index: number) => readonly string[];
   readonly guessedIds?: number;
   /** Of the active party's config; text, because it may be of a version that has more fields. */
-  readonly bankChanges?: object;
+  readonly bankChanges?: ActiveChanges;
   readonly learned: () => string | null;
 }
 
 async function played(arena: Arena, play: Play): Promise<Caught> {
   const { change, scenario = {}, shopRow = ({ shop }) => shop, guessedIds = 0, bankChanges = {}, learned } = play;
   const hasCategories = scenario.training?.["enable_categorical"] === true;
-  const parties = await foundParties(arena.folder(), { hasCategories });
-  const people = [
+  const rows = [
     ...makePeople().map((person, i) => [person.id, ...shopRow(person, i)]),
     ...Array.from({ length: guessedIds }, (_, i) => [`zq${5000 + i}x`, "1", "2", "3"]),
   ];
-  await writeTable(join(parties.shop.folder, "data.csv"), ["id", ...columnsOf.shop], people);
+  const world = await arena.world({ hasCategories, shopTable: { header: ["id", ...columnsOf.shop], rows } });
   const between: Between = (router) => {
     const changed: ReturnType<Between> = {
       ...router,
@@ -72,10 +64,10 @@ async function played(arena: Arena, play: Play): Promise<Caught> {
     };
     return changed;
   };
-  const server = await servePassive(await writeShopConfig(parties), between);
+  const server = await servePassive(await world.passiveConfig(world.shop), between);
   try {
     return await caught(async () => {
-      const config = await bankConfig(parties, server.port, arena.job(), { name: "cheat", ...scenario }, bankChanges);
+      const config = await bankConfig(world, server.port, arena.job(), { name: "cheat", ...scenario }, bankChanges);
       const late = new Promise<never>((_, reject) =>
         setTimeout(() => reject(new Error("no outcome in time")), patienceMs).unref(),
       );

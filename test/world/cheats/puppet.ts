@@ -70,8 +70,8 @@ export class Puppet {
     this.peer = peerOver("shop", this.#connection.transport);
   }
 
-  static async of({ parties, port }: Target, job: string, scenario: Partial<Scenario> = {}): Promise<Puppet> {
-    const config = await bankConfig(parties, port, job, { name: job, ...scenario });
+  static async of({ world, shop, port }: Target, job: string, scenario: Partial<Scenario> = {}): Promise<Puppet> {
+    const config = await bankConfig(world, port, job, { name: job, ...scenario });
     const identity = await readIdentity(config.tls);
     const { codec, schemeParameters } = config.job;
     const scheme = schemeNamed(config.job.scheme);
@@ -87,7 +87,7 @@ export class Puppet {
       ],
     });
     const certificate = Uint8Array.from(new X509Certificate(identity.certificate).raw);
-    return new Puppet(agreed, half, layout, certificate, () => connectHostile(identity, parties.shop, port));
+    return new Puppet(agreed, half, layout, certificate, () => connectHostile(identity, shop, port));
   }
 
   /** Drops its connection, and opens another. */

@@ -5,23 +5,15 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { crewFiles } from "../../../src/party/crew-files/crew-names.ts";
+import { freePort } from "../tandem-process.ts";
 
-/** Null where there is none on this machine. */
+/** TANDEM_NATS_SERVER names one in another place. Null where there is none on this machine. */
 export function natsServerProgram(): string | null {
-  const places = ["nats-server", "/usr/sbin/nats-server"];
+  const given = process.env["TANDEM_NATS_SERVER"] ?? "";
+  const places = given === "" ? ["nats-server", "/usr/sbin/nats-server"] : [given];
   return places.find((path) => spawnSync(path, ["--version"]).status === 0) ?? null;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 interface Ports {

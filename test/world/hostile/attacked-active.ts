@@ -10,13 +10,14 @@ import { TandemError } from "../../../src/base/error.ts";
 import type { PartyEvent } from "../../../src/record/events.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
 import { readActiveShare } from "../../../src/store/share-files.ts";
-import { residentBytesMax } from "./attacked-party.ts";
-import { AttackedProcess } from "./attacked-process.ts";
-import { centralisedModel, isSameModel, storedModel } from "./exact-model.ts";
+import type { ProcessWorld } from "../processes.ts";
+import { TandemProcess } from "../tandem-process.ts";
+import { heapMegabytes, residentBytesMax } from "./attacked-party.ts";
+import { centralisedModel, isSameModel } from "./exact-model.ts";
 import { outcomeWithin, jobName } from "./hostile-active.ts";
 import { type Aim, HostileAnswers } from "./hostile-answers.ts";
 import { HostileJob, watchdogMs } from "./hostile-job.ts";
-import { bankConfig, foundParties, type HostileParties, makePeople, writeShopConfig } from "./hostile-parties.ts";
+import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
 import { type HostilePassive, startHostilePassive } from "./hostile-passive.ts";
 import { type Scenario, scenarios } from "./hostile-scenarios.ts";
 import { pick } from "./hostile-values.ts";
@@ -40,7 +41,7 @@ const ownWords = ["PassiveSplit.left_members", "PassiveRemaskedIds.points", "Pas
 );
 
 export class AttackedActive {
-  readonly #parties: HostileParties;
+  readonly #world: ProcessWorld;
   readonly #passive: HostilePassive;
   readonly #secrets = new SecretScanner(makePeople());
   readonly #known = new Map<Scenario, Known>();
@@ -48,15 +49,15 @@ export class AttackedActive {
   /** Jobs that ended well with another model, by the word that did it. */
   readonly misled = new Map<string, number>();
 
-  private constructor(parties: HostileParties, passive: HostilePassive) {
-    this.#parties = parties;
+  private constructor(world: ProcessWorld, passive: HostilePassive) {
+    this.#world = world;
     this.#passive = passive;
   }
 
   /** @param root a folder of its own */
   static async start(root: string, hasCategories: boolean): Promise<AttackedActive> {
-    const parties = await foundParties(root, { hasCategories });
-    return new AttackedActive(parties, await startHostilePassive(await writeShopConfig(parties)));
+    const world = await foundHostileWorld(root, { hasCategories });
+    return new AttackedActive(world, await startHostilePassive(await world.passiveConfig(world.shop)));
   }
 
   async close(): Promise<void> {
@@ -88,9 +89,9 @@ export class AttackedActive {
     this.#passive.answers = answers;
     const outcome = await this.#here(job, scenario);
     if (outcome !== "finished") throw new Error(`an undisturbed job (${scenario.name}) ends with ${outcome}`);
-    const config = await bankConfig(this.#parties, this.#passive.port, jobName(job), scenario);
-    const stored = await storedModel(this.#folder(job), join(this.#parties.shop.folder, "jobs", jobName(job)));
-    if (!isSameModel(stored, await centralisedModel(config, this.#parties)))
+    const config = await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
+    const stored = await this.#world.model(jobName(job));
+    if (!isSameModel(stored, await centralisedModel(config, this.#world)))
       throw new Error(`an undisturbed job (${scenario.name}) makes another model than in one place`);
     const known = {
       calls: answers.calls,
@@ -101,7 +102,7 @@ export class AttackedActive {
   }
 
   async #here(job: HostileJob, scenario: Scenario): Promise<string> {
-    const config = await bankConfig(this.#parties, this.#passive.port, jobName(job), scenario);
+    const config = await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
     const events: PartyEvent[] = [];
     const outcome = await outcomeWithin(watchdogMs, async () => {
       try {
@@ -118,19 +119,19 @@ export class AttackedActive {
   }
 
   async #command(job: HostileJob, scenario: Scenario, command: "train" | "align"): Promise<string> {
-    const config = join(this.#parties.bank.folder, `${jobName(job)}.json`);
-    await bankConfig(this.#parties, this.#passive.port, jobName(job), { ...scenario, align: true });
-    const process = new AttackedProcess(command, "-c", config);
+    const config = join(this.#world.bank.folder, `active-${jobName(job)}.json`);
+    await bankConfig(this.#world, this.#passive.port, jobName(job), { ...scenario, align: true });
+    const process = new TandemProcess([command, "-c", config], { heapMegabytes });
     const timer = setTimeout(() => void process.stop("SIGKILL"), watchdogMs);
-    const { exitCode, signal } = await process.ended;
+    const { exitCode, signal } = await process.finished;
     clearTimeout(timer);
     this.peakBytes = Math.max(this.peakBytes, process.peakBytes());
     if (process.peakBytes() > residentBytesMax) job.wrong.push(`it takes ${process.peakBytes() >> 20} MB`);
-    this.#look(job, process.said);
+    this.#look(job, process.output);
     if (exitCode === 0) return "finished";
-    const code = /^error: .*\(([A-Z_]+)\)$/m.exec(process.said)?.[1];
+    const code = /^error: .*\(([A-Z_]+)\)$/m.exec(process.output)?.[1];
     if (exitCode === 2 && code !== undefined) return code;
-    job.wrong.push(`${command} ends with ${exitCode ?? signal}: ${process.said.slice(-500)}`);
+    job.wrong.push(`${command} ends with ${exitCode ?? signal}: ${process.output.slice(-500)}`);
     return signal === "SIGKILL" ? "hang" : "INTERNAL";
   }
 
@@ -139,6 +140,6 @@ export class AttackedActive {
   }
 
   #folder(job: HostileJob): string {
-    return join(this.#parties.bank.folder, "jobs", jobName(job));
+    return join(this.#world.bank.folder, "jobs", jobName(job));
   }
 }

@@ -15,30 +15,27 @@ import {
   Scoring,
 } from "../../../src/wire/generated/tandem/v1/scoring_pb.ts";
 import { protocolVersion } from "../../../src/wire/version.ts";
-import { AttackedProcess } from "./attacked-process.ts";
-import { centralisedModel, isSameModel, storedModel } from "./exact-model.ts";
+import type { PassiveChanges } from "../processes.ts";
+import type { TandemProcess } from "../tandem-process.ts";
+import { centralisedModel, isSameModel } from "./exact-model.ts";
 import { jobName, runHostileActive, type Target } from "./hostile-active.ts";
 import type { Said } from "./hostile-call.ts";
 import { HostileJob } from "./hostile-job.ts";
-import {
-  bankConfig,
-  experimentPath,
-  foundParties,
-  makePeople,
-  type PassiveChanges,
-  writeShopConfig,
-} from "./hostile-parties.ts";
+import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
 import { type Scenario, scenarios } from "./hostile-scenarios.ts";
 import { SecretScanner } from "./secret-scanner.ts";
 
 /** A party with 48 people takes some 130 MB; a flood of messages may be under way at any moment. */
 export const residentBytesMax = 640 << 20;
 
+/** Left alone, Node lets garbage grow with the machine's memory, which would hide how much a party needs. */
+export const heapMegabytes = 320;
+
 /** Hostile calls before each honest one that is aimed at, about. */
 const callsBefore = 24;
 
 export class AttackedParty {
-  readonly process: AttackedProcess;
+  readonly process: TandemProcess;
   readonly #target: Target;
   readonly #secrets = new SecretScanner(makePeople());
   readonly #expected = new Map<Scenario, Promise<Model>>();
@@ -46,17 +43,17 @@ export class AttackedParty {
   readonly #said: Said[] = [];
   #honest = 0;
 
-  private constructor(process: AttackedProcess, target: Target) {
+  private constructor(process: TandemProcess, target: Target) {
     this.process = process;
     this.#target = target;
   }
 
   /** @param root a folder of its own */
   static async start(root: string, hasCategories: boolean, changes: PassiveChanges = {}): Promise<AttackedParty> {
-    const parties = await foundParties(root, { hasCategories });
-    const config = await writeShopConfig(parties, changes);
-    const process = new AttackedProcess("party", "-c", config, "--experiment", experimentPath(config));
-    const party = new AttackedParty(process, { parties, port: await process.listening() });
+    const world = await foundHostileWorld(root, { hasCategories });
+    const process = await world.spawn(world.shop, changes, { heapMegabytes });
+    const { bank, shop } = world;
+    const party = new AttackedParty(process, { world, bank, shop, port: await process.port() });
     for (const scenario of scenarios.slice(0, 3)) await party.#rehearse(scenario);
     return party;
   }
@@ -96,7 +93,7 @@ export class AttackedParty {
 
   /** What is kept of jobs for people to look at. */
   async #lookAtRecords(job: HostileJob): Promise<void> {
-    const folder = join(this.#target.parties.shop.folder, "jobs");
+    const folder = join(this.#target.shop.folder, "jobs");
     for (const name of await readdir(folder)) {
       const events = await readFile(join(folder, name, "events.jsonl"), "utf8").catch(() => "");
       for (const what of this.#secrets.in(events)) job.wrong.push(`the record of ${name} says ${what}`);
@@ -119,11 +116,11 @@ export class AttackedParty {
   }
 
   async #isExact(job: HostileJob, scenario: Scenario): Promise<boolean> {
-    const { parties, port } = this.#target;
-    const stored = await storedModel(...this.#folders(job));
+    const { world, port } = this.#target;
+    const stored = await world.model(jobName(job));
     if (!this.#expected.has(scenario)) {
-      const config = await bankConfig(parties, port, jobName(job), scenario);
-      this.#expected.set(scenario, centralisedModel(config, parties));
+      const config = await bankConfig(world, port, jobName(job), scenario);
+      this.#expected.set(scenario, centralisedModel(config, world));
     }
     const expected = await this.#expected.get(scenario);
     return expected !== undefined && isSameModel(stored, expected);
@@ -131,7 +128,7 @@ export class AttackedParty {
 
   /** The calls of scoring with this job's model. */
   async #scoring(job: HostileJob, said: readonly Said[]): Promise<Said[]> {
-    const { model } = await readActiveShare(join(this.#folders(job)[0], "share.json"));
+    const { model } = await readActiveShare(this.#target.world.path(this.#target.bank, jobName(job), "share.json"));
     const ids = makePeople().map(({ id }) => id);
     const { score, maskOpen, maskStep, tags, contributions } = Scoring.method;
     const masked = said.flatMap(({ method, messages }): Said[] => {
@@ -157,11 +154,6 @@ export class AttackedParty {
       },
       ...masked,
     ];
-  }
-
-  #folders(job: HostileJob): [bank: string, shop: string] {
-    const { bank, shop } = this.#target.parties;
-    return [join(bank.folder, "jobs", jobName(job)), join(shop.folder, "jobs", jobName(job))];
   }
 }
 

@@ -11,12 +11,11 @@ import type { ActiveConfig } from "../../../src/party/config/config.ts";
 import { withGrid } from "../../../src/party/job-grid.ts";
 import { noiseSecretFrom } from "../../../src/party/noise-secret.ts";
 import { readPartyTable } from "../../../src/party/tables/party-data.ts";
-import { mergeShares } from "../../../src/store/merge-shares.ts";
-import { readActiveShare, readPassiveShare } from "../../../src/store/share-files.ts";
-import { columnsOf, type HostileParties, plantedSecrets } from "./hostile-parties.ts";
+import type { ProcessWorld } from "../processes.ts";
+import { columnsOf, plantedSecrets } from "./hostile-parties.ts";
 
 /** The model of a job like this one, trained in one place. */
-export async function centralisedModel(config: ActiveConfig, { shop }: HostileParties): Promise<Model> {
+export async function centralisedModel(config: ActiveConfig, { shop }: ProcessWorld): Promise<Model> {
   const tables = await readActiveTables(config);
   const ids = [...joinParts(tables).table.ids];
   const ascending = Uint32Array.from(ids, (_, row) => row).sort((a, b) => (ids[a] < ids[b] ? -1 : 1));
@@ -43,12 +42,6 @@ export async function centralisedModel(config: ActiveConfig, { shop }: HostilePa
     noiseSecrets: [noiseSecretFrom(plantedSecrets[0]), noiseSecretFrom(plantedSecrets[2])],
   });
   return model;
-}
-
-/** The model that two finished parties have stored. */
-export async function storedModel(bankJob: string, shopJob: string): Promise<Model> {
-  const active = await readActiveShare(join(bankJob, "share.json"));
-  return mergeShares(active, [await readPassiveShare(join(shopJob, "share.json"))]);
 }
 
 export function isSameModel(a: Model, b: Model): boolean {

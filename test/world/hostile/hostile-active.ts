@@ -13,13 +13,16 @@ import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
 import type { Said } from "./hostile-call.ts";
 import { connectHostile, type HostileConnection } from "./hostile-connection.ts";
 import { type HostileJob, outcomeOf, watchdogMs } from "./hostile-job.ts";
-import { bankConfig, type HostileParties, type Party } from "./hostile-parties.ts";
+import type { Company, ProcessWorld } from "../processes.ts";
+import { bankConfig } from "./hostile-parties.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
 import { HostileTransport, type HostileWays } from "./hostile-transport.ts";
 
 /** A party that is attacked: where it listens, and who attacks it. */
 export interface Target {
-  readonly parties: HostileParties;
+  readonly world: ProcessWorld;
+  readonly bank: Company;
+  readonly shop: Company;
   readonly port: number;
 }
 
@@ -28,20 +31,20 @@ const busyMs = 20;
 
 /** @returns what the honest party has said */
 export async function runHostileActive(
-  { parties, port }: Target,
+  { world, bank, shop, port }: Target,
   scenario: Scenario,
   job: HostileJob,
   hostility: Pick<HostileWays, "elsewhere" | "callsBefore">,
 ): Promise<readonly Said[]> {
-  const config = await bankConfig(parties, port, jobName(job), scenario);
+  const config = await bankConfig(world, port, jobName(job), scenario);
   const identity = await readIdentity(config.tls);
-  const connections = new Connections(identity, parties.shop, port);
+  const connections = new Connections(identity, shop, port);
   const over = new AbortController();
   const ways = { transport: connections.first.transport, other: () => connections.second.transport, ...hostility };
   const hostile = new HostileTransport(ways, job, over.signal);
   await untilFree(connections.first.transport, job);
-  const world = worldOver(parties.shop.name, hostile, parties.bank.fingerprint);
-  job.ended("the job", await outcomeWithin(watchdogMs, () => runActive(config, () => {}, world)));
+  const surroundings = surroundingsOver(shop.name, hostile, bank.fingerprint);
+  job.ended("the job", await outcomeWithin(watchdogMs, () => runActive(config, () => {}, surroundings)));
   if (hostility.callsBefore > 0) await hostile.afterwards();
   over.abort();
   connections.close();
@@ -63,7 +66,7 @@ export function jobName({ number }: HostileJob): string {
   return `job-${number}`;
 }
 
-function worldOver(name: string, { transport }: HostileTransport, boundTo: string): ActiveWorld {
+function surroundingsOver(name: string, { transport }: HostileTransport, boundTo: string): ActiveWorld {
   const connect: ActiveWorld["connect"] = async (_config, watchOf) => {
     const watch = watchOf(name);
     const alignment: ConnectedPeer["alignment"] = (job, validationFile) =>
@@ -79,7 +82,7 @@ class Connections {
   readonly #make: () => HostileConnection;
   #second: HostileConnection | null = null;
 
-  constructor(identity: TlsIdentity, to: Party, port: number) {
+  constructor(identity: TlsIdentity, to: Company, port: number) {
     this.#make = () => connectHostile(identity, to, port);
     this.first = this.#make();
   }

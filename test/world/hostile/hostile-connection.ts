@@ -4,7 +4,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { PinnedSessionManager } from "../../../src/transport/pinned-session.ts";
 import { pinnedSocket } from "../../../src/transport/pinned-socket.ts";
 import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
-import type { Party } from "./hostile-parties.ts";
+import type { Company } from "../processes.ts";
 
 export interface HostileConnection {
   readonly transport: Transport;
@@ -13,7 +13,7 @@ export interface HostileConnection {
 
 const anySize = 64 << 20;
 
-export function connectHostile(identity: TlsIdentity, to: Party, port: number): HostileConnection {
+export function connectHostile(identity: TlsIdentity, to: Company, port: number): HostileConnection {
   const address = { host: "127.0.0.1", port };
   const baseUrl = `https://${address.host}:${port}`;
   const sessionManager = new PinnedSessionManager(

@@ -1,6 +1,6 @@
 /** A hostile passive party: an honest one behind real TLS, some of whose answers are changed on their way out. */
 import type { ConnectRouter } from "@connectrpc/connect";
-import { readPassiveConfig } from "../../../src/party/config/config.ts";
+import type { PassiveConfig } from "../../../src/party/config/config.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { JobAdmission } from "../../../src/party/passive/admission.ts";
 import { PassiveScoring } from "../../../src/scoring/passive-scoring.ts";
@@ -8,7 +8,6 @@ import { partyRoutes } from "../../../src/transport/party-service.ts";
 import { scoringRoutes } from "../../../src/transport/scoring-service.ts";
 import { listenTls } from "../../../src/transport/tls-listen.ts";
 import { type HostileAnswers, hostileRouter } from "./hostile-answers.ts";
-import { shopExperiment } from "./hostile-parties.ts";
 
 export interface HostilePassive {
   readonly port: number;
@@ -20,16 +19,15 @@ export interface HostilePassive {
 /** What stands between a passive party and the wire. */
 export type Between = (router: ConnectRouter) => ConnectRouter;
 
-/** @param configPath of an ordinary passive party */
-export async function startHostilePassive(configPath: string): Promise<HostilePassive> {
+/** @param config of an ordinary passive party */
+export async function startHostilePassive(config: PassiveConfig): Promise<HostilePassive> {
   const state: { answers: HostileAnswers | null } = { answers: null };
-  const server = await servePassive(configPath, (router) => hostileRouter(router, () => state.answers));
+  const server = await servePassive(config, (router) => hostileRouter(router, () => state.answers));
   return Object.assign(state, server);
 }
 
 /** A passive party in this process, behind real TLS. */
-export async function servePassive(configPath: string, between: Between): Promise<Omit<HostilePassive, "answers">> {
-  const config = await readPassiveConfig(configPath, shopExperiment);
+export async function servePassive(config: PassiveConfig, between: Between): Promise<Omit<HostilePassive, "answers">> {
   const admission = new JobAdmission(
     config,
     () => {},

@@ -1,11 +1,10 @@
 /** Many jobs of both schemes and with every kind of engine, until a number of processes were killed or stopped. */
-import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TandemError } from "../../../src/base/error.ts";
-import { packagePath } from "../../../src/base/package-root.ts";
 import { natsServerProgram } from "../crews/engine-servers.ts";
+import { startTandem } from "../tandem-process.ts";
 import { killPlan, schemes } from "./kill-plan.ts";
 import { type JobOutcome, KilledJob } from "./killed-job.ts";
 import { KillWorld } from "./kill-world.ts";
@@ -92,13 +91,8 @@ function countOne({ kinds }: KillReport, kind: string, value: string): void {
 async function undisturbed(world: KillWorld, scheme: (typeof schemes)[number]): Promise<string> {
   const name = `undisturbed-${scheme}`;
   const configs = await world.writeConfigs(name, scheme, null);
-  const command = packagePath("bin", "tandem.js");
-  const shop = spawn(process.execPath, [command, "party", "-c", configs.shop], { stdio: "ignore" });
-  const bank = spawn(process.execPath, [command, "train", "-c", configs.bank], { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
-  bank.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
-  const exitCode = await new Promise((resolve) => bank.once("close", resolve));
-  shop.kill("SIGKILL");
-  if (exitCode !== 0) throw new TandemError("PARTY_LOST", `an undisturbed job ended badly: ${said}`);
+  const shop = startTandem(["party", "-c", configs.shop]);
+  await startTandem(["train", "-c", configs.bank]).success();
+  await shop.stop("SIGKILL");
   return world.modelOf(name);
 }

@@ -2,14 +2,14 @@
  * One job whose processes are killed, stopped and terminated, and restarted as by a supervisor. It must finish without
  * help, with the model of an undisturbed job, and never stall for long.
  */
-import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { packagePath } from "../../../src/base/package-root.ts";
 import type { CrewHome } from "../crews/crew-home.ts";
 import { EngineServers } from "../crews/engine-servers.ts";
 import { BankEvents } from "./bank-events.ts";
 import type { Fault, KillPlan, Moment } from "./kill-plan.ts";
+import { startTandem } from "../tandem-process.ts";
 import { type JobConfigs, type KillWorld, leaseSeconds } from "./kill-world.ts";
 import { Moments } from "./moments.ts";
 import { MortalProcess, pause } from "./mortal-process.ts";
@@ -90,7 +90,7 @@ export class KilledJob {
     await hurting;
     const { servers, workers, shop, bank } = this.#mortals;
     await Promise.all([bank, shop, ...workers, ...servers].map((mortal) => mortal.end()));
-    const isSame = failure !== null || (await this.#world.modelOf(this.#name)) === expected;
+    const isSame = failure !== null || this.#world.modelOf(this.#name) === expected;
     return {
       failure: isSame ? failure : "the model is not that of an undisturbed job",
       done: this.#done,
@@ -175,7 +175,7 @@ export class KilledJob {
 
   #mortal(
     name: string,
-    start: () => ReturnType<typeof spawn>,
+    start: () => ChildProcess,
     rest: Partial<ConstructorParameters<typeof MortalProcess>[0]> = {},
   ): MortalProcess {
     return new MortalProcess({
@@ -196,6 +196,4 @@ export class KilledJob {
   }
 }
 
-function tandem(...args: readonly string[]): ReturnType<typeof spawn> {
-  return spawn(process.execPath, [packagePath("bin", "tandem.js"), ...args], { stdio: ["ignore", "ignore", "pipe"] });
-}
+const tandem = (...args: readonly string[]): ChildProcess => startTandem(args).child;

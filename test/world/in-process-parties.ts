@@ -7,17 +7,16 @@ import { readActiveConfig, readPassiveConfig } from "../../src/party/config/conf
 import type { Experiment } from "../../src/party/experiment.ts";
 import { runPassive } from "../../src/party/passive/run.ts";
 import type { PartyEvent } from "../../src/record/events.ts";
+import { EventLog } from "./event-log.ts";
 
 /** A party that fails ends the others. */
 export const superviseInProcess: Supervise = (onEvent) => {
   const stopping = new AbortController();
-  const events: PartyEvent[] = [];
-  const wake = new Set<() => void>();
+  const log = new EventLog();
   const running: Promise<void>[] = [];
   const emit = (event: PartyEvent): void => {
-    events.push(event);
     onEvent(event);
-    for (const look of wake) look();
+    log.emit(event);
   };
   const failed = new Promise<never>((_, reject) =>
     stopping.signal.addEventListener("abort", () => reject(stopping.signal.reason), { once: true }),
@@ -41,19 +40,7 @@ export const superviseInProcess: Supervise = (onEvent) => {
       );
     },
     stop: () => stopping.abort(new TandemError("PARTY_LOST", "the parties were stopped")),
-    waitFor(name, type) {
-      const found = new Promise<Extract<PartyEvent, { type: typeof type }>>((resolve) => {
-        const look = (): void => {
-          const event = events.find((candidate) => candidate.type === type && candidate.party === name);
-          if (event === undefined) return;
-          wake.delete(look);
-          resolve(event as Extract<PartyEvent, { type: typeof type }>);
-        };
-        wake.add(look);
-        look();
-      });
-      return Promise.race([found, failed]);
-    },
+    waitFor: (party, type) => Promise.race([log.seen(type, { party }), failed]),
     finished: async () => void (await Promise.all(running)),
   };
 };
