@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { SeededRandom } from "../src/base/random.ts";
 import type { AuditResult } from "../src/privacy/attack/audit-result.ts";
 import { scratchDirectory } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 
 const path = join(scratchDirectory(), "loans.csv");
@@ -18,8 +19,8 @@ const lines = Array.from({ length: 600 }, (_, id) => {
 writeFileSync(path, ["id,income,age,visits,basket,defaulted", ...lines, ""].join("\n"));
 const job =
   `audit --data ${path} --id id --label defaulted --active income,age --passive visits,basket ` +
-  "--num-round 12 --max-bin 16 --seconds 5";
-const audit = (...more: string[]): ReturnType<typeof tandem> => tandem(...job.split(" "), ...more);
+  "--num-round 12 --max-bin 16 --seconds 60";
+const audit = (...more: string[]): ReturnType<typeof tandem> => tandemHere(...job.split(" "), ...more);
 
 test("the result is plain data, and every proven bin is correct", async () => {
   const { stdout, stderr } = await audit("--json", "--what-if");
@@ -76,8 +77,8 @@ test("a job that grew no tree is not called safe", async () => {
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("no tree was grown with another party, nothing to audit (FILE_UNREADABLE)");
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ kind: "job", format: "another" })}\n`);
-  expect((await tandem("audit", "--job", folder)).stderr).toContain("by another version of Tandem (FILE_FORMAT)");
+  expect((await tandemHere("audit", "--job", folder)).stderr).toContain("by another version of Tandem (FILE_FORMAT)");
   writeFileSync(join(folder, "transcript.jsonl"), `${JSON.stringify({ ...line, people: "9" })}\n`);
-  const changed = await tandem("audit", "--job", folder);
+  const changed = await tandemHere("audit", "--job", folder);
   expect(changed.stderr).toContain("transcript.jsonl is damaged: a line of kind 'job' is invalid (FILE_FORMAT)");
 });

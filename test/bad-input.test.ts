@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 
 const directory = scratchDirectory();
@@ -170,11 +171,19 @@ const cases: { readonly what: string; readonly args: string[]; readonly says: Re
 ];
 
 test.each(cases)("$what", async ({ args, says }) => {
-  const { exitCode, stdout, stderr } = await tandem("simulate", "--json", ...args);
+  const { exitCode, stdout, stderr } = await tandemHere("simulate", "--json", ...args);
   expect(stderr).toMatch(says);
   expect(stderr).not.toMatch(/^\s+at |node:internal|secret/m);
   expect(stdout).toBe("");
   expect(exitCode).toBe(2);
+});
+
+test("as a process: one line, exit code 2, no stack", async () => {
+  const [{ args, says }] = cases;
+  const { exitCode, stdout, stderr } = await tandem("simulate", "--json", ...args);
+  expect(stderr).toMatch(says);
+  expect(stderr).not.toMatch(/^\s+at |node:internal/m);
+  expect([exitCode, stdout]).toEqual([2, ""]);
 });
 
 test("an unknown command is refused with the nearest one", async () => {

@@ -20,7 +20,7 @@ import { startServer } from "../src/scoring/http/run-serve.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { expectError } from "./support/expect-error.ts";
 import { predictionsIn, testWorlds } from "./support/test-worlds.ts";
 import { type Person, shuffled } from "./world/people.ts";
@@ -272,7 +272,7 @@ test("simulate: text columns and a named one of numbers, equal to centralised tr
     "--check",
   ];
   const exported = join(root, "simulated.json");
-  const { exitCode, stdout, stderr } = await tandem(
+  const { exitCode, stdout, stderr } = await tandemHere(
     ...options,
     "--enable-categorical",
     "--categorical",

@@ -14,7 +14,7 @@ import { trainCentralised } from "../src/gbdt/boost/train.ts";
 import type { ActiveResult } from "../src/record/events/job-events.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { splitRows } from "../src/data/split.ts";
-import { tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { predictionsIn, TrainedWorlds } from "./support/test-worlds.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
@@ -31,7 +31,7 @@ interface Outcome {
 test("the baseline is the active party's own columns on the same rows; the model is unchanged", async () => {
   const world = await worlds.train(2);
   await world.activeConfig("compared");
-  const run = await tandem(
+  const run = await tandemHere(
     "train",
     "-c",
     join(world.bank.folder, "active-compared.json"),

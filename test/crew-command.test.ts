@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { scratchDirectory } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { freePort, startTandem, tandem } from "./world/tandem-process.ts";
 import { natsProgram } from "./support/nats-server.ts";
 
@@ -18,13 +19,13 @@ const events = (stderr: string): string[] =>
   [...stderr.matchAll(/^\{.*"event":"([\w-]+)".*\}$/gm)].map(([, event]) => event);
 
 test("init crew prints which machine needs which file, and the next step", async () => {
-  await tandem("init", "passive", "--name", "shop", "--host", "127.0.0.1", "--out", folder);
+  await tandemHere("init", "passive", "--name", "shop", "--host", "127.0.0.1", "--out", folder);
   const party = join(folder, "passive.yaml");
-  const { exitCode, stdout } = await tandem("init", "crew", "--party", party, "--port", `${port}`, "--out", crew);
+  const { exitCode, stdout } = await tandemHere("init", "crew", "--party", party, "--port", `${port}`, "--out", crew);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/the engine needs +nats.conf ca.pem server.pem server.key, and never crew.key/);
   expect(stdout).not.toContain(readFileSync(join(crew, "crew.key"), "utf8").trim());
-  expect((await tandem("init", "crew")).stderr).toMatch(/^error: --party is missing\. .* \(USAGE\)\n$/);
+  expect((await tandemHere("init", "crew")).stderr).toMatch(/^error: --party is missing\. .* \(USAGE\)\n$/);
 });
 
 test("a worker waits for its engine, and exits with 0 on SIGTERM", async () => {
@@ -52,13 +53,13 @@ test.skipIf(natsProgram === null)("it connects to an engine that starts later, a
 test.skipIf(process.platform === "win32")("errors in its files are reported at once", async () => {
   const wrong = join(crew, "wrong.yaml");
   writeFileSync(wrong, readFileSync(worker, "utf8").replace("secret:", "secrets:"));
-  const misspelt = await tandem("worker", "-c", wrong);
+  const misspelt = await tandemHere("worker", "-c", wrong);
   expect([misspelt.exitCode, misspelt.stderr]).toEqual([
     2,
     `error: ${wrong}, line 10: unknown field 'secrets'; did you mean 'secret'? (FILE_FORMAT)\n`,
   ]);
   writeFileSync(wrong, readFileSync(worker, "utf8").replace("worker.pem", "gone.pem"));
-  expect((await tandem("worker", "-c", wrong)).stderr).toMatch(/gone.pem cannot be read. 'tandem init crew' makes/);
+  expect((await tandemHere("worker", "-c", wrong)).stderr).toMatch(/gone.pem cannot be read. 'tandem init crew' makes/);
   chmodSync(join(crew, "crew.key"), 0o644);
   const readable = await tandem("worker", "-c", worker);
   expect([readable.exitCode, readable.stderr]).toEqual([2, expect.stringMatching(/crew.key is a secret.*chmod 600/)]);

@@ -42,6 +42,7 @@ import { lattice } from "../src/scheme/lattice/lattice.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { partOf } from "./support/campaign.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 import { randomTable } from "./support/tables.ts";
 import { people, TrainedWorlds } from "./support/test-worlds.ts";
@@ -430,7 +431,7 @@ test("a search between parties is one PSI and one job, and prints its cost first
   const unasked = await tandem(...tuning.slice(0, -1), "--json", "--quiet");
   expect(unasked.exitCode).not.toBe(0);
   expect(unasked.stderr).toMatch(/16 trees.*no terminal to ask for confirmation\. Pass --yes/s);
-  const found = await tandem(...tuning, "--json", "--explain-leakage");
+  const found = await tandemHere(...tuning, "--json", "--explain-leakage");
   expect(found.exitCode, found.stderr).toBe(0);
   const [explained, tuned] = found.stdout
     .trim()
@@ -452,7 +453,7 @@ test("between parties: one PSI, one job, folds as in central training; the polic
   const world = await worlds.train(2);
   await world.activeConfig("grid");
   const command = ["cv", "-c", join(world.bank.folder, "active-grid.json"), "--folds", "3"];
-  const run = await tandem(...command, "--json", "--quiet", "--explain-leakage");
+  const run = await tandemHere(...command, "--json", "--quiet", "--explain-leakage");
   expect([run.stderr, run.exitCode]).toEqual(["", 0]);
   const [explained, result] = run.stdout
     .trim()
@@ -517,7 +518,15 @@ test("between parties: one PSI, one job, folds as in central training; the polic
 
   const defences = { max_thresholds: 2, min_people_share: 0.03 };
   await world.activeConfig("few", { privacy: defences });
-  const few = await tandem("cv", "-c", join(world.bank.folder, "active-few.json"), "--folds", "3", "--json", "--quiet");
+  const few = await tandemHere(
+    "cv",
+    "-c",
+    join(world.bank.folder, "active-few.json"),
+    "--folds",
+    "3",
+    "--json",
+    "--quiet",
+  );
   expect([few.stderr, few.exitCode]).toEqual(["", 0]);
   const { folds } = JSON.parse(few.stdout) as CrossValidationOutcome;
   await expectFolds({ ...job, defences }, folds);
@@ -527,7 +536,7 @@ test("between parties: one PSI, one job, folds as in central training; the polic
   await world.activeConfig("grid");
   const refused = await tandem(...command, "--quiet");
   expect(refused.stderr).toMatch(/num_round: 12 requested, at most 11 allowed.*POLICY/);
-  expect((await tandem(...command, "--num-round", "3")).stderr).toContain(
+  expect((await tandemHere(...command, "--num-round", "3")).stderr).toContain(
     "--num-round cannot be combined with --config: set it in the config",
   );
 });

@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
-import { tandem } from "./world/tandem-process.ts";
-import { simulateInProcess } from "./support/simulated-command.ts";
+import { tandemHere } from "./world/command-here.ts";
 
 const directory = scratchDirectory();
 
@@ -29,12 +28,15 @@ test("estimate: predicted traffic is close to the measured one, and no job runs"
     "512",
     "--json",
   ];
-  const predicted = JSON.parse((await tandem("estimate", ...job)).stdout) as {
+  const predicted = JSON.parse((await tandemHere("estimate", ...job)).stdout) as {
     bytes: Record<string, number>;
     wallSeconds: number;
     cpuSeconds: number;
   };
-  const actual = await simulateInProcess(...job);
+  const actual = JSON.parse((await tandemHere("simulate", ...job, "--quiet")).stdout) as Pick<
+    typeof predicted,
+    "bytes"
+  >;
   expect(predicted.wallSeconds).toBeGreaterThan(0);
   expect(predicted.cpuSeconds).toBeGreaterThan(0);
   for (const direction of ["activeToPassive", "passiveToActive"] as const) {

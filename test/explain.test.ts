@@ -10,6 +10,7 @@ import type { Leakage } from "../src/privacy/leakage.ts";
 import { logTo } from "../src/record/log.ts";
 import type { LedgerName } from "../src/messages/table.ts";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 import { makePeople } from "./world/people.ts";
 import { testWorlds } from "./support/test-worlds.ts";
@@ -53,7 +54,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
   expect(existsSync(join(bank.folder, "jobs"))).toBe(false);
   expect(party.events.map(({ type }) => type)).toEqual(["listening"]);
 
-  const { stdout, exitCode } = await tandem("train", ...config, "--json", "--quiet");
+  const { stdout, exitCode } = await tandemHere("train", ...config, "--json", "--quiet");
   expect(exitCode).toBe(0);
   const [first, second] = stdout
     .trim()
@@ -117,7 +118,14 @@ test("a passive party prints what its policy allows, and serves no job in a dry 
   const config = world.writePassive(world.shop, {
     policy: { max_trees: 10, max_depth: 4, min_instances_per_candidate: 5, scoring: false },
   });
-  const { stdout, stderr, exitCode } = await tandem("party", "-c", config, "--explain-leakage", "--dry-run", "--json");
+  const { stdout, stderr, exitCode } = await tandemHere(
+    "party",
+    "-c",
+    config,
+    "--explain-leakage",
+    "--dry-run",
+    "--json",
+  );
   expect([stderr, exitCode]).toEqual(["", 0]);
   const { leakage } = JSON.parse(stdout) as { leakage: Leakage };
   const learns = bounds(leakage, "saver", "grocer");
@@ -166,7 +174,7 @@ test("simulate states what every party learns, and refuses bad input in a dry ru
     "0.2",
     "--dry-run",
   ];
-  const { stdout, exitCode } = await tandem(...options, "--explain-leakage", "--json");
+  const { stdout, exitCode } = await tandemHere(...options, "--explain-leakage", "--json");
   expect(exitCode).toBe(0);
   const { leakage, dryRun } = JSON.parse(stdout) as { leakage: Leakage; dryRun: boolean };
   expect(dryRun).toBe(true);
@@ -175,7 +183,7 @@ test("simulate states what every party learns, and refuses bad input in a dry ru
   expect(bounds(leakage, "active", "passive-1").get("candidateSums")).toBe(2 * 7 * 2 * 3);
   // 80 rows: a quarter tests, a fifth of the rest validates.
   expect(bounds(leakage, "passive-2", "active").get("encryptedGradients")).toBe(2 * 48);
-  const refused = await tandem(...options, "--objective", "count:poisson", "--base-score", "-1");
+  const refused = await tandemHere(...options, "--objective", "count:poisson", "--base-score", "-1");
   expect(refused.exitCode).toBe(2);
-  expect((await tandem(...options)).stdout).toContain("Nothing was sent or written");
+  expect((await tandemHere(...options)).stdout).toContain("Nothing was sent or written");
 });

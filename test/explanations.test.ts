@@ -7,7 +7,7 @@ import { startServer } from "../src/scoring/http/run-serve.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import type { OutputKind } from "../src/scoring/wanted.ts";
 import { readActiveShare, writeActiveShare } from "../src/store/share-files.ts";
-import { tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
 import type { Company } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
 import { people, type TrainedWorld, TrainedWorlds, writeInput } from "./support/test-worlds.ts";
@@ -67,7 +67,7 @@ test("values sum up to margins, by file, command and HTTP; a party that asks for
 
   const path = join(world.bank.folder, "by-command.csv");
   const options = ["-c", world.configPath, "--model", "spring", "--input", join(world.bank.folder, "rows.csv")];
-  const { stderr, exitCode } = await tandem("predict", ...options, "--output", path, "--contributions", "--json");
+  const { stderr, exitCode } = await tandemHere("predict", ...options, "--output", path, "--contributions", "--json");
   expect([stderr, exitCode]).toEqual(["", 0]);
   expect(read(path)).toEqual(values);
 

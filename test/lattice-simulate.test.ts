@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
-import { simulateInProcess } from "./support/simulated-command.ts";
 
 const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
@@ -26,7 +26,7 @@ interface Summary {
 test("simulate: one passive party, rows held back, a kept record; bit for bit the centralised model", async () => {
   const records = join(directory, "records");
   const options = ["--check", "--validation-fraction", "0.2", "--records", records];
-  const { stdout, stderr, exitCode } = await tandem("simulate", ...job("age,visits"), ...options);
+  const { stdout, stderr, exitCode } = await tandemHere("simulate", ...job("age,visits"), ...options);
   expect(exitCode, stderr).toBe(0);
   const summary = JSON.parse(stdout) as Summary;
   expect(summary).toMatchObject({ scheme: "lattice", identicalToCentralised: true });
@@ -41,9 +41,9 @@ test("simulate: one passive party, rows held back, a kept record; bit for bit th
 
 test("simulate and estimate: two passive parties, and the traffic that was predicted", async () => {
   const options = job("age,visits", "basket,minutes");
-  const actual = await simulateInProcess(...options, "--check");
+  const actual = JSON.parse((await tandemHere("simulate", ...options, "--check")).stdout) as Summary;
   expect(actual.identicalToCentralised).toBe(true);
-  const predicted = JSON.parse((await tandem("estimate", ...options)).stdout) as Summary & {
+  const predicted = JSON.parse((await tandemHere("estimate", ...options)).stdout) as Summary & {
     readonly schemes: readonly { readonly scheme: string; readonly estimate: object | null }[];
     readonly recommended: { readonly scheme: string; readonly why: string };
   };

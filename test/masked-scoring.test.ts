@@ -8,7 +8,7 @@ import { type PredictOptions, runPredict } from "../src/scoring/run-predict.ts";
 import { Scorer } from "../src/scoring/scorer.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { partOf } from "./support/campaign.ts";
-import { tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
 import type { ActiveChanges } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
 import {
@@ -86,7 +86,7 @@ describe("scores are the plain ones to the last bit", () => {
       const output = join(world.bank.folder, "classes.csv");
       const input = writeInput(world, "rows.csv", [...trained.keys()]);
       const files = ["--input", input, "--output", output, "--json"];
-      const { stderr, exitCode } = await tandem("predict", "-c", world.configPath, "--model", "spring", ...files);
+      const { stderr, exitCode } = await tandemHere("predict", "-c", world.configPath, "--model", "spring", ...files);
       expect([stderr, exitCode]).toEqual(["", 0]);
       expect(predictionsIn(output)).toEqual(trained);
     },

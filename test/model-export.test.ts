@@ -12,6 +12,7 @@ import { predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-a
 import { readCsvTable } from "../src/data/csv-table.ts";
 import { readShare } from "../src/store/share-files.ts";
 import { scratchDirectory } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 import { testWorlds } from "./support/test-worlds.ts";
 import type { Table } from "./world/people.ts";
@@ -60,7 +61,7 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
   );
   expect(new Set(shares.map(({ share }) => share.model)).size).toBe(1);
   const shown = await Promise.all(
-    [bank, ...passives].map(({ folder }) => tandem("model", "show", join(folder, "jobs", "golden"))),
+    [bank, ...passives].map(({ folder }) => tandemHere("model", "show", join(folder, "jobs", "golden"))),
   );
   expect(shown[0].stdout).toContain("▣ passive-1");
   expect(shown[0].stdout).toContain("income [k] < ");
@@ -90,7 +91,7 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
     expect(unasked.stderr).toMatch(
       /nothing was written: there is no terminal to ask for confirmation\. Pass --yes to write the consent/,
     );
-    const { exitCode, stdout, stderr } = await tandem(...given, "--out", out, "--yes");
+    const { exitCode, stdout, stderr } = await tandemHere(...given, "--out", out, "--yes");
     expect(exitCode, stderr).toBe(0);
     expect(stdout).toContain(out);
     expect(stderr).toMatch(/gives active this party's part of the model of job golden:\n {2}\d+ splits in \d trees/);
@@ -113,7 +114,7 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
     out,
     ...files.flatMap((file) => ["--consent", file]),
   ];
-  const incomplete = await tandem(...exporting(consents[0]));
+  const incomplete = await tandemHere(...exporting(consents[0]));
   expect(incomplete.exitCode).toBe(2);
   expect(incomplete.stderr).toMatch(/^error: the consent of passive-2 is missing\. It is made there, .*\(CONSENT\)$/m);
   expect(() => statSync(out)).toThrow(/ENOENT/);

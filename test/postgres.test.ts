@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { scratchDirectory } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 import { testWorlds } from "./support/test-worlds.ts";
 import { makePeople } from "./world/people.ts";
@@ -18,7 +19,7 @@ test.skipIf(withoutPostgres !== null)("a passive party's table comes from a serv
     await server.run(
       "create table people as select 'p' || i as id, i / 7.0 as x, i % 2 = 0 as y from generate_series(1, 500) i",
     );
-    await tandem("init", "passive", "--host", "127.0.0.1", "--port", "0", "--out", folder);
+    await tandemHere("init", "passive", "--host", "127.0.0.1", "--port", "0", "--out", folder);
     const config = join(folder, "passive.yaml");
     const text = readFileSync(config, "utf8")
       .replace("PASTE-THE-ACTIVE-PARTYS-FINGERPRINT", "ab".repeat(32))
@@ -28,7 +29,7 @@ test.skipIf(withoutPostgres !== null)("a passive party's table comes from a serv
       );
     writeFileSync(config, text);
     writeFileSync(join(folder, "url"), server.url(), { mode: 0o600 });
-    const good = await tandem("party", "--config", config, "--dry-run");
+    const good = await tandemHere("party", "--config", config, "--dry-run");
     expect(good).toMatchObject({ exitCode: 0, stderr: "" });
     writeFileSync(join(folder, "url"), server.url(`${password}?`));
     const bad = await tandem("party", "--config", config, "--dry-run");

@@ -18,6 +18,7 @@ import { runRefresh } from "../src/scoring/run-refresh.ts";
 import { mergeShares } from "../src/store/merge-shares.ts";
 import { type ActiveShare, readActiveShare, readPassiveShare, writeActiveShare } from "../src/store/share-files.ts";
 import { partOf } from "./support/campaign.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 import { type Company, foundCompany } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -101,7 +102,7 @@ describe("scores are the training-time model's to the last bit", () => {
       const trained = trainingPredictions(world);
       const output = join(world.bank.folder, "classes.csv");
       const score = async (ids: readonly string[]): Promise<Map<string, string>> => {
-        const { stderr, exitCode } = await tandem(
+        const { stderr, exitCode } = await tandemHere(
           "predict",
           "-c",
           world.configPath,
@@ -155,7 +156,7 @@ describe("scores are the training-time model's to the last bit", () => {
     expect([stderr, exitCode]).toEqual(["", 0]);
     expect(JSON.parse(stdout)).toMatchObject({ job: "spring", rows: trained.size, scored: trained.size, unknown: {} });
     expect(predictionsIn(output)).toEqual(trained);
-    const unpinned = await tandem(
+    const unpinned = await tandemHere(
       "predict",
       "-c",
       world.configPath,

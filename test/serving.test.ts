@@ -11,7 +11,8 @@ import { z } from "zod";
 import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { type ServeOptions, startServer } from "../src/scoring/http/run-serve.ts";
-import { startTandem, tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
+import { startTandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
 import { people, threeClasses, type TrainedWorld, TrainedWorlds, trainingPredictions } from "./support/test-worlds.ts";
 
@@ -362,7 +363,7 @@ describe("access", () => {
     await serve(world, { host: "0.0.0.0", token: "s3cret-s3cret-s3cret" });
     const tokenFile = join(world.bank.folder, "token");
     writeFileSync(tokenFile, "short\n");
-    const serveWith = () => tandem("serve", "-c", world.configPath, "--model", "spring", "--token-file", tokenFile);
+    const serveWith = () => tandemHere("serve", "-c", world.configPath, "--model", "spring", "--token-file", tokenFile);
     chmodSync(tokenFile, 0o644);
     expect((await serveWith()).stderr).toMatch(/chmod 600 '.*token'.*FILE_UNREADABLE/);
     chmodSync(tokenFile, 0o600);

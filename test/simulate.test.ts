@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { partOf } from "./support/campaign.ts";
-import { simulateInProcess } from "./support/simulated-command.ts";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
-import { startTandem, tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
+import { type ProcessEnd, startTandem, tandem } from "./world/tandem-process.ts";
 
 const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
@@ -26,22 +26,20 @@ interface Json {
   };
 }
 
-/** Of real processes; where those do not matter, the parties run in this one. */
-async function json(...args: string[]): Promise<Json> {
-  const { exitCode, stdout, stderr } = await tandem("simulate", ...args);
+function result({ exitCode, stdout, stderr }: ProcessEnd): Json {
   expect(stderr).toBe("");
   expect(exitCode).toBe(0);
   expect(stdout.trim().split("\n")).toHaveLength(1);
   return JSON.parse(stdout) as Json;
 }
 
-async function inProcess(...args: string[]): Promise<Json> {
-  return JSON.parse(JSON.stringify(await simulateInProcess(...args))) as Json;
-}
+/** Of real processes; where those do not matter, command and parties run in this one. */
+const json = async (...args: string[]): Promise<Json> => result(await tandem("simulate", ...args));
+const inProcess = async (...args: string[]): Promise<Json> => result(await tandemHere("simulate", ...args));
 
 describe("simulate", () => {
   test("with noise in answers: identical to centralised", async () => {
-    const common = ["--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--answer-noise", "2"];
+    const common = ["--data", table, "--id", "id", "--label", "defaulted", ...parties, ...small, "--answer-noise", "2"];
     const noisy = await inProcess(...common, "--check", "--max-depth", "4");
     expect(noisy["identicalToCentralised"]).toBe(true);
   });
@@ -157,7 +155,7 @@ describe("simulate", () => {
       "visits,basket",
       ...small,
     ];
-    const { exitCode, stderr } = await tandem("simulate", ...common);
+    const { exitCode, stderr } = await tandemHere("simulate", ...common);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/column 'age': the weight is negative \(WEIGHT_INVALID\)/);
     const weighted = join(directory, "weighted.csv");
@@ -201,7 +199,7 @@ describe("simulate", () => {
       "0.6",
     );
     expect(result["identicalToCentralised"]).toBe(true);
-    const { exitCode, stderr } = await tandem("simulate", ...options, "--monotone-constraints", "incom:1");
+    const { exitCode, stderr } = await tandemHere("simulate", ...options, "--monotone-constraints", "incom:1");
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/'incom'.*did you mean 'income'/);
   });
@@ -279,7 +277,7 @@ describe("simulate", () => {
     expect(result["trees"]).toBeLessThan(30);
     expect(Object.keys(result.metrics)).toEqual(["train", "validation", "test"]);
     for (const set of Object.values(result.metrics)) expect(Object.keys(set)).toEqual(["error", "logloss"]);
-    const { exitCode, stderr } = await tandem("simulate", ...options, "--early-stopping-rounds", "2");
+    const { exitCode, stderr } = await tandemHere("simulate", ...options, "--early-stopping-rounds", "2");
     expect(exitCode).toBe(2);
     expect(stderr).toContain("early_stopping_rounds needs a validation set");
   });
@@ -287,7 +285,7 @@ describe("simulate", () => {
   test("max_thresholds and minimums: the same model as centralised", async () => {
     const exact = await plain();
     const fewer = ["--min-people-share", "0.05", "--max-thresholds", "1", "--explain-leakage"];
-    const [leakage, result] = (await tandem("simulate", ...common, ...fewer)).stdout.split("\n");
+    const [leakage, result] = (await tandemHere("simulate", ...common, ...fewer)).stdout.split("\n");
     const guarded = JSON.parse(result) as Json;
     expect([exact, guarded].map((result) => result["identicalToCentralised"])).toEqual([true, true]);
     expect(guarded.metrics).not.toEqual(exact.metrics);
@@ -329,24 +327,25 @@ describe("simulate", () => {
 
   test("cv: every fold is a whole job, equal to centralised training", async () => {
     const options = ["cv", "--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small, "--check"];
-    const { exitCode, stdout } = await tandem(...options, "--folds", "2");
+    const { exitCode, stdout } = await tandemHere(...options, "--folds", "3");
     expect(exitCode).toBe(0);
     const result = JSON.parse(stdout) as {
       folds: { identicalToCentralised: boolean; test: Record<string, number> }[];
       test: Record<string, { mean: number; deviation: number }>;
     };
-    expect(result.folds.map(({ identicalToCentralised }) => identicalToCentralised)).toEqual([true, true]);
+    expect(result.folds.map(({ identicalToCentralised }) => identicalToCentralised)).toEqual([true, true, true]);
     expect(result.test["auc"].mean).toBeCloseTo(
-      result.folds.reduce((sum, { test: { auc } }) => sum + auc / 2, 0),
+      result.folds.reduce((sum, { test: { auc } }) => sum + auc / 3, 0),
       12,
     );
     expect(result.test["auc"].mean).toBeGreaterThan(0.7);
-    const refused = await tandem(...options, "--folds", "1");
+    const refused = await tandemHere(...options, "--folds", "1");
+    expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toContain("--folds must be an integer from 2");
   });
 
   test("without --check equality is not claimed; the output is a table", async () => {
-    const { exitCode, stdout } = await tandem(
+    const { exitCode, stdout } = await tandemHere(
       "simulate",
       "--data",
       table,
@@ -403,7 +402,7 @@ describe("a party that dies in mid-job", () => {
 
 describe("demo", () => {
   test("a small demo ends with the comparison", async () => {
-    const { exitCode, stdout, stderr } = await tandem("demo", "--rows", "200", "--num-round", "1");
+    const { exitCode, stdout, stderr } = await tandemHere("demo", "--rows", "200", "--num-round", "1");
     expect(exitCode).toBe(0);
     expect(stderr).toContain("tree 1/1");
     expect(stderr).toMatch(/Next: your own table, docs\/own-data\.md\n$/);

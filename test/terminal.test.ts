@@ -10,6 +10,7 @@ import { isCampaign, partOf } from "./support/campaign.ts";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
 import { testWorlds } from "./support/test-worlds.ts";
 import { makePeople } from "./world/people.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { startTandem, tandem, TandemProcess } from "./world/tandem-process.ts";
 import { Terminal } from "./support/terminal.ts";
 
@@ -136,7 +137,7 @@ describe.skipIf(withoutPython)("a passive party on a terminal", () => {
 
 describe("elsewhere", () => {
   test("--json: events one per line, the result on standard output", async () => {
-    const { stdout, stderr } = await tandem(...simulation, "--json");
+    const { stdout, stderr } = await tandemHere(...simulation, "--json");
     expect(stdout.trim().split("\n")).toHaveLength(1);
     const events = stderr
       .trim()
@@ -180,10 +181,10 @@ describe("elsewhere", () => {
       `error: ${directory} has no record of a job (events.jsonl); give the folder of a job (FILE_UNREADABLE)\n`,
     );
     expect(
-      (await tandem(...simulation, "--dashboard", "--dashboard-port", "70000", "--records", join(directory, "x")))
+      (await tandemHere(...simulation, "--dashboard", "--dashboard-port", "70000", "--records", join(directory, "x")))
         .stderr,
     ).toMatch(/--dashboard-port must be an integer/);
-    expect((await tandem("dashboard", directory)).stderr).toMatch(/holds no record of a job \(FILE_UNREADABLE\)/);
+    expect((await tandemHere("dashboard", directory)).stderr).toMatch(/holds no record of a job \(FILE_UNREADABLE\)/);
   });
 
   test("a passive party's log never contains the dashboard's address: it is in a file for its owner", async () => {

@@ -17,7 +17,7 @@ import type { PassiveConfigInput } from "../src/party/config/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
-import { tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { testWorlds } from "./support/test-worlds.ts";
 import { csvText, featureTable, labelledTable, makePeople, type Person, shuffled } from "./world/people.ts";
 import type { ActiveChanges, Company, PassiveChanges, ProcessWorld } from "./world/processes.ts";
@@ -162,7 +162,7 @@ test("simulate: rows in file order, equal to centralised; refused where rows are
     "ID_DUPLICATE",
     /held\.csv: \d+ of its ids are training rows too/,
   );
-  const both = await tandem(
+  const both = await tandemHere(
     "simulate",
     "--data",
     train,

@@ -11,6 +11,7 @@ import { readEvidence, readTreeEvidence, writeEvidence } from "../src/store/evid
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations } from "../src/verify/findings.ts";
 import { type Opening, readOpening, writeOpening } from "../src/verify/opening.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
 import { testWorlds } from "./support/test-worlds.ts";
@@ -152,7 +153,7 @@ test("the command writes openings that only their owner can read, checks them, a
   const { configs } = await ran("command");
   const paths = [world.bank, ...world.shops].map(({ name }) => join(world.root, `${name}.opening`));
   for (const [i, config] of configs.entries()) {
-    const { stderr } = await tandem("verify-job", "open", "-c", config, "--job", "command", "--out", paths[i]);
+    const { stderr } = await tandemHere("verify-job", "open", "-c", config, "--job", "command", "--out", paths[i]);
     expect(stderr.includes("PRIVATE KEY")).toBe(i === 0);
     expect(statSync(paths[i]).mode & 0o777).toBe(0o600);
   }
@@ -160,13 +161,13 @@ test("the command writes openings that only their owner can read, checks them, a
     ["--pin", `bank=${join(world.bank.folder, "certificate.pem")}`],
     ...world.shops.map(({ name, fingerprint }) => ["--pin", `${name}=${fingerprint}`]),
   ].flat();
-  const checked = (...more: string[]) => tandem("verify-job", "check", ...paths, ...pins, ...more);
-  const held = await checked();
+  const check = ["verify-job", "check", ...paths, ...pins];
+  const held = await tandemHere(...check);
   expect([held.exitCode, held.stdout]).toEqual([
     0,
     expect.stringMatching(/trees 0 to 1: as agreed\n\nAs agreed: everything that the parties signed was checked\./),
   ]);
-  const chosen = await checked("--trees", "1", "--json");
+  const chosen = await tandemHere(...check, "--trees", "1", "--json");
   expect([chosen.exitCode, JSON.parse(chosen.stdout)]).toEqual([
     4,
     expect.objectContaining({
@@ -177,7 +178,7 @@ test("the command writes openings that only their owner can read, checks them, a
   ]);
   const opening = await readOpening(paths[1]);
   await writeOpening(paths[1], { ...opening, trees: opening.trees.slice(0, 1) });
-  const cut = await checked();
+  const cut = await tandem(...check);
   expect([cut.exitCode, cut.stdout]).toEqual([
     3,
     expect.stringMatching(/evidence: tree 1: shop: it has signed this tree with bank[\s\S]*shop deviated\.\n$/),

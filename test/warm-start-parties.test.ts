@@ -10,7 +10,7 @@ import { runPredict } from "../src/scoring/run-predict.ts";
 import { simulate } from "../src/simulate/simulate.ts";
 import { readActiveShare, readPassiveShare } from "../src/store/share-files.ts";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
-import { tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
 import type { ActiveChanges, Company } from "./world/processes.ts";
 import { expectError } from "./support/expect-error.ts";
 import { predictionsIn, TrainedWorlds, trainingPredictions, writeInput } from "./support/test-worlds.ts";
@@ -241,16 +241,16 @@ test("simulate: an earlier job in the same folder, by the command, equal to cent
     "--warm-start",
     "first",
   ];
-  const { stdout, exitCode, stderr } = await tandem("simulate", ...flags, "--records", records);
+  const { stdout, exitCode, stderr } = await tandemHere("simulate", ...flags, "--records", records);
   expect(exitCode, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
     trees: 3,
     identicalToCentralised: true,
     job: expect.stringMatching(/^simulate-\d{8}-\d{6}$/) as string,
   });
-  const without = await tandem("simulate", ...flags);
+  const without = await tandemHere("simulate", ...flags);
   expect(without.stderr).toMatch(/--warm-start needs --records/);
-  const unknown = await tandem("simulate", ...flags, "--records", records, "--warm-start", "elsewhere/active");
+  const unknown = await tandemHere("simulate", ...flags, "--records", records, "--warm-start", "elsewhere/active");
   expect(unknown.stderr).toMatch(
     /there is no simulation 'elsewhere\/active' in .*; there are: 'simulate-\d{8}-\d{6}', 'first' \(MODEL_UNKNOWN\)/,
   );

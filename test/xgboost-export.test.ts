@@ -25,6 +25,7 @@ import { xgboostFeatureNames } from "../src/store/xgboost/names.ts";
 import { xgboostText } from "../src/store/xgboost/text.ts";
 import { seedCount } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
@@ -145,7 +146,7 @@ describe("golden files", () => {
     ],
     ["that is a folder", directory, /is a folder: name a file in it/],
   ])("a file %s is refused before training", async (_name, path, message) => {
-    const { exitCode, stdout, stderr } = await tandem(
+    const { exitCode, stdout, stderr } = await tandemHere(
       "simulate",
       "--data",
       join(fixtures, "train.csv"),

@@ -1,17 +1,13 @@
 /** A party's workers and their engine as processes of their own, for the bench; each crew has an engine for itself. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { assert } from "../../src/base/assert.ts";
-import { TandemError } from "../../src/base/error.ts";
-import { packagePath } from "../../src/base/package-root.ts";
-import { type PassiveConfigInput, readPassiveConfig } from "../../src/party/config/config.ts";
 import { openPartyCrew, type PartyCrew } from "../../src/party/crew/party-crew.ts";
-import { initParty } from "../../src/party/init.ts";
 import { type CrewHome, makeCrewHome } from "../../test/world/crews/crew-home.ts";
 import type { EngineServers } from "../../test/world/crews/engine-servers.ts";
+import { ProcessWorld } from "../../test/world/processes.ts";
+import { startTandem } from "../../test/world/tandem-process.ts";
 import { type ReadyJob, SummedTrees } from "./workers-job.ts";
 
 export interface BenchCrewOptions {
@@ -25,6 +21,7 @@ export interface BenchCrewOptions {
 }
 
 const party = "passive";
+const nothing = { header: ["id"], rows: [] };
 /** The status table lists all workers after this time. */
 const statusMs = 1500;
 
@@ -52,11 +49,10 @@ export class BenchCrew {
 
   async open(): Promise<void> {
     const { program, job, leaseSeconds, workers, threads, blocks } = this.#options;
-    const directory = join(this.#folder, party);
-    const { fingerprint } = await initParty({ role: "passive", name: party, host: "127.0.0.1", port: 0, directory });
+    const world = await ProcessWorld.found(this.#folder, { active: nothing, [party]: nothing });
     const home = await makeCrewHome({
       program,
-      party: join(directory, "passive.yaml"),
+      party: join(world.shop.folder, "passive.yaml"),
       folder: join(this.#folder, "crew"),
       serverCount: 1,
       section: {
@@ -70,7 +66,7 @@ export class BenchCrew {
     process.once("exit", this.#killAll);
     await home.servers.ready();
     for (let i = 0; i < workers; i++) await this.#startWorker(this.#opened);
-    const config = await readPassiveConfig(await writtenConfig(directory, fingerprint, home));
+    const config = await world.passiveConfig(world.shop, { crew: home.section });
     assert(config.crew !== undefined, "the config has a crew");
     this.#opened.party = await openPartyCrew(config.crew, party, () => {}, new AbortController().signal);
     this.#opened.trees = await SummedTrees.open(job, threads, this.#opened.party.crew);
@@ -115,19 +111,10 @@ export class BenchCrew {
   }
 
   /** Settles when it has found the engine. */
-  #startWorker({ home, workers }: Opened): Promise<void> {
-    const command = [packagePath("bin", "tandem.js"), "worker", "-c", home.workerConfig];
-    const threads = String(this.#options.threads);
-    const child = spawn(process.execPath, [...command, "--threads", threads], { stdio: ["ignore", "ignore", "pipe"] });
-    workers.push(child);
-    let last = "";
-    return new Promise((resolve, reject) => {
-      createInterface({ input: child.stderr }).on("line", (line) => {
-        last = line;
-        if (line.includes('"event":"engine-found"')) resolve();
-      });
-      child.once("close", () => reject(new TandemError("PARTY_LOST", `a worker has ended: ${last}`)));
-    });
+  async #startWorker({ home, workers }: Opened): Promise<void> {
+    const worker = startTandem(["worker", "-c", home.workerConfig, "--threads", String(this.#options.threads)]);
+    workers.push(worker.child);
+    await worker.errorMatches(/"event":"engine-found"/);
   }
 }
 
@@ -139,19 +126,4 @@ function cpuSecondsOf(pid: number | undefined): number {
   } catch {
     return 0;
   }
-}
-
-async function writtenConfig(folder: string, fingerprint: string, home: CrewHome): Promise<string> {
-  const config: PassiveConfigInput = {
-    name: party,
-    listen: { host: "127.0.0.1", port: 0 },
-    tls: { certificate: "certificate.pem", key: "key.pem" },
-    active: [{ name: "active", fingerprint }],
-    data: { path: "none.csv", id: "id", features: "all" },
-    output: { directory: "jobs" },
-    crew: home.section,
-  };
-  const path = join(folder, "party.json");
-  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
-  return path;
 }

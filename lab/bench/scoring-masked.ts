@@ -15,7 +15,7 @@ import type { ScoringPeer } from "../../src/wire/scoring-peer.ts";
 import type { Figure } from "./arithmetic.ts";
 import { HttpLoad, percentile } from "./load.ts";
 import { interleave } from "./measure.ts";
-import { checkPrediction, foundParties, type ServingBench, withCommands, writeActiveConfig } from "./serving.ts";
+import { checkPrediction, type ServingBench, withBenchWorld } from "./serving.ts";
 
 const kinds = ["plain", "masked"] as const;
 const requestsPerSecond = 20;
@@ -27,25 +27,25 @@ export async function benchScoringMasked(
   onFigure: (figure: Figure) => void,
 ): Promise<void> {
   const say = (name: string, value: number): void => onFigure({ name: `scoring-masked.${name}`, value, parts: {} });
-  await withCommands("tandem-masked-", async (root, spawned) => {
-    const size = bench.quick ? { rows: 300, trees: 5, requests: 20 } : { rows: 5000, trees: 50, requests: 200 };
-    bench.onProgress(`scoring-masked: ${size.trees} trees over ${size.rows} people and two parties`);
-    const people = await foundParties(root, ["retailer1"], size.rows, bench.seed);
-    const port = await spawned("party", "-c", join(root, "retailer1", "passive.json")).port();
+  const size = bench.quick ? { rows: 300, trees: 5, requests: 20 } : { rows: 5000, trees: 50, requests: 200 };
+  bench.onProgress(`scoring-masked: ${size.trees} trees over ${size.rows} people and two parties`);
+  await withBenchWorld("tandem-masked-", ["retailer1"], size.rows, bench.seed, async (world, bodies) => {
     const configs = new Map<string, string>();
     for (const kind of kinds) {
-      const training = { num_round: size.trees, max_depth: 3 };
-      const job = { job: kind, training, privacy: { masked_scoring: kind === "masked" } };
-      const config = await writeActiveConfig(root, people.fingerprints, [port], job);
-      await spawned("train", "-c", config).success();
+      const training = { num_round: size.trees };
+      const config = world.writeActive(kind, { training, privacy: { masked_scoring: kind === "masked" } });
+      await world.command("train", "-c", config).success();
       configs.set(kind, config);
     }
-    await inBatches(configs, people.rows, bench, say);
+    await inBatches(configs, bodies, bench, say);
     const loads = new Map<string, HttpLoad>();
     try {
       for (const [kind, config] of configs)
-        loads.set(kind, new HttpLoad(await spawned("serve", "-c", config, "--model", kind, "--port", "0").port()));
-      await oneByOne(loads, people.rows, size.requests, say);
+        loads.set(
+          kind,
+          new HttpLoad(await world.command("serve", "-c", config, "--model", kind, "--port", "0").port()),
+        );
+      await oneByOne(loads, bodies, size.requests, say);
     } finally {
       for (const load of loads.values()) load.close();
     }

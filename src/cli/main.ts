@@ -1,71 +1,10 @@
-/** The command `tandem`: parses the command line, runs one command, and turns errors into one line and an exit code. */
-import { Command, CommanderError } from "commander";
-import { programVersion } from "../base/program-version.ts";
-import { labCommand } from "./lab-command.ts";
+/** The command `tandem`: runs one command, and turns errors into one line and an exit code. */
+import { CommanderError } from "commander";
+import { runCommand } from "./program.ts";
 import { reportError } from "./terminal/failure.ts";
-import { markRequired } from "./terminal/help-text.ts";
-import { throwUsageErrors } from "./terminal/usage-error.ts";
-
-type Load = () => Promise<Command>;
-
-/** In the order of the help. Each is loaded on demand: loading takes most of the time of a short command. */
-const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
-  "Try it on one machine:": {
-    demo: async () => (await import("./table/demo.ts")).demoCommand(),
-    simulate: async () => (await import("./table/simulate.ts")).simulateCommand(),
-    cv: async () => (await import("./table/cv.ts")).cvCommand(),
-    tune: async () => (await import("./table/tune.ts")).tuneCommand(),
-    estimate: async () => (await import("./table/estimate.ts")).estimateCommand(),
-    audit: async () => (await import("./table/audit.ts")).auditCommand(),
-  },
-  "Train between companies:": {
-    init: async () => (await import("./company/init.ts")).initCommand(),
-    fingerprint: async () => (await import("./company/init.ts")).fingerprintCommand(),
-    party: async () => (await import("./company/party.ts")).partyCommand(),
-    worker: async () => (await import("./company/worker.ts")).workerCommand(),
-    train: async () => (await import("./company/train.ts")).trainCommand(),
-    align: async () => (await import("./company/align.ts")).alignCommand(),
-  },
-  "Use a model:": {
-    predict: async () => (await import("./model/predict.ts")).predictCommand(),
-    serve: async () => (await import("./model/serve.ts")).serveCommand(),
-    refresh: async () => (await import("./model/refresh.ts")).refreshCommand(),
-    model: async () => (await import("./model/model.ts")).modelCommand(),
-  },
-  "Look at jobs:": {
-    report: async () => (await import("./report.ts")).reportCommand(),
-    "verify-job": async () => (await import("./company/verify-job.ts")).verifyJobCommand(),
-    dashboard: async () => (await import("./dashboard.ts")).dashboardCommand(),
-  },
-  "Measure:": {
-    bench: () => labCommand("bench"),
-    reproduce: () => labCommand("reproduce"),
-  },
-};
-
-/** One command where its name comes first, none for the version, otherwise all: help and suggestions need them. */
-function isWanted(name: string, first: string | undefined): boolean {
-  if (first === "--version" || first === "-V") return false;
-  const isCommand = Object.values(groups).some((commands) => first !== undefined && Object.hasOwn(commands, first));
-  return !isCommand || name === first;
-}
-
-async function main(): Promise<void> {
-  const program = new Command("tandem")
-    .description("Vertical federated XGBoost: companies train one model together without sharing rows.")
-    .version(programVersion());
-  for (const [heading, commands] of Object.entries(groups)) {
-    const wanted = Object.entries(commands).filter(([name]) => isWanted(name, process.argv[2]));
-    if (wanted.length > 0) program.commandsGroup(heading);
-    for (const command of await Promise.all(wanted.map(([, load]) => load())))
-      program.addCommand(markRequired(command));
-  }
-  throwUsageErrors(program);
-  await program.parseAsync();
-}
 
 // The bundle is CommonJS, which starts faster but has no top-level await.
-main().catch((error: unknown) => {
+runCommand(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0); // --help and --version
   process.exitCode = reportError(error);
 });

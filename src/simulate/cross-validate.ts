@@ -6,6 +6,7 @@ import { type Spread, spread } from "../gbdt/boost/fold-turns.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
 import { simulate } from "./simulate.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
+import type { Supervise } from "./supervisor.ts";
 
 export interface CrossValidation {
   readonly folds: readonly {
@@ -23,11 +24,12 @@ export async function crossValidate(
   options: Omit<SimulateOptions, "fold" | "testData">,
   foldCount: number,
   onFold: (fold: number) => void,
+  supervise?: Supervise,
 ): Promise<CrossValidation> {
   const folds: CrossValidation["folds"][number][] = [];
   for (let index = 0; index < foldCount; index++) {
     onFold(index);
-    const { active, difference } = await simulate({ ...options, fold: { index, count: foldCount } });
+    const { active, difference } = await simulate({ ...options, fold: { index, count: foldCount } }, supervise);
     if (difference !== null && difference !== "")
       throw new TandemError("INTERNAL", `federated and centralised model differ in fold ${index}: ${difference}`);
     folds.push({

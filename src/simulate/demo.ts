@@ -12,6 +12,7 @@ import type { PartyEvent } from "../record/events.ts";
 import type { Metrics } from "../record/events/training-fields.ts";
 import { trainInOnePlace } from "./comparison.ts";
 import { type FederationParty, type FederationResult, runFederation } from "./federation.ts";
+import type { Supervise } from "./supervisor.ts";
 
 export interface DemoOptions {
   readonly rows: number;
@@ -41,7 +42,7 @@ export const demoParties = ["bank", "retailer", "telecom"] as const;
 
 const testFraction = 0.25;
 
-export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+export async function runDemo(options: DemoOptions, supervise?: Supervise): Promise<DemoResult> {
   const job = resolveJob({
     name: options.keep?.job,
     training: { num_round: options.trees, max_depth: 4, seed: options.seed },
@@ -52,16 +53,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const companies = demoParties.map((name) => credit[name]);
   const [bank, ...others] = demoParties.map((name) => partyOf(name, credit[name], rows));
 
-  const federation = await runFederation({
-    job,
-    active: { ...bank, label: "default", positive: undefined },
-    passives: others,
-    id: "id",
-    missing: [],
-    predictions: undefined,
-    keep: options.keep,
-    onEvent: options.onEvent,
-  });
+  const { keep, onEvent } = options;
+  const active = { ...bank, label: "default", positive: undefined };
+  const federation = await runFederation(
+    { job, active, passives: others, id: "id", missing: [], predictions: undefined, keep, onEvent },
+    supervise,
+  );
 
   const tables = companies.map(({ table }) => table);
   const cut = (which: readonly PartyTable[], side: Uint32Array): PartyTable[] =>

@@ -47,5 +47,6 @@ export function featureTable(people: readonly Person[], columns: readonly number
 }
 
 export function csvText({ header, rows }: Table): string {
-  return `${[header, ...rows].map((row) => row.join(",")).join("\n")}\n`;
+  const quoted = (cell: string): string => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return `${[header, ...rows].map((row) => row.map(quoted).join(",")).join("\n")}\n`;
 }

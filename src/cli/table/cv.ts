@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { formatMetric } from "../../base/text/format.ts";
 import type { CrossValidation } from "../../simulate/cross-validate.ts";
+import type { Supervise } from "../../simulate/supervisor.ts";
 import type { Spread } from "../../gbdt/boost/fold-turns.ts";
 import { besideTaskCrew } from "../../api/beside-crew.ts";
 import { addCrewOption, type CrewFlags } from "../company/crew-option.ts";
@@ -22,7 +23,8 @@ interface CvFlags extends Partial<JobFlags>, ProgressFlags, LeakageFlags, CrewFl
 
 const foldsMax = 100;
 
-export function cvCommand(): Command {
+/** @param supervise starts the parties of a simulation; default: as processes */
+export function cvCommand(supervise?: Supervise): Command {
   const command = new Command("cv").description(
     "cross-validate: every row is tested once, by a model that was not trained on it",
   );
@@ -30,7 +32,7 @@ export function cvCommand(): Command {
     .option("-c, --config <file>", "between companies: the active party's config; all folds in one job")
     .option("--folds <count>", "number of folds", "5")
     .option("--check", "with --data: compare each fold with centralised training, node by node")
-    .action(runCv);
+    .action((flags: CvFlags, own: Command) => runCv(flags, own, supervise));
   // Required only without --config.
   for (const option of command.options) option.makeOptionMandatory(false);
   // Accepted only to be refused with a reason.
@@ -42,12 +44,14 @@ export function cvCommand(): Command {
   );
 }
 
-async function runCv(flags: CvFlags, command: Command): Promise<void> {
+async function runCv(flags: CvFlags, command: Command, supervise?: Supervise): Promise<void> {
   const folds = wholeNumber("--folds", flags.folds, 2, foldsMax);
-  await (flags.config === undefined ? simulated(flags, folds) : betweenCompanies(flags, flags.config, folds, command));
+  await (flags.config === undefined
+    ? simulated(flags, folds, supervise)
+    : betweenCompanies(flags, flags.config, folds, command));
 }
 
-async function simulated(flags: CvFlags, folds: number): Promise<void> {
+async function simulated(flags: CvFlags, folds: number, supervise?: Supervise): Promise<void> {
   if (!isJob(flags))
     throw new TandemError(
       "USAGE",
@@ -68,7 +72,8 @@ async function simulated(flags: CvFlags, folds: number): Promise<void> {
     check: flags.check === true,
     onEvent: (event: Parameters<Progress["handle"]>[0]) => progress.handle(event),
   };
-  const result = await crossValidate(options, folds, (fold) => progress.line(`fold ${fold + 1} of ${folds}`));
+  const onFold = (fold: number): void => progress.line(`fold ${fold + 1} of ${folds}`);
+  const result = await crossValidate(options, folds, onFold, supervise);
   process.stdout.write(flags.json === true ? `${JSON.stringify(result)}\n` : `${readable(result)}\n`);
 }
 

@@ -2,7 +2,9 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
+import type { Emit } from "../../record/events.ts";
 import type { DemoResult } from "../../simulate/demo.ts";
+import type { Supervise } from "../../simulate/supervisor.ts";
 import {
   addDashboardOptions,
   addRecordsOption,
@@ -29,7 +31,8 @@ interface DemoFlags extends ProgressFlags, DashboardFlags, RecordsFlags {
   readonly seed: string;
 }
 
-export function demoCommand(): Command {
+/** @param supervise starts the parties; default: as processes */
+export function demoCommand(supervise?: Supervise): Command {
   const command = new Command("demo")
     .description("train one model between a bank, a retailer and a telecom on this machine")
     .option("--rows <count>", "people in the synthetic data (default: 10000, or 1000 without the native kernel)")
@@ -63,14 +66,9 @@ export function demoCommand(): Command {
         ? []
         : demoParties.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
     await besideDashboard(options, viewers, progress, async () => {
-      const result = await runDemo({
-        rows,
-        trees,
-        seed,
-        scheme: options.scheme,
-        keep,
-        onEvent: (event) => progress.handle(event),
-      }).finally(() => progress.close());
+      const onEvent: Emit = (event) => progress.handle(event);
+      const demo = { rows, trees, seed, scheme: options.scheme, keep, onEvent };
+      const result = await runDemo(demo, supervise).finally(() => progress.close());
       const summary = summarise(result.federation, toSchemeFacts(result.job), result.difference === "");
       const text = options.json === true ? jsonOf(result, summary) : tablesOf(result, summary);
       process.stdout.write(`${text}\n`);

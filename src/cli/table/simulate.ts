@@ -4,6 +4,8 @@ import { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
 import type { ContributionRow } from "../../simulate/comparison.ts";
+import type { Emit } from "../../record/events.ts";
+import type { Supervise } from "../../simulate/supervisor.ts";
 import { outcomeOptions } from "../../simulate/table-options.ts";
 import { exportWords } from "../../gbdt/tree/xgboost-agreement.ts";
 import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
@@ -29,19 +31,22 @@ interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, Leakage
   readonly export?: string;
 }
 
-export function simulateCommand(): Command {
+/** @param supervise starts the parties; default: as processes */
+export function simulateCommand(supervise?: Supervise): Command {
   const command = new Command("simulate").description(
     "divide one table by columns between companies, and train a federated model",
   );
   addTableOptions(addJobOptions(command), outcomeOptions);
-  addLeakageOptions(addDashboardOptions(addRecordsOption(addProgressOptions(command)))).action(runSimulate);
+  addLeakageOptions(addDashboardOptions(addRecordsOption(addProgressOptions(command)))).action((flags: SimulateFlags) =>
+    runSimulate(flags, supervise),
+  );
   return addExamples(
     command,
     "tandem simulate --data loans.csv --id id --label defaulted --active income,age --passive visits,basket --check",
   );
 }
 
-async function runSimulate(flags: SimulateFlags): Promise<void> {
+async function runSimulate(flags: SimulateFlags, supervise?: Supervise): Promise<void> {
   const job = jobFrom(flags);
   const progress = await openProgress(flags, "active");
   const { simulate } = await import("../../simulate/simulate.ts");
@@ -57,12 +62,9 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
   const viewers =
     keep === undefined ? [] : names.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
   await besideDashboard(flags, viewers, progress, async () => {
-    const result = await simulate({
-      ...job,
-      ...readTableOptions(outcomeOptions, flags),
-      keep,
-      onEvent: (event) => progress.handle(event),
-    }).finally(() => progress.close());
+    const options = { ...job, ...readTableOptions(outcomeOptions, flags), keep };
+    const onEvent: Emit = (event) => progress.handle(event);
+    const result = await simulate({ ...options, onEvent }, supervise).finally(() => progress.close());
     const identical = result.difference === null ? null : result.difference === "";
     const summary = summarise(result, toSchemeFacts(result.job), identical);
     const { contribution } = result;

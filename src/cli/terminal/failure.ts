@@ -6,10 +6,11 @@ import { TandemError } from "../../base/error.ts";
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return 2; // a bare `tandem` has already printed its help
   if (error instanceof TandemError && error.code !== "INTERNAL") {
-    console.error(`error: ${error.message} (${error.code})`);
+    process.stderr.write(`error: ${error.message} (${error.code})\n`);
     return 2;
   }
-  console.error(`internal error: ${error instanceof Error ? error.message : String(error)}; please report this`);
-  if (process.env["TANDEM_DEBUG"] !== undefined && error instanceof Error) console.error(error.stack);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`internal error: ${message}; please report this\n`);
+  if (process.env["TANDEM_DEBUG"] !== undefined && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return 1;
 }

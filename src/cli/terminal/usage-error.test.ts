@@ -1,9 +1,7 @@
 import { Command, Option } from "commander";
-import { afterEach, test, vi } from "vitest";
+import { test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { throwUsageErrors } from "./usage-error.ts";
-
-afterEach(() => vi.unstubAllGlobals());
 
 /** Parses a command line as the program does. */
 async function parse(args: readonly string[]): Promise<void> {
@@ -13,10 +11,8 @@ async function parse(args: readonly string[]): Promise<void> {
     .option("--max-depth <value>")
     .addOption(scheme)
     .action(() => {});
-  const program = throwUsageErrors(new Command("tandem").addCommand(train).addCommand(simulate));
-  const argv = ["node", "tandem", ...args];
-  vi.stubGlobal("process", { ...process, argv });
-  await program.parseAsync(argv);
+  const program = throwUsageErrors(new Command("tandem").addCommand(train).addCommand(simulate), args);
+  await program.parseAsync(args, { from: "user" });
 }
 
 test.each([

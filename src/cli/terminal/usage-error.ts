@@ -29,27 +29,27 @@ const removedOptions: Readonly<Record<string, string>> = {
 };
 
 /** Makes a command and its subcommands throw TandemError USAGE for parser errors. */
-export function throwUsageErrors(command: Command): Command {
+export function throwUsageErrors(command: Command, line: readonly string[]): Command {
   command.configureOutput({ outputError: () => {} }).exitOverride((error) => {
     // Help and version are not errors; help shown for a missing command has been printed.
     if (error.exitCode === 0 || error.code === "commander.help") throw error;
-    const path = pathOf(meantCommand(error, command));
-    throw new TandemError("USAGE", `${complaint(error, command)} Try '${path} --help'`, { cause: error });
+    const path = pathOf(meantCommand(error, command, line));
+    throw new TandemError("USAGE", `${complaint(error, command, line)} Try '${path} --help'`, { cause: error });
   });
-  command.commands.forEach(throwUsageErrors);
+  for (const each of command.commands) throwUsageErrors(each, line);
   return command;
 }
 
 /** A full sentence or a question. */
-function complaint(error: CommanderError, command: Command): string {
-  const said = error.code === "commander.excessArguments" ? excess(command) : parserMessage(error.message);
-  const hint = error.code === "commander.unknownOption" ? optionHint(error, command) : "";
+function complaint(error: CommanderError, command: Command, line: readonly string[]): string {
+  const said = error.code === "commander.excessArguments" ? excess(command, line) : parserMessage(error.message);
+  const hint = error.code === "commander.unknownOption" ? optionHint(error, command, line) : "";
   return `${/[.?]$/.test(said) ? said : `${said}.`}${hint}`;
 }
 
 /** Suggests what an unknown option may mean: a field of the config, or an option of the command that follows. */
-function optionHint(error: CommanderError, command: Command): string {
-  if (meantCommand(error, command) !== command) return " Put options after the name of the command.";
+function optionHint(error: CommanderError, command: Command, line: readonly string[]): string {
+  if (meantCommand(error, command, line) !== command) return " Put options after the name of the command.";
   const option = /'(--[\w-]+)/.exec(error.message)?.[1] ?? "";
   if (Object.hasOwn(removedOptions, option)) return ` It was removed: ${removedOptions[option]}.`;
   const name = option.slice(2).replaceAll("-", "_");
@@ -60,9 +60,9 @@ function optionHint(error: CommanderError, command: Command): string {
 }
 
 /** The parser assigns an option before the command's name to the program. */
-function meantCommand({ code }: CommanderError, command: Command): Command {
+function meantCommand({ code }: CommanderError, command: Command, line: readonly string[]): Command {
   if (code !== "commander.unknownOption" || command.parent !== null) return command;
-  return command.commands.find((each) => process.argv.slice(3).includes(each.name())) ?? command;
+  return command.commands.find((each) => line.slice(1).includes(each.name())) ?? command;
 }
 
 function parserMessage(message: string): string {
@@ -71,9 +71,9 @@ function parserMessage(message: string): string {
   return choices === undefined ? text : text.replace(/\.$/, didYouMean(value, choices.split(", ")) || ".");
 }
 
-function excess({ args, registeredArguments }: Command): string {
+function excess({ args, registeredArguments }: Command, line: readonly string[]): string {
   const [word] = args.slice(registeredArguments.length);
-  const [option, value] = process.argv.slice(0, process.argv.lastIndexOf(word)).slice(-2);
+  const [option, value] = line.slice(0, line.lastIndexOf(word)).slice(-2);
   const hint = columnOptions.includes(option) ? `; separate columns by commas: ${option} ${value},${word}` : "";
   return `'${word}' belongs to no option${hint}`;
 }
