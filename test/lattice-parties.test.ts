@@ -55,7 +55,10 @@ test("processes, each killed once: the same model as Paillier, and no stored cip
   await world.start(shop, { policy: allowed });
   await world.train("plain", { training });
   expect(firstDifference(await world.model("hidden"), await world.model("plain"))).toBeNull();
-  const answers = readdirSync(join(bank.folder, "jobs", "hidden", "evidence"));
+  // A process that is killed while it writes leaves a temporary file.
+  const answers = readdirSync(join(bank.folder, "jobs", "hidden", "evidence")).filter((name) =>
+    /^\d+\.json$/.test(name),
+  );
   expect(answers.length).toBe(4);
   const sizeOf = (job: string): number => statSync(join(bank.folder, "jobs", job, "evidence", answers[0])).size;
   expect(sizeOf("hidden"), "answers are not kept").toBeLessThan(sizeOf("plain") / 2);
