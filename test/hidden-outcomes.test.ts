@@ -129,7 +129,11 @@ test("both parties sign the same digests, including those of the choices", async
     ...job,
     recording: () => recordedAnswers({ ...record, closed: () => Promise.resolve() }),
     connect: (name, service) =>
-      recordedPeer(connectInMemory(name, service), { ...record, closed: (tree) => void closed.push(tree) }),
+      recordedPeer(connectInMemory(name, service), {
+        ...record,
+        closing: () => Promise.resolve(),
+        closed: (tree) => void closed.push(tree),
+      }),
   });
   expect(firstDifference(outcome.model, await trainInOnePlace(job))).toBeNull();
   const kinds = closed.flatMap(({ entries }) => decodeEntries(entries).map(({ kind }) => kind));

@@ -1,8 +1,11 @@
 /** A party changes its own opening: it is named, and the other parties are not. */
+import { sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { nextLink, signedText } from "../src/protocol/chain/pair-chain.ts";
+import { bytesFrom, fromHex, toBase64, toHex } from "../src/store/stored-numbers.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations, outcomeOf, type Verdict } from "../src/verify/findings.ts";
 import type { Opening } from "../src/verify/opening.ts";
@@ -56,12 +59,35 @@ test("the auditor's pins decide which certificate is a party's", async () => {
 });
 
 test("a party cannot be blamed for trees that it has not signed", async () => {
-  // The bank adds a tree with its own signature only, and with a copy of an earlier signature of shop.
   const [bank, shop, telecom] = honest;
   const last = bank.trees[bank.trees.length - 1];
-  const more = { ...bank, trees: [...bank.trees, { ...last, tree: last.tree + 1 }] };
-  const found = deviations(await check([more, shop, telecom]));
+  // The bank adds a tree with a copy of an earlier signature of shop.
+  const copied = { ...bank, trees: [...bank.trees, { ...last, tree: last.tree + 1 }] };
+  const found = deviations(await check([copied, shop, telecom]));
   expect(new Set(found.map(({ party }) => party))).toEqual(new Set(["bank"]));
+  // With its own signature only, as after a crash: no party has agreed to the tree.
+  const pairs = Object.fromEntries(
+    Object.entries(last.pairs).map(([peer, { theirs: _, ...pair }]) => {
+      const link = nextLink(fromHex(pair.link), last.tree + 1, bytesFrom(pair.entries));
+      const own = sign("sha256", signedText("active", bank.job, last.tree + 1, link), keys[0].key);
+      return [peer, { ...pair, link: toHex(link), own: toBase64(own) }];
+    }),
+  );
+  const alone = { ...bank, trees: [...bank.trees, { ...last, tree: last.tree + 1, pairs }] };
+  expect(outcomeOf(await check([alone, shop, telecom]))).toBe("as agreed");
+});
+
+test("an active party that crashed before it received a signature is not blamed", async () => {
+  const [bank, shop, telecom] = honest;
+  const trees = bank.trees.map((tree, i) => {
+    if (i < bank.trees.length - 1) return tree;
+    const { theirs: _, ...pair } = tree.pairs["shop"];
+    return { ...tree, pairs: { ...tree.pairs, shop: pair } };
+  });
+  expect(outcomeOf(await check([{ ...bank, trees }, shop, telecom]))).toBe("as agreed");
+  const cut = { ...shop, trees: shop.trees.slice(0, -1) };
+  const verdict = await check([{ ...bank, trees }, cut, telecom]);
+  expect([deviations(verdict), outcomeOf(verdict)]).toEqual([[], "as agreed"]);
 });
 
 test("openings in which nothing is signed are no all-clear", async () => {

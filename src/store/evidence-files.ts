@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
+import type { ClosedTree } from "../protocol/chain/pair-chain.ts";
 import type { SignedTree } from "../protocol/chain/record.ts";
 import { readSealed, type SealedKind, writeSealed } from "./sealed-file.ts";
 import { toBase64, toHex } from "./stored-numbers.ts";
@@ -49,20 +50,17 @@ export type EvidenceFile = Omit<z.infer<typeof evidenceFile>, "opened"> & {
   readonly opened: { readonly salt: string; readonly facts: Facts } | null;
 };
 
-export const signedPairSchema = z.strictObject({
-  link: hex,
-  entries: base64,
-  /** This party's signature, and the other's. */
-  own: base64,
-  theirs: base64,
-});
-
 export const treeEvidenceSchema = z.strictObject({
   run: z.string(),
   tree: z.number().int().nonnegative(),
   pairs: z.record(
     z.string(),
-    signedPairSchema.extend({
+    z.strictObject({
+      link: hex,
+      entries: base64,
+      /** This party's signature, and the other's. The active party stores its own before it sends it. */
+      own: base64,
+      theirs: base64.optional(),
       /** The set-up message; active party only. */
       setUp: base64.optional(),
       /** Per requested node the ciphertexts of its answer, piece by piece; active party only. */
@@ -72,8 +70,12 @@ export const treeEvidenceSchema = z.strictObject({
 });
 export type TreeEvidence = z.infer<typeof treeEvidenceSchema>;
 
-export function signedPair({ link, entries, own, theirs }: SignedTree): z.infer<typeof signedPairSchema> {
-  return { link: toHex(link), entries: toBase64(entries), own: toBase64(own), theirs: toBase64(theirs) };
+export function ownPair({ link, entries }: ClosedTree, own: Uint8Array): TreeEvidence["pairs"][string] {
+  return { link: toHex(link), entries: toBase64(entries), own: toBase64(own) };
+}
+
+export function signedPair(signed: SignedTree): TreeEvidence["pairs"][string] {
+  return { ...ownPair(signed, signed.own), theirs: toBase64(signed.theirs) };
 }
 
 const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({

@@ -4,7 +4,7 @@ import { peerText } from "../wire/peer-text.ts";
 import type { Finding, TreeVerdict, Verdict } from "./findings.ts";
 import type { Opening } from "./opening.ts";
 import { PinnedCertificates, type Pins } from "./pins.ts";
-import { checkRecord, checkTogether } from "./records.ts";
+import { agreedTrees, checkRecord, checkTogether } from "./records.ts";
 import { type ActiveOpening, replayJob } from "./replay-job.ts";
 
 export interface CheckOptions {
@@ -27,7 +27,8 @@ export async function checkOpenings(openings: readonly Opening[], options: Check
   if (active === null || why !== null)
     return { ...verdict, trees: untouched(openings), notChecked: [`no tree: ${why}`] };
   const ordered = active.active.passives.map((name) => passives.find((passive) => passive.name === name) ?? active);
-  return { ...verdict, ...(await replayed(active, ordered, options)) };
+  const trees = agreedTrees(active, passives);
+  return { ...verdict, ...(await replayed({ ...active, trees }, ordered, options)) };
 }
 
 async function checkRecords(
@@ -48,7 +49,7 @@ function whyNot(active: ActiveOpening | null, passives: readonly Opening[], reco
   if (active === null) return "the active party's opening is missing, so the job cannot be replayed";
   const missing = active.active.passives.filter((name) => !passives.some((passive) => passive.name === name));
   if (missing.length > 0) return `the opening of ${missing.join(" and ")} is missing, so the job cannot be replayed`;
-  if (active.trees.length === 0) return "the parties have not signed any";
+  if (agreedTrees(active, passives).length === 0) return "the parties have not signed any";
   return active.opened.facts["start"] === "" ? null : "the job continued a start model, whose outcomes are not opened";
 }
 

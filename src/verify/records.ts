@@ -37,29 +37,53 @@ export function checkTogether(active: Opening, passive: Opening): Finding[] {
     const what = lack(one, other);
     if (what !== null) return [{ party: one.name, ...what }];
   }
-  const first = active.trees.findIndex(
-    ({ pairs }, i) => pairs[passive.name]?.link !== passive.trees[i]?.pairs[active.name]?.link,
-  );
-  if (first < 0) return [];
-  const what = `${active.name} and ${passive.name} have different signed links of it`;
-  return [{ party: null, tree: active.trees[first].tree, what }];
+  return twoLinks(active, passive);
 }
 
 /** What a party has signed, by the other's opening, and its own opening does not have. */
 function lack(one: Opening, other: Opening): Pick<Finding, "tree" | "what"> | null {
   const shown = one.peers[other.name];
   const signed = other.peers[one.name];
-  if (other.trees.length === 0 || signed === undefined) return null;
+  const trees = other.trees.filter(({ pairs }) => pairs[one.name]?.theirs !== undefined);
+  if (trees.length === 0 || signed === undefined) return null;
   if (shown === undefined)
     return { tree: null, what: `it has signed trees with ${other.name}, and opens none of them` };
   if (signed.commitment !== one.own.commitment)
     return { tree: null, what: "its opening is of another commitment than the one that it has signed" };
   if (shown.commitment !== other.own.commitment)
     return { tree: null, what: `it has signed another commitment of ${other.name} than the one in its opening` };
-  const missing = other.trees[one.trees.length];
+  const missing = trees.find(({ tree }) => !one.trees.some((own) => own.tree === tree));
   return missing === undefined
     ? null
     : { tree: missing.tree, what: `it has signed this tree with ${other.name}, and its opening lacks it` };
+}
+
+/**
+ * Neither party signs a tree twice with different messages: a tree that is redone has the same. The active party signs
+ * first, so it has signed what either opening contains; the passive party only what has its signature.
+ */
+function twoLinks(active: Opening, passive: Opening): Finding[] {
+  for (const { tree, pairs } of active.trees) {
+    const ours = pairs[passive.name];
+    const theirs = passive.trees.find((other) => other.tree === tree)?.pairs[active.name];
+    if (ours === undefined || theirs === undefined || ours.link === theirs.link) continue;
+    const what = "it has signed this tree twice, with different messages";
+    const both = ours.theirs === undefined ? [active] : [active, passive];
+    return both.map(({ name }) => ({ party: name, tree, what }));
+  }
+  return [];
+}
+
+/** The trees that passive parties have signed too, each with these parties only. */
+export function agreedTrees(active: Opening, passives: readonly Opening[]): Opening["trees"] {
+  return active.trees
+    .map((tree) => {
+      const isAgreed = ([peer, { theirs }]: [string, { readonly theirs?: string | undefined }]): boolean =>
+        theirs !== undefined ||
+        passives.some(({ name, trees }) => name === peer && trees.some((t) => t.tree === tree.tree));
+      return { ...tree, pairs: Object.fromEntries(Object.entries(tree.pairs).filter(isAgreed)) };
+    })
+    .filter(({ pairs }) => Object.keys(pairs).length > 0);
 }
 
 /** The first invalid link or signature of the evidence, which its owner had checked during the job. */
@@ -86,7 +110,11 @@ function brokenPair(
     if (!isSame(link, fromHex(pair.link))) return { tree, what: `its chain with ${peer} is broken` };
     if (ours === null || !isSigned(ours, signedText(role, job, tree, link), bytesFrom(pair.own)))
       return { tree, what: "its own signature in its evidence is invalid" };
-    if (theirs === null || !isSigned(theirs, signedText(other, job, tree, link), bytesFrom(pair.theirs)))
+    const isMissing = pair.theirs === undefined && role === "active"; // it stores its own signature first
+    if (
+      !isMissing &&
+      (theirs === null || !isSigned(theirs, signedText(other, job, tree, link), bytesFrom(pair.theirs ?? "")))
+    )
       return { tree, what: `the signature of ${peer} in its evidence is invalid` };
     previous = link;
   }

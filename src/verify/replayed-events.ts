@@ -47,6 +47,7 @@ export class ReplayedEvents {
         verify: () => {},
       }),
       keep: ({ kind, node }, pieces) => void this.#pieces.set(`${peer}/${kind}/${node}`, pieces),
+      closing: () => Promise.resolve(),
       closed: () => {},
     };
   }

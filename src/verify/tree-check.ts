@@ -65,6 +65,7 @@ async function firstDeviation(job: TreeToCheck, isFull: boolean, notStored: stri
   }
   for (const event of job.replayed.events) {
     const { peer, kind, node } = event;
+    if (!entries.has(peer)) continue; // it has not signed this tree
     const entry = entries.get(peer)?.get(`${kind}/${node}`);
     entries.get(peer)?.delete(`${kind}/${node}`);
     const outcome = entry === undefined ? "deviates" : await compare(job, event, entry, isFull);

@@ -202,7 +202,8 @@ export const evasions: readonly Evasion[] = [
   },
   {
     name: "spoils the other's signature",
-    change: (cheater) => withPair(cheater, anyTree(cheater), (pair) => ({ ...pair, theirs: flipped(pair.theirs, 5) })),
+    change: (cheater) =>
+      withPair(cheater, anyTree(cheater), (pair) => ({ ...pair, theirs: flipped(pair.theirs ?? "", 5) })),
     what: resigned,
   },
   {

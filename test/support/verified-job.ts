@@ -159,6 +159,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
           tree: firstTree,
           firstTree,
           isVerifiable: true,
+          isRepeatable: true,
         },
         { party: facts.name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
         (work) => work(folder, diskStorage),

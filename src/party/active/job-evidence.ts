@@ -4,6 +4,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { PlaintextJournal } from "../../protocol/active/plaintext-journal.ts";
 import type { ActivePairRecord } from "../../protocol/chain/record.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
@@ -11,7 +12,7 @@ import {
   type TreeEvidence,
   readEvidence,
   readTreeEvidence,
-  signedPair,
+  ownPair,
   writeEvidence,
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
@@ -65,8 +66,13 @@ type Pairs = TreeEvidence["pairs"];
 export class ActiveEvidence {
   readonly #terms: ActiveEvidenceTerms;
   readonly #evidence: JobEvidence;
-  /** Signed and not stored yet. */
+  /** Of the round under way, signed by this party at least. */
   readonly #pending = new Map<number, Pairs>();
+  /** Those of them that have changed since they were written. */
+  readonly #unwritten = new Set<number>();
+  readonly #writes = new Exclusive();
+  /** What earlier attempts have signed of the trees that this one redoes. */
+  #signed = new Map<number, Pairs>();
 
   private constructor(terms: ActiveEvidenceTerms, evidence: JobEvidence) {
     this.#terms = terms;
@@ -87,7 +93,10 @@ export class ActiveEvidence {
    */
   async attempt(tree: number): Promise<(peer: string) => ActivePairRecord> {
     const { folder, storage, firstTree, name } = this.#terms;
+    await this.#writes.idle();
     this.#pending.clear();
+    this.#unwritten.clear();
+    this.#signed = await this.#signedFrom(tree);
     await this.#storeFile();
     const before = tree > firstTree ? await readTreeEvidence(folder, tree - 1, storage) : null;
     return (peer) => {
@@ -113,13 +122,48 @@ export class ActiveEvidence {
 
   /** Stored before the round itself, so that every stored tree has its links. */
   async store(): Promise<void> {
-    const { folder, storage } = this.#terms;
     await this.#storeFile();
-    for (const tree of [...this.#pending.keys()].sort((a, b) => a - b)) {
-      const pairs = this.#pending.get(tree) ?? {};
-      await writeTreeEvidence(folder, { run: this.#evidence.run, tree, pairs }, storage);
-      this.#pending.delete(tree);
+    await this.#writes.run(() => this.#write());
+    for (const [tree, pairs] of this.#pending)
+      if (!this.#unwritten.has(tree) && this.#isSigned(pairs)) this.#pending.delete(tree);
+  }
+
+  /** By all parties. */
+  #isSigned(pairs: Pairs): boolean {
+    return this.#terms.passives.every(({ name }) => pairs[name]?.theirs !== undefined);
+  }
+
+  async #write(): Promise<void> {
+    const { folder, storage } = this.#terms;
+    for (const tree of [...this.#unwritten].sort((a, b) => a - b)) {
+      this.#unwritten.delete(tree);
+      try {
+        await writeTreeEvidence(
+          folder,
+          { run: this.#evidence.run, tree, pairs: this.#pending.get(tree) ?? {} },
+          storage,
+        );
+      } catch (error) {
+        this.#unwritten.add(tree);
+        throw error;
+      }
     }
+  }
+
+  /** At most a round: the active party stores a round when all of its trees are signed. */
+  async #signedFrom(first: number): Promise<Map<number, Pairs>> {
+    const { folder, storage } = this.#terms;
+    const signed = new Map<number, Pairs>();
+    for (let tree = first; ; tree++) {
+      const stored = await readTreeEvidence(folder, tree, storage);
+      if (stored === null || stored.run !== this.#evidence.run) return signed;
+      signed.set(tree, stored.pairs);
+    }
+  }
+
+  #add(tree: number, peer: string, pair: Pairs[string]): void {
+    this.#pending.set(tree, { ...this.#pending.get(tree), [peer]: pair });
+    this.#unwritten.add(tree);
   }
 
   #storeFile(): Promise<void> {
@@ -146,14 +190,23 @@ export class ActiveEvidence {
       own: this.#evidence.own,
       joined: (theirs) => this.#evidence.joined({ peer, theirs, fingerprint, tree, previous }),
       keep: keeps ? keep : null,
-      closed: (closed) => {
-        const kept = keeps ? { setUp, answers: answers.get(closed.tree) ?? {} } : {};
-        this.#pending.set(closed.tree, {
-          ...this.#pending.get(closed.tree),
-          [peer]: { ...signedPair(closed), ...kept },
-        });
-        answers.delete(closed.tree);
+      closing: (closing, own) => {
+        const before = this.#signed.get(closing.tree)?.[peer]?.link;
+        if (isReplayable && before !== undefined && before !== toHex(closing.link))
+          throw new TandemError(
+            "CHECKPOINT",
+            `tree ${closing.tree} differs from the one that was signed in an earlier attempt. ` +
+              "The data, the program or a party's answers have changed: begin anew under another name",
+          );
+        const kept = keeps ? { setUp, answers: answers.get(closing.tree) ?? {} } : {};
+        answers.delete(closing.tree);
         bytes = 0;
+        this.#add(closing.tree, peer, { ...ownPair(closing, own), ...kept });
+        return this.#writes.run(() => this.#write());
+      },
+      closed: ({ tree: closed, theirs }) => {
+        const own = this.#pending.get(closed)?.[peer];
+        if (own !== undefined) this.#add(closed, peer, { ...own, theirs: toBase64(theirs) });
       },
     };
   }

@@ -6,7 +6,9 @@ import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import type { Facts } from "../../protocol/chain/commitment.ts";
 import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
+import { isSame } from "../../protocol/chain/entries.ts";
 import { firstTreeOf } from "../../protocol/job-parameters.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import {
   type EvidenceFile,
   readEvidence,
@@ -32,6 +34,8 @@ export interface PassiveEvidenceTerms extends CommitmentTerms {
   readonly fingerprint: string | undefined;
   /** The next tree. */
   readonly tree: number;
+  /** A tree that is redone has the same messages, byte for byte. */
+  readonly isRepeatable: boolean;
 }
 
 /** @throws TandemError CHECKPOINT if what was committed to has changed */
@@ -52,6 +56,7 @@ export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob)
       tree: Math.max(hello.trees, firstTree),
       firstTree,
       isVerifiable: config.output.verifiable,
+      isRepeatable: schemeNamed(agreed.scheme).replay !== undefined,
     },
     files.checkpointsOf(agreed.job),
     (work) => checkpoints.keep(work),
@@ -120,9 +125,16 @@ export class PassiveEvidence implements PassivePairRecord {
   }
 
   closed(signed: SignedTree): Promise<void> {
-    const { peer } = this.#terms;
-    const stored = { run: this.#evidence.run, tree: signed.tree, pairs: { [peer]: signedPair(signed) } };
-    return this.#keep((folder, storage) => writeTreeEvidence(folder, stored, storage));
+    const { peer, isRepeatable } = this.#terms;
+    const { run } = this.#evidence;
+    const pairs = { [peer]: signedPair(signed) };
+    return this.#keep(async (folder, storage) => {
+      const before = await readTreeEvidence(folder, signed.tree, storage);
+      const link = this.#evidence.linkAfter(before, peer);
+      if (isRepeatable && link !== null && !isSame(link, signed.link))
+        throw new TandemError("PROTOCOL_STATE", `tree ${signed.tree} was signed with other messages before`);
+      await writeTreeEvidence(folder, { run, tree: signed.tree, pairs }, storage);
+    });
   }
 }
 

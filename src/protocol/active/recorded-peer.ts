@@ -82,6 +82,7 @@ class PeerRecording {
     const { chain, sign, verify } = this.#opened;
     const closed = chain.closing();
     const own = sign(closed);
+    await this.#record.closing(closed, own);
     const { link: digest, entries } = closed;
     const finished = create(ActiveTreeFinishedSchema, {
       ...(await onlyOf(requests)),

@@ -37,11 +37,16 @@ interface PairRecord {
 export interface ActivePairRecord extends PairRecord {
   /** Keeps the bytes that an auditor needs: the set-up, and the ciphertexts of answers. Null: nothing is kept. */
   readonly keep: ((note: Note<EntryKind>, pieces: readonly Uint8Array[]) => void) | null;
+  /**
+   * Settles when this party's signature is stored: it is not sent before.
+   * @throws TandemError CHECKPOINT if it has signed something else for this tree
+   */
+  closing(tree: ClosedTree, own: Uint8Array): Promise<void>;
   /** Stored durably before the round is stored. */
   closed(tree: SignedTree): void;
 }
 
 export interface PassivePairRecord extends PairRecord {
-  /** Settles when it is stored. */
+  /** Settles when it is stored. @throws TandemError PROTOCOL_STATE if it has signed something else for this tree */
   closed(tree: SignedTree): Promise<void>;
 }
