@@ -67,10 +67,10 @@ test("a party cannot be blamed for trees that it has not signed", async () => {
   expect(new Set(found.map(({ party }) => party))).toEqual(new Set(["bank"]));
   // With its own signature only, as after a crash: no party has agreed to the tree.
   const pairs = Object.fromEntries(
-    Object.entries(last.pairs).map(([peer, { theirs: _, ...pair }]) => {
+    Object.entries(last.pairs).map(([peer, pair]) => {
       const link = nextLink(fromHex(pair.link), last.tree + 1, bytesFrom(pair.entries));
       const own = sign("sha256", signedText("active", bank.job, last.tree + 1, link), keys[0].key);
-      return [peer, { ...pair, link: toHex(link), own: toBase64(own) }];
+      return [peer, { ...pair, link: toHex(link), own: toBase64(own), theirs: undefined }];
     }),
   );
   const alone = { ...bank, trees: [...bank.trees, { ...last, tree: last.tree + 1, pairs }] };
