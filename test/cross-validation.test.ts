@@ -159,6 +159,7 @@ async function centralisedFolds(
     instanceCount: table.labels.length,
     folds: folds.length,
     used: binned.map((_, party) => (party === 0 ? null : usedWithin(defences))),
+    rounds: new Map<string, number>(),
   };
   const growing = folds.map((validationRows, fold) =>
     centralisedRounds({

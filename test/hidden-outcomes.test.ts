@@ -122,7 +122,8 @@ test("both parties sign the same digests, including those of the choices", async
   const opened = () => {
     const empty = new Uint8Array(32);
     const chain = new PairChain(0, firstLink({ jobId: empty, active: empty, passive: empty }));
-    return { chain, sign: () => new Uint8Array(1), verify: () => {} };
+    const sign = (): Uint8Array => new Uint8Array(1);
+    return { chain, sign, verify: () => {}, signGradients: sign, verifyGradients: () => {} };
   };
   const record = { own: introduction, joined: opened, keep: null };
   const outcome = await trainFederated({

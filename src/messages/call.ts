@@ -52,9 +52,19 @@ export interface Note<Kind extends string> {
   readonly pieces?: readonly Uint8Array[];
 }
 
+/** Gradients that the active party signs, in the message that completes them. */
+export interface ClosedGradients {
+  readonly tree: number;
+  /** Null: of all nodes of the gradient round that begins with the tree. */
+  readonly node: number | null;
+  readonly digest: Uint8Array;
+}
+
 /** Receives the messages of one call, at either end. */
 export interface Recorder<Request, Answer, Kind extends string> {
   request?(message: Request): void;
+  /** After a request that completes gradients: what is signed with it. Null: nothing. */
+  closed?(message: Request): ClosedGradients | null;
   answer?(message: Answer): void;
   /** Called once the call has succeeded; in the order in which an auditor checks the entries. */
   notes(): readonly Note<Kind>[];

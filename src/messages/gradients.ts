@@ -40,25 +40,52 @@ const gradients = call<"gradients">()({
     },
   },
   recorder({ digests }) {
-    let first: ActiveGradients | null = null;
-    const chunks: Uint8Array[] = [];
+    const round = new RoundDigest(digests);
     return {
-      request(chunk) {
-        first ??= chunk;
-        if (!chunk.last) chunks.push(digests.shared(chunk.scheme));
-      },
+      request: (chunk) => round.add(chunk),
+      closed: ({ tree, last }) => (last ? { tree, node: null, digest: round.digest } : null),
       notes() {
+        const { first, sample, gradients } = round;
         if (first === null) return [];
         const { tree } = first;
         return [
-          { kind: "sample", tree, node: 0, digest: sampleDigest(digests, first) },
-          { kind: "gradients", tree, node: 0, digest: ofAllPieces(digests, chunks) },
+          { kind: "sample", tree, node: 0, digest: sample },
+          { kind: "gradients", tree, node: 0, digest: gradients },
         ];
       },
     };
   },
   copyOf: ({ tree }) => tree,
 });
+
+/** The digest of a round's gradients, chunk by chunk. */
+export class RoundDigest {
+  first: ActiveGradients | null = null;
+  readonly #digests: Digests;
+  readonly #chunks: Uint8Array[] = [];
+
+  constructor(digests: Digests) {
+    this.#digests = digests;
+  }
+
+  add(chunk: ActiveGradients): void {
+    this.first ??= chunk;
+    if (!chunk.last) this.#chunks.push(this.#digests.shared(chunk.scheme));
+  }
+
+  get sample(): Uint8Array {
+    return this.first === null ? noBytes : sampleDigest(this.#digests, this.first);
+  }
+
+  get gradients(): Uint8Array {
+    return ofAllPieces(this.#digests, this.#chunks);
+  }
+
+  /** Of the sampled instances and the gradients, which is what the active party signs: equal for equal questions. */
+  get digest(): Uint8Array {
+    return this.#digests.bytes(this.#digests.bytes(this.first?.sampled ?? noBytes), this.gradients);
+  }
+}
 
 /** The sampled instances, and the fraction of columns sampled per tree where it differs from the agreed one. */
 function sampleDigest(digests: Digests, { sampled, colsampleBytree: rate }: ActiveGradients): Uint8Array {

@@ -2,7 +2,8 @@
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
 import { TandemError } from "../base/error.ts";
 import { digestBytes } from "../protocol/chain/entries.ts";
-import { PairChain, signedText } from "../protocol/chain/pair-chain.ts";
+import type { ClosedGradients } from "../messages/call.ts";
+import { gradientsText, PairChain, signedText } from "../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import { peerText } from "../wire/peer-text.ts";
@@ -23,12 +24,22 @@ export interface ChainTerms {
 
 export function openChain({ role, job, peer, certificate, key, tree, previous }: ChainTerms): OpenChain {
   const other = role === "active" ? "passive" : "active";
+  const chain = new PairChain(tree, previous);
+  const textOf = (closed: ClosedGradients): Buffer => gradientsText(job, chain.previous, closed);
   return {
-    chain: new PairChain(tree, previous),
+    chain,
     sign: (closed) => Uint8Array.from(sign(digestFor(key), signedText(role, job, closed.tree, closed.link), key)),
     verify: (closed, signature) => {
       if (isSigned(certificate, signedText(other, job, closed.tree, closed.link), signature)) return;
       throw new TandemError("PROTOCOL_STATE", `party ${peer} has not signed tree ${closed.tree} with its key`);
+    },
+    signGradients: (closed) => Uint8Array.from(sign(digestFor(key), textOf(closed), key)),
+    verifyGradients: (closed, signature) => {
+      if (closed.tree === chain.tree && isSigned(certificate, textOf(closed), signature)) return;
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `party ${peer} has not signed these gradients of tree ${closed.tree} with its key`,
+      );
     },
   };
 }

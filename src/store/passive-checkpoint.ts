@@ -58,7 +58,7 @@ const progressFile = z.strictObject({
   members: z.record(z.string(), hex),
   sides: z.record(z.string(), hex),
   setUp: hex.nullable(),
-  round: z.strictObject({ tree: index, sample: hex, chunks: index.nullable() }).nullable(),
+  round: z.strictObject({ tree: index, sample: hex }).nullable(),
   nodesReserved: index,
   testRows: hex.nullable(),
 });
@@ -74,7 +74,10 @@ export const passiveKind = <T>(name: string, schema: z.ZodType<T>, version = 1):
   advice,
 });
 const jobKind = passiveKind("job", jobFile, 3);
-const progressKind = passiveKind("progress", progressFile, 3);
+const progressKind = {
+  ...passiveKind("progress", progressFile, 4),
+  earlier: { format: /\/3$/, advice: "The job was begun with 0.6: finish it with that version" },
+};
 const alignmentKind = passiveKind("alignment", alignmentFile);
 
 /** Which rows of a table are common to all parties, in the common order. */

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { JournalEntry } from "../protocol/active/plaintext-journal.ts";
+import type { SignedGradients } from "../protocol/passive/round-store.ts";
 import { appendSealed, readSealedLines, type SealedKind } from "./sealed-file.ts";
 import { bytesFrom, fromHex, toBase64, toHex } from "./stored-numbers.ts";
 
@@ -34,15 +35,6 @@ const plaintextKind = kind("plaintexts", plaintextLine);
 const signedKind = kind("gradients", signedLine);
 
 const path = (folder: string): string => join(folder, "evidence", "rounds.jsonl");
-
-/** A gradient round, or a node with its own gradients, as the active party has signed it. */
-export interface SignedGradients {
-  readonly tree: number;
-  /** Null: of all nodes of the gradient round that begins with the tree. */
-  readonly node: number | null;
-  readonly digest: Uint8Array;
-  readonly signature: Uint8Array;
-}
 
 /** @param folder of the job */
 export async function readPlaintexts(folder: string, run: string, storage: Storage): Promise<JournalEntry[]> {
@@ -83,10 +75,17 @@ export async function readSignedGradients(
 export function addSignedGradients(
   folder: string,
   run: string,
-  { tree, node, digest, signature }: SignedGradients,
+  gradients: readonly SignedGradients[],
   refused: boolean,
   storage: Storage,
 ): Promise<void> {
-  const line = { run, tree, node, digest: toHex(digest), signature: toBase64(signature), refused };
-  return appendSealed(path(folder), signedKind, [line], storage);
+  const lines = gradients.map(({ tree, node, digest, signature }) => ({
+    run,
+    tree,
+    node,
+    digest: toHex(digest),
+    signature: toBase64(signature),
+    refused,
+  }));
+  return appendSealed(path(folder), signedKind, lines, storage);
 }

@@ -1,7 +1,7 @@
 /**
  * The messages of the current round at a passive party, for a repetition of the round, in the job's folder:
- * `round/<first tree>/`. A line per answered node, in parts from 0 on, and with noise a file per chunk of gradients.
- * All name their beginning of the job: files of another beginning are ignored.
+ * `round/<first tree>/`. A line per answered node, in parts from 0 on. All name their beginning of the job: lines of
+ * another beginning are ignored.
  *
  * The content is ciphertexts of the active party, and digests. It is removed when the next round begins, and with the
  * job.
@@ -11,7 +11,7 @@ import { z } from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { StoredAnswer } from "../protocol/passive/round-store.ts";
 import { passiveKind } from "./passive-checkpoint.ts";
-import { appendSealed, readSealed, readSealedLines, writeSealed } from "./sealed-file.ts";
+import { appendSealed, readSealedLines } from "./sealed-file.ts";
 import { bytesFrom, toBase64 } from "./stored-numbers.ts";
 
 const index = z.number().int().nonnegative();
@@ -26,10 +26,8 @@ const answerFile = z.strictObject({
   /** Messages of the wire, base64. */
   messages: z.array(z.base64()),
 });
-const gradientsFile = z.strictObject({ beginning: z.string(), message: z.base64() });
 
 const answerKind = passiveKind("answer", answerFile);
-const gradientsKind = passiveKind("gradients", gradientsFile);
 
 /** The files of one beginning of a job. */
 export class RoundFiles {
@@ -64,17 +62,6 @@ export class RoundFiles {
     await appendSealed(this.#answers(round, part), answerKind, lines, this.#storage);
   }
 
-  async readGradients(round: number, number: number): Promise<Uint8Array | null> {
-    const stored = await readSealed(this.#gradients(round, number), gradientsKind, this.#storage);
-    return stored?.beginning === this.#beginning ? bytesFrom(stored.message) : null;
-  }
-
-  async writeGradients(round: number, number: number, message: Uint8Array): Promise<void> {
-    await this.#makeFolder(round);
-    const contents = { beginning: this.#beginning, message: toBase64(message) };
-    await writeSealed(this.#gradients(round, number), gradientsKind, contents, this.#storage);
-  }
-
   forget(round: number): Promise<void> {
     return this.#storage.removeFolder(this.#of(round));
   }
@@ -90,10 +77,6 @@ export class RoundFiles {
 
   #answers(round: number, part: number): string {
     return join(this.#of(round), `answers-${part}.jsonl`);
-  }
-
-  #gradients(round: number, number: number): string {
-    return join(this.#of(round), `gradients-${number}.json`);
   }
 
   #of(round: number): string {

@@ -45,6 +45,8 @@ export class ReplayedEvents {
         ),
         sign: () => nothing,
         verify: () => {},
+        signGradients: () => nothing,
+        verifyGradients: () => {},
       }),
       keep: ({ kind, node }, pieces) => void this.#pieces.set(`${peer}/${kind}/${node}`, pieces),
       closing: () => Promise.resolve(),

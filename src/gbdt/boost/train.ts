@@ -1,4 +1,5 @@
 /** Centralised boosting with all data in one place: the oracle of federated training. */
+import { gradientsDigest } from "../../base/gradients/gradients-digest.ts";
 import { assert } from "../../base/assert.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { TandemError } from "../../base/error.ts";
@@ -51,6 +52,8 @@ export interface SharedJob {
   readonly whole?: TrainingParameters;
   /** Per party the thresholds used so far; null where they are not limited, as for the active party. */
   readonly used: readonly (UsedThresholds | null)[];
+  /** The first round with the same gradients, by their digest: its noise is that of all of them. */
+  readonly rounds: Map<string, number>;
 }
 
 export interface CentralisedTraining {
@@ -135,7 +138,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   checkForest(parameters);
   checkConstraints(parameters, parties.flat());
   const growParameters = toGrowParameters(parameters);
-  const { instanceCount, used } = training.job ?? jobOf(training);
+  const { instanceCount, used, rounds } = training.job ?? jobOf(training);
   const rules = membershipRules[training.membership ?? "sent"];
   const columns = parties.map((features, owner) => ({
     features,
@@ -162,6 +165,11 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     const { sample, ...real } = sampleRows(parameters, gradientRound, inBoostingRound, rows.training);
     const gradients = quantise(real);
     checkNoise(training, gradients);
+    const isLocal = boostingRoundOf(gradientRound, parameters) < parameters.local_rounds;
+    const firstTree = training.treeNumber?.(trees.length) ?? trees.length;
+    const round = firstTree / task.treeOutputs.length;
+    const question = gradients.noise === undefined || isLocal ? "" : gradientsDigest(gradients, sample);
+    if (question !== "" && !rounds.has(question)) rounds.set(question, round);
     for (const [i, outputs] of task.treeOutputs.entries()) {
       const treeIndex = trees.length;
       const gain = new TreeGain(gradients.grids, growParameters, {
@@ -169,13 +177,12 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         isConstrained,
         hidesCounts: gradients.hidesCounts ?? false,
       });
-      const isLocal = boostingRoundOf(gradientRound, parameters) < parameters.local_rounds;
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const serial = (): number => serialOf(training, task, treeNumber, startRounds);
       const search = new CentralisedSearch(
         {
           tree: treeNumber,
-          round: Math.floor(treeNumber / task.treeOutputs.length),
+          round: rounds.get(question) ?? round,
           noiseNames: (derives) => rules.noiseNames(treeNumber, serial, derives),
         },
         isLocal ? columns.slice(0, 1) : columns,
@@ -221,7 +228,7 @@ function jobOf({ parties, rows, start = null, defences }: CentralisedTraining): 
           rules.filter(({ owner }) => owner === party),
         ),
   );
-  return { instanceCount: trainingInstanceCount(rows.count, rows.validation?.length ?? 0), used };
+  return { instanceCount: trainingInstanceCount(rows.count, rows.validation?.length ?? 0), used, rounds: new Map() };
 }
 
 function offersOf(

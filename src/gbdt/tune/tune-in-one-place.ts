@@ -26,7 +26,13 @@ interface GrowingModel {
 export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training }: OnePlaceSearch): Promise<void> {
   const models = new Map<number, GrowingModel[]>();
   const used = training.parties.map((_, party) => (party === 0 ? null : usedWithin(training.defences)));
-  const job = { instanceCount: training.rows.count, folds: folds.length, used, whole: turns.whole };
+  const job = {
+    instanceCount: training.rows.count,
+    folds: folds.length,
+    used,
+    rounds: new Map<string, number>(),
+    whole: turns.whole,
+  };
   while (!turns.isOver) {
     const turn = turns.next();
     const ofTrial = models.get(turn.trial) ?? [];

@@ -15,7 +15,7 @@ import { peerText } from "../../wire/peer-text.ts";
 import { permutationSecretBytes } from "../../scheme/candidates/secret-permutation.ts";
 import type { OwnSplit } from "../../protocol/passive/answered-splits.ts";
 import { hasBegun, noProgress, type PassiveProgress } from "../../protocol/passive/progress.ts";
-import type { RoundStore } from "../../protocol/passive/round-store.ts";
+import type { RoundStore, SignedGradients } from "../../protocol/passive/round-store.ts";
 import {
   type PassiveJobFile,
   readPassiveJob,
@@ -25,6 +25,7 @@ import {
   writePassiveJob,
   writeProgress,
 } from "../../store/passive-checkpoint.ts";
+import { addSignedGradients, readSignedGradients } from "../../store/round-evidence.ts";
 import { RoundFiles } from "../../store/round-files.ts";
 import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts";
 import { bytesFrom, toBase64 } from "../../store/stored-numbers.ts";
@@ -172,6 +173,11 @@ export class PassiveCheckpoints {
       .slice(0, 32);
   }
 
+  /** The name of this run in evidence. */
+  get run(): string {
+    return `${this.#job.jobId}/${this.beginning}`;
+  }
+
   get samplingSecret(): string {
     return this.#job.sampling ?? ""; // a finished job draws no columns
   }
@@ -193,11 +199,22 @@ export class PassiveCheckpoints {
     const { ownFiles } = this.#options;
     return {
       readAnswers: (round, part) => ownFiles(() => files.readAnswers(round, part)),
-      readGradients: (round, index) => ownFiles(() => files.readGradients(round, index)),
+      readGradients: () => ownFiles(() => this.#readGradients()),
       addAnswers: (round, part, answers) => this.#write(() => files.addAnswers(round, part, answers)),
-      writeGradients: (round, index, message) => this.#write(() => files.writeGradients(round, index, message)),
+      addGradients: (gradients) => this.#addGradients(gradients, false),
+      refuseGradients: (gradients) => this.#addGradients([gradients], true),
       forget: (round) => this.#write(() => files.forget(round)),
     };
+  }
+
+  async #readGradients(): Promise<readonly SignedGradients[]> {
+    const { folder, storage } = this.#options;
+    const all = await readSignedGradients(folder, this.run, storage);
+    return all.filter(({ refused }) => !refused);
+  }
+
+  #addGradients(gradients: readonly SignedGradients[], refused: boolean): Promise<void> {
+    return this.#write(({ folder, storage }) => addSignedGradients(folder, this.run, gradients, refused, storage));
   }
 
   get #files(): RoundFiles {

@@ -41,6 +41,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
     observer: {
       joined: () => events.joined(),
       roundBegan: () => meter.start(),
+      alarm: (words) => emit({ type: "alarm", party: name, peer, words }),
       phase: sampler.edge,
       observed: (observation) => {
         spending.see(observation);

@@ -5,6 +5,7 @@
  * plaintexts is refused.
  */
 import { createHash } from "node:crypto";
+import { gradientsDigest } from "../../base/gradients/gradients-digest.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
@@ -83,13 +84,10 @@ export class PlaintextJournal {
 /** Everything that determines the plaintexts of a gradient round. @param sample its instances; null: all */
 export function plaintextDigest(
   layout: GradientLayout,
-  { instanceCount, columns }: QuantisedGradients,
+  gradients: QuantisedGradients,
   sample: Uint32Array | null,
 ): string {
-  const hash = createHash("sha256").update(`tandem/plaintexts\n${JSON.stringify(layout)}\n${instanceCount}\n`);
-  for (const column of columns) hash.update(bytesOf(column));
-  if (sample !== null) hash.update(`sample/${sample.length}\n`).update(bytesOf(sample));
-  return hash.digest("hex");
+  return gradientsDigest(gradients, sample, JSON.stringify(layout));
 }
 
 /** Of one node of a round. @param round digest of the round's */

@@ -46,7 +46,13 @@ class PeerRecording {
       return this.#finishTree(requests as Messages<ActiveTreeFinished>, options);
     const recorder = recorderOf(method, this.#record.keep !== null);
     if (recorder === null) return this.#calls(method, requests, options);
-    return recordedCall(this.#calls, [method, requests, options], recorder, (notes) => this.#note(notes));
+    return recordedCall(
+      this.#calls,
+      [method, requests, options],
+      recorder,
+      (notes) => this.#note(notes),
+      (closed, message) => ({ ...(message as object), signature: this.#opened.signGradients(closed) }),
+    );
   }
 
   #note(notes: readonly Note<EntryKind>[]): void {

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
-import type { Note } from "../../messages/call.ts";
+import type { ClosedGradients, Note } from "../../messages/call.ts";
 import type { EntryKind } from "../../messages/table.ts";
 import { type Entry, isSame, TreeEntries } from "./entries.ts";
 
@@ -30,6 +30,13 @@ export function nextLink(previous: Uint8Array, tree: number, entries: Uint8Array
 /** The text that a party signs at the end of a tree. */
 export function signedText(role: "active" | "passive", job: string, tree: number, link: Uint8Array): Buffer {
   return Buffer.from(`tandem-chain/1\n${role}\n${job}\n${tree}\n${Buffer.from(link).toString("hex")}`, "utf8");
+}
+
+/** The text that the active party signs with a round's gradients, before any of them is answered. */
+export function gradientsText(job: string, previous: Uint8Array, { tree, node, digest }: ClosedGradients): Buffer {
+  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+  const place = `${tree}\n${node ?? "round"}`;
+  return Buffer.from(`tandem-gradients/1\nactive\n${job}\n${hex(previous)}\n${place}\n${hex(digest)}`, "utf8");
 }
 
 /** Length prefix: makes the concatenation unambiguous. */
@@ -62,6 +69,11 @@ export class PairChain {
   /** The tree under way. */
   get tree(): number {
     return this.#tree;
+  }
+
+  /** The link before it. */
+  get previous(): Uint8Array {
+    return this.#previous;
   }
 
   /**

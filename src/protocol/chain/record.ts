@@ -1,5 +1,5 @@
 /** What the owner of a role does for a chain: it commits, signs, checks signatures and stores. */
-import type { Note } from "../../messages/call.ts";
+import type { ClosedGradients, Note } from "../../messages/call.ts";
 import type { EntryKind } from "../../messages/table.ts";
 import type { ClosedTree, PairChain } from "./pair-chain.ts";
 
@@ -17,6 +17,10 @@ export interface OpenChain {
   sign(closed: ClosedTree): Uint8Array;
   /** @throws TandemError PROTOCOL_STATE if the signature is not the other party's */
   verify(closed: ClosedTree, signature: Uint8Array): void;
+  /** The active party's signature of gradients of the tree under way. */
+  signGradients(closed: ClosedGradients): Uint8Array;
+  /** @throws TandemError PROTOCOL_STATE if it is not the active party's, or of gradients of another tree */
+  verifyGradients(closed: ClosedGradients, signature: Uint8Array): void;
 }
 
 /** A tree that both sides have signed. */

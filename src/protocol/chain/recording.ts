@@ -1,6 +1,6 @@
 /** Passes the messages of a call through its recorder, at either party. */
 import { create, type DescMessage, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
-import type { Note, Recorder } from "../../messages/call.ts";
+import type { ClosedGradients, Note, Recorder } from "../../messages/call.ts";
 import { type EntryKind, factsOf } from "../../messages/table.ts";
 import type { AnyCall, Messages } from "../../wire/every-call.ts";
 import { digests } from "./digests.ts";
@@ -17,26 +17,31 @@ export function recorderOf(method: DescMethod, keepsPieces: boolean): AnyRecorde
 /**
  * A call whose messages pass its recorder, each of them whole.
  * @param noted called with its entries when it has succeeded, before the caller sees the end
+ * @param closes called with the message that completes gradients; returns what is passed on instead
  */
 export async function* recordedCall<More>(
   call: AnyCall<More>,
   [method, requests, more]: Parameters<AnyCall<More>>,
   recorder: AnyRecorder,
   noted: (notes: readonly Note<EntryKind>[]) => void,
+  closes: (closed: ClosedGradients, message: unknown) => unknown,
 ): AsyncGenerator {
-  const sent = eachWhole(method.input, requests, (message) => recorder.request?.(message));
-  yield* eachWhole(method.output, call(method, sent, more), (message) => recorder.answer?.(message));
+  const sent = eachWhole(method.input, requests, (message) => {
+    recorder.request?.(message);
+    const closed = recorder.closed?.(message) ?? null;
+    return closed === null ? message : closes(closed, message);
+  });
+  yield* eachWhole(method.output, call(method, sent, more), (message) => {
+    recorder.answer?.(message);
+    return message;
+  });
   noted(recorder.notes());
 }
 
 export async function* eachWhole(
   schema: DescMessage,
   messages: Messages,
-  take: (message: unknown) => void,
+  take: (message: unknown) => unknown,
 ): AsyncGenerator {
-  for await (const each of messages) {
-    const message = create(schema, each as MessageInitShape<DescMessage>);
-    take(message);
-    yield message;
-  }
+  for await (const each of messages) yield take(create(schema, each as MessageInitShape<DescMessage>));
 }

@@ -213,7 +213,7 @@ export class HiddenMembers implements PassiveMembership {
   async #reserveNodes(tree: number, terms: RoundTerms): Promise<void> {
     const { progress, job, setUpDigest: setUp } = this.#attempt;
     const { agreed, name } = job;
-    const round = { tree, sample: sampleDigest(terms), chunks: null };
+    const round = { tree, sample: sampleDigest(terms) };
     const most = nodesOfJob(agreed);
     await progress.update(({ nodesReserved, splits, trees: finished }) => {
       const reserved = nodesReserved + nodesPerTree(agreed) * agreed.treesPerRound;

@@ -8,6 +8,7 @@ import { AnsweredSplits, type OwnSplit } from "./answered-splits.ts";
 import { Course } from "./course.ts";
 import type { PassiveJob } from "./job.ts";
 import { noProgress, StoredProgress } from "./progress.ts";
+import { ReceivedGradients } from "./received-gradients.ts";
 import { ThresholdLimit } from "./threshold-limit.ts";
 import type { PassiveTrees } from "./trees.ts";
 
@@ -19,6 +20,8 @@ export class Attempt {
   readonly progress: StoredProgress;
   readonly answered: AnsweredSplits;
   readonly limit: ThresholdLimit;
+  /** Gradients of this attempt and earlier ones. */
+  readonly received: ReceivedGradients;
   /** Serialises changes of the answered splits. */
   readonly turns = new Exclusive();
   /** Bitmap of the validation rows, known after the join; empty: none. */
@@ -33,6 +36,7 @@ export class Attempt {
     this.tally = new Tally(job.observer.observed);
     this.progress = new StoredProgress(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()));
     this.answered = new AnsweredSplits(this.progress, job.agreed.treesPerRound);
+    this.received = new ReceivedGradients(job.roundStore ?? null, (words) => job.observer.alarm?.(words));
     this.limit = new ThresholdLimit(job.agreed.defences, this.splits);
   }
 

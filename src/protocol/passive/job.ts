@@ -42,7 +42,7 @@ export interface PassiveJob {
   readonly progress?: PassiveProgress;
   /** Stores progress durably. */
   readonly store?: (progress: PassiveProgress) => Promise<void>;
-  /** Stores the answers of a round that may be redone; left out: there is one attempt only. */
+  /** Stores what a round that is redone needs; left out: there is one attempt only. */
   readonly roundStore?: RoundStore;
   /** A round with this first tree begins: settles before any of it is answered, or rejects. */
   readonly admitRound?: (tree: number) => Promise<void>;
@@ -60,6 +60,8 @@ export interface PassiveJob {
 export interface PassiveObserver {
   joined?(activeName: string): void;
   roundBegan?(tree: number): void;
+  /** The active party has deviated from the protocol. */
+  alarm?(words: string): void;
   phase?(edge: PhaseEdge): void;
   treeFinished?(tree: number, ownSplits: readonly OwnSplit[]): void;
   /** What either party sees of the other, as it happens: for this party's own record. */

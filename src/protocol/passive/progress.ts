@@ -11,8 +11,6 @@ export interface BegunRound {
   readonly tree: number;
   /** Digest of its sample. */
   readonly sample: string;
-  /** Number of stored chunks of its gradients, in case it is redone; null: none, or not all yet. */
-  readonly chunks: number | null;
 }
 
 export interface PassiveProgress {

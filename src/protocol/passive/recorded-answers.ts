@@ -9,6 +9,7 @@ import type { RequestOf } from "../../messages/call.ts";
 import { factsOf } from "../../messages/table.ts";
 import { type AnyCall, type Messages, onlyOf, streamOf } from "../../wire/every-call.ts";
 import {
+  type ActiveGradients,
   type ActiveHello,
   type ActiveTreeFinished,
   PassiveHelloSchema,
@@ -53,12 +54,21 @@ class AnswerRecording<More> {
   }
 
   async *#recorded(call: Parameters<AnyCall<More>>, recorder: AnyRecorder): AsyncGenerator {
-    const { chain } = this.#opened;
+    const { chain, verifyGradients } = this.#opened;
     const copy = this.#copyOf(call[0], recorder);
     try {
-      yield* recordedCall(this.#answers, call, copy.recorder, (notes) => {
-        if (copy.isTaken()) for (const note of notes) chain.note(note);
-      });
+      yield* recordedCall(
+        this.#answers,
+        call,
+        copy.recorder,
+        (notes) => {
+          if (copy.isTaken()) for (const note of notes) chain.note(note);
+        },
+        (closed, message) => {
+          if (copy.isTaken()) verifyGradients(closed, (message as Pick<ActiveGradients, "signature">).signature);
+          return message;
+        },
+      );
     } catch (error) {
       copy.refused();
       throw error;

@@ -1,7 +1,13 @@
 /**
- * Data of a round that may be redone in a later attempt: the answers for its nodes and, with answer noise, the
- * gradients they were computed from. A round is identified by its first tree.
+ * Data of rounds for later attempts: the digests of all gradients, and the answers for the nodes of the latest round,
+ * which may be redone. A round is identified by its first tree.
  */
+import type { ClosedGradients } from "../../messages/call.ts";
+
+/** Gradients that were received, with the active party's signature. */
+export interface SignedGradients extends ClosedGradients {
+  readonly signature: Uint8Array;
+}
 
 /** How a parent was split: the members of the node. The sibling has the other members. */
 export interface NodeSplit {
@@ -29,9 +35,12 @@ export interface RoundStore {
   readAnswers(round: number, part: number): Promise<readonly StoredAnswer[] | null>;
   /** Adds answers to a part durably. */
   addAnswers(round: number, part: number, answers: readonly StoredAnswer[]): Promise<void>;
-  /** Chunks of a round's gradients, numbered from 0. */
-  readGradients(round: number, index: number): Promise<Uint8Array | null>;
-  writeGradients(round: number, index: number, message: Uint8Array): Promise<void>;
-  /** Deletes the data of a round that will not be redone. */
+  /** Those of all rounds of the job. */
+  readGradients(): Promise<readonly SignedGradients[]>;
+  /** Settles when they are stored durably. */
+  addGradients(gradients: readonly SignedGradients[]): Promise<void>;
+  /** Keeps the signature of gradients that were refused: it proves that the active party has sent two. */
+  refuseGradients(gradients: SignedGradients): Promise<void>;
+  /** Deletes the answers of a round that will not be redone. */
   forget(round: number): Promise<void>;
 }

@@ -29,6 +29,8 @@ export class PassiveTrees<Nodes extends TreeNodes> {
   readonly #agreedSampler: ColumnSampler;
   /** Of the current round. */
   #sampler: ColumnSampler;
+  /** Of the first round with the current gradients. */
+  #round = 0;
   #current: Nodes | null = null;
 
   /**
@@ -53,10 +55,12 @@ export class PassiveTrees<Nodes extends TreeNodes> {
    * @param sampled bitmap of the instances that the round is trained on; empty: all
    * @param used thresholds of earlier splits; null: no limit
    * @param columnRate of the round; 0: as agreed
+   * @param firstTree of the first round with the same gradients, whose order and noise it has
    */
-  begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null, columnRate = 0): Nodes {
-    const { features, instanceCount } = this.#job;
+  begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null, columnRate = 0, firstTree = tree): Nodes {
+    const { features, instanceCount, agreed } = this.#job;
     this.#sampler = columnRate === 0 ? this.#agreedSampler : samplerOf(this.#job, columnRate);
+    this.#round = Math.floor(firstTree / agreed.treesPerRound);
     return this.#start(tree, new TreeSample(features, instanceCount, sampled), used);
   }
 
@@ -70,8 +74,7 @@ export class PassiveTrees<Nodes extends TreeNodes> {
   }
 
   #start(tree: number, sample: TreeSample, used: UsedThresholds | null): Nodes {
-    const round = Math.floor(tree / this.#job.agreed.treesPerRound);
-    return (this.#current = this.#nodesOf(this.#sampler, tree, round, sample, used));
+    return (this.#current = this.#nodesOf(this.#sampler, tree, this.#round, sample, used));
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * A passive party's answers for the nodes of a round. A node is answered once: a request that is repeated, after a lost
- * connection, after a restart or at the same time, gets the same bytes, even if other gradients were sent. Otherwise an
- * active party could drop its connection, request other members or send other gradients, and subtract: minimums would
- * protect no instance, and the same noise in two answers would cancel.
+ * connection, after a restart or at the same time, gets the same bytes. Otherwise an active party could drop its
+ * connection, request other members, and subtract: minimums would protect no instance. Other gradients are refused
+ * before (received-gradients.ts).
  *
  * An answer is stored before its first byte is sent. Without a store it is computed again within the attempt, from the
  * same gradients, and there is no other attempt.

@@ -1,20 +1,24 @@
 /**
- * A passive party receives a round's gradients: the sample, and chunks of ciphertexts. A round that is redone has the
- * same sample. With answer noise the stored gradients are used again, even if others are sent: the noise of a node is
- * that of its parent minus its sibling's, so three answers with three gradients would cancel it.
+ * A passive party receives a round's gradients: the sample, and chunks of ciphertexts. Their digest is stored before
+ * the round begins (received-gradients.ts), and a round that is redone has the same gradients, byte for byte.
  */
 import { TandemError } from "../../base/error.ts";
+import { RoundDigest } from "../../messages/gradients.ts";
 import type { SentPassive } from "../../scheme/sent-scheme.ts";
 import type { ActiveGradients } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { digests } from "../chain/digests.ts";
 import type { Attempt } from "../passive/attempt.ts";
 import { sampleDigest } from "../passive/digests.ts";
 import type { BegunRound } from "../passive/progress.ts";
 import { RoundOpening } from "../passive/round-opening.ts";
+import type { SignedGradients } from "../passive/round-store.ts";
 import type { AnswerStore } from "./passive-answers.ts";
 import type { NodeSplitRules } from "./passive-split-rules.ts";
 
 /** Begins the first tree of a round, after its first chunk has arrived. */
 type BeginTree = (first: ActiveGradients) => void;
+/** These gradients were received before, for the round that began with this tree. */
+type Repeats = (first: ActiveGradients, firstTree: number) => void;
 
 export class RoundGradients {
   readonly #attempt: Attempt;
@@ -22,11 +26,20 @@ export class RoundGradients {
   readonly #store: AnswerStore;
   readonly #rules: NodeSplitRules;
   readonly #beginTree: BeginTree;
+  readonly #repeats: Repeats;
   readonly #opening: RoundOpening;
   /** Of the round that began with this tree. */
   #taking: { readonly tree: number; readonly taken: Promise<void> } | null = null;
 
-  constructor(attempt: Attempt, scheme: SentPassive, store: AnswerStore, rules: NodeSplitRules, beginTree: BeginTree) {
+  constructor(
+    attempt: Attempt,
+    scheme: SentPassive,
+    store: AnswerStore,
+    rules: NodeSplitRules,
+    beginTree: BeginTree,
+    repeats: Repeats,
+  ) {
+    this.#repeats = repeats;
     this.#attempt = attempt;
     this.#scheme = scheme;
     this.#store = store;
@@ -71,8 +84,10 @@ export class RoundGradients {
       this.#checkSample(sampled);
       this.#beginTree(first);
       await job.admitRound?.(tree);
-      const chunks = await this.#load(first, rest);
-      await this.#begin({ tree, sample: sampleDigest(first), chunks });
+      const received = await this.#load(first, rest);
+      const firstTree = await this.#attempt.received.accept(received);
+      if (firstTree !== tree) this.#repeats(first, firstTree);
+      await this.#begin({ tree, sample: sampleDigest(first) });
     } finally {
       course.edge("send", false);
     }
@@ -90,33 +105,25 @@ export class RoundGradients {
     this.#rules.beginTree(begun.tree);
   }
 
-  /** @returns number of stored chunks; null: storing is not needed */
-  async #load(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<number | null> {
-    const { job, progress } = this.#attempt;
-    const { roundStore = null, agreed } = job;
+  /** @returns their digest, and the active party's signature */
+  async #load(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<SignedGradients> {
     const { tree } = first;
-    const { round } = progress.current;
-    const kept = round?.tree === tree ? round.chunks : null;
-    const keeps = roundStore !== null && agreed.defences.answer_noise > 0 && kept === null;
+    const round = new RoundDigest(digests);
     let count = 0;
     for (let next: IteratorResult<ActiveGradients> = { value: first }; ; next = await rest.next()) {
       if (next.done === true) throw new TandemError("PROTOCOL_STATE", `the gradients of tree ${tree} have no end`);
       const chunk = next.value;
       checkChunk(chunk, tree, count);
-      if (chunk.last) break;
       if (count > 0 && (chunk.sampled.length > 0 || chunk.colsampleBytree !== 0))
         throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
-      if (kept === null) await this.#takeChunk(chunk); // chunks that the scheme refuses are not stored
-      if (keeps) await roundStore.writeGradients(tree, count, chunk.scheme);
+      round.add(chunk);
+      if (chunk.last) {
+        await this.#scheme.endOfGradients();
+        return { tree, node: null, digest: round.digest, signature: chunk.signature };
+      }
+      await this.#takeChunk(chunk);
       count++;
     }
-    for (let i = 0; i < (kept ?? 0); i++) {
-      const message = await roundStore?.readGradients(tree, i);
-      if (!message) throw new TandemError("CHECKPOINT", "the gradients of this round are no longer stored");
-      await this.#takeChunk({ ...first, sequence: i, scheme: message });
-    }
-    await this.#scheme.endOfGradients();
-    return keeps ? count : kept;
   }
 
   async #takeChunk(chunk: ActiveGradients): Promise<void> {

@@ -35,7 +35,17 @@ export class SentMembers implements PassiveMembership {
     this.#scheme = scheme;
     this.#store = new AnswerStore(job.roundStore ?? null);
     this.#rules = new NodeSplitRules(job.agreed, this.#store, answered);
-    const gradients = new RoundGradients(attempt, scheme, this.#store, this.#rules, (first) => this.#beginRound(first));
+    const gradients = new RoundGradients(
+      attempt,
+      scheme,
+      this.#store,
+      this.#rules,
+      (first) => this.#scheme.beginRound(this.#begin(first)),
+      (first, firstTree) => {
+        const nodes = this.#begin(first, firstTree);
+        this.#scheme.nextTree?.(nodes);
+      },
+    );
     const decisions = new SplitDecisions(attempt, this.#rules);
     this.calls = {
       gradients: (chunks) => gradients.take(chunks),
@@ -107,11 +117,12 @@ export class SentMembers implements PassiveMembership {
     if (isLastOfRound) this.#scheme.endRound?.();
   }
 
-  #beginRound({ tree, sampled, colsampleBytree: columnRate }: ActiveGradients): void {
+  /** @param firstTree of the first round with the same gradients: candidates have the same order and noise */
+  #begin({ tree, sampled, colsampleBytree: columnRate }: ActiveGradients, firstTree = tree): SentNodes {
     const { limit, splits, job } = this.#attempt;
-    const nodes = this.#treesSetUp.begin(tree, sampled, limit.beginTree(tree, splits), columnRate);
+    const nodes = this.#treesSetUp.begin(tree, sampled, limit.beginTree(tree, splits), columnRate, firstTree);
     checkSampleSize(job, nodes.sample.count);
-    this.#scheme.beginRound(nodes);
+    return nodes;
   }
 
   /** Places the node in the tree, with its members. */
