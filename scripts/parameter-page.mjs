@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { importSources } from "./import-sources.mjs";
 
 const [{ parameterPage }, { withObjectiveTables }] = await importSources(
-  "src/cli/reference/parameter-page.ts",
-  "src/cli/reference/objective-tables.ts",
+  "lab/reference/parameter-page.ts",
+  "lab/reference/objective-tables.ts",
 );
 writeFileSync(new URL("../docs/parameters.md", import.meta.url), parameterPage());
 const objectives = new URL("../docs/objectives.md", import.meta.url);

@@ -4,7 +4,7 @@ import type { Defences } from "../src/privacy/defences/defences.ts";
 import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { membershipFacts } from "../src/base/membership.ts";
-import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
+import { type OwnTree, transcriptFrom } from "./support/observed-transcript.ts";
 import type { Observation } from "../src/messages/observation.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { generateKey, selectKernel } from "../src/crypto/paillier/index.ts";

@@ -5,7 +5,7 @@ import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { ColumnSampler, toColumnRates } from "../src/gbdt/boost/column-sampling.ts";
 import { sampleRows } from "../src/gbdt/boost/row-sampling.ts";
-import { type OwnTree, transcriptFrom } from "../src/privacy/attack/observed.ts";
+import { type OwnTree, transcriptFrom } from "./support/observed-transcript.ts";
 import { TranscriptRecorder } from "../src/privacy/attack/recorder.ts";
 import type { Observation } from "../src/messages/observation.ts";
 import { strideOf, type Transcript } from "../src/privacy/attack/transcript.ts";

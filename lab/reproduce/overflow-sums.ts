@@ -7,12 +7,7 @@ import { TandemError } from "../../src/base/error.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { codecWith } from "../../src/base/parameters/parameters.ts";
 import { decodeSums, encode, quantise } from "../../src/codec/batch-codec.ts";
-import {
-  batchcryptDecode,
-  batchcryptEncode,
-  batchcryptQuantise,
-  type BatchCryptSlot,
-} from "../../src/codec/batchcrypt.ts";
+import { batchcryptDecode, batchcryptEncode, batchcryptQuantise, type BatchCryptSlot } from "./batchcrypt.ts";
 import { buildLayout, paperSlots } from "../../src/codec/layout.ts";
 import { plaintextBitsMax } from "../../src/codec/packing.ts";
 import { bigintsFromPlaintexts, PlaintextVector } from "../../src/crypto/paillier/index.ts";

@@ -1,5 +1,5 @@
 /** Overflow: BatchCrypt's slots against the paper's on growing sums of real gradients (sec. II-C, Figs. 2 and 4). */
-import { batchcryptEncode, batchcryptFields } from "../../src/codec/batchcrypt.ts";
+import { batchcryptEncode, batchcryptFields } from "./batchcrypt.ts";
 import { quantiseValue, type Slot, slotResolution } from "../../src/codec/slot.ts";
 import { count, decimals, percent } from "./figures-in-words.ts";
 import type { ExperimentOutcome, LinePanel, ResultFigure, ResultTable } from "./outcome.ts";

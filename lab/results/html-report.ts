@@ -1,5 +1,5 @@
 /** A reproduction as one HTML file that needs nothing else: styles and figures are inside, nothing is fetched. */
-import { rendered } from "../../src/base/text/html.ts";
+import { htmlText } from "./html-text.ts";
 import { claimsTable, circumstances } from "./claims-table.ts";
 import { htmlTable } from "./table-text.ts";
 import type { ResultTable } from "../reproduce/outcome.ts";
@@ -31,9 +31,9 @@ export function htmlReport(reproduction: Reproduction, svgs: ReadonlyMap<string,
   const title = "Tandem: the paper's Section IV, reproduced";
   const sections = reproduction.experiments.map(({ title: heading, reference, paragraph, tables, figures }) =>
     [
-      `<h2>${rendered(heading)}</h2>`,
-      `<p><em>The paper's ${rendered(reference)}.</em> ${rendered(paragraph)}</p>`,
-      ...figures.map(({ name, caption }) => figureSection(rendered(caption), svgs.get(name) ?? "")),
+      `<h2>${htmlText(heading)}</h2>`,
+      `<p><em>The paper's ${htmlText(reference)}.</em> ${htmlText(paragraph)}</p>`,
+      ...figures.map(({ name, caption }) => figureSection(htmlText(caption), svgs.get(name) ?? "")),
       ...tables.map(tableSection),
     ].join("\n"),
   );
@@ -41,12 +41,12 @@ export function htmlReport(reproduction: Reproduction, svgs: ReadonlyMap<string,
     "<!doctype html>",
     '<html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${rendered(title)}</title><style>${style}</style></head><body>`,
-    `<h1>${rendered(title)}</h1>`,
+    `<title>${htmlText(title)}</title><style>${style}</style></head><body>`,
+    `<h1>${htmlText(title)}</h1>`,
     "<p>Xu, Fan, Li, Yang: <em>Efficient Batch Homomorphic Encryption for Vertically Federated XGBoost</em>.",
     "Each number is compared with the paper's.</p>",
     `<ul>${circumstances(reproduction)
-      .map((line) => `<li>${rendered(line)}</li>`)
+      .map((line) => `<li>${htmlText(line)}</li>`)
       .join("")}</ul>`,
     `<h2>Claims</h2>${htmlTable(claimsTable(reproduction.claims))}`,
     ...sections,
@@ -61,8 +61,8 @@ function figureSection(caption: string, svg: string): string {
 
 function tableSection(table: ResultTable): string {
   return [
-    `<h3>${rendered(table.title)}</h3>`,
+    `<h3>${htmlText(table.title)}</h3>`,
     htmlTable(table),
-    ...table.notes.map((note) => `<p class="note">${rendered(note)}</p>`),
+    ...table.notes.map((note) => `<p class="note">${htmlText(note)}</p>`),
   ].join("\n");
 }

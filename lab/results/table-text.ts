@@ -1,5 +1,5 @@
 /** A result table as Markdown, HTML and CSV. */
-import { rendered } from "../../src/base/text/html.ts";
+import { htmlText } from "./html-text.ts";
 import type { Column, ResultTable } from "../reproduce/outcome.ts";
 import { writeCsv } from "../../src/data/write-csv.ts";
 
@@ -22,8 +22,8 @@ export function htmlTable({ columns, rows, words }: ResultTable): string {
   const grouped = columns.some(({ group }) => group !== "");
   const head = grouped
     ? groupedHead(columns)
-    : `<tr>${columns.map(({ title }) => `<th>${rendered(title)}</th>`).join("")}</tr>`;
-  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${rendered(cell)}</td>`).join("")}</tr>`).join("\n");
+    : `<tr>${columns.map(({ title }) => `<th>${htmlText(title)}</th>`).join("")}</tr>`;
+  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${htmlText(cell)}</td>`).join("")}</tr>`).join("\n");
   const table = `<table><thead>${head}</thead><tbody>\n${body}\n</tbody></table>`;
   return `<div class="${words === true ? "words" : "wide"}">${table}</div>`;
 }
@@ -35,14 +35,14 @@ function groupedHead(columns: readonly Column[]): string {
   for (let i = 0; i < columns.length;) {
     const { group, title } = columns[i];
     if (group === "") {
-      upper.push(`<th rowspan="2">${rendered(title)}</th>`);
+      upper.push(`<th rowspan="2">${htmlText(title)}</th>`);
       i++;
       continue;
     }
     const next = columns.findIndex((column, at) => at > i && column.group !== group);
     const end = next === -1 ? columns.length : next;
-    upper.push(`<th colspan="${end - i}" class="group">${rendered(group)}</th>`);
-    lower.push(...columns.slice(i, end).map((column) => `<th>${rendered(column.title)}</th>`));
+    upper.push(`<th colspan="${end - i}" class="group">${htmlText(group)}</th>`);
+    lower.push(...columns.slice(i, end).map((column) => `<th>${htmlText(column.title)}</th>`));
     i = end;
   }
   return `<tr>${upper.join("")}</tr><tr>${lower.join("")}</tr>`;

@@ -2,13 +2,13 @@
  * The tables of docs/objectives.md, made from what objectives and metrics declare: scripts/parameter-page.mjs writes
  * them between their marks, a test compares them.
  */
-import { assert } from "../../base/assert.ts";
-import { resolveParameters } from "../../base/parameters/parameters.ts";
-import type { Metric } from "../../gbdt/metric/metric.ts";
-import { fitsObjective, metrics } from "../../gbdt/metric/metrics.ts";
-import type { Objective } from "../../gbdt/objective/objective.ts";
-import { namesOf, objectives } from "../../gbdt/objective/objectives.ts";
-import { type TrainingParameters, trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
+import { assert } from "../../src/base/assert.ts";
+import { resolveParameters } from "../../src/base/parameters/parameters.ts";
+import type { Metric } from "../../src/gbdt/metric/metric.ts";
+import { fitsObjective, metrics } from "../../src/gbdt/metric/metrics.ts";
+import type { Objective } from "../../src/gbdt/objective/objective.ts";
+import { namesOf, objectives } from "../../src/gbdt/objective/objectives.ts";
+import { type TrainingParameters, trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
 
 /** The page with its tables as they should be. */
 export function withObjectiveTables(page: string): string {

@@ -6,7 +6,7 @@
  *
  *   field = [ overflow bits | sign | r-1 value bits ]
  */
-import { TandemError } from "../base/error.ts";
+import { TandemError } from "../../src/base/error.ts";
 
 export interface BatchCryptSlot {
   readonly alpha: number;

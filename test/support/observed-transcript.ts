@@ -2,12 +2,12 @@
  * The transcript of a real job, from the messages that the active party received from one passive party, its own
  * gradients and the shape of its trees.
  */
-import { assert } from "../../base/assert.ts";
-import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
-import { subtractRows } from "../../gbdt/split/histogram.ts";
-import type { Observation } from "../../messages/observation.ts";
-import { isSet, partition } from "../../wire/bitmap.ts";
-import type { SeenJob, SeenNode, SeenTree, Transcript, WonSplit } from "./transcript.ts";
+import { assert } from "../../src/base/assert.ts";
+import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
+import { subtractRows } from "../../src/gbdt/split/histogram.ts";
+import type { Observation } from "../../src/messages/observation.ts";
+import { isSet, partition } from "../../src/wire/bitmap.ts";
+import type { SeenJob, SeenNode, SeenTree, Transcript, WonSplit } from "../../src/privacy/attack/transcript.ts";
 
 /** A tree as the active party has it. */
 export interface OwnTree {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { SeededRandom } from "../base/random.ts";
+import { SeededRandom } from "../../src/base/random.ts";
 import { batchcryptDecode, batchcryptEncode, batchcryptFields, batchcryptQuantise } from "./batchcrypt.ts";
-import { quantiseValue, type Slot, slotResolution } from "./slot.ts";
+import { quantiseValue, type Slot, slotResolution } from "../../src/codec/slot.ts";
 
 const slot = { alpha: 127, r: 8, overflowBits: 2 };
 

@@ -1,8 +1,13 @@
 /** docs/parameters.md from the parameter tables: scripts/parameter-page.mjs writes it, a test compares it. */
-import { aliasesOf, codecParameters, describeBounds, type ParameterSpec } from "../../base/parameters/parameters.ts";
-import { privacyParameters } from "../../privacy/defences/defences.ts";
-import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";
-import { defaultsTable } from "../../gbdt/parameters/xgboost-defaults.ts";
+import {
+  aliasesOf,
+  codecParameters,
+  describeBounds,
+  type ParameterSpec,
+} from "../../src/base/parameters/parameters.ts";
+import { privacyParameters } from "../../src/privacy/defences/defences.ts";
+import { trainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
+import { defaultsTable } from "../../src/gbdt/parameters/xgboost-defaults.ts";
 
 const sections: readonly {
   readonly title: string;
