@@ -96,13 +96,21 @@ export class SeededRandom {
 
   /** 0..count-1 in random order (Fisher-Yates). */
   permutation(count: number): Uint32Array {
-    const order = Uint32Array.from({ length: count }, (_, i) => i);
-    for (let i = count - 1; i > 0; i--) {
-      const j = this.below(i + 1);
-      const held = order[i];
-      order[i] = order[j];
-      order[j] = held;
-    }
-    return order;
+    return shuffled(count, (bound) => this.below(bound));
   }
+}
+
+/**
+ * 0..count-1, shuffled by Fisher-Yates.
+ * @param below draws an integer in [0, bound); if it is uniform, every order is equally likely
+ */
+export function shuffled(count: number, below: (bound: number) => number): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i--) {
+    const j = below(i + 1);
+    const held = order[i];
+    order[i] = order[j];
+    order[j] = held;
+  }
+  return order;
 }

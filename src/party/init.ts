@@ -1,6 +1,7 @@
 /** What a company starts with: a commented config, a key and a self-signed certificate, in a folder of its own. */
-import { access, mkdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { requireNewFile } from "../base/files/new-file.ts";
 import { TandemError } from "../base/error.ts";
 import { createSelfSigned } from "../transport/certificates.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
@@ -48,7 +49,8 @@ export async function initIdentity(
   others: Readonly<Record<string, string>> = {},
 ): Promise<IdentityFiles> {
   const [keyPath, certificatePath] = [join(directory, "key.pem"), join(directory, "certificate.pem")];
-  for (const path of [...Object.keys(others), keyPath, certificatePath]) await requireNew(path);
+  for (const path of [...Object.keys(others), keyPath, certificatePath])
+    await requireNewFile(path, "Choose another folder");
   const identity = await createSelfSigned(name, validDays);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -60,14 +62,6 @@ export async function initIdentity(
     throw new TandemError("FILE_UNWRITABLE", `${directory} cannot be written${code}`, { cause });
   }
   return { keyPath, certificatePath, fingerprint: certificateFingerprint(identity.certificate) };
-}
-
-async function requireNew(path: string): Promise<void> {
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (exists) throw new TandemError("FILE_UNWRITABLE", `${path} exists already. Choose another folder, or remove it`);
 }
 
 const dataComments = `  path: data.csv               # .csv, .csv.gz or .parquet, or a folder; relative to this file

@@ -28,9 +28,6 @@ export const contributionSummary = z.object({
 export type ContributionMean = Immutable<z.infer<typeof contributionMean>>;
 export type ContributionSummary = Immutable<z.infer<typeof contributionSummary>>;
 
-/** Bars that are drawn; the table has all means. */
-export const meansDrawn = 30;
-
 export interface ContributionBar extends ContributionMean {
   readonly name: string;
   /** Length relative to the longest bar. */

@@ -22,6 +22,15 @@ export interface CertificateAuthority {
   issue(name: string, hosts: readonly string[], days?: number): Promise<Identity>;
 }
 
+/** Of a certificate that is no authority: for both ends of a TLS connection. */
+function leafExtensions(): x509.Extension[] {
+  return [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+  ];
+}
+
 /** A self-signed certificate, trusted only by its pinned fingerprint. */
 export async function createSelfSigned(name: string, validDays: number): Promise<Identity> {
   x509.cryptoProvider.set(webcrypto);
@@ -32,11 +41,7 @@ export async function createSelfSigned(name: string, validDays: number): Promise
     ...validityOf(validDays),
     signingAlgorithm: algorithm,
     keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
-    ],
+    extensions: leafExtensions(),
   });
   return { certificate: `${certificate.toString("pem")}\n`, key: `${await privateKeyPem(keys.privateKey)}\n` };
 }
@@ -68,9 +73,7 @@ export async function createAuthority(name: string, validDays: number): Promise<
         publicKey: leafKeys.publicKey,
         signingKey: keys.privateKey,
         extensions: [
-          new x509.BasicConstraintsExtension(false, undefined, true),
-          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+          ...leafExtensions(),
           new x509.SubjectAlternativeNameExtension(
             hosts.map((host) => ({ type: /^[\d.]+$/.test(host) ? "ip" : "dns", value: host })),
           ),

@@ -7,7 +7,7 @@ import type { Supervise } from "../../simulate/supervisor.ts";
 import type { Spread } from "../../gbdt/boost/fold-turns.ts";
 import { besideTaskCrew } from "../../api/beside-crew.ts";
 import { addCrewOption, type CrewFlags } from "../company/crew-option.ts";
-import { addJobOptions, type JobFlags, jobFrom } from "./job-options.ts";
+import { addJobOptions, type JobFlags, jobFrom, refuseWithConfig } from "./job-options.ts";
 import { addLeakageOptions, explainFirst, type LeakageFlags } from "../leakage.ts";
 import type { Progress } from "../terminal/progress.ts";
 import { addProgressOptions, openProgress, type ProgressFlags } from "../terminal/progress-options.ts";
@@ -82,15 +82,7 @@ function isJob(flags: CvFlags): flags is CvFlags & JobFlags {
 }
 
 async function betweenCompanies(flags: CvFlags, path: string, folds: number, command: Command): Promise<void> {
-  const taken = new Set(["config", "folds", "json", "quiet", "explainLeakage", "dryRun", "embedded"]);
-  const other = command.options.find(
-    (option) => !taken.has(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli",
-  );
-  if (other !== undefined)
-    throw new TandemError(
-      "USAGE",
-      `${other.long ?? other.flags} cannot be combined with --config: set it in the config`,
-    );
+  refuseWithConfig(command, ["config", "folds", "json", "quiet", "explainLeakage", "dryRun", "embedded"]);
   const [{ readActiveConfig }, { newJobName }, { runCrossValidation }] = await Promise.all([
     import("../../party/config/config.ts"),
     import("../../party/active/checkpoints.ts"),

@@ -1,6 +1,7 @@
 /** The options that describe a job on one table, shared by `simulate` and `estimate`. */
 import { namesTaking } from "../../gbdt/objective/objectives.ts";
 import { type Command, Option } from "commander";
+import { TandemError } from "../../base/error.ts";
 import { type RowColumnName, rowColumnNamed, rowColumnNames } from "../../base/rows/row-columns.ts";
 import { aliasesOf, describeBounds, type ParameterSpec } from "../../base/parameters/parameters.ts";
 import { jobSectionNames, jobSections, mapSections, secureKeyBits } from "../../protocol/job.ts";
@@ -65,6 +66,22 @@ export function jobFrom(flags: JobFlags): Omit<SimulateOptions, "check" | "onEve
 function keySize({ keyBits, insecureKeyBits }: JobFlags): Pick<GivenJob, "keyBits" | "insecureKeyBits"> {
   const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
   return { keyBits: number(keyBits), insecureKeyBits: number(insecureKeyBits) };
+}
+
+/**
+ * @param allowed options that can be combined with --config
+ * @throws TandemError USAGE for another one that is given
+ */
+export function refuseWithConfig(command: Command, allowed: readonly string[]): void {
+  const other = command.options.find(
+    (option) =>
+      !allowed.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  if (other !== undefined)
+    throw new TandemError(
+      "USAGE",
+      `${other.long ?? other.flags} cannot be combined with --config: set it in the config`,
+    );
 }
 
 export function parameterOption(name: string, spec: ParameterSpec): Option {

@@ -19,7 +19,7 @@ import { runTuning, type Search, type TuningResult, wholeSearch } from "../../pa
 import { readActiveConfig } from "../../party/config/config.ts";
 import { tuneReport } from "../../../web/report/reports.js";
 import { besideTaskCrew } from "../../api/beside-crew.ts";
-import { type JobFlags, jobFrom } from "./job-options.ts";
+import { type JobFlags, jobFrom, refuseWithConfig } from "./job-options.ts";
 import { explainFirst } from "../leakage.ts";
 import { confirm } from "../terminal/confirm.ts";
 import type { Progress } from "../terminal/progress.ts";
@@ -107,15 +107,7 @@ export async function onOneTable(flags: TuneFlags): Promise<void> {
 }
 
 export async function betweenCompanies(flags: TuneFlags, path: string, command: Command): Promise<void> {
-  const other = command.options.find(
-    (option) =>
-      !withConfig.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === "cli",
-  );
-  if (other !== undefined)
-    throw new TandemError(
-      "USAGE",
-      `${other.long ?? other.flags} cannot be combined with --config: set it in the config`,
-    );
+  refuseWithConfig(command, withConfig);
   // A new name every time: it neither resumes a job nor blocks one.
   const read = await readActiveConfig(path, () => "tune");
   const config = { ...read, job: { ...read.job, name: newJobName(new Date()).replace("job", "tune") } };

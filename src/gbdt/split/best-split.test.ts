@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { binFeature, type BinnedFeature } from "./binning.ts";
-import { bestFeatureSplit, betterSplit, type PartySplit } from "./best-split.ts";
+import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
 import { selectBest } from "./select-best.ts";
 import { TreeGain } from "./gain.ts";
-import { nodeTotals } from "./histogram.ts";
+import { featureHistogram, nodeTotals } from "./histogram.ts";
 
 describe("selectBest", () => {
   it("finds the maximum and all indices that reach it", () => {
@@ -27,7 +27,7 @@ describe("selectBest", () => {
   });
 });
 
-describe("bestFeatureSplit", () => {
+describe("bestSplitOf", () => {
   const gradients = {
     instanceCount: 4,
     grids: [
@@ -40,7 +40,10 @@ describe("bestFeatureSplit", () => {
   const all = Uint32Array.of(0, 1, 2, 3);
   const best = (features: readonly BinnedFeature[], instances = all): PartySplit | null =>
     features
-      .map((feature, i) => bestFeatureSplit(feature, i, gradients, instances, nodeTotals(gradients, instances), gain))
+      .map((feature, i) => {
+        const histogram = featureHistogram(feature, gradients, instances);
+        return bestSplitOf(feature, i, histogram, nodeTotals(gradients, instances), gain);
+      })
       .reduce((first, second) => betterSplit(first, second), null);
 
   it("takes the lower of two equal features", () => {

@@ -2,12 +2,11 @@
  * The best split of a node, with one tie-breaking order everywhere: highest gain; among bit-equal gains the lowest
  * owner, then the lowest feature, then the order of candidatesOf; among category sets that of bestPartition.
  */
-import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { candidateAt, candidatesOf, type Candidate } from "./candidate.ts";
 import { isPartitioned } from "./category-candidate.ts";
 import { bestPartition } from "./category-partition.ts";
 import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
-import { featureHistogram, leftSums } from "./histogram.ts";
+import { leftSums } from "./histogram.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { selectBest } from "./select-best.ts";
 import { addNoise } from "./tree-noise.ts";
@@ -18,19 +17,6 @@ export interface PartySplit {
   /** Index within the party's features. */
   readonly feature: number;
   readonly candidate: Candidate;
-}
-
-/** bestSplitOf for a feature whose histogram has not been summed yet. */
-export function bestFeatureSplit(
-  feature: BinnedFeature,
-  index: number,
-  gradients: QuantisedGradients,
-  instances: Uint32Array,
-  totals: Float64Array,
-  gain: TreeGain,
-  bounds: WeightBounds = unbounded,
-): PartySplit | null {
-  return bestSplitOf(feature, index, featureHistogram(feature, gradients, instances), totals, gain, bounds);
 }
 
 /**

@@ -2,9 +2,10 @@
  * What a party needs once to have a crew: an authority that signs three certificates and is then forgotten, the key
  * that seals, and configs for the engine, the workers and their platforms.
  */
-import { access, mkdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { z } from "zod";
+import { requireNewFile } from "../../base/files/new-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { osRandom } from "../../base/random.ts";
@@ -50,7 +51,7 @@ export async function initCrew({ party, name, hosts, port, directory }: InitCrew
   const facts: CrewFacts = { crew, servers, version: programVersion(), isActive };
   const folder = relative(dirname(resolve(party)), resolve(directory));
   const files = await filesOf(facts, hosts, port, folder === "" ? "" : `${folder}/`);
-  await checkNew(directory, [...files.keys()]);
+  for (const name of files.keys()) await requireNewFile(join(directory, name), "Choose another folder with --out");
   try {
     await mkdir(join(directory, crewFiles.blocks), { recursive: true, mode: 0o700 });
     for (const [file, content] of files) await writeFile(join(directory, file), content, { mode: 0o600, flag: "wx" });
@@ -97,19 +98,4 @@ async function filesOf(
 function monitorOf(port: number): string {
   const apart = 4000;
   return `127.0.0.1:${port + apart > 65_535 ? port - apart : port + apart}`;
-}
-
-async function checkNew(directory: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const path = join(directory, name);
-    const exists = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (exists)
-      throw new TandemError(
-        "FILE_UNWRITABLE",
-        `${path} exists already. Choose another folder with --out, or remove it first`,
-      );
-  }
 }

@@ -4,6 +4,7 @@
  * party's own consent.
  */
 import type { X509Certificate } from "node:crypto";
+import { requireNewFile } from "../../base/files/new-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { type ObjectiveName, objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { requireXgboostForm } from "../../gbdt/tree/xgboost-agreement.ts";
@@ -15,7 +16,7 @@ import { withUsedFeatures } from "../../store/xgboost/used-features.ts";
 import { writeXgboostModel } from "../../store/xgboost/export.ts";
 import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
 import type { ActiveConfig } from "../config/config.ts";
-import { jobSharePath, refuseExisting } from "./job-share.ts";
+import { jobSharePath } from "./job-share.ts";
 import { checkValidAt, readCertificate } from "./signer.ts";
 
 export interface ExportRequest {
@@ -42,7 +43,7 @@ export interface ExportedModel {
 export async function exportModel(config: ActiveConfig, { job, consents, out }: ExportRequest): Promise<ExportedModel> {
   const active = await readActiveShare(jobSharePath(config.output.directory, job));
   requireXgboostForm(objectiveFor(active.objective)); // refuses what XGBoost has not, before consents are asked for
-  await refuseExisting(out);
+  await requireNewFile(out, "Name another file with --out");
   const ownFingerprint = certificateFingerprint((await readCertificate(config.tls)).toString());
   const given = new Map<string, Consent>();
   for (const path of consents) {

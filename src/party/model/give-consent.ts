@@ -3,11 +3,12 @@
  * file. Sending the file is the owner's own act.
  */
 import { dirname, join, resolve } from "node:path";
+import { requireNewFile } from "../../base/files/new-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { type Consent, purposeCharactersMax, writeConsent } from "../../store/consent-file.ts";
 import { readPassiveShare } from "../../store/share-files.ts";
 import type { PassiveConfig } from "../config/config.ts";
-import { jobSharePath, refuseExisting } from "./job-share.ts";
+import { jobSharePath } from "./job-share.ts";
 import { readSigner } from "./signer.ts";
 
 export interface ConsentRequest {
@@ -46,7 +47,7 @@ export async function prepareConsent(config: PassiveConfig, request: ConsentRequ
   if (recipient.name !== share.active)
     throw new TandemError("USAGE", `--to: ${job} was trained with ${share.active}. No other party can use its splits`);
   const path = request.out === undefined ? join(dirname(sharePath), "consent.json") : resolve(request.out);
-  await refuseExisting(path);
+  await requireNewFile(path, "Name another file with --out");
   const signer = await readSigner(config.tls, now);
   const statement = {
     model: share.model,

@@ -3,10 +3,9 @@
  * above that of its positive ones, and categories add up to the node.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
-import { addRow } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import { categoryRows } from "../../scheme/candidates/category-group.ts";
+import { categorySums } from "../../scheme/candidates/category-group.ts";
 
 interface Range {
   readonly slot: number;
@@ -78,13 +77,7 @@ function isWithin(rows: Float64Array, row: number, totals: Float64Array, ranges:
 
 /** Each instance of a node is in one category of each feature, which may be suppressed. */
 function groupFault(ofPeer: CandidateRows, totals: Float64Array, ranges: readonly Range[]): string | null {
-  const stride = totals.length;
-  let first = 0;
-  for (const group of ofPeer.groups) {
-    const { rows, suppressed } = categoryRows(group, first, ofPeer, totals);
-    first += group.size;
-    const sum = new Float64Array(stride);
-    for (let row = 0; row < rows.length; row += stride) addRow(sum, rows.subarray(row, row + stride));
+  for (const { sum, suppressed } of categorySums(ofPeer, totals)) {
     const isWhole = ranges.every(({ slot }) => sum[slot] === totals[slot]);
     if (!isWhole && !(suppressed.includes(1) && isWithin(sum, 0, totals, ranges)))
       return "categories that do not add up to the node";

@@ -5,10 +5,9 @@
  * Not applied with noise: no counts are sent there, and categories do not add up.
  */
 import { highLimb, type QuantisedGradients, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
-import { addRow } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
-import { categoryRows } from "../../scheme/candidates/category-group.ts";
+import { categorySums } from "../../scheme/candidates/category-group.ts";
 
 /** Sums of limbs are rounded above 2^53, and so are their bounds. */
 const limbedSlack = 2 ** -50;
@@ -56,14 +55,9 @@ export class BelievableSums {
 
   /** Each instance of a node is in one category of each feature, which may be suppressed. */
   #groupFault(ofPeer: CandidateRows, totals: Float64Array): string | null {
-    const stride = totals.length;
-    let first = 0;
-    for (const group of ofPeer.groups) {
-      const { rows, suppressed } = categoryRows(group, first, ofPeer, totals);
-      first += group.size;
-      const sum = new Float64Array(stride);
-      for (let row = 0; row < rows.length; row += stride) addRow(sum, rows.subarray(row, row + stride));
-      const rest = totals[stride - 1] - sum[stride - 1];
+    const last = totals.length - 1;
+    for (const { sum, suppressed } of categorySums(ofPeer, totals)) {
+      const rest = totals[last] - sum[last];
       const fits = this.#ranges.every(({ least, most }, slot) =>
         this.#isWithin(slotSumOfRest(totals, sum, 0, slot, this.#limbs), rest, least, most),
       );

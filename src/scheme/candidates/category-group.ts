@@ -12,7 +12,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import type { CategoryCandidate } from "../../gbdt/split/candidate.ts";
 import type { CategoryRows } from "../../gbdt/split/category-partition.ts";
-import { subtractRows } from "../../gbdt/split/histogram.ts";
+import { addRow, subtractRows } from "../../gbdt/split/histogram.ts";
 import type {
   CategoryGroup as CategoryGroupMessage,
   CategorySet as CategorySetMessage,
@@ -75,6 +75,22 @@ export function categoryRows(
   if (flipped >= 0 && suppressed[flipped] === 0)
     rows.set(subtractRows(totals, rows.slice(flipped * stride, (flipped + 1) * stride)), flipped * stride);
   return { rows, hasMissing, suppressed };
+}
+
+/** Per group the sum of its categories' rows, and which of them are suppressed. @param totals the node's row */
+export function* categorySums(
+  sides: Parameters<typeof categoryRows>[2] & { readonly groups: readonly CategoryGroup[] },
+  totals: Float64Array,
+): Generator<{ readonly sum: Float64Array; readonly suppressed: Uint8Array }> {
+  const stride = totals.length;
+  let first = 0;
+  for (const group of sides.groups) {
+    const { rows, suppressed } = categoryRows(group, first, sides, totals);
+    first += group.size;
+    const sum = new Float64Array(stride);
+    for (let row = 0; row < rows.length; row += stride) addRow(sum, rows.subarray(row, row + stride));
+    yield { sum, suppressed };
+  }
 }
 
 export function setMessage({ group, categories, missingLeft }: CategorySet) {

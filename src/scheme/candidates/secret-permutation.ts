@@ -8,6 +8,7 @@
  */
 import { createCipheriv, createHmac } from "node:crypto";
 import { assert } from "../../base/assert.ts";
+import { shuffled } from "../../base/random.ts";
 
 export const permutationSecretBytes = 32;
 
@@ -15,15 +16,7 @@ export const permutationSecretBytes = 32;
 export function secretPermutation(secret: Uint8Array, tree: number, count: number): Uint32Array {
   assert(secret.length === permutationSecretBytes, "the permutation secret has 32 bytes");
   const key = createHmac("sha256", secret).update(`tandem/candidate-order/${tree}`).digest();
-  const draw = uniformStream(key);
-  const order = Uint32Array.from({ length: count }, (_, i) => i);
-  for (let i = count - 1; i > 0; i--) {
-    const j = draw(i + 1);
-    const held = order[i];
-    order[i] = order[j];
-    order[j] = held;
-  }
-  return order;
+  return shuffled(count, uniformStream(key));
 }
 
 function uniformStream(key: Uint8Array): (bound: number) => number {

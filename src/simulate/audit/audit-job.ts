@@ -28,7 +28,6 @@ import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
 import { candidateIn, type CandidateSet, TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
 import {
-  fromBase64,
   keptFeature,
   type KeptJob,
   type KeptNode,
@@ -40,6 +39,7 @@ import {
 import { aboutTranscript, checkTranscript } from "./check-transcript.ts";
 import { toExposures } from "./exposures.ts";
 import { hiddenExposure } from "./hidden-exposure.ts";
+import { bytesFrom } from "../../store/stored-numbers.ts";
 
 export interface JobAudit {
   readonly party: string;
@@ -168,8 +168,8 @@ function wonSplit(
 
 function labelExposure(lines: readonly TranscriptLine[], job: KeptJob, peer: string) {
   const people = lastLine(lines, "people");
-  const labels = new Float64Array(fromBase64(people?.labels ?? "").buffer);
-  const scores = new Float64Array(fromBase64(people?.scores ?? "").buffer);
+  const labels = new Float64Array(bytesFrom(people?.labels ?? "").buffer);
+  const scores = new Float64Array(bytesFrom(people?.scores ?? "").buffer);
   const isBinary = labels.every((label) => label === 0 || label === 1);
   const { membersAreSent } = recordedMembership(job);
   if (!membersAreSent || labels.length !== job.people || scores.length !== job.people || !isBinary)

@@ -5,6 +5,7 @@ import type { OwnSplit } from "../../privacy/attack/recorder.ts";
 import type { SeenNode } from "../../privacy/attack/transcript.ts";
 import type { KeptColumn, TranscriptLine } from "../../record/transcript-lines.ts";
 import { isSet, partition } from "../../wire/bitmap.ts";
+import { bytesFrom } from "../../store/stored-numbers.ts";
 
 /** The members of a node, those of them that are summed, and those that went left where the party won the split. */
 export type KeptNode = Pick<SeenNode, "id" | "parent" | "instances" | "summed"> & {
@@ -19,10 +20,6 @@ export interface KeptTree {
 
 export type KeptJob = Extract<TranscriptLine, { kind: "job" }>;
 
-export function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(text, "base64"));
-}
-
 /** The last line of a kind: later lines replace earlier ones. */
 export function lastLine<K extends TranscriptLine["kind"]>(
   lines: readonly TranscriptLine[],
@@ -35,7 +32,7 @@ export function lastLine<K extends TranscriptLine["kind"]>(
 export function keptSplits(lines: readonly TranscriptLine[]): OwnSplit[] {
   return lines.flatMap((line): OwnSplit[] =>
     line.kind === "split"
-      ? [{ tree: line.tree, node: line.node, feature: line.feature, left: fromBase64(line.left) }]
+      ? [{ tree: line.tree, node: line.node, feature: line.feature, left: bytesFrom(line.left) }]
       : [],
   );
 }
@@ -49,7 +46,7 @@ export function keptTrees(lines: readonly TranscriptLine[], peer: string, rowCou
     if (line.kind !== "tree" && line.kind !== "node" && line.kind !== "outcome") continue;
     if (line.peer !== peer) continue;
     if (line.kind === "tree") {
-      const bitmap = fromBase64(line.sampled);
+      const bitmap = bytesFrom(line.sampled);
       sampled = bitmap.length === 0 ? allRows : allRows.filter((i) => isSet(bitmap, i));
       // The tree is grown again: discard its earlier lines, and those of later trees.
       for (const tree of trees.keys()) if (tree >= line.tree) trees.delete(tree);
@@ -57,7 +54,7 @@ export function keptTrees(lines: readonly TranscriptLine[], peer: string, rowCou
     const tree = trees.get(line.tree) ?? new TreeReplay(allRows, sampled);
     trees.set(line.tree, tree);
     if (line.kind === "node") tree.place(line);
-    if (line.kind === "outcome") tree.split(line.node, fromBase64(line.left));
+    if (line.kind === "outcome") tree.split(line.node, bytesFrom(line.left));
   }
   return [...trees].map(([tree, grown]) => ({ tree, nodes: grown.nodes })).sort((a, b) => a.tree - b.tree);
 }
@@ -95,7 +92,7 @@ class TreeReplay {
     const { node: id, parent, sibling, members } = line;
     const above = this.#nodes.get(parent);
     if (id === 0 || above === undefined) return;
-    const { inside, outside } = partition(above.instances, fromBase64(members));
+    const { inside, outside } = partition(above.instances, bytesFrom(members));
     const place = { parent, depth: above.depth + 1 };
     this.#add({ id, ...place }, inside);
     this.#add({ id: sibling, ...place }, outside);
@@ -116,7 +113,7 @@ class TreeReplay {
 
 /** Thresholds and category names are not in the transcript: the attacks use bins. */
 export function keptFeature({ name, binCount, hasMissing, oneHot, monotone, bins }: KeptColumn): BinnedFeature {
-  const bytes = fromBase64(bins);
+  const bytes = bytesFrom(bins);
   const binned = new Uint16Array(bytes.buffer, 0, Math.floor(bytes.length / 2));
   const common = { name, binCount, hasMissing, bins: binned, lowest: 0 };
   if (oneHot === null)
