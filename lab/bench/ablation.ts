@@ -1,6 +1,6 @@
 /**
- * What each shortcut buys: the time per tree without it over the time per tree with everything on, and the same model
- * either way. The last line is the paper's setting, where everything but batching is off.
+ * The gain of each shortcut: the time per tree without it over the time per tree with all shortcuts. The model is the
+ * same. The last line is the paper's setting, where everything but batching is off.
  */
 import { TandemError } from "../../src/base/error.ts";
 import { firstDifference } from "../../src/gbdt/tree/model-compare.ts";

@@ -210,7 +210,7 @@ async function threads({ kernel, repeats, seed, quick }: ArithmeticBench, key: P
   return { name: "threads.speedup", value, bar: { atLeast: 1.8 }, parts: Object.fromEntries(timings) };
 }
 
-/** Uniform independent bins over ciphertexts that repeat: the arithmetic does not care. */
+/** Uniform independent bins over ciphertexts that repeat: their values do not affect the time. */
 async function histogramRequest(
   kernel: Kernel,
   key: PrivateKey,

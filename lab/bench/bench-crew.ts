@@ -82,12 +82,12 @@ export class BenchCrew {
     return trees;
   }
 
-  /** As a power cut would. */
+  /** Kills it, as a power cut would. */
   killOne(): void {
     this.#all.workers.shift()?.kill("SIGKILL");
   }
 
-  /** Of engine and workers since they began; 0 where the system does not tell. */
+  /** Of engine and workers since they began; 0 where the system does not report it. */
   cpuSeconds(): number {
     const { server, workers } = this.#all;
     return [server, ...workers].reduce((sum, { pid }) => sum + cpuSecondsOf(pid), 0);

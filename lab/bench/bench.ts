@@ -41,7 +41,7 @@ export interface BenchReport {
   readonly data: string;
   readonly commit: string;
   readonly figures: Readonly<Record<string, Figure & { readonly met: boolean | null }>>;
-  /** What this machine lacks the means to measure, and why. */
+  /** Figures that this machine cannot measure, and why. */
   readonly leftOut: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
   if (wants("lattice")) await benchLattice(training, collect);
   if (wants("workers")) {
-    const { benchWorkers } = await import("./workers.ts"); // it loads what makes certificates
+    const { benchWorkers } = await import("./workers.ts"); // it imports the certificate library
     const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };
     await benchWorkers({ ...training, ...own }, collect);
   }

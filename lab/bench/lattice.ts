@@ -92,7 +92,7 @@ async function againstPaillier(table: Columns, repeats: number): Promise<Figure>
   };
 }
 
-/** What reading and starting take is the same in two jobs of different length. */
+/** Reading and starting take the same time in two jobs of different length. */
 async function againstHistograms(table: Columns): Promise<Figure> {
   const cpu = async (trees: number): Promise<number> => {
     const { active, passives } = await runFederation(latticeJob(table, trees));

@@ -1,7 +1,7 @@
 /**
  * HTTP load on one address, and how long the answers took. Closed: a number of clients, each with one request at a
- * time, as fast as answers come. Open: requests at a fixed rate whatever the answers do. Each is timed from the moment
- * at which it was due, so that a stall counts for every request that it delays.
+ * time, as fast as answers come. Open: requests at a fixed rate, independent of the answers. Each is timed from the
+ * moment at which it was due, so that a stall counts for every request that it delays.
  */
 import { Agent, request } from "node:http";
 import { TandemError } from "../../src/base/error.ts";
@@ -56,7 +56,7 @@ export class HttpLoad {
       const due = started + (index * 1000) / requestsPerSecond;
       const wait = due - performance.now();
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      // Timers ring up to a millisecond early: such a request is timed from its sending.
+      // Timers fire up to a millisecond early: such a request is timed from its sending.
       const from = Math.min(due, performance.now());
       const answered = this.#fire(shot(index)).then(() => void (latencies[index] = performance.now() - from));
       answered.catch(() => {}); // it is waited for at the end

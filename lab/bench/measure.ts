@@ -1,5 +1,5 @@
 /**
- * Interleaved measurement. The machine is shared and its speed drifts, so what is compared runs in turns within one
+ * Interleaved measurement. The machine is shared and its speed drifts, so compared variants are interleaved within one
  * run, and a figure is a ratio of minima; medians are reported with them.
  */
 
@@ -16,7 +16,7 @@ export interface Timing {
   readonly median: number;
 }
 
-/** CPU seconds of this process: what counts, since another process may take the core away. */
+/** CPU seconds of this process: other processes do not affect them. */
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;

@@ -22,7 +22,7 @@ export async function benchNoise(
     exact.push(cpuPerTree(await runFederation(benchJob(table, keyBits, trees))));
     noisy.push(cpuPerTree(await runFederation(benchJob(table, keyBits, trees, { privacy }))));
   }
-  // Each pair has run side by side in time: whatever else the machine did, it did to both.
+  // The jobs of a pair run next to each other, so that other load on the machine affects both.
   const ratios = span(noisy.map((seconds, i) => seconds / exact[i]));
   const parts = { exact: span(exact), noisy: span(noisy), ratios };
   onFigure({ name: "noise.perTree", value: ratios.median, bar: { atMost: 1.05 }, parts });

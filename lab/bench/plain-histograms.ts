@@ -1,4 +1,4 @@
-/** What plain histograms of one tree cost on this machine: the same rows, features and bins, and no cipher. */
+/** The cost of plain histograms of one tree on this machine: the same rows, features and bins, without encryption. */
 import { SeededRandom } from "../../src/base/random.ts";
 import { featureHistogram } from "../../src/gbdt/split/histogram.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";

@@ -52,7 +52,7 @@ export async function benchScoringMasked(
   });
 }
 
-/** What one person's request says, as the scorer takes it. */
+/** The request about one person, in the form that the scorer takes. */
 function rowsOf(bodies: readonly string[], features: readonly string[]): ScoringRows {
   type Body = { rows: { id: string; features: Record<string, number> }[] };
   const rows = bodies.map((body) => (JSON.parse(body) as Body).rows[0]);
@@ -105,7 +105,7 @@ interface Counted {
   bytes: number;
 }
 
-/** Counts what both sides say, without the framing of the transport. */
+/** Counts the bytes of both directions, without the framing of the transport. */
 async function countingScorer(config: ActiveConfig, job: string) {
   const share = await readActiveShare(join(config.output.directory, job, "share.json"));
   const [passive] = config.passives;

@@ -1,7 +1,7 @@
 /**
- * The load test of `tandem serve`: a bank and two shops as processes of their own over mutual TLS on loopback, a model
- * that they have trained together, and HTTP clients in front of it. Every request is about one row, and every answer is
- * checked. The key has no part in scoring, so a short one trains the model.
+ * The load test of `tandem serve`: a bank and two retailers as processes of their own over mutual TLS on loopback, a
+ * model that they have trained together, and HTTP clients in front of it. Every request is about one row, and every
+ * answer is checked. The key has no part in scoring, so a short one trains the model.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ export async function benchServing(bench: ServingBench, onFigure: (figure: Figur
   });
 }
 
-/** A world of a bank and these shops; its folder and processes are gone at the end. */
+/** A bank and these retailers; their folder and processes are removed at the end. */
 export async function withBenchWorld(
   prefix: string,
   shops: readonly string[],

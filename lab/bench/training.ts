@@ -30,7 +30,7 @@ export interface Columns {
   readonly passive: TextTable;
 }
 
-/** The machine's speed drifts by a fifth within a minute: several turns, and the smallest of each side. */
+/** The machine's speed drifts by a fifth within a minute: several interleaved repeats, and the minimum of each side. */
 const batchingRepeats = 3;
 
 const defaultFiles = {

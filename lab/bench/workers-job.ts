@@ -1,10 +1,11 @@
 /**
- * One tree's sums at a passive party, with ciphertexts that are ready: what blocks do, wherever they are. The party's
- * own code asks (scheme/paillier/gradient-blocks.ts), as in a job: a round begins, gradients come in chunks, all blocks
- * say that they have them, and then the root, one node below it and two below that are asked for, one by one.
+ * The sums of one tree at a passive party, from existing ciphertexts: the work of blocks, in this process or at
+ * workers. The party's own code asks (scheme/paillier/gradient-blocks.ts), as in a job: a round begins, gradients
+ * arrive in chunks, all blocks confirm them, and then the root, one of its children and two nodes below are requested
+ * one by one.
  *
- * Encrypting is the active party's and is not in it. Packing and fresh randomness are the party's own work, with
- * workers or without, and are not in it either.
+ * Not included: encryption, which is the active party's work, and packing and fresh randomness, which the passive
+ * party's own process always does.
  */
 import { create } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
@@ -42,12 +43,12 @@ export interface ReadyJob {
   readonly features: readonly BinnedFeature[];
   readonly ciphertexts: Uint8Array;
   readonly ciphertextBytes: number;
-  /** What blocks must know: the public key among it. */
+  /** What blocks must know, including the public key. */
   readonly terms: Uint8Array;
   readonly evaluator: (threads: number) => PublicEvaluator;
 }
 
-/** Synthetic, and encrypted once: for the time of a sum it does not matter what is summed. */
+/** Synthetic, and encrypted once: the values do not affect the time of a sum. */
 export async function readyJob(rows: number, seed: number): Promise<ReadyJob> {
   const random = new SeededRandom(`bench-workers-${seed}`);
   const kernel = selectKernel();
@@ -79,7 +80,7 @@ export async function readyJob(rows: number, seed: number): Promise<ReadyJob> {
   };
 }
 
-/** One way to have a job's blocks summed. */
+/** One way to compute the sums of a job's blocks. */
 export class SummedTrees {
   readonly #job: ReadyJob;
   readonly #evaluator: PublicEvaluator;
@@ -123,7 +124,7 @@ export class SummedTrees {
     return digest.digest("hex");
   }
 
-  /** A round's gradients, up to where all blocks have them. */
+  /** Sends a round's gradients, and waits until all blocks have them. */
   async load(): Promise<void> {
     const { rows, ciphertexts, ciphertextBytes } = this.#job;
     this.#gradients.beginRound(this.#nodes);

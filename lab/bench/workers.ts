@@ -1,7 +1,7 @@
 /**
  * Figures of a party with workers: this process is the party, the engine is nats-server with mutual TLS as `tandem init
- * crew` sets it up, and workers are `tandem worker`. All of them share this machine, so that what the engine takes is
- * in the times. workers-job.ts says what is timed.
+ * crew` sets it up, and workers are `tandem worker`. All of them share this machine, so times include the work of the
+ * engine. workers-job.ts describes what is timed.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ const leaseSeconds = 3;
 
 export interface WorkersBench extends TrainingBench {
   readonly repeats: number;
-  /** Says what is not measured, and why. */
+  /** Reports what is not measured, and why. */
   readonly onLeftOut: (what: string) => void;
 }
 
@@ -119,7 +119,7 @@ async function bytesPerRow({ rows, ciphertextBytes }: ReadyJob, { trees, servers
   return { name: "workers.bytesPerRow", value: parts.fromParty.min / ciphertextBytes, bar: { atMost: 1.05 }, parts };
 }
 
-/** One of two workers is killed when a round's gradients are there, and the root is asked for. */
+/** One of two workers is killed after a round's gradients have arrived, and the root is requested. */
 async function takeOver(crew: BenchCrew, repeats: number): Promise<Figure> {
   const seconds: number[] = [];
   for (let repeat = 0; repeat < repeats; repeat++) {

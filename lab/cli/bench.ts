@@ -36,9 +36,9 @@ export function benchCommand(): Command {
         ])
         .default("all"),
     )
-    .option("--data <folder>", "the folder with the public data (default: made-up data of the same shape)")
+    .option("--data <folder>", "the folder with the public data (default: synthetic data of the same shape)")
     .option("--repeats <count>", "how often each is measured", "7")
-    .option("--seed <number>", "draws the made-up data", "7")
+    .option("--seed <number>", "draws the synthetic data", "7")
     .option("--quick", "a tenth of the rows and fewer trees: shows that it works, not how fast it is")
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: BenchFlags) => {

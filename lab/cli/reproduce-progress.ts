@@ -1,7 +1,7 @@
 /**
  * Progress of a reproduction on standard error: a bar over all trainings with the time left on a terminal, a line per
- * training elsewhere. Trainings are weighed by what the cost model thinks of them, and what is left by how wrong it has
- * been so far.
+ * training elsewhere. Trainings are weighted by the cost model's predictions, and the time left is corrected by its
+ * error so far.
  */
 import type { TrialProgress } from "../trials/trial-runner.ts";
 import type { PartyEvent } from "../../src/record/events.ts";

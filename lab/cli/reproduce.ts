@@ -12,7 +12,7 @@ import { textTable } from "../../src/cli/terminal/text-table.ts";
 import { wholeNumber } from "../../src/cli/whole-number.ts";
 
 interface ReproduceFlags {
-  /** Taken only to be refused with a reason. */
+  /** Accepted only to be refused with a reason. */
   readonly scheme: string;
   readonly data?: string;
   readonly synthetic?: boolean;
@@ -31,7 +31,7 @@ export function reproduceCommand(): Command {
     .addArgument(new Argument("<experiment>", "which one").choices([...experimentNames, "all"]))
     .addOption(schemeOption().hideHelp())
     .option("--data <folder>", "the folder with UCI_Credit_Card.csv and cs-training.csv, or both as .csv.gz")
-    .option("--synthetic", "take made-up data of the same shape instead")
+    .option("--synthetic", "take synthetic data of the same shape instead")
     .option("--quick", "a tenth of the rows and fewer trees: minutes instead of two hours")
     .option("--smoke", "the smallest sizes that touch everything")
     .option("--out <folder>", "where everything is written; an interrupted reproduction resumes from there", "report")
@@ -41,7 +41,7 @@ export function reproduceCommand(): Command {
       "how often each job is trained; the smallest time counts (default: 2 up to 1024 bits, 1 beyond or with --quick)",
     )
     .option("--estimate", "say how long it would take, and run nothing")
-    .option("--seed <number>", "draws the rows and the made-up data", "7")
+    .option("--seed <number>", "draws the rows and the synthetic data", "7")
     .action(runReproduce);
   return addExamples(command, "tandem reproduce all --synthetic --quick", "tandem reproduce keys --data ~/data");
 }

@@ -47,7 +47,7 @@ export function keysOutcome(scale: Scale, trials: MeasuredTrials): ExperimentOut
     reference: "sec. IV-B, Table II, Fig. 5",
     paragraph: [sweepParagraph(sweep, results), ...modelWords(results), ...crowdedWords(results)].join(" "),
     tables: [accuracyTable(sweep, results), timeTable(sweep, results)],
-    // Apart, or the long keys' bars would leave nothing to see of the paper's.
+    // In a figure of their own: next to the bars of long keys the paper's would be too small.
     figures: [timeFigure(sweep, inThePaper), ...(beyond.length === 0 ? [] : [longer])],
   };
 }

@@ -1,4 +1,4 @@
-/** What an experiment hands over to be shown: words, tables and figures, in no format yet. */
+/** The outcome of an experiment, before it is formatted: text, tables and figures. */
 
 export interface Column {
   /** Columns of the same group stand under one heading; "" for none. */
@@ -13,7 +13,7 @@ export interface ResultTable {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
   readonly notes: readonly string[];
-  /** Cells are words, not numbers: they are set to the left, and may break. */
+  /** Cells are text: they are aligned to the left, and may wrap. */
   readonly words?: boolean;
 }
 

@@ -85,8 +85,8 @@ export function overflowRows(
 }
 
 /**
- * One by one at first, where the paper's example fails; then by powers of two. Never all instances, which would be the
- * same sum in every draw.
+ * First one by one, where the paper's example fails, then by powers of two. Never all instances: every draw would have
+ * the same sum.
  */
 function growingCounts(instanceCount: number): number[] {
   const counts = [1, 2, 3, 4, 5, 6, 7, 8, 12];
@@ -159,7 +159,7 @@ function proposed(columns: readonly Float64Array[], dataset: PaperDataset): Enco
   };
 }
 
-/** Compares what a decoder says with the integer sums that it should say. */
+/** Compares a decoder's results with the integer sums. */
 function judged(
   columns: readonly ArrayLike<number>[],
   instances: Uint32Array,

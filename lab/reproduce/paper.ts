@@ -1,7 +1,7 @@
 /**
  * The paper's own numbers (Xu, Fan, Li, Yang: Efficient Batch Homomorphic Encryption for Vertically Federated XGBoost,
- * sec. IV), as printed. Tables give accuracy; times are published as bars without numbers, so all that can be set
- * beside our times are the ranges that its text names.
+ * sec. IV), as printed. Tables give accuracy; times are published as bars without numbers, so our times can only be
+ * compared with the ranges that its text gives.
  */
 
 export interface Accuracy {

@@ -58,7 +58,7 @@ export function drawsTable(rows: readonly DrawRow[], spec: TrialSpec): ResultTab
   };
 }
 
-/** What the draws say about the difference; nothing can be said from one. */
+/** The difference over all draws; a single draw proves nothing. */
 export function drawsWords(rows: readonly DrawRow[], bar: number): string {
   const differences = rows.map(({ batched, unbatched }) => batched.auc - unbatched.auc);
   if (differences.length < 2) return "";

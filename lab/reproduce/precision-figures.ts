@@ -63,7 +63,7 @@ export function tradeOffFigure(
   };
 }
 
-/** A logarithm has no room for zero. */
+/** A logarithmic axis has no zero. */
 function positive(points: readonly (readonly [number, number])[]): (readonly [number, number])[] {
   return points.filter(([, value]) => value > 0);
 }

@@ -1,14 +1,14 @@
-/** What is said about the precision of sums, from its numbers: where we agree with the paper and where not. */
+/** The text about the precision of sums, from its numbers: where we agree with the paper and where not. */
 import { count, percent } from "./figures-in-words.ts";
 import type { ModelRow } from "./precision-models.ts";
 import type { SumErrors } from "./precision-sums.ts";
 
-/** No difference worth the name, as in the claims. */
+/** A negligible difference, as in the claims. */
 export const closeAuc = 0.002;
 /** Rounding of doubles while errors are summed. */
 const slack = 1e-9;
 
-/** Sentences for either outcome; nothing is taken for granted. */
+/** Sentences for either outcome. */
 export function precisionWords(
   grid: readonly SumErrors[],
   byAlphaMax: readonly SumErrors[],
@@ -50,7 +50,7 @@ function roundingWords(grid: readonly SumErrors[]): string {
   return `The paper does not use stochastic rounding. It makes the error of the large sum ${effect}.`;
 }
 
-/** @param byAlpha from the largest alpha to the smallest: the direction in which more values are let in */
+/** @param byAlpha from the largest alpha to the smallest: the direction in which more values can be added */
 function tradeOffWords(byAlphaMax: readonly SumErrors[], byAlpha: readonly SumErrors[]): string {
   const shows = (rows: readonly SumErrors[]): boolean => {
     const [first, last] = [rows[0], rows[rows.length - 1]];

@@ -15,7 +15,7 @@ import { closeAuc, precisionWords } from "./precision-words.ts";
 import type { RealGradients } from "./real-gradients.ts";
 
 const alphaMaxes = [2e5, 5e5, 1e6, 1e7, 1e8];
-/** Shifted gradients lie in [9, 11]: below 11 truncation bites. */
+/** Shifted gradients lie in [9, 11]: an alpha below 11 truncates some. */
 const alphas = [9.5, 9.8, 10, 10.2, 10.5, 10.8, 11, 12, 14, 17, 20];
 
 export interface PrecisionExperiment {

@@ -1,4 +1,4 @@
-/** Gradients as training really makes them: of the first, a middle and the last tree of a job in one place. */
+/** Gradients of a real training: of the first, a middle and the last tree of a centralised job. */
 import type { PartyTable } from "../../src/data/dataset.ts";
 import { trainCentralised } from "../../src/gbdt/boost/train.ts";
 import { binningOf, binTable } from "../../src/party/tables/party-data.ts";

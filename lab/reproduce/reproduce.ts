@@ -23,7 +23,7 @@ import { pairOf, type Sweep } from "./sweep.ts";
 
 export interface ReproduceOptions {
   readonly experiments: readonly ExperimentName[];
-  /** Folder with the original public files; null for made-up data of the same shape. */
+  /** Folder with the original public files; null for synthetic data of the same shape. */
   readonly data: string | null;
   readonly scale: ScaleName;
   /** Overrides the scale's repeats. */
@@ -38,7 +38,7 @@ export interface Reproduction {
   readonly scale: ScaleName;
   readonly machine: Machine;
   readonly commit: string;
-  /** At which the trials were measured; more than the one above if another program went on. */
+  /** At which the trials were measured; several if another version continued the reproduction. */
   readonly trialCommits: readonly string[];
   readonly seed: number;
   readonly finishedAt: string;

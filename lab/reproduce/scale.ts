@@ -80,7 +80,7 @@ export const scales: Readonly<Record<ScaleName, Scale>> = {
     keyBits: 256,
     keys: points([256], 1),
     samples: points([30_000], 0.02),
-    rounds: points([30], 0.1), // the same job as the key's: every job is two processes to start
+    rounds: points([30], 0.1), // the same job as the key's: every job starts two processes
     ablation: { trees: 3, shortcutsMax: 2 },
     paperSetting: { keys: [256], trees: 3 },
     draws: 20,

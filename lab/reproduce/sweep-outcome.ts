@@ -1,4 +1,4 @@
-/** What a sweep gives a reader: its paragraph, both tables and the figure in the paper's form. */
+/** The outcome of a sweep: its paragraph, both tables, and the figure in the form of the paper. */
 import type { MeasuredTrials } from "../trials/measured-trials.ts";
 import type { ExperimentOutcome } from "./outcome.ts";
 import { accuracyTable, type Sweep, sweepResults, timeFigure, timeTable } from "./sweep.ts";

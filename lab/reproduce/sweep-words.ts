@@ -1,4 +1,4 @@
-/** One honest paragraph about a sweep, from its numbers: where we agree with the paper and where not. */
+/** A paragraph about a sweep, from its numbers: where we agree with the paper and where not. */
 import { counted, decimals, percent, signed } from "./figures-in-words.ts";
 import { type Accuracy, paperTimeFractions, type Range } from "./paper.ts";
 import { accuracyOf, pointTitle, rangeText, type Sweep, type SweepResult } from "./sweep.ts";

@@ -1,6 +1,6 @@
 /**
- * Loads the paper's two tables from the original public files, or makes tables of the same shape, and cuts them into
- * the parties' training and test rows. Values are raw: trees need no scaling.
+ * Loads the paper's two tables from the original public files, or generates tables of the same shape, and cuts them
+ * into the parties' training and test rows. Values are raw: trees need no scaling.
  */
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -49,7 +49,7 @@ export async function readCreditTable(dataset: PaperDataset, folder: string): Pr
     throw new TandemError(
       "FILE_UNREADABLE",
       `${folder} holds no ${dataset.file} or ${dataset.file}.gz (${dataset.title}); ` +
-        "docs/data.md says where to get it, and --synthetic runs on made-up data instead",
+        "docs/data.md says where to get it, and --synthetic runs on synthetic data instead",
     );
   }
   const table = await readCsvTable(path);
@@ -68,7 +68,10 @@ export async function readCreditTable(dataset: PaperDataset, folder: string): Pr
   return creditTable(dataset, basename(path), parties, (name) => columnOf(table, name));
 }
 
-/** Made-up people with as many rows and columns; what comes out shows that it works, not what the paper saw. */
+/**
+ * Synthetic data with the same numbers of rows and columns: results show that the experiment runs, not the paper's
+ * figures.
+ */
 export function syntheticCreditTable(dataset: PaperDataset, rowCount: number, seed: number): CreditTable {
   const { bank, retailer, telecom } = syntheticCredit({ rows: rowCount, seed });
   const companies = [bank, retailer, telecom];

@@ -62,7 +62,7 @@ export class MeasuredTrials {
     };
   }
 
-  /** The commits at which the repeats were made: one, unless another program went on with the reproduction. */
+  /** The commits at which the repeats were made: one, unless another version continued the reproduction. */
   get commits(): string[] {
     const commits = [...this.#outcomes.values()]
       .flat()

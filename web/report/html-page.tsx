@@ -1,4 +1,4 @@
-/** A report as one file: its style is in it, and it neither runs a script nor asks for anything. */
+/** A report as one file: its style is inline, and it has no scripts and makes no requests. */
 import type { ComponentChildren } from "preact";
 import { renderToStaticMarkup } from "preact-render-to-string";
 import { Medium } from "../views/medium.ts";

@@ -1,4 +1,4 @@
-/** What a report has and the page has not: seconds of the whole job, and what the job ran with. */
+/** Parts of a report that the page does not have: the times of the whole job, and its parameters and versions. */
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/text/format.ts";
 import { phaseWords, resumedWords } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";

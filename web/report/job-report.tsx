@@ -1,6 +1,6 @@
 /**
- * The report of a job: the page's views, one below the other, in one HTML file without scripts. For readers who must be
- * convinced afterwards: it says what was proven and what was revealed.
+ * The report of a job: the page's views, one below the other, in one HTML file without scripts. It documents what was
+ * proven and what was revealed.
  */
 import type { ComponentChildren } from "preact";
 import { formatCount, formatSeconds } from "../../src/base/text/format.ts";

@@ -1,6 +1,6 @@
 /**
- * What src/ knows of the reports. The types of components bring those of the browser's DOM with them, which must not be
- * in reach of code that runs in Node: this file stands between.
+ * The reports, declared for src/. The types of components include those of the browser's DOM, which code for Node must
+ * not see.
  */
 import type { TuneOutcome } from "../../src/gbdt/tune/outcome.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";

@@ -1,7 +1,4 @@
-/**
- * Says how far the job is to people who do not see the page: politely, once per tree and not more often than every few
- * seconds.
- */
+/** Announces the job's progress to screen readers: once per tree, and at most every few seconds. */
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../../src/base/text/format.ts";
@@ -35,7 +32,7 @@ export function Announcer() {
       say({ text: left === null ? text : `${text} ${formatSeconds(left)} left.`, at: Date.now() });
     };
     const wait = said.at + pauseMs - Date.now();
-    // At once: within the frame that shows it to the others.
+    // Immediately: within the frame that shows it.
     if (wait <= 0) sayNow();
     const timer = wait <= 0 ? undefined : setTimeout(sayNow, wait);
     return () => clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** Two jobs side by side: which parameters differ, and what came of it. */
+/** Two jobs side by side: which parameters differ, and the results. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/text/format.ts";

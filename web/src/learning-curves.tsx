@@ -8,7 +8,7 @@ import { LearningCurve, LearningTable } from "../views/learning-curve.tsx";
 
 const chosen = signal<string | null>(null);
 
-/** Early stopping looks at the last metric. Without it, the first is as good as any. */
+/** Early stopping uses the last metric. Without it, the first one is shown. */
 function decidingMetric({ parameters }: JobView, names: readonly string[]): string {
   return Number(parameters["early_stopping_rounds"] ?? 0) > 0 ? names[names.length - 1] : names[0];
 }

@@ -43,8 +43,7 @@ interface ViewProps {
   readonly view: JobView;
 }
 
-// A card is drawn again only when what it shows has changed: the page must not take the processor from the job that it
-// watches.
+// A card is drawn again only when what it shows has changed: drawing takes CPU time from the job that the page shows.
 
 function PartiesCard({ view }: ViewProps) {
   const shown = view.parties

@@ -77,9 +77,7 @@ export const jobAlarms = computed(() => alarmSentences(jobViews.value.view).join
  */
 const listIntervalsMs = { waiting: 1000, looking: 3000, watching: 15_000 };
 const tickMs = 1000;
-/**
- * Drawing costs the processor that training needs: messages come about every three seconds, and bring the clock along.
- */
+/** Drawing takes CPU time from training: messages arrive about every three seconds, and update the clock too. */
 const clockAgeMsMax = 3400;
 
 export async function begin(): Promise<void> {
@@ -180,7 +178,8 @@ function listen(): void {
     target.position = lastEventId;
     for (const line of data.split("\n")) takeLine(opened, line);
     batch(() => {
-      // New objects, although what is in them grew in place: components that got the same one would not be drawn again.
+      // New objects, although their contents were changed in place: components that get the same object are not drawn
+      // again.
       recorded.value = { view: { ...opened.view }, own: { ...opened.own } };
       now.value = Date.now();
     });

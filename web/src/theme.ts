@@ -22,7 +22,7 @@ export function nextTheme(): void {
   try {
     localStorage.setItem(key, theme.value);
   } catch {
-    // A browser that keeps nothing still shows the theme.
+    // Without storage the theme holds until the page is closed.
   }
   applyTheme();
 }

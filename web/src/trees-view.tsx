@@ -1,4 +1,4 @@
-/** The trees as this party may see them, one at a time, and which parties and own features the model leans on. */
+/** The trees as this party may see them, one at a time, and the importance of parties and of own features. */
 import { modelTrees } from "../../src/record/job-facts.ts";
 import { treeTitle } from "../../src/record/own-view.ts";
 import { Card, Nothing } from "../views/card.tsx";

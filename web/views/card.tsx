@@ -39,7 +39,7 @@ export function Figure({ value, label }: FigureProps) {
   );
 }
 
-/** A few sentences above a view: what it says, for readers who read nothing else. */
+/** A summary above a view, in a few sentences. */
 export function Lead({ sentences }: { readonly sentences: readonly string[] }) {
   return <p class="lead">{sentences.join(" ")}</p>;
 }
@@ -54,7 +54,7 @@ interface TableProps {
   readonly rows: readonly (readonly ComponentChildren[])[];
   /** Columns to the right of this one hold numbers. */
   readonly textColumns?: number;
-  /** On a telephone its cells stand below each other, each with the head of its column. */
+  /** On a narrow screen its cells are below each other, each with the head of its column. */
   readonly stacks?: boolean;
 }
 

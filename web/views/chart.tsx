@@ -1,6 +1,6 @@
 /**
  * Lines or bars over an axis, the same in a browser and in a report. The curves are an SVG that stretches to the width
- * there is; everything written is HTML above it, so that text keeps its size on a telephone and on paper.
+ * there is; everything written is HTML above it, so that text keeps its size on a narrow screen and on paper.
  */
 import { type Axis, placeOn, type Range, roundAxis, tightAxis } from "./axis.ts";
 

@@ -1,4 +1,4 @@
-/** What the model leans on: per party, per own feature, and how far each moves scores. */
+/** Importance: per party, per own feature, and how much each changes scores. */
 import { contributionBars, type ContributionSummary, contributionWords } from "../../src/record/contribution-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import {

@@ -1,5 +1,5 @@
 /**
- * Where the boxes of the parties are in their picture, and the arrows between them. A telephone has a list instead.
+ * Where the boxes of the parties are in their picture, and the arrows between them. A narrow screen has a list instead.
  */
 export interface Point {
   readonly x: number;
@@ -61,7 +61,7 @@ export interface PlacedArrow {
   readonly label: Point & { readonly anchor: "start" | "middle" | "end" };
 }
 
-/** Keeps to the right, as on a road, so that two directions never cover each other. */
+/** Each arrow is to the right of its direction, so that the two of a link never overlap. */
 export function placeArrow(from: Point, to: Point, box: Size): PlacedArrow {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
@@ -88,7 +88,7 @@ export function placeArrow(from: Point, to: Point, box: Size): PlacedArrow {
   };
 }
 
-/** How far it is, from a point near the middle of a box and in a direction, until a little outside of it. */
+/** The distance in a direction from a point near the middle of a box to just outside of it. */
 function wayOut(offset: Point, direction: Point, { width, height }: Size): number {
   const along = (half: number, at: number, step: number): number =>
     step === 0 ? Infinity : (Math.sign(step) * half - at) / step;

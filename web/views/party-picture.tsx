@@ -1,6 +1,6 @@
 /**
  * The parties as a picture: what each holds, what it is doing, and the bytes that went each way. On a passive party's
- * page there are two: itself and the active party; it does not know the others. A telephone shows a list instead.
+ * page there are two: itself and the active party; it does not know the others. A narrow screen shows a list instead.
  */
 import { useContext } from "preact/hooks";
 import { formatBytes } from "../../src/base/text/format.ts";
@@ -22,7 +22,7 @@ interface Place extends Point {
   readonly party: PartyView;
 }
 
-/** What to say of a party: what it is doing, or when all is done which part it had. */
+/** The text about a party: its activity, or its role once the job is done. */
 function standingOf(view: JobView, party: PartyView): string {
   return view.state === "finished" ? `${party.role} party` : activityOf(view, party);
 }
@@ -142,7 +142,7 @@ interface LinkProps {
 function Link({ view, box, from, to }: LinkProps) {
   const passive = to.party;
   const live = view.state === "training";
-  // With each update and not with each frame: an animation would take the processor that training needs.
+  // With each update and not with each frame: an animation would take CPU time from training.
   const step = Math.floor(view.lastAt / 25) % 1400;
   return (
     <g class="link">

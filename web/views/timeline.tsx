@@ -1,4 +1,4 @@
-/** The phases of one tree as bars, one line per party and phase. It shows at a glance who waits for whom. */
+/** The phases of one tree as bars, one line per party and phase. It shows which party waits for which. */
 import { formatMilliseconds, formatSeconds } from "../../src/base/text/format.ts";
 import { type Phase, phases } from "../../src/protocol/phase.ts";
 import { phaseWords } from "../../src/record/job-facts.ts";

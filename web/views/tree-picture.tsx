@@ -1,6 +1,6 @@
 /**
  * One tree: own splits with their rule, others' as closed boxes with their owner's name, leaves with their weight. A
- * wide screen has a picture, a telephone an outline, which is also the picture as text.
+ * wide screen shows a picture, a narrow one an outline, which is also the picture as text.
  */
 import { useContext, useEffect, useRef } from "preact/hooks";
 import type { JobView } from "../../src/record/job-view.ts";
@@ -83,7 +83,7 @@ function Picture({ view, tree }: TreeProps<WholeTree>) {
   const least = Math.round(width * scaleMin);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // Where the tree is wider than the screen, the root is what to see first.
+    // Where the tree is wider than the screen, it is scrolled to the root.
     if (frame.current !== null) frame.current.scrollLeft = (frame.current.scrollWidth - frame.current.clientWidth) / 2;
   }, [tree.tree, width]);
   return (
