@@ -13,10 +13,11 @@ function keyFile(content: string): { certificate: string; key: string } {
   return { certificate: "", key };
 }
 
-test("it is derived from the party's TLS key by a one-way function; an experiment's secret takes precedence", () => {
-  const ours = deriveSamplingSecret({ tls: keyFile("ours") });
-  expect(deriveSamplingSecret({ tls: keyFile("ours") })).toBe(ours);
-  expect(deriveSamplingSecret({ tls: keyFile("theirs") })).not.toBe(ours);
+test("it is derived from the party's TLS key and the job by a one-way function; an experiment's takes precedence", () => {
+  const ours = deriveSamplingSecret({ tls: keyFile("ours") }, "march");
+  expect(deriveSamplingSecret({ tls: keyFile("ours") }, "march")).toBe(ours);
+  expect(deriveSamplingSecret({ tls: keyFile("ours") }, "april")).not.toBe(ours);
+  expect(deriveSamplingSecret({ tls: keyFile("theirs") }, "march")).not.toBe(ours);
   expect(ours).toMatch(/^[0-9a-f]{64}$/);
-  expect(deriveSamplingSecret({ tls: keyFile("ours"), experiment: { samplingSecret: "named" } })).toBe("named");
+  expect(deriveSamplingSecret({ tls: keyFile("ours"), experiment: { samplingSecret: "named" } }, "march")).toBe("named");
 });

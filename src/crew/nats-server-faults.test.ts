@@ -1,6 +1,7 @@
 /** Faults of a real server: it dies, restarts with or without its files, is full, or rejects clients. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import { connect } from "@nats-io/transport-node";
 import { afterAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../test/support/nats-server.ts";
@@ -121,6 +122,32 @@ describe.skipIf(server === null)("permissions", () => {
     await expectError(async () => joined?.append("log.0", bytes("a")), "CERTIFICATE", /the crew's permissions/);
     await expectError(async () => joined?.end(), "CERTIFICATE", /the crew's permissions/);
     expect(await epoch.stored("sum.>")).toBe(1);
+  });
+
+  test("a worker may read as often as it likes, but not delete a consumer: another worker's lease", async () => {
+    const shop = await open(server, "shop-party", { keeping });
+    const epoch = await shop.begin("e5", true);
+    await epoch.offer("task", bytes("t"));
+    const joined = await (await open(server, "shop-worker")).join("e5");
+    await epoch.append("log.0", bytes("a"));
+    for (let reader = 0; reader < 3; reader++) {
+      const stop = new AbortController();
+      for await (const { position } of joined?.follow("log.0", 0, stop.signal) ?? []) {
+        expect(position).toBe(1);
+        stop.abort();
+      }
+    }
+    const user = server.users.get("shop-worker") ?? { certificate: "", key: "" };
+    const raw = await connect({
+      servers: server.url,
+      tls: { cert: user.certificate, key: user.key, ca: server.authority },
+    });
+    const refused = await raw
+      .request("$JS.API.CONSUMER.DELETE.tandem-shop-e5-tasks.task", "", { timeout: 500 })
+      .catch((error: unknown) => error);
+    expect(String(refused)).toMatch(/permission/i);
+    await raw.close();
+    expect(await joined?.take("task", AbortSignal.timeout(5000)), "the queue is still there").not.toBeNull();
   });
 
   test("a worker may take tasks and write results, but neither offer tasks nor purge", async () => {

@@ -19,9 +19,12 @@ export type Asked = Partial<DailyAmounts>;
 
 /** Far above what honest partners ask for: an attempt is a PSI run or a job, a request is one node's histogram. */
 const usualLimits = { alignments: 100, jobs: 1000, attempts: 20_000, histogram_requests: 5_000_000 };
-/** Default limit of ids as a multiple of this party's rows: an honest partner needs no more. */
+/**
+ * Default limit of ids as a multiple of this party's rows: an honest partner needs no more. The minimum is for tables
+ * of a few rows, which a partner of 10,000 ids may align with.
+ */
 const timesOwnRows = 20;
-const idsMin = 100_000;
+const idsMin = 10_000;
 /** Maximum stored in advance, absolute and as a fraction of the limit. */
 const aheadMax = 1000;
 const aheadPart = 100;

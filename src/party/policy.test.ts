@@ -23,6 +23,8 @@ const policy: PolicyConfig = {
   lattice_minimums: "everywhere",
   explanations: false,
   max_outputs: 10,
+  max_unfinished_jobs: 100,
+  max_unfinished_megabytes: 4096,
   scoring: true,
   warm_start: true,
   max_scoring_ids: 10,

@@ -49,6 +49,17 @@ export class MemoryDisk {
     for (const file of this.#files.keys()) if (file.startsWith(`${path}${sep}`)) this.#files.delete(file);
   }
 
+  list(folder: string): { readonly name: string; readonly isFolder: boolean }[] {
+    const inside = this.paths.filter((path) => path.startsWith(`${folder}${sep}`));
+    const entries = new Map(
+      inside.map((path) => {
+        const [name, ...more] = path.slice(folder.length + 1).split(sep);
+        return [name, more.length > 0];
+      }),
+    );
+    return [...entries].map(([name, isFolder]) => ({ name, isFolder }));
+  }
+
   clear(): void {
     this.#files.clear();
   }
@@ -61,6 +72,8 @@ export class MemoryDisk {
       remove: async (path) => this.remove(path),
       removeFolder: async (path) => this.removeFolder(path),
       makeFolder: async () => {},
+      list: async (folder) => this.list(folder),
+      size: async (path) => this.bytes(path)?.length ?? 0,
       tidy: async () => {},
     };
   }

@@ -2,7 +2,7 @@
  * A party's durable storage. A file is either the old version or the new one, and once a write has settled it survives
  * a power failure. Simulations use their own implementation.
  */
-import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isUnfinishedWrite, syncDirectory, writeFileAtomically } from "./atomic-file.ts";
 import { readBounded } from "./bounded-file.ts";
@@ -35,6 +35,10 @@ export interface Storage {
   removeFolder(path: string): Promise<void>;
   /** With all missing parents. @throws TandemError FILE_UNWRITABLE */
   makeFolder(path: string): Promise<void>;
+  /** In no order; empty if there is no such folder. @throws TandemError FILE_UNREADABLE */
+  list(folder: string): Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
+  /** Bytes of a file; 0 if there is none. @throws TandemError FILE_UNREADABLE */
+  size(path: string): Promise<number>;
   /**
    * Removes the remains of interrupted writes into a folder, which may be secrets. No other process may be writing
    * there.
@@ -97,16 +101,37 @@ export const diskStorage: Storage = {
       throw new TandemError("FILE_UNWRITABLE", `${path} cannot be created (${codeOf(cause)})`, { cause });
     }
   },
+  async list(folder) {
+    try {
+      const entries = await readdir(folder, { withFileTypes: true });
+      return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+    } catch (cause) {
+      if (isMissing(cause)) return [];
+      throw new TandemError("FILE_UNREADABLE", `${folder} cannot be read (${codeOf(cause)})`, { cause });
+    }
+  },
+  async size(path) {
+    try {
+      return (await stat(path)).size;
+    } catch (cause) {
+      if (isMissing(cause)) return 0;
+      throw new TandemError("FILE_UNREADABLE", `${path} cannot be read (${codeOf(cause)})`, { cause });
+    }
+  },
   async tidy(folder) {
     try {
       for (const name of await readdir(folder))
         if (isUnfinishedWrite(name)) await rm(join(folder, name), { force: true });
     } catch (cause) {
-      if (codeOf(cause) !== "ENOENT")
+      if (!isMissing(cause))
         throw new TandemError("FILE_UNWRITABLE", `${folder} cannot be cleaned up (${codeOf(cause)})`, { cause });
     }
   },
 };
+
+function isMissing(cause: unknown): boolean {
+  return codeOf(cause) === "ENOENT";
+}
 
 function codeOf(cause: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";

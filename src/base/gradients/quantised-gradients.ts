@@ -58,15 +58,19 @@ export function slotSumOfRest(
   return (totals[high] - row[offset + high]) * highLimb + (totals[high + 1] - row[offset + high + 1]);
 }
 
-/** The largest difference between the slots of two rows: 0 exactly if their sums are equal, whatever their limbs. */
-export function farthestApart(a: Float64Array, b: Float64Array, limbs: number): number {
-  let farthest = 0;
+/** The difference of each slot of two rows: 0 exactly if their sums are equal, whatever their limbs. */
+export function slotDifferences(a: Float64Array, b: Float64Array, limbs: number): number[] {
+  const differences: number[] = [];
   for (let column = 0; column + limbs < a.length; column += limbs) {
     const first = a[column] - b[column];
-    const apart = limbs === 1 ? first : first * highLimb + (a[column + 1] - b[column + 1]);
-    farthest = Math.max(farthest, Math.abs(apart));
+    differences.push(limbs === 1 ? first : first * highLimb + (a[column + 1] - b[column + 1]));
   }
-  return farthest;
+  return differences;
+}
+
+/** Whether all slots of two rows are equal. */
+export function haveSameSlots(a: Float64Array, b: Float64Array, limbs: number): boolean {
+  return slotDifferences(a, b, limbs).every((difference) => difference === 0);
 }
 
 /** The real value of a sum of `count` quantised values: de-quantise, then shift back by count * s_j. */

@@ -9,7 +9,7 @@ export interface Rights {
   readonly subscribe: readonly string[];
 }
 
-const consumers = ["CREATE.>", "INFO.*.*", "DELETE.*.*", "MSG.NEXT.*.*"].map((what) => `$JS.API.CONSUMER.${what}`);
+const consumers = ["CREATE.>", "INFO.*.*", "MSG.NEXT.*.*"].map((what) => `$JS.API.CONSUMER.${what}`);
 const answers = "_INBOX.>";
 
 /** It creates and deletes streams, and writes everything. */
@@ -21,6 +21,7 @@ export function partyRights(crew: string): Rights {
       "$JS.API.STREAM.NAMES",
       ...streams,
       "$JS.API.CONSUMER.DURABLE.CREATE.*.*",
+      "$JS.API.CONSUMER.DELETE.*.*",
       ...consumers,
       "$JS.ACK.>",
     ],
@@ -28,7 +29,10 @@ export function partyRights(crew: string): Rights {
   };
 }
 
-/** It writes answers, and its own entry of the status table. */
+/**
+ * It writes answers, and its own entry of the status table. It may not delete consumers, which are the leases of other
+ * workers: its own expire when it stops reading.
+ */
 export function workerRights(crew: string): Rights {
   const answered = storedKinds.filter((kind) => kind !== "log").map((kind) => `tandem.${crew}.*.${kind}.>`);
   return {

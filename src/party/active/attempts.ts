@@ -220,7 +220,7 @@ export class JobAttempts<Result> {
       jobId: osRandom.fill(new Uint8Array(jobIdBytes)),
       secret,
       seed: osRandom.fill(new Uint8Array(derivedSecretBytes)),
-      samplingSecret: deriveSamplingSecret(this.#config),
+      samplingSecret: deriveSamplingSecret(this.#config, this.#config.job.name),
       resolutionBits: config.job.codec.resolution_bits,
       aligned: rows,
       start: this.#config.job.start,

@@ -89,6 +89,8 @@ describe("a config", () => {
       schemes: ["paillier"],
       lattice_minimums: "everywhere",
       max_outputs: 100,
+      max_unfinished_jobs: 100,
+      max_unfinished_megabytes: 4096,
       scoring: true,
       explanations: false,
       warm_start: true,

@@ -103,6 +103,9 @@ const policy = object({
   max_outputs: wholeNumber(1, trainingParameters.num_class.max).default(100),
   /** Fewer summed people in a tree than this are refused. */
   min_instances_per_tree: wholeNumber(1, 67_108_864).default(1),
+  /** Of one active party: beyond this no new job or alignment is begun. */
+  max_unfinished_jobs: wholeNumber(1, 1_000_000).default(100),
+  max_unfinished_megabytes: wholeNumber(1, 1_000_000_000).default(4096),
   /** What one active party may have, over all of its jobs. */
   budget: object({
     sums_per_person: amountOf.optional(),
@@ -111,7 +114,7 @@ const policy = object({
     scored_people: amountOf.optional(),
     /** What it may ask for in one day (of UTC). */
     daily: object({
-      /** 20 times this party's rows, and 100,000 at least, where it is left out. */
+      /** 20 times this party's rows, and 10,000 at least, where it is left out. */
       ids: wholeNumber(0, 1_000_000_000_000).optional(),
     }).prefault({}),
   }).prefault({}),

@@ -40,6 +40,7 @@ import { startSplits, toStoredTerms } from "./job-terms.ts";
 import { rowDigests } from "./row-digests.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 import { JobSpending } from "./job-spending.ts";
+import { refuseUnfinished } from "./unfinished-jobs.ts";
 import type { PartnerBudgets } from "../partner-budget.ts";
 
 export interface AdmissionOptions {
@@ -102,6 +103,7 @@ export class JobAdmission implements PartyHandler {
         throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       checkOffer(offer, this.#config);
       await refuseAlignment(this.#files.checkpointsOf(job), caller.name);
+      await refuseUnfinished(this.#files, caller.name, job);
       const data = await this.#files.table();
       this.#rowCount = data.ids.ids.length;
       const asked = { alignments: 1, ids: activeIdCount };
@@ -175,12 +177,13 @@ export class JobAdmission implements PartyHandler {
       const { job } = agreed;
       const aligned = before.kind === "aligned" && before.caller === caller ? before : null;
       const rows = await jobRows(this.#files, { hello, job, active: caller.name, aligned });
-      const sampling = await this.#files.using(async () => deriveSamplingSecret(this.#config));
+      const sampling = await this.#files.using(async () => deriveSamplingSecret(this.#config, job));
       const digests = await rowDigests(rows);
       const terms = toStoredTerms(hello, agreed, rows, digests, caller.name, sampling);
       const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
+      if (!checkpoints.isStored) await refuseUnfinished(this.#files, caller.name, job);
       if (!checkpoints.isStored) await this.budgets.daily.chargeJob(caller.name, `${job}/${terms.jobId}`);
       const instanceCount = rows.training.ids.length;
       const deciding = decidingRows(rows);

@@ -131,6 +131,21 @@ describe("a job that is opened again", () => {
     );
   });
 
+  test("after the first gradients of the first tree a job does not start over: its noise and evidence stay", async () => {
+    const disk = new Disk();
+    const first = await disk.begun();
+    await first.store({ ...noProgress, round: { tree: 0, sample: "ab", chunks: null } });
+    for (const change of [{ jobId: "bb" }, { agreed: { job: "j", numRound: 4 } }, { idsDigest: "ff" }])
+      await expectError(
+        () => PassiveCheckpoints.open(disk.options, { ...terms, ...change }),
+        "CHECKPOINT",
+        /another name/,
+      );
+    await expectError(() => refuseAlignment(disk.options, "bank"), "CHECKPOINT", /has begun; continue it/);
+    const again = await PassiveCheckpoints.open(disk.options, terms);
+    expect(again.permutationSecret).toEqual(first.permutationSecret);
+  });
+
   test("data that changes after the first answer of the first tree is noticed as well", async () => {
     const disk = new Disk();
     await (await disk.begun()).store({ ...noProgress, trees: 0, splits: [split], members: { "0/0": "ab" } });
@@ -139,7 +154,6 @@ describe("a job that is opened again", () => {
       "CHECKPOINT",
       /its own data has changed/,
     );
-    expect((await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" })).progress).toEqual(noProgress);
   });
 
   test("by another active party: refused, whatever there is of it", async () => {
@@ -158,6 +172,7 @@ describe("a job that is opened again", () => {
     const disk = new Disk();
     await (await disk.begun()).store({ ...noProgress, trees: 0, splits: [split], members: {} });
     const stale = disk.files.text("jobs/j/progress.json") ?? "";
+    disk.files.remove("jobs/j/progress.json");
     await disk.begun({ jobId: "bb" });
     disk.files.put("jobs/j/progress.json", stale);
     expect((await PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" })).progress).toEqual(noProgress);

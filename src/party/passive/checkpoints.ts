@@ -3,8 +3,9 @@
  * attempt reads what is stored. The checkpoints of an attempt are retired before the next ones are opened, so that no
  * call of an old connection can write.
  *
- * A job with finished trees can only be continued by the active party that started it, with unchanged terms; one
- * without may start over.
+ * Once a job has begun, only the active party that started it can continue it, with unchanged terms. Before its first
+ * gradients it may start over. Later that would draw other noise and another order for the same rows, and overwrite the
+ * evidence of what was answered.
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
@@ -51,11 +52,12 @@ export async function refuseAlignment(options: PassiveCheckpointsOptions, active
   const stored = await storedJob(options, active);
   if (stored === null) return;
   if (stored.secret === null) throw finishedAlready(options);
-  const { trees } = await progressOf(options, stored);
-  if (trees > 0)
+  const progress = await progressOf(options, stored);
+  if (hasBegun(progress))
     throw new TandemError(
       "CHECKPOINT",
-      `job: ${party} has stored ${trees} trees of a job named ${peerText(job)}; continue it, or choose another name`,
+      `job: ${party} has stored ${progress.trees} trees of a job named ${peerText(job)}, which has begun; ` +
+        "continue it, or choose another name",
     );
 }
 
@@ -127,9 +129,7 @@ export class PassiveCheckpoints {
       return new PassiveCheckpoints(options, stored, true, await progressOf(options, stored));
     if (stored !== null && stored.secret === null) throw finishedAlready(options);
     const progress = stored === null ? noProgress : await progressOf(options, stored);
-    // Data must not change under a job in progress; a job that starts over takes it as it is.
-    const goesOn = stored?.jobId === terms.jobId && hasBegun(progress);
-    if (progress.trees > 0 || goesOn)
+    if (hasBegun(progress))
       throw new TandemError(
         "CHECKPOINT",
         `${party} has begun job ${peerText(job)}, and since then ${difference}; put it back, or choose another name`,

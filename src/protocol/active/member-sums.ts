@@ -2,16 +2,25 @@
  * Compares the sums over the instances that a passive party sends left and right with those it had answered for the
  * winning candidate. The active party knows every gradient: one pass over the node's instances is enough.
  *
- * With noise either side may differ from its sum by `deviations` standard deviations of the added noise: an honest
- * party exceeds that at a split with a probability below 2^-100, since a discrete Gaussian has tails no heavier than
- * the Gaussian's.
+ * With noise either side may differ from its sum as far as noise does. The limits are such that an honest party exceeds
+ * one at a split with a probability below 2^-40, although the winner may be the noisiest of all of its candidates: a
+ * union bound over 2^22 of them, for a discrete Gaussian, whose tails are no heavier than the Gaussian's.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import { checkBitmap, countSet, partition } from "../../wire/bitmap.ts";
 
-const deviations = 12;
+/** ln(2^40 2^22): the exponent of the probability that a limit must have for one candidate. */
+const exponent = 62 * Math.LN2;
+
+/** How far an answered sum may be from the sum of its instances. */
+export interface Slack {
+  /** In one slot. */
+  readonly slot: number;
+  /** In all slots together: the root of the sum of squares. */
+  readonly all: number;
+}
 
 /** The sums of both sides. @param leftMembers bitmap over the node's instances */
 export function sideSums(
@@ -26,9 +35,25 @@ export function sideSums(
 /**
  * How far a side may be from the answered sum; null: there is no noise, so they must be equal.
  * @param draws number of noise draws in the sum of a candidate of the node
+ * @param slots number of compared slots
  */
-export function noiseSlack({ noise }: QuantisedGradients, best: BestCandidate, draws: number): number | null {
-  return noise === undefined ? null : deviations * noise.sigma * Math.sqrt(draws * partsOf(best));
+export function noiseSlack(
+  { noise }: QuantisedGradients,
+  best: BestCandidate,
+  draws: number,
+  slots: number,
+): Slack | null {
+  if (noise === undefined) return null;
+  const deviation = noise.sigma * Math.sqrt(draws * partsOf(best));
+  return {
+    slot: deviation * Math.sqrt(2 * (exponent + Math.log(2 * slots))),
+    // Laurent and Massart (2000), lemma 1; for sub-Gaussian vectors: Hsu, Kakade and Zhang (2012).
+    all: deviation * Math.sqrt(slots + 2 * Math.sqrt(slots * exponent) + 2 * exponent),
+  };
+}
+
+export function isWithin(distances: readonly number[], slack: Slack): boolean {
+  return distances.every((distance) => Math.abs(distance) <= slack.slot) && Math.hypot(...distances) <= slack.all;
 }
 
 /** The sums over the sampled instances that are set in a bitmap over the node's instances. */

@@ -5,7 +5,7 @@
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { sideSums, noiseSlack } from "../active/member-sums.ts";
+import { isWithin, sideSums, noiseSlack } from "../active/member-sums.ts";
 
 /**
  * @param draws number of noise draws in the sum of a candidate of the node
@@ -19,9 +19,12 @@ export function addsUpUncounted(
   draws: number,
   outputs: readonly number[],
 ): boolean {
-  const slack = noiseSlack(gradients, best, draws) ?? 0;
   const slots = outputs.flatMap((output) => [2 * output, 2 * output + 1]);
+  const slack = noiseSlack(gradients, best, draws, slots.length) ?? { slot: 0, all: 0 };
   return sideSums(node, leftMembers, gradients).some((side) =>
-    slots.every((slot) => Math.abs(side[slot] - best.side[slot]) <= slack),
+    isWithin(
+      slots.map((slot) => side[slot] - best.side[slot]),
+      slack,
+    ),
   );
 }

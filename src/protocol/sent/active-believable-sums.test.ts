@@ -111,12 +111,16 @@ describe("the sides of a split", () => {
     expect(addsUp(wide, left, side(3, 4 + highLimb, 3, 4, 2), limbed, 1)).toBe(false);
   });
 
-  test("with noise: within twelve deviations of the noise, and no side is empty", () => {
-    const noise = { unit: 1, sigma: 0.1, drawnMax: 2, max: 2 };
-    const noisy = { ...gradients, noise };
-    expect(addsUp(node, left, side(5, 3, 0), noisy, 1)).toBe(true);
-    expect(addsUp(node, left, side(6, 3, 0), noisy, 1)).toBe(false);
-    expect(addsUp(node, left, side(6, 3, 0), noisy, 4)).toBe(true);
-    expect(addsUp(node, new Uint8Array(1), side(0, 0, 0), noisy, 1)).toBe(false);
+  test("with noise: within 9.4 deviations of the noise, 10.3 in both slots together, and no side is empty", () => {
+    const noisy = (sigma: number): QuantisedGradients => ({
+      ...gradients,
+      noise: { unit: 1, sigma, drawnMax: 2, max: 2 },
+    });
+    expect(addsUp(node, left, side(5, 3, 0), noisy(1 / 9.4), 1)).toBe(true);
+    expect(addsUp(node, left, side(5, 3, 0), noisy(1 / 9.5), 1)).toBe(false);
+    expect(addsUp(node, left, side(6, 3, 0), noisy(1 / 9.4), 4)).toBe(true);
+    expect(addsUp(node, left, side(5, 4, 0), noisy(1 / 7.2), 1)).toBe(true);
+    expect(addsUp(node, left, side(5, 4, 0), noisy(1 / 7.4), 1)).toBe(false);
+    expect(addsUp(node, new Uint8Array(1), side(0, 0, 0), noisy(0.1), 1)).toBe(false);
   });
 });

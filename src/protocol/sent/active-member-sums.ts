@@ -1,8 +1,8 @@
 /** Whether the sides of a split add up to the sums and counts that its owner had answered. */
-import { farthestApart, type QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import { type QuantisedGradients, slotDifferences } from "../../base/gradients/quantised-gradients.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { sideSums, noiseSlack } from "../active/member-sums.ts";
+import { isWithin, sideSums, type Slack, noiseSlack } from "../active/member-sums.ts";
 
 /** @param draws number of noise draws in the sum of a candidate of the node */
 export function addsUp(
@@ -13,7 +13,7 @@ export function addsUp(
   draws: number,
 ): boolean {
   const sides = sideSums(node, leftMembers, gradients);
-  const slack = noiseSlack(gradients, best, draws);
+  const slack = noiseSlack(gradients, best, draws, gradients.grids.length);
   const [left] = sides;
   const count = left[left.length - 1];
   if (slack !== null && (count === 0 || count === node.sampled.length)) return false;
@@ -22,7 +22,7 @@ export function addsUp(
 }
 
 /** @param slack null: the counts must be equal too, and the sums exactly */
-function isClose(side: Float64Array, answered: Float64Array, limbs: number, slack: number | null): boolean {
+function isClose(side: Float64Array, answered: Float64Array, limbs: number, slack: Slack | null): boolean {
   if (slack === null && side[side.length - 1] !== answered[side.length - 1]) return false;
-  return farthestApart(side, answered, limbs) <= (slack ?? 0);
+  return isWithin(slotDifferences(side, answered, limbs), slack ?? { slot: 0, all: 0 });
 }

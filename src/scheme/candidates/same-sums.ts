@@ -7,7 +7,7 @@
  * A monotone constraint may forbid some of them, which the owner cannot see. So the active party sends the constraints
  * of the tied candidates.
  */
-import { farthestApart } from "../../base/gradients/quantised-gradients.ts";
+import { haveSameSlots } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { leftBins } from "../../gbdt/split/candidate.ts";
 import { subtractRows } from "../../gbdt/split/histogram.ts";
@@ -39,8 +39,8 @@ export function constraintsOfTied(
   return tied.reduce((bits, each) => {
     if (each.kind === "set") return bits;
     const lowerSide = lowerSides?.[each.position] ?? 0;
-    if (farthestApart(each.side, first.side, limbs) === 0) return bits | constraintBit(lowerSide);
-    return farthestApart(each.side, rest, limbs) === 0 ? bits | constraintBit(-lowerSide) : bits;
+    if (haveSameSlots(each.side, first.side, limbs)) return bits | constraintBit(lowerSide);
+    return haveSameSlots(each.side, rest, limbs) ? bits | constraintBit(-lowerSide) : bits;
   }, 0);
 }
 

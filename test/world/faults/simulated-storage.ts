@@ -54,6 +54,14 @@ export class SimulatedDisk {
       remove: (path) => changing(path, () => this.files.remove(path)),
       removeFolder: (path) => changing(path, () => this.files.removeFolder(path)),
       makeFolder: alive,
+      list: async (folder) => {
+        await alive();
+        return this.files.list(folder);
+      },
+      size: async (path) => {
+        await alive();
+        return this.files.bytes(path)?.length ?? 0;
+      },
       tidy: alive,
     };
   }
