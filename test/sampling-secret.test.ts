@@ -13,11 +13,13 @@ function keyFile(content: string): { certificate: string; key: string } {
   return { certificate: "", key };
 }
 
-test("it is derived from the party's TLS key and the job by a one-way function; an experiment's takes precedence", () => {
+test("it is derived from TLS key and job by a one-way function; that of an experiment takes precedence", () => {
   const ours = deriveSamplingSecret({ tls: keyFile("ours") }, "march");
   expect(deriveSamplingSecret({ tls: keyFile("ours") }, "march")).toBe(ours);
   expect(deriveSamplingSecret({ tls: keyFile("ours") }, "april")).not.toBe(ours);
   expect(deriveSamplingSecret({ tls: keyFile("theirs") }, "march")).not.toBe(ours);
   expect(ours).toMatch(/^[0-9a-f]{64}$/);
-  expect(deriveSamplingSecret({ tls: keyFile("ours"), experiment: { samplingSecret: "named" } }, "march")).toBe("named");
+  expect(deriveSamplingSecret({ tls: keyFile("ours"), experiment: { samplingSecret: "named" } }, "march")).toBe(
+    "named",
+  );
 });

@@ -13,6 +13,8 @@ export interface Experiment {
   readonly noiseSecret?: string;
   /** A finer grid of gradients than parties accept otherwise. */
   readonly resolutionBitsMax?: number;
+  /** More overflow protection bits per slot than parties accept otherwise. */
+  readonly paddingMax?: number;
   /** A sum may come back in a ciphertext of its own, which makes marking instances easier. */
   readonly allowsUnpacked?: boolean;
   /** How gradients are encoded, in place of what the config says. */

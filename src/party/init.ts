@@ -110,6 +110,7 @@ policy:
   min_key_bits: 2048           # of the active party's Paillier key
   max_active_ids: 10000000     # how many ids an active party may ask about in one alignment
   min_instances: 100           # fewer people than this are not trained on
+  max_outputs: 1               # classes or quantiles of a model; more give a malicious active party more room for marks
   # What a job must do to lower what it gives away: exact (nothing), guarded or strict. docs/privacy-choices.md has
   # what each of them hides, and what it costs.
   privacy: guarded

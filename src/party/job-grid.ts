@@ -27,6 +27,7 @@ export function codecOfJob(job: Job, rows: number): CodecParameters {
     rows,
     nodesMax: nodesOfJob(agreed),
     outputsPerTree: outputsPerTree(agreed),
+    outputs: agreed.outputs,
     answerNoise: agreed.defences.answer_noise,
     maxDepth: agreed.maxDepth,
     maxLeaves: agreed.maxLeaves,

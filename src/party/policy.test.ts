@@ -113,10 +113,19 @@ describe("refused", () => {
     ["slots without bits", { ...paper, slotBits: 0 }, /: r: 0 requested, it must be an integer from 1 up to 50$/],
     ["slots of two layouts", { slotBits: 30 }, /: r: 30 requested, it must be 0 with layout auto$/],
     ["an unknown codec", { codec: "rot13" }, /: codec: .*rot13.* is not known$/],
-    ["wide padding", { padding: 17 }, /: padding: 17 requested, it must be an integer from 1 up to 16$/],
+    [
+      "wide padding",
+      { padding: 17 },
+      /: padding: 17 requested, it must be an integer from 1 up to 16; padding: 17 requested/,
+    ],
+    ["padding for marks", { padding: 3 }, /: padding: 3 requested, at most 2 allowed$/],
     ["gradients of nothing", { outputs: 0 }, /: outputs: 0 requested, it must be 1 up to 1000$/],
     ["more classes than there can be", { outputs: 0xffffffff }, /: outputs: 4294967295 requested, it must be 1 up to/],
-    ["more classes than its owner allows", { outputs: 11 }, /: outputs: 11 requested, at most 10 allowed$/],
+    [
+      "more classes than its owner allows",
+      { outputs: 11 },
+      /: outputs: 11 requested, at most 10 allowed \('max_outputs: 11' in its policy would allow it\)$/,
+    ],
     [
       "trees that share their gradients for nothing",
       { treesPerRound: 3, numRound: 5 },
@@ -138,8 +147,8 @@ describe("refused", () => {
   });
 
   test("an experiment allows a finer grid, and wider slots of the paper's with it", () => {
-    const experiment = { resolutionBitsMax: 40 };
-    for (const changes of [{ resolutionBits: 40 }, { ...paper, slotBits: 40 }])
+    const experiment = { resolutionBitsMax: 40, paddingMax: 12 };
+    for (const changes of [{ resolutionBits: 40 }, { ...paper, slotBits: 40 }, { padding: 12 }])
       expect(ask("paillier", { keyBits: 2048 }, changes, policy, experiment)).toMatchObject(changes);
     expect(ask("paillier", { keyBits: 2048 }, paper)).toMatchObject(paper);
   });

@@ -8,6 +8,7 @@ import {
   codecBounds,
   codecNames,
   codecParameters,
+  codecWith,
   describeBounds,
   paperSlotBits,
 } from "../base/parameters/parameters.ts";
@@ -35,7 +36,7 @@ export function agreedByPolicy(
   hello: ActiveHello,
   policy: PolicyConfig,
   name: string,
-  { resolutionBitsMax = codecParameters.resolution_bits.default }: Pick<Experiment, "resolutionBitsMax"> = {},
+  experiment: Pick<Experiment, "resolutionBitsMax" | "paddingMax"> = {},
 ): AgreedParameters {
   const { parameters, instanceCount } = hello;
   const agreed = receivedParameters(parameters, name);
@@ -51,7 +52,7 @@ export function agreedByPolicy(
   const broken = [
     ...impossible(agreed),
     ...notAllowed(agreed, policy),
-    ...tooFine(agreed, resolutionBitsMax),
+    ...tooWide(agreed, experiment),
     trained < policy.min_instances && `instances: ${trained} training rows, at least ${policy.min_instances} allowed`,
     // Cuts computed from few rows reveal their values.
     trained < decidingShareMin * instanceCount &&
@@ -122,7 +123,8 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
     treeCountOf(agreed) > policy.max_trees &&
       `num_round: ${numRound}${ofTrees} requested, at most ${policy.max_trees} allowed`,
     agreed.outputs > policy.max_outputs &&
-      `outputs: ${agreed.outputs} requested, at most ${policy.max_outputs} allowed`,
+      `outputs: ${agreed.outputs} requested, at most ${policy.max_outputs} allowed ` +
+        `('max_outputs: ${agreed.outputs}' in its policy would allow it)`,
     agreed.startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
     isTooDeep && `max_depth: ${depth} requested, at most ${policy.max_depth} allowed`,
     !policy.schemes.includes(scheme) &&
@@ -134,10 +136,20 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
   ];
 }
 
-/** Wide plaintexts have room for marks of instances next to gradients, which a passive party cannot detect. */
-function tooFine({ resolutionBits, slotBits }: AgreedParameters, bitsMax: number): readonly (string | false)[] {
+/**
+ * Wide plaintexts have room for marks of instances next to gradients, which a passive party cannot detect. Layout auto
+ * proves that no sum reaches the padding, so that no honest job needs more than the default.
+ */
+function tooWide(
+  { resolutionBits, slotBits, padding }: AgreedParameters,
+  {
+    resolutionBitsMax: bitsMax = codecParameters.resolution_bits.default,
+    paddingMax = codecWith().padding,
+  }: Pick<Experiment, "resolutionBitsMax" | "paddingMax">,
+): readonly (string | false)[] {
   const slotBitsMax = Math.max(bitsMax, paperSlotBits);
   return [
+    padding > paddingMax && `padding: ${padding} requested, at most ${paddingMax} allowed`,
     resolutionBits > bitsMax && `resolution_bits: ${resolutionBits} requested, at most ${bitsMax} allowed`,
     slotBits > slotBitsMax && `r: ${slotBits} requested, at most ${slotBitsMax} allowed`,
   ];

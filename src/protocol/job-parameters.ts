@@ -131,5 +131,6 @@ export function noiseIn({
     resolutionBits: codec.layout === "auto" ? codec.resolution_bits : 0,
     maxDepth: training.max_depth,
     maxLeaves: training.max_leaves,
+    outputs: outputsPerInstance(training),
   });
 }

@@ -50,6 +50,8 @@ export interface GridFacts {
   /** As in SchemeJob. */
   readonly nodesMax: number;
   readonly outputsPerTree: number;
+  /** Of a gradient round: noise grows with their number. */
+  readonly outputs: number;
   readonly answerNoise: number;
   readonly maxDepth: number;
   readonly maxLeaves: number;

@@ -112,7 +112,15 @@ test("its table for lattices has the bytes of 32 nodes, the memory, and the bits
   const nodesMax = nodesPerOutput(resolveParameters(trainingParameters, { num_round: 100, max_depth: 6 }));
   for (const [power, , , memory, sent, bits] of tableUnder("### Lattices")) {
     const rowCount = 10 ** power;
-    const facts = { rows: rowCount, nodesMax, outputsPerTree: 1, answerNoise: 0, maxDepth: 6, maxLeaves: 0 };
+    const facts = {
+      rows: rowCount,
+      nodesMax,
+      outputsPerTree: 1,
+      outputs: 1,
+      answerNoise: 0,
+      maxDepth: 6,
+      maxLeaves: 0,
+    };
     const { resolution_bits: reached } = latticeCodec(codecWith(), facts);
     const set = latticeSets.B;
     const candidates = features * 31;

@@ -7,6 +7,7 @@ import type { FeatureConstraints } from "../data/feature-constraints.ts";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { codecBounds } from "../base/parameters/parameters.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../party/config/config.ts";
@@ -159,6 +160,7 @@ function passiveConfig(job: FederationJob, index: number, homes: readonly Home[]
       lattice_minimums: "root",
       insecure_min_key_bits: 128,
       min_instances: 1,
+      max_outputs: trainingParameters.num_class.max,
     },
     output: { directory: outputOf(job, passive.name, directory), transcript: job.keep !== undefined },
   };
@@ -271,6 +273,7 @@ function experimentAt(party: number, { codec, shortcuts }: Job): Experiment {
     samplingSecret: secret,
     noiseSecret: secret,
     resolutionBitsMax: 50,
+    paddingMax: codecBounds.padding.max,
     allowsUnpacked: true,
     dailyLimits: { ids: 1e12, histogram_requests: 1e12 },
   };

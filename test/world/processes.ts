@@ -126,7 +126,7 @@ export class ProcessWorld {
       output: { directory: "jobs" },
       ...passive,
       ...changes,
-      policy: { insecure_min_key_bits: 256, min_instances: 10, ...passive.policy, ...changes.policy },
+      policy: { insecure_min_key_bits: 256, min_instances: 10, max_outputs: 3, ...passive.policy, ...changes.policy },
     };
     return this.#write(company, file, config);
   }

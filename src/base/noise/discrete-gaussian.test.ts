@@ -102,13 +102,14 @@ describe("the distribution", () => {
 });
 
 describe("the scale of a job", () => {
-  const terms = { answerNoise: 10, resolutionBits: 24, maxDepth: 6, maxLeaves: 0 };
+  const terms = { answerNoise: 10, resolutionBits: 24, maxDepth: 6, maxLeaves: 0, outputs: 1 };
 
   test("in units of one instance's largest gradient; larger children have one term per level", () => {
     const sigma = 10 * 2 ** 24;
     expect(toNoiseScale(terms)).toEqual({ unit: 2 ** 24, sigma, drawnMax: 16 * sigma, max: 6 * 16 * sigma });
     expect(toNoiseScale({ ...terms, maxDepth: 0, maxLeaves: 9 })?.max).toBe(9 * 16 * sigma);
     expect(toNoiseScale({ ...terms, maxDepth: 3, maxLeaves: 9 })?.max).toBe(3 * 16 * sigma);
+    expect(toNoiseScale({ ...terms, outputs: 4 })?.sigma).toBe(2 * sigma);
     expect(toNoiseScale({ ...terms, answerNoise: 0 })).toBeNull();
   });
 

@@ -7,7 +7,7 @@ import { TandemError } from "../error.ts";
 export interface NoiseScale {
   /** The largest gradient of one instance on the grid, in every slot: 2^resolution_bits. */
   readonly unit: number;
-  /** The standard deviation of a draw for a node. */
+  /** The standard deviation of a draw for a node: answer_noise units, times the root of the number of outputs. */
   readonly sigma: number;
   /** The largest magnitude of a draw: larger ones are rejected. */
   readonly drawnMax: number;
@@ -30,15 +30,26 @@ export interface NoiseTerms {
   readonly maxDepth: number;
   /** 0: no limit but maxDepth. */
   readonly maxLeaves: number;
+  /**
+   * Pairs of g and h of an instance. It is in a sum of each output: independent noise in K of them hides it as well as
+   * one does if each has sqrt(K) times the deviation.
+   */
+  readonly outputs: number;
 }
 
 /** @returns null in a job without noise. @throws TandemError USAGE for noise that the grid cannot hold */
-export function toNoiseScale({ answerNoise, resolutionBits, maxDepth, maxLeaves }: NoiseTerms): NoiseScale | null {
+export function toNoiseScale({
+  answerNoise,
+  resolutionBits,
+  maxDepth,
+  maxLeaves,
+  outputs,
+}: NoiseTerms): NoiseScale | null {
   if (answerNoise === 0) return null;
   if (resolutionBits === 0)
     throw new TandemError("USAGE", "answer_noise needs layout auto: the paper's layout has no room for noise");
   const unit = 2 ** resolutionBits;
-  const sigma = answerNoise * unit;
+  const sigma = answerNoise * unit * Math.sqrt(outputs);
   const drawnMax = Math.ceil(deviationsMax * sigma);
   // Requested nodes are one level above the deepest leaves.
   const levels = Math.min(maxDepth === 0 ? Infinity : maxDepth, maxLeaves === 0 ? Infinity : maxLeaves);

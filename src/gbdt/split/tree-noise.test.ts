@@ -17,7 +17,7 @@ const features = [3, 7].map((step) =>
     8,
   ),
 );
-const scale = toNoiseScale({ answerNoise: 5, resolutionBits: 10, maxDepth: 4, maxLeaves: 0 });
+const scale = toNoiseScale({ answerNoise: 5, resolutionBits: 10, maxDepth: 4, maxLeaves: 0, outputs: 1 });
 if (scale === null) throw new Error("the job has no noise");
 const party = { secret: new Uint8Array(32).fill(3), scale, slotCount: 2 };
 const allInstances = Uint32Array.from({ length: rows }, (_, i) => i);

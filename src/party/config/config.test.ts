@@ -88,7 +88,7 @@ describe("a config", () => {
       min_instances_per_candidate: 1,
       schemes: ["paillier"],
       lattice_minimums: "everywhere",
-      max_outputs: 100,
+      max_outputs: 1,
       max_unfinished_jobs: 100,
       max_unfinished_megabytes: 4096,
       scoring: true,

@@ -99,8 +99,8 @@ const policy = object({
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
   /** What a job must bring at least. */
   privacy: privacyField,
-  /** Values of a person that a model may predict at once: its classes. */
-  max_outputs: wholeNumber(1, trainingParameters.num_class.max).default(100),
+  /** Values of a person that a model may predict at once: its classes. Each has room for marks in every sum. */
+  max_outputs: wholeNumber(1, trainingParameters.num_class.max).default(1),
   /** Fewer summed people in a tree than this are refused. */
   min_instances_per_tree: wholeNumber(1, 67_108_864).default(1),
   /** Of one active party: beyond this no new job or alignment is begun. */

@@ -41,7 +41,7 @@ function disk(limits: { jobs: number; megabytes: number }) {
   return { files, storage, events, passive, job, align };
 }
 
-test("jobs and alignments without a share count, of this partner only, with all files below their folders", async () => {
+test("jobs and alignments without a share count, of this partner only, with all of their files", async () => {
   const { files, storage, job, align } = disk({ jobs: 9, megabytes: 9 });
   await job("a");
   await align("b");
@@ -60,7 +60,7 @@ test("jobs and alignments without a share count, of this partner only, with all 
   expect(await unfinishedOf("jobs", "bank", "asked", storage)).toEqual({ jobs: 2, bytes: before.bytes + 1010 });
 });
 
-test("a partner that begins job after job is refused at the limit; a stored one may be resumed, others are served", async () => {
+test("a partner that begins job after job is refused at the limit; stored jobs may be resumed", async () => {
   const { events, passive, job } = disk({ jobs: 3, megabytes: 100 });
   for (const name of ["a", "b", "c"]) {
     await refuseUnfinished(passive, "bank", name);

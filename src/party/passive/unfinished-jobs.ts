@@ -1,7 +1,7 @@
 /**
- * The disk that an active party's unfinished jobs and alignments use here. New ones are refused when there are too many;
- * a stored one may always be resumed. None is removed: its answers and signed evidence are what a repeated request and a
- * later dispute need, and a removed job could be requested anew with fresh noise. The owner removes folders by hand.
+ * The disk that an active party's unfinished jobs and alignments use here. New ones are refused when there are too
+ * many; a stored one may always be resumed. None is removed: a repeated request needs its stored answers, a dispute its
+ * signed evidence, and a removed job could be requested anew with fresh noise. The owner removes folders by hand.
  */
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";

@@ -92,7 +92,7 @@ test("a task sums only the sampled instances of a node; the others are members t
 });
 
 describe("with noise", () => {
-  const scale = toNoiseScale({ answerNoise: 1, resolutionBits: 24, maxDepth: 3, maxLeaves: 0 });
+  const scale = toNoiseScale({ answerNoise: 1, resolutionBits: 24, maxDepth: 3, maxLeaves: 0, outputs: 1 });
   const noisy = (columns: readonly BinnedFeature[]): SentNodes => {
     const job = {
       features: columns,

@@ -41,6 +41,6 @@ function bitsIn(set: LatticeSet, wanted: number, facts: GridFacts): number | und
   return undefined;
 }
 
-function noiseAt(resolutionBits: number, { answerNoise, maxDepth, maxLeaves }: GridFacts): number {
-  return toNoiseScale({ answerNoise, resolutionBits, maxDepth, maxLeaves })?.max ?? 0;
+function noiseAt(resolutionBits: number, facts: GridFacts): number {
+  return toNoiseScale({ ...facts, resolutionBits })?.max ?? 0;
 }

@@ -270,6 +270,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
         policy: {
           schemes: [scheme],
           insecure_min_key_bits: 128,
+          max_outputs: 3,
           min_instances: 1,
           lattice_minimums: "root",
           ...minimums,
