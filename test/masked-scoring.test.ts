@@ -139,6 +139,36 @@ test("serving, in batches that a party's limit makes, before and after it restar
   expect(metrics).toMatch(/tandem_batches_total\{party="shop1",result="answered"\} \d+/);
 });
 
+test("noise in scores: recorded in shares, drawn for every question, and and kept by both sides", async () => {
+  const privacy = { masked_scoring: true, score_noise: 0.02 };
+  const world = await worlds.train(1, { active: { training, privacy } });
+  const [shop] = world.shops;
+  const share = await readActiveShare(sharePath(world.bank.folder));
+  expect(share.scoreNoise).toBe(0.02);
+  expect((await readPassiveShare(sharePath(shop.folder))).scoreNoise).toBe(0.02);
+  const ask = async (scoreNoise: number | undefined, id = common[0]): Promise<number> => {
+    const scorer = await Scorer.connect(world.config, { ...share, scoreNoise });
+    onTestFinished(() => scorer.close());
+    const columns = scorer.features.map(() => Float32Array.of(0));
+    const { predictions } = await scorer.score({ ids: [id], columns }, { unknownAsMissing: false, timeoutMs: 10_000 });
+    return predictions[0];
+  };
+  const [one, two] = [await ask(0.02), await ask(0.02)];
+  expect(one).not.toBe(two);
+  expect(Math.abs(one - two)).toBeLessThan(0.3);
+  // An active party that leaves the noise out of its own share does not get exact scores: it misreads noisy ones.
+  expect(await ask(undefined)).not.toBe(await ask(undefined));
+  const on = (job: string, changes: ActiveChanges) => world.train(job, { training, ...changes });
+  const start = { warm_start: { model: "spring" } };
+  await expectError(() => on("later", { ...start, ...masked }), "POLICY", /shop0 made it with score_noise/);
+  await expectError(() => on("later", { ...start, privacy }), "USAGE", /warm start: score_noise/);
+  await expectError(() => on("plain", { privacy: { score_noise: 0.02 } }), "USAGE", /needs masked_scoring/);
+
+  const listen = { host: "127.0.0.1", port: world.parties[0].port };
+  await world.start(shop, { listen, policy: { privacy: { score_noise: 0.05 } } });
+  await expectError(() => ask(0.02), "POLICY", /requires score_noise 0.05, and this model has 0.02/);
+});
+
 test("outcomes are refused: to plain scoring, to a warm start without masking, and by policy", async () => {
   const world = await maskedWorld(1);
   const [shop] = world.shops;

@@ -83,6 +83,8 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     (maxCatToOnehot < 1 || maxCatToOnehot > categoryCountMax + 1) &&
       `max_cat_to_onehot: ${maxCatToOnehot} requested, it must be ${describeBounds(oneHot)}`,
     agreed.defences.answer_noise > 0 && agreed.resolutionBits === 0 && "answer_noise: it needs layout auto",
+    agreed.defences.score_noise > 0 && !agreed.defences.masked_scoring && "score_noise: it needs masked_scoring",
+    agreed.defences.score_noise > 0 && startTrees > 0 && "score_noise: it cannot be used with a start model",
     ...impossibleLayout(agreed),
     impossibleGroups(agreed.interactionGroups),
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",

@@ -7,6 +7,7 @@ import { TandemError } from "../base/error.ts";
 import type { PassiveConfig } from "../party/config/config.ts";
 import type { PartnerBudgets } from "../party/partner-budget.ts";
 import type { DataCache } from "../party/tables/data-cache.ts";
+import { isWeaker } from "../privacy/defences/defences.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
 import type { Emit } from "../record/events.ts";
 import { MaskedAnswerer, MaskedSessions } from "../scheme/masked/masked-answerer.ts";
@@ -56,6 +57,7 @@ export class PassiveScoring implements ScoringHandler {
   maskOpen(request: ActiveMaskOpen, caller: Caller): Promise<MessageInitShape<typeof PassiveMaskOpenedSchema>> {
     return this.#logged(request.model, caller, async () => {
       const share = await this.#admit(request, [], caller);
+      this.#checkScoreNoise(share);
       const session = new MaskedAnswerer(request, this.#shares.masked(share, caller.name));
       this.#sessions.add(caller.name, session);
       return session.opened;
@@ -125,6 +127,16 @@ export class PassiveScoring implements ScoringHandler {
       );
     const { known, left } = await this.#shares.outcomes(share, ids, unknownAsMissing, caller.name);
     return { protocolVersion, known, splitCount: share.splits.length, left, idsMax: policy.max_scoring_ids };
+  }
+
+  #checkScoreNoise({ scoreNoise = 0 }: PassiveShare): void {
+    const { name, policy } = this.#config;
+    const demanded = policy.privacy.score_noise;
+    if (isWeaker("score_noise", scoreNoise, demanded))
+      throw new TandemError(
+        "POLICY",
+        `the policy of ${name} requires score_noise ${demanded}, and this model has ${scoreNoise}: train it with that`,
+      );
   }
 
   /** Models are looked up last: a caller that may not ask learns nothing of them. */

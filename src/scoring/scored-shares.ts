@@ -120,6 +120,8 @@ export class ScoredShares {
       model: opened.model,
       splitCount: opened.splits.length,
       idsMax: this.#config.policy.max_scoring_ids,
+      outputsMax: this.#config.policy.max_outputs,
+      scoreNoise: opened.scoreNoise ?? 0,
       admit: async () => {
         this.checkPolicy(0);
         share = await this.find(opened.model, caller);

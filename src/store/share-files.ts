@@ -64,6 +64,7 @@ const origin = {
   job: z.string(),
   model: z.string().regex(/^[0-9a-f]{64}$/, "a model id has 64 hex digits"),
   maskedScoring: z.literal(true).optional(),
+  scoreNoise: z.number().positive().lt(1).optional(),
 };
 export const modelTermsSchema = {
   objective: z.enum(trainingParameters.objective.choices),
@@ -117,11 +118,19 @@ interface ShareOrigin {
   readonly model: string;
   /** Scoring is masked, without outcomes of splits, as agreed in training. Left out if it is not. */
   readonly maskedScoring?: true | undefined;
+  /** Deviation of the noise in scores, as agreed in training. Left out if there is none. */
+  readonly scoreNoise?: number | undefined;
 }
 
-/** The share's field for masked scoring. */
-export function maskedMark(isMasked: boolean): Pick<ShareOrigin, "maskedScoring"> {
-  return isMasked ? { maskedScoring: true } : {};
+/** The share's fields for masked scoring. */
+export function maskedMark({
+  masked_scoring: isMasked,
+  score_noise: deviation,
+}: {
+  readonly masked_scoring: boolean;
+  readonly score_noise: number;
+}): Pick<ShareOrigin, "maskedScoring" | "scoreNoise"> {
+  return isMasked ? { maskedScoring: true, ...(deviation > 0 ? { scoreNoise: deviation } : {}) } : {};
 }
 
 export interface ActiveShare extends ShareOrigin, ActiveModel {

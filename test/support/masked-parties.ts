@@ -63,6 +63,8 @@ export class MaskedParty implements MaskedPeer {
   openings = 0;
   /** The most rows of one batch. */
   idsMax = 1000;
+  /** Deviation of the noise in its scores. */
+  scoreNoise = 0;
   /** Ids that it does not hold. */
   unknown: ReadonlySet<string> = new Set();
 
@@ -101,6 +103,8 @@ export class MaskedParty implements MaskedPeer {
     return {
       splitCount: this.splits.length,
       idsMax: this.idsMax,
+      outputsMax: 100,
+      scoreNoise: this.scoreNoise,
       admit: () => Promise.resolve(),
       rowCount: ({ ids }) => ids.length,
       outcomes: async ({ ids }) => {

@@ -33,7 +33,7 @@ export async function storeModel(
       name,
       job: job.name,
       model: modelId(agreedParameters(job), rows.count, idsDigest),
-      ...maskedMark(job.privacy.masked_scoring),
+      ...maskedMark(job.privacy),
       ...baseMarginMark(data.base_margin),
       ...model,
       ...(train.classes ? { classes: train.classes } : {}),

@@ -60,6 +60,9 @@ export async function startSplits(
       "POLICY",
       `start_model: ${name} made it with masked_scoring, so a job that continues it needs masked_scoring too`,
     );
+  // Its margins would be revealed without noise.
+  if (share.scoreNoise !== undefined)
+    throw new TandemError("POLICY", `start_model: ${name} made it with score_noise, so no job can continue it`);
   // Used thresholds may be used again: a start model with more than the limit would defeat it.
   if (usedWithin(agreed.defences, share.splits)?.isExceeded === true)
     throw new TandemError(

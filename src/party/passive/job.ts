@@ -63,7 +63,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
         transcript = beginTranscript(options);
       },
       finish: async () => {
-        const mark = maskedMark(agreed.defences.masked_scoring);
+        const mark = maskedMark(agreed.defences);
         await checkpoints.finish({ name, job, model, ...mark, active: peer, splits: role.ownSplits });
         await spending.finished();
         noteSplits(transcript, options.features, role.ownSplits);

@@ -10,12 +10,14 @@ import { hiddenOutcomes } from "./hidden-outcomes.ts";
 import { maskedScoring } from "./masked-scoring.ts";
 import { maxThresholds } from "./max-thresholds.ts";
 import { minPeopleShare } from "./min-people-share.ts";
+import { scoreNoise } from "./score-noise.ts";
 
 export const defences = {
   answer_noise: answerNoise,
   min_people_share: minPeopleShare,
   max_thresholds: maxThresholds,
   masked_scoring: maskedScoring,
+  score_noise: scoreNoise,
   hidden_outcomes: hiddenOutcomes,
 } as const satisfies Readonly<Record<string, Defence>>;
 

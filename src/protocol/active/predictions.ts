@@ -5,6 +5,7 @@ import { assert } from "../../base/assert.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { leafOf, type Tree } from "../../gbdt/tree/tree.ts";
 import { withWeightsInLeaves } from "../../gbdt/tree/weighted-trees.ts";
+import type { Defences } from "../../privacy/defences/defences.ts";
 import { MaskedDriver } from "../../scheme/masked/masked-driver.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
@@ -24,20 +25,22 @@ const idBytesPerMessage = messageBytesMax / 2;
 /** Instances between two yields to the event loop. */
 const instancesPerTurn = 10_000;
 
+type ScoringDefences = Pick<Defences, "masked_scoring" | "score_noise">;
+
 /** @param answered the trees that passive parties answer for: the model's, and those dropped by early stopping */
 export async function predictRows(
   sessions: readonly PeerPredictions[],
   grown: ActiveModel,
   answered: readonly Tree<ActiveRule>[],
   rows: PredictionRows,
-  isMasked: boolean,
+  { masked_scoring: isMasked, score_noise: scoreNoise }: ScoringDefences,
 ): Promise<Float64Array> {
   const model = withWeightsInLeaves(grown);
   const { outputCount = 1 } = model;
   const named = inPieces(rows.ids);
   if (named.length === 0) return new Float64Array(0);
   if (isMasked)
-    return maskedMargins(sessions, model, answered, {
+    return maskedMargins(sessions, { ...model, scoreNoise }, answered, {
       rowCount: rows.ids.length,
       testRows: named,
       baseMargins: rows.baseMargins,
@@ -94,7 +97,7 @@ export async function marginsAfter(
   sessions: readonly PeerPredictions[],
   start: ActiveStart,
   { rows, columns: { features, categoryNames = [] } = noColumns }: StartedRows,
-  isMasked: boolean,
+  { masked_scoring: isMasked }: ScoringDefences,
 ): Promise<Float64Array> {
   const { count: instanceCount, baseMargins } = rows;
   const { outputCount = 1, trees } = start;
@@ -131,7 +134,7 @@ interface MaskedRows extends Pick<RowOutcomes, "ownValue" | "ownNames"> {
 /** Parties without a split in the model are not asked, and are sent no ids. */
 async function maskedMargins(
   sessions: readonly PeerPredictions[],
-  model: Pick<ActiveModel, "trees" | "outputCount" | "baseMargin">,
+  model: Pick<ActiveModel, "trees" | "outputCount" | "baseMargin"> & { readonly scoreNoise?: number },
   answered: readonly Tree<ActiveRule>[],
   { rowCount, testRows, baseMargins, ...own }: MaskedRows,
 ): Promise<Float64Array> {

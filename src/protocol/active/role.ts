@@ -43,6 +43,7 @@ import type { PeerPredictions } from "./peer-predictions.ts";
 import { PeerSession } from "./peer-session.ts";
 import { PlaintextJournal } from "./plaintext-journal.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
+import { checkScoreNoise } from "../../scheme/masked/score-noise.ts";
 import { allShortcuts } from "../../scheme/shortcuts.ts";
 
 export type {
@@ -118,6 +119,7 @@ export class ActiveRole {
     noiseIn(job);
     roundsBefore(start, this.#newTask(), training); // checked before a party is contacted
     checkDart(this.#job);
+    checkScoreNoise(this.#job.job.privacy, this.#job.job.start !== null);
     const hello = {
       protocolVersion,
       activeName: name,
@@ -236,22 +238,18 @@ export class ActiveRole {
   predict(model: ActiveModel, rows: PredictionRows): Promise<Float64Array> {
     // Passive parties answer for all trees that were grown, also for those that early stopping has dropped.
     const answered = this.#grown.length > model.trees.length ? this.#grown : model.trees;
-    return predictRows(this.#predictions, model, answered, rows, this.#isMasked);
+    return predictRows(this.#predictions, model, answered, rows, this.#job.job.privacy);
   }
 
   /** The beginning of boosting: after the trees of a start model, if there is one. */
   async #marginsBefore(task: BoostingTask): Promise<Float64Array> {
     const { start } = this.#job.job;
     if (start === null) return task.startMargins();
-    return marginsAfter(this.#predictions, start, this.#job, this.#isMasked);
+    return marginsAfter(this.#predictions, start, this.#job, this.#job.job.privacy);
   }
 
   get #predictions(): readonly PeerPredictions[] {
     return this.#sessions.map(({ predictions }) => predictions);
-  }
-
-  get #isMasked(): boolean {
-    return this.#job.job.privacy.masked_scoring;
   }
 
   /** @param failure empty after success, otherwise the reason sent to the other parties */

@@ -84,6 +84,8 @@ export class PredictionAnswers {
     return {
       splitCount: ofStart ? (job.start ?? []).length : splits.length,
       idsMax: rowsMax,
+      outputsMax: job.agreed.outputs,
+      scoreNoise: job.agreed.defences.score_noise,
       admit: async () => {
         if (ofStart && !this.#isStart) throw tooLate();
       },

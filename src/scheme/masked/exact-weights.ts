@@ -3,7 +3,7 @@
  *
  * Weights are float32, or with dart products of two such numbers. Integers are residues modulo 2^(32 limbs), with
  * enough limbs that the sum of one leaf of every tree can never wrap: its size is bounded by the largest weight of each
- * tree.
+ * tree. Passive parties accept limbsMax of them. Weights that would need more are rounded to 2^-90 of the largest sum.
  *
  * A margin is the base plus the exact sum, rounded once. Adding weights one by one in double, as plain scoring does,
  * gives the same bits if none of these additions rounds: a base in float32 and weights whose bits are within 53 places
@@ -12,6 +12,15 @@
 import { assert } from "../../base/assert.ts";
 import { bitLength } from "../../crypto/integers.ts";
 import type { LeafNode, Tree } from "../../gbdt/tree/tree.ts";
+
+/** Leaf weights as residues, and sums of them as margins. */
+export interface ScoreWeights {
+  readonly limbs: number;
+  /** Writes a weight's residue. */
+  write(target: Uint32Array, place: number, weight: number): void;
+  /** The margin for a base and the sum of residues. */
+  margin(base: number, residues: Uint32Array, place: number): number;
+}
 
 /** whole * 2^exponent. */
 interface Binary {
@@ -33,9 +42,9 @@ function binary(value: number): Binary {
   return { whole: value < 0 ? -whole : whole, exponent };
 }
 
-/** At another power of two, which is not above its own unless it is 0. */
+/** At another power of two, rounded down if that is above its own. */
 function at(exponent: number, { whole, exponent: own }: Binary): bigint {
-  return whole === 0n ? 0n : whole << BigInt(own - exponent);
+  return whole === 0n ? 0n : own >= exponent ? whole << BigInt(own - exponent) : whole >> BigInt(exponent - own);
 }
 
 /** The nearest double. */
@@ -48,7 +57,13 @@ function weightsOf(leaf: LeafNode): readonly number[] {
   return leaf.weights ?? [leaf.weight];
 }
 
-export class ExactWeights {
+/**
+ * Limbs of a sum that passive parties accept. Gradients on a grid of 2^-24 over 2^24 instances give float32 weights of
+ * at most 24 + 24 + 24 bits, so that 2^20 trees fit.
+ */
+export const limbsMax = 3;
+
+export class ExactWeights implements ScoreWeights {
   readonly limbs: number;
   /** The integer 1 is the weight 2^exponent. */
   readonly #exponent: number;
@@ -58,15 +73,18 @@ export class ExactWeights {
       tree.flatMap((node) => (node.kind === "leaf" ? weightsOf(node).map(binary) : [])),
     );
     const exponents = perTree.flat().flatMap(({ whole, exponent }) => (whole === 0n ? [] : [exponent]));
-    this.#exponent = exponents.reduce((least, exponent) => Math.min(least, exponent), exponents[0] ?? 0);
+    const least = exponents.reduce((some, exponent) => Math.min(some, exponent), exponents[0] ?? 0);
     const bound = perTree.reduce((sum, weights) => {
-      const sizes = weights.map((weight) => at(this.#exponent, weight)).map((n) => (n < 0n ? -n : n));
+      const sizes = weights.map((weight) => at(least, weight)).map((n) => (n < 0n ? -n : n));
       return sum + sizes.reduce((most, size) => (size > most ? size : most), 0n);
     }, 0n);
-    this.limbs = Math.ceil((bitLength(bound) + 1) / 32); // one bit for the sign
+    const bits = bitLength(bound) + 1; // one for the sign
+    // A weight that is rounded down changes by less than 1: one bit more for the sum of these.
+    const dropped = bits <= 32 * limbsMax ? 0 : bits + 1 - 32 * limbsMax;
+    this.#exponent = least + dropped;
+    this.limbs = Math.min(limbsMax, Math.ceil(bits / 32));
   }
 
-  /** Writes a weight's residue. */
   write(target: Uint32Array, place: number, weight: number): void {
     const integer = at(this.#exponent, binary(weight));
     for (let limb = 0; limb < this.limbs; limb++)

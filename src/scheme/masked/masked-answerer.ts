@@ -55,6 +55,10 @@ export interface MaskedModel {
   readonly splitCount: number;
   /** The most rows of one batch. */
   readonly idsMax: number;
+  /** The most outputs of the model. */
+  readonly outputsMax: number;
+  /** Deviation of the noise in scores; 0: none. */
+  readonly scoreNoise: number;
   /** Before every step: whether the session may still be asked. @throws TandemError */
   admit(): Promise<void>;
   /** Whether the party can score now; within a job it can. @throws TandemError */
@@ -91,6 +95,8 @@ export class MaskedAnswerer<Model extends MaskedModel = MaskedModel> {
     this.#masking = maskingNamed(request.masking).passive(request.scheme, {
       conditionCount: this.#conditions.length,
       runs,
+      outputsMax: model.outputsMax,
+      scoreNoise: model.scoreNoise,
     });
   }
 

@@ -11,21 +11,24 @@ import {
   split,
 } from "../../../test/support/masked-parties.ts";
 import { osRandom, SeededRandom } from "../../base/random.ts";
+import { scoreBits } from "../../privacy/defences/score-noise.ts";
 import { addLeaf, leafOf } from "../../gbdt/tree/tree.ts";
 import {
   ActiveMaskOpenSchema,
   ActiveMaskStepSchema,
   MaskRowsSchema,
   TransferMatricesSchema,
+  TransferOpenSchema,
   TransferSumsSchema,
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
-import { decodeMessage } from "../../wire/scheme-message.ts";
+import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import { ExactWeights } from "./exact-weights.ts";
 import { MaskedAnswerer, type MaskedModel, MaskedSessions, sessionsBytesMax } from "./masked-answerer.ts";
 import { type AskParties, MaskedDriver } from "./masked-driver.ts";
 import { defaultMasking } from "./masking.ts";
 import { Products } from "./products.ts";
+import { NoisyWeights } from "./score-noise.ts";
 
 /** Random outcomes, fixed by the seed. */
 function drawn(seed: string): Outcomes {
@@ -42,10 +45,11 @@ function plainMargins(trees: readonly OwnerTree[], outputs: number, base: number
   return margins;
 }
 
-function federation(trees: readonly OwnerTree[], goes: Outcomes, { outputs = 1, base = 0.5 } = {}) {
+function federation(trees: readonly OwnerTree[], goes: Outcomes, { outputs = 1, base = 0.5, scoreNoise = 0 } = {}) {
   const products = new Products({ trees, outputCount: outputs });
-  const driver = new MaskedDriver({ trees, outputCount: outputs, baseMargin: base }, { model: "m" });
+  const driver = new MaskedDriver({ trees, outputCount: outputs, baseMargin: base, scoreNoise }, { model: "m" });
   const parties = driver.parties.map(({ owner }) => new MaskedParty(owner, trees, goes));
+  for (const party of parties) party.scoreNoise = scoreNoise;
   const ask: AskParties = (_, question) => question(parties);
   const score = (first: number, end: number) =>
     driver.score(
@@ -97,7 +101,7 @@ describe("margins equal the plain ones to the last bit", () => {
     const trees = Array.from({ length: 8 }, () => randomTree(random, 2, () => leaf(weight()), 3));
     const goes = drawn("sizes");
     const { score, products } = federation(trees, goes, { base: 0.1 });
-    expect(products.weights.limbs).toBeGreaterThan(2);
+    expect(products.weights.limbs).toBe(3); // of more, the lowest bits are left out
     const { margins } = await score(0, 30);
     const scale = 2 ** 200;
     for (let row = 0; row < 30; row++) {
@@ -114,11 +118,84 @@ describe("margins equal the plain ones to the last bit", () => {
     expect(new ExactWeights([[leaf(0)]]).limbs).toBe(1);
     expect(new ExactWeights([[leaf(1)], [leaf(-(2 ** 30))]]).limbs).toBe(1);
     expect(new ExactWeights([[leaf(1)], [leaf(-(2 ** 31))]]).limbs).toBe(2);
-    const tiny = new ExactWeights([[leaf(2 ** -149)], [leaf(2 ** 100)]]);
-    const words = new Uint32Array(2 * tiny.limbs);
-    tiny.write(words, 0, -(2 ** -149));
-    tiny.write(words, tiny.limbs, 2 ** 100);
-    expect([tiny.margin(0, words, 0), tiny.margin(0, words, tiny.limbs)]).toEqual([-(2 ** -149), 2 ** 100]);
+    const margins = (small: number, large: number): number[] => {
+      const weights = new ExactWeights([[leaf(small)], [leaf(large)]]);
+      expect(weights.limbs).toBe(3);
+      const words = new Uint32Array(2 * weights.limbs);
+      weights.write(words, 0, -small);
+      weights.write(words, weights.limbs, large);
+      return [weights.margin(0, words, 0), weights.margin(0, words, weights.limbs)];
+    };
+    expect(margins(2 ** -149, 2 ** -56)).toEqual([-(2 ** -149), 2 ** -56]);
+    // More than a double has of the larger one in any case.
+    const [small, large] = margins(2 ** -149, 2 ** 100);
+    expect(large).toBe(2 ** 100);
+    expect(Math.abs(small)).toBeLessThan(2 ** 10);
+  });
+});
+
+describe("noise in scores", () => {
+  test("scores are the plain ones, plus noise of the agreed deviation from each party", async () => {
+    const random = new SeededRandom("noise");
+    const trees = Array.from({ length: 6 }, () => randomTree(random, 2, () => leaf(Math.fround(random.normal() / 3))));
+    const goes = drawn("noise");
+    const scoreNoise = 0.02;
+    const { score, parties } = federation(trees, goes, { scoreNoise });
+    expect(parties).toHaveLength(2);
+    const count = 400;
+    const { margins } = await score(0, count);
+    const plain = plainMargins(trees, 1, 0.5, count, goes);
+    const halfRange = trees.reduce((sum, tree) => {
+      const weights = tree.flatMap((node) => (node.kind === "leaf" ? [node.weight] : []));
+      return sum + (Math.max(...weights) - Math.min(...weights)) / 2;
+    }, 0);
+    // Six deviations of both parties' noise are left free.
+    const deviation = (scoreNoise * Math.SQRT2 * halfRange) / (1 - 6 * scoreNoise * Math.SQRT2);
+    const errors = margins.map((margin, row) => (margin - plain[row]) / deviation);
+    const moment = (power: number): number => errors.reduce((sum, error) => sum + error ** power, 0) / count;
+    expect(Math.abs(moment(1))).toBeLessThan(5 / Math.sqrt(count));
+    expect(Math.abs(moment(2) - 1)).toBeLessThan(5 * Math.sqrt(2 / count));
+    expect((await score(0, 1)).margins[0]).not.toBe(margins[0]); // drawn anew
+  });
+
+  test("of marks in place of weights only the largest few can be read", async () => {
+    // Tree i adds 2^i if its split goes left: an exact score is the list of all 16 outcomes.
+    const trees = Array.from({ length: 16 }, (_, i): OwnerTree => [split(1, 1), leaf(2 ** i), leaf(0)]);
+    const goes = drawn("marks");
+    const count = 300;
+    const read = async (scoreNoise: number): Promise<number[]> => {
+      const { margins } = await federation(trees, goes, { base: 0, scoreNoise }).score(0, count);
+      return trees.map((_, tree) => {
+        const right = [...margins].filter((margin, row) => {
+          const bit = (Math.round(Math.max(0, margin)) >>> tree) & 1;
+          return (bit === 1) === goes(1, tree, 0, row);
+        });
+        return right.length / count;
+      });
+    };
+    expect(await read(0)).toEqual(trees.map(() => 1));
+    const shares = await read(0.02);
+    expect(scoreBits(0.02)).toBeCloseTo(4.6, 1);
+    expect(shares[15]).toBeGreaterThan(0.9);
+    for (const share of shares.slice(0, 10)) expect(Math.abs(share - 0.5)).toBeLessThan(0.13); // 4.5 deviations
+  });
+
+  test.each([
+    ["a tree per output", [leaf(-3), leaf(1), leaf(0.5)].map((one) => [one, leaf(0)])],
+    ["an output per weight", [[leaf(0, [-3, 1, 0.5]), leaf(0, [0, 0, 0])]]],
+  ])("several outputs, %s: each in the middle of its own range", (_what, trees) => {
+    const weights = new NoisyWeights(trees, 3, 0.01, 1);
+    for (const [place, weight] of [-3, 1, 0.5, 0, 0, 0].entries()) {
+      const words = new Uint32Array(6);
+      weights.write(words, place, weight);
+      expect(weights.margin(2, words, place)).toBeCloseTo(2 + weight, 7);
+    }
+  });
+
+  test("noise of too many parties is refused", () => {
+    expect(() => new NoisyWeights([[leaf(1)]], 1, 0.1, 3)).toThrow(
+      /score_noise: 0.1 is too much for 3 passive parties/,
+    );
   });
 });
 
@@ -242,6 +319,8 @@ describe("sessions", () => {
   const model: MaskedModel = {
     splitCount: 2,
     idsMax: 1000,
+    outputsMax: 1,
+    scoreNoise: 0,
     admit: () => Promise.resolve(),
     rowCount: ({ ids }) => ids.length,
     outcomes: () => Promise.reject(new Error("no row is asked about")),
@@ -253,6 +332,16 @@ describe("sessions", () => {
     runs: [2],
     scheme: defaultMasking.active(new Products({ trees: [trees[0]] })).opening(0),
   };
+  const openingOf = (width: number, limbs: number): Uint8Array =>
+    encodeMessage(TransferOpenSchema, { party: 1, width, limbs, senders: [], receivers: [] });
+  test("with noise a sum has one limb", async () => {
+    const request = create(ActiveMaskOpenSchema, { ...open, scheme: openingOf(2, 2) });
+    await expectError(
+      () => new MaskedAnswerer(request, { ...model, scoreNoise: 0.02 }),
+      "PROTOCOL_STATE",
+      /2 limbs requested; at most 1/,
+    );
+  });
   test("a valid opening is accepted", () =>
     expect(new MaskedAnswerer(create(ActiveMaskOpenSchema, open), model).opened.scheme?.length).toBeGreaterThan(60));
   test.each<[string, object, RegExp]>([
@@ -264,6 +353,11 @@ describe("sessions", () => {
     ["runs of another number", { runs: [1] }, /runs/],
     ["an unknown masking", { masking: "trust me" }, /unknown masking/],
     ["no opening", { scheme: new Uint8Array(0) }, /opening of masked scoring is not valid/],
+    ["sums of 4,096 limbs", { scheme: openingOf(4096, 4096) }, /4096 limbs requested; at most 3/],
+    ["sums of 4 limbs", { scheme: openingOf(4, 4) }, /4 limbs requested; at most 3/],
+    ["a sum for each condition", { runs: [1, 1] }, /2 sums per row requested; the model may have at most 1 output/],
+    ["many outputs of a limb each", { scheme: openingOf(4096, 1) }, /4096 sums per row requested/],
+    ["a limb of two words", { scheme: openingOf(3, 2) }, /opening of masked scoring is not valid/],
     ["bytes of another message", { scheme: Uint8Array.of(255, 1) }, /no TransferOpen/],
   ])("%s: refused", async (_what, change, says) => {
     await expectError(

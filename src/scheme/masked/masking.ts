@@ -51,6 +51,10 @@ export interface PendingSums {
 export interface OwnConditions {
   readonly conditionCount: number;
   readonly runs: readonly number[];
+  /** The most sums of a row. */
+  readonly outputsMax: number;
+  /** Deviation of the noise in each sum; 0: none. */
+  readonly scoreNoise: number;
 }
 
 export interface Masking {

@@ -16,10 +16,10 @@
  * pseudorandom. The sums that passive parties return are masked with pairwise streams that cancel out, so the active
  * party learns the total and no party's part of it.
  *
- * A malicious active party can impersonate two passive parties to each other, or send marks instead of weights, of any
- * width, and read conditions off the sums. From the transfers themselves it learns no condition. A malicious passive
- * party can falsify scores. To learn leaf weights, or a later party's conditions, it has to guess secrets of a session,
- * and a wrong guess ends the session (iknp-ot.ts).
+ * A malicious active party can impersonate two passive parties to each other, or send marks instead of weights and
+ * read conditions off the sums: up to 95 bits per row and output, or a few with score noise (score-noise.ts). From the
+ * transfers themselves it learns no condition. A malicious passive party can falsify scores. To learn leaf weights, or
+ * a later party's conditions, it has to guess secrets of a session, and a wrong guess ends the session (iknp-ot.ts).
  */
 import type { Masking } from "./masking.ts";
 import { TransferActive } from "./transfer-active.ts";

@@ -17,7 +17,8 @@
  */
 import type { Tree } from "../../gbdt/tree/tree.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
-import { ExactWeights } from "./exact-weights.ts";
+import { ExactWeights, type ScoreWeights } from "./exact-weights.ts";
+import { NoisyWeights } from "./score-noise.ts";
 
 /** The owner of a split: 0 is the active party. */
 export type OwnedTree = Tree<{ readonly owner: number }>;
@@ -46,10 +47,12 @@ export interface PartyProducts {
 export interface ProductModel {
   readonly trees: readonly OwnedTree[];
   readonly outputCount?: number | undefined;
+  /** Deviation of the noise in scores; left out: none. */
+  readonly scoreNoise?: number | undefined;
 }
 
 export class Products {
-  readonly weights: ExactWeights;
+  readonly weights: ScoreWeights;
   /** 32-bit words of a product, and of all sums of a row. */
   readonly width: number;
   readonly rowWords: number;
@@ -67,9 +70,11 @@ export class Products {
   readonly #outputAt: readonly number[];
 
   /** @param answered trees that passive parties count their splits in: after early stopping more than the model's */
-  constructor({ trees, outputCount = 1 }: ProductModel, answered: readonly OwnedTree[] = trees) {
+  constructor({ trees, outputCount = 1, scoreNoise = 0 }: ProductModel, answered: readonly OwnedTree[] = trees) {
     this.#trees = trees;
-    this.weights = new ExactWeights(trees);
+    const { products, splitCounts } = productsOf(trees, answered);
+    this.weights =
+      scoreNoise > 0 ? new NoisyWeights(trees, outputCount, scoreNoise, splitCounts.size) : new ExactWeights(trees);
     const { limbs } = this.weights;
     const isJoint = trees.some((tree) => tree.some((node) => node.kind === "leaf" && node.weights !== undefined));
     const runCount = isJoint ? 1 : outputCount;
@@ -78,7 +83,6 @@ export class Products {
     this.#outputAt = trees.map((_, tree) => (tree % runCount) * this.width);
     this.#leaves = trees.map((tree, index) => this.#leafWords(tree, index % outputCount));
     const runOf = ({ tree }: Product): number => tree % runCount;
-    const { products, splitCounts } = productsOf(trees, answered);
     this.#products = products.toSorted((a, b) => runOf(a) - runOf(b)); // stable: within a run in tree order
     this.#ofTree = trees.map(() => []);
     this.#products.forEach(({ tree, node }, product) => {

@@ -1,6 +1,6 @@
 /** A passive half of masked scoring by oblivious transfer (oblivious-transfer.ts): it receives, then sends onwards. */
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
+import { derivedRandom, derivedSecretBytes, osRandom } from "../../base/random.ts";
 import {
   agreedKey,
   type AgreementKey,
@@ -28,10 +28,11 @@ import {
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { messageBytesMax } from "../../wire/version.ts";
+import { limbsMax } from "./exact-weights.ts";
 import type { OwnConditions, PassiveMasking, PendingSums } from "./masking.ts";
+import { addScoreNoise } from "./score-noise.ts";
 import { pickBits, ShareVector } from "./share-vector.ts";
 
-const widthMax = 1 << 12;
 const partiesMax = 64;
 
 /** Separates the keys of different pairs. */
@@ -51,6 +52,7 @@ export class TransferPassive implements PassiveMasking {
   readonly #shape: Shape;
   readonly #conditionCount: number;
   readonly #runs: readonly number[];
+  readonly #scoreNoise: number;
   /** The parties that send to this one, the active party first; and those that it sends to. */
   readonly #from: readonly Other[];
   readonly #to: readonly Other[];
@@ -61,16 +63,18 @@ export class TransferPassive implements PassiveMasking {
   /** Streams that this party and another add and subtract. */
   #zeros: readonly { readonly sign: 1 | -1; readonly stream: Streams }[] = [];
 
-  constructor(opening: Uint8Array, { conditionCount, runs }: OwnConditions) {
+  constructor(opening: Uint8Array, { conditionCount, runs, outputsMax, scoreNoise }: OwnConditions) {
     const { party, width, limbs, senders, receivers } = decodeMessage(TransferOpenSchema, opening);
-    const isShape = width >= 1 && width <= widthMax && limbs >= 1 && width % limbs === 0;
+    const isShape = limbs >= 1 && width >= limbs && width % limbs === 0;
     const isPlace = party >= 1 && party <= partiesMax && senders.length === party - 1;
     if (!isShape || !isPlace || receivers.length > partiesMax)
       throw new TandemError("PROTOCOL_STATE", "the opening of masked scoring is not valid");
+    checkSize({ width, limbs }, { runs, outputsMax, scoreNoise });
     this.#party = party;
     this.#shape = { width, limbs };
     this.#conditionCount = conditionCount;
     this.#runs = runs;
+    this.#scoreNoise = scoreNoise;
     const placesOf = (places: readonly number[]): Uint32Array => checkedPlaces(places, conditionCount);
     this.#from = [
       { party: 0, places: Uint32Array.from({ length: conditionCount }, (_, i) => i) },
@@ -164,8 +168,26 @@ export class TransferPassive implements PassiveMasking {
     const sums = shares.sums(this.#runs, width);
     for (const { sign, stream } of this.#zeros)
       addResidues(sums, stream.columns({ batch, block: 0 }, sums.length), limbs, sign);
+    if (this.#scoreNoise > 0)
+      addScoreNoise(sums, this.#scoreNoise, derivedRandom(osRandom.fill(new Uint8Array(derivedSecretBytes)), 0));
     return encodeMessage(TransferSumsSchema, { sums: bytesOf(sums), corrections: onwards });
   }
+}
+
+/** A wider sum, or more sums of a row, would carry more outcomes than scores of the model do. */
+function checkSize(
+  { width, limbs }: Shape,
+  { runs, outputsMax, scoreNoise }: Pick<OwnConditions, "runs" | "outputsMax" | "scoreNoise">,
+): void {
+  const allowed = scoreNoise > 0 ? 1 : limbsMax;
+  if (limbs > allowed)
+    throw new TandemError("PROTOCOL_STATE", `sums of ${limbs} limbs requested; at most ${allowed} are allowed`);
+  const outputs = runs.length * (width / limbs);
+  if (outputs > outputsMax)
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      `${outputs} sums per row requested; the model may have at most ${outputsMax} outputs`,
+    );
 }
 
 function checkedPlaces(places: readonly number[], count: number): Uint32Array {
