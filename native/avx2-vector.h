@@ -1,5 +1,5 @@
-// Four lanes of AVX2 with digits of 28 bits: what lane-columns.h and its like are made of. A product of two digits is
-// one number of 56 bits. Included by avx2-ring.cpp only.
+// Four lanes of AVX2 with digits of 28 bits: the operations that the lane-*.h files use. A product of two digits is one
+// number of 56 bits. Included by avx2-ring.cpp only.
 //
 // Constant-time: as the instructions are.
 #pragma once

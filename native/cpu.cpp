@@ -48,7 +48,7 @@ bool isAvailable(Kernel kernel) {
 }
 
 RowFunction rowsOf(Kernel kernel) {
-  // Kernels of several lanes do their odd jobs on single numbers with the best rows there are.
+  // Vector kernels use the fastest available rows for single numbers.
   return kernel != Kernel::kScalar && hasAdx() ? addProductRowAdx : addProductRow;
 }
 

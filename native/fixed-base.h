@@ -4,8 +4,8 @@
 // What an entry holds. Let an entry's pair be (c, d) (square-ring.h) and l = d / c modulo p, so that it stands for
 // c (1 + l p). In a product of entries all those factors (1 + l p) commute to the end, where their product is
 // 1 + p (sum of l). So the loop multiplies pairs (a, b) by (c, 0) only, which costs 4 instead of 5 products of halves,
-// and adds up the l apart; the end multiplies by 1 + p L once. A plaintext m enters there for nothing: encryption's
-// factor 1 + m n is 1 + p (m q).
+// and adds up the l apart; the end multiplies by 1 + p L once. A plaintext m is included there at no cost:
+// encryption's factor 1 + m n is 1 + p (m q).
 //
 // Layout: entry (i, d) lies at (i 2^w + d) * 2 * limbs: first c, then l R modulo p, both reduced. Size: 2^w * (exponent
 // bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8, 54 MB with w = 10.

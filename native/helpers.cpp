@@ -11,13 +11,13 @@ namespace tandem {
 
 namespace {
 
-// Calls at the same time ask for threads of their own, each; beyond this many they share them.
+// Concurrent calls have threads of their own; beyond this number they share them.
 constexpr std::size_t kThreadsMax = 256;
 
 struct Offer {
   void (*work)(void*);
   void* context;
-  // Helpers that are still wanted, and those that are at it.
+  // Helpers that are still wanted, and those that are running.
   std::size_t wanted;
   std::size_t running;
 };
@@ -40,7 +40,7 @@ class Helpers {
   }
 
  private:
-  // A system that gives no more threads leaves the work to those that run.
+  // If the system starts no more threads, the running ones do the work.
   void startMissing() {
     while (idle_ < wanted_ && threads_ < kThreadsMax) {
       try {

@@ -86,7 +86,7 @@ class Batch {
     const std::vector<BinColumn>& columns = selection_.columns;
     const std::size_t cellCount = jointCellCount(columns, group);
     const std::size_t count = selection_.instances.size();
-    // Counting sort of the instances by cell. Skipped cells count nothing.
+    // Counting sort of the instances by cell. Skipped cells are not counted.
     std::vector<std::uint8_t> skipped(cellCount);
     for (std::size_t cell = 0; cell < cellCount; cell++) skipped[cell] = isJointCellSkipped(columns, group, cell);
     std::vector<std::uint32_t> cells(count);

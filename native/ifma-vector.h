@@ -1,11 +1,11 @@
-// Eight lanes of AVX-512 with digits of 52 bits: what lane-columns.h and its like are made of. A product of two digits
+// Eight lanes of AVX-512 with digits of 52 bits: the operations that the lane-*.h files use. A product of two digits
 // has 104 bits; IFMA adds its lower 52 to one sum and its upper 52 to another. Included by ifma-ring.cpp only;
 // emulated-vector.h is the same in plain C++.
 //
 // Constant-time: as the instructions are.
 #pragma once
 
-// GCC 12 takes the registers that its own intrinsics leave open for a mistake.
+// GCC 12 warns about registers that its own intrinsics leave uninitialised.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

@@ -73,8 +73,8 @@ struct Sums {
   // at[c] += x[0] y[c] + x[1] y[c - 1] + ... + x[count - 1] y[c - count + 1].
   TANDEM_LANE_INLINE void addRows(const Vector* x, const Vector* y, std::ptrdiff_t count) {
     for (std::ptrdiff_t t = 0; t < count; t++, y--) {
-      // Hides from the compiler that the next turn reads nearly the same operands: it would keep them in registers that
-      // the sums need.
+      // Hides from the compiler that the next iteration reads nearly the same operands: it would keep them in registers
+      // that the sums need.
       __asm__("" : "+r"(y));
       const Vector factor = x[t];
       unroll<columns>([&](auto c) TANDEM_LANE_LAMBDA { addProduct(c, factor, y[c]); });

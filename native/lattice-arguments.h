@@ -19,7 +19,7 @@ Span<std::uint8_t> sized(const Arguments& arguments, std::size_t index, std::siz
 // 16 bytes, little-endian.
 lattice::Wide wideInteger(const Arguments& arguments, std::size_t index);
 
-// Seeds, copied: who has made the call may overwrite them at once.
+// Seeds, copied: the caller may overwrite them at once.
 using Seeds = std::shared_ptr<const lattice::Array<std::uint8_t>>;
 Seeds checkedSeeds(const Arguments& arguments, std::size_t index, std::size_t countMax);
 Seeds checkedSeed(const Arguments& arguments, std::size_t index);

@@ -1,8 +1,8 @@
-// Four doubles or 64-bit integers of AVX2: what lattice-lane-*.h are made of. Included by lattice-avx2.cpp, and by the
-// vectors of AVX-512, which are wider in some places only.
+// Four doubles or 64-bit integers of AVX2: the operations that the lattice-lane-*.h files use. Included by
+// lattice-avx2.cpp, and by the vectors of AVX-512, which are wider in some places only.
 #pragma once
 
-// GCC 12 takes the registers that its own intrinsics leave open for a mistake.
+// GCC 12 warns about registers that its own intrinsics leave uninitialised.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

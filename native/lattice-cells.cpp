@@ -14,7 +14,7 @@ namespace {
 
 // Records below 2^50 that fit a folded cell below 2^51.
 constexpr std::size_t kRecordsPerFold = 8192;
-// Fewer are added before another thread has begun.
+// Fewer are added before another thread has started.
 constexpr std::size_t kRecordsPerThread = 16384;
 // Features whose cells stay in the first-level cache together, at 32 bins.
 constexpr std::size_t kFeaturesPerTile = 24;

@@ -113,7 +113,7 @@ class HintMaker {
     }
   }
 
-  // A bin's rows are transformed block by block, which is the dear part: what another chain needs too is kept.
+  // A bin's rows are transformed block by block, which is the expensive part: what another chain needs too is kept.
   void addBin(std::size_t bin) {
     const bool isNeededLater = --usesLeft_[bin] > 0;
     const auto found = kept_.find(bin);

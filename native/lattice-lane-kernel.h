@@ -1,6 +1,6 @@
-// A kernel of the lattice scheme in lanes. A kernel's file says first what its vectors are (lattice-avx2.cpp), then
-// includes this: everything is compiled once per kernel, in a namespace of its own and for its own instructions. Hence
-// no #pragma once.
+// A kernel of the lattice scheme in lanes. A kernel's file defines its vectors (lattice-avx2.cpp), then includes this:
+// everything is compiled once per kernel, in a namespace of its own and for its own instructions. Hence no #pragma
+// once.
 
 // clang-format off: the order matters
 #include "lattice-lane-modulus.h"

@@ -1,4 +1,5 @@
-// The kernel `scalar` of the lattice scheme: 64-bit integers, for every processor. It says plainly what the others do.
+// The kernel `scalar` of the lattice scheme: 64-bit integers, for every processor. It is the readable form of the
+// others.
 #include <cstring>
 
 #include "lattice-kernel.h"

@@ -52,8 +52,8 @@ void wipe(void* memory, std::size_t sizeBytes) {
   __asm__ __volatile__("" : : "r"(memory) : "memory");
 }
 
-// Written for what compilers make of it: with carries taken from overflow flags, four steps per turn and no inlining,
-// gcc keeps all in registers; summing in 128 bits instead spills and is 1.5 times slower.
+// Written for what compilers make of it: with carries taken from overflow flags, four steps per iteration and no
+// inlining, gcc keeps all in registers; summing in 128 bits instead spills and is 1.5 times slower.
 __attribute__((noinline)) Limb addProductRow(Limb* result, const Limb* a, std::size_t limbs, Limb factor) {
   Limb carry = 0;
   const auto step = [&](std::size_t at) __attribute__((always_inline)) {

@@ -2,8 +2,7 @@
 // R = 2^(64 limbs), and product(a, b) = a b R^-1 mod N, fully reduced. So every residue has one form only, and results
 // do not depend on the order of operations.
 //
-// For single numbers: constants, odd jobs at the edges of batches, and the scalar kernels. Batches run on
-// square-ring.h.
+// For single numbers: constants, the edges of batches, and the scalar kernels. Batches run on square-ring.h.
 //
 // Constant-time: product, subtract and the conversions branch and index on lengths and pointers only; the final
 // subtraction is masked. The constructor is constant-time too. invert is variable-time: for public values only.

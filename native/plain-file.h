@@ -1,5 +1,5 @@
 // Files that last: what base/files/atomic-file.ts and base/files/storage.ts do call by call, as one piece of work. A
-// call of Node's own takes a thread of its pool and a turn of the event loop each, which is dearer than most of the
+// call of Node's own takes a thread of its pool and a turn of the event loop each, which costs more than most of the
 // calls.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 
 // Numbers of this many rows at a time are gathered side by side, for one feature after the other.
 constexpr std::size_t kBlockRows = 2048;
-// Below this many additions a second thread costs more than it brings.
+// Below this many additions a second thread costs more than it saves.
 constexpr std::size_t kAdditionsPerThread = 200000;
 
 typedef double Pair __attribute__((vector_size(16)));

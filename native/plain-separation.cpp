@@ -31,7 +31,7 @@ double valueOf(std::uint64_t key) {
 
 std::size_t byteOf(std::uint64_t key, std::size_t byte) { return (key >> (8 * byte)) & 255; }
 
-// A radix sort, byte by byte from the lowest: a double's bits, with the sign turned, are in its order.
+// A radix sort, byte by byte from the lowest: a double's bits, with the sign flipped, sort in its order.
 void sortNumbers(double* values, std::size_t count) {
   std::vector<std::uint64_t> keys(count);
   std::vector<std::uint64_t> other(count);

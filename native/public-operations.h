@@ -5,7 +5,7 @@
 //
 // Trust: sizes were checked by the glue. Index arrays that stay in JavaScript's memory are checked here at every use,
 // because JavaScript can change them meanwhile. Resident elements are trusted to come from the same key and kernel:
-// src/crypto/paillier/resident-bytes.ts sees to it. Others would give wrong sums, never a bad access.
+// src/crypto/paillier/resident-bytes.ts ensures it. Others would give wrong sums, never a bad access.
 //
 // Constant-time: operations on obfuscators and their bases are, as square-ring.h and power.h (n is public) are.
 // raise (scalars) and firstNonUnit are not; load and unload compare public ciphertexts in variable time.

@@ -1,5 +1,5 @@
-// Products of many lists of elements at once: result[t] = product of the elements in list t. Histograms are nothing
-// else.
+// Products of many lists of elements at once: result[t] = product of the elements in list t. Histograms are computed as
+// such products.
 //
 // The lists are laid end to end and cut into segments of equal work, one per lane of every thread: a lane walks through
 // its segment, its running product stays in the lane, and only the factors are fetched (and prefetched) from memory. A

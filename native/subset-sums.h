@@ -1,5 +1,5 @@
-// Who can make up a sum: all subsets of a given size whose keys add up to a target modulo 2^52. Only two things about
-// them are kept, and both are proofs: who is in none of them, and who is in all of them.
+// Which instances can make up a sum: all subsets of a given size whose keys add up to a target modulo 2^52. Two facts
+// about them are kept, and both are proofs: the instances that are in none of them, and those that are in all of them.
 #pragma once
 
 #include <cstddef>
