@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { checkOpenings } from "../src/verify/check.ts";
-import { deviations, type Finding, type Verdict } from "../src/verify/findings.ts";
+import { deviations, type Finding, outcomeOf, type Verdict } from "../src/verify/findings.ts";
 import type { Opening } from "../src/verify/opening.ts";
 import {
   anyMembers,
@@ -12,7 +12,9 @@ import {
   confusing,
   exchanged,
   forgetting,
+  leavingAt,
   marking,
+  markingIn,
   otherCandidate,
   otherMembers,
   otherOrder,
@@ -154,6 +156,50 @@ test.each(cheats)("$name", async ({ job = {}, cheat, party, tree = 0, what }) =>
   expect(deviations(await check(openings))).toEqual([expected]);
   // After a deviation ciphertexts are checked whether sampled or not.
   expect(deviations(await check(openings, new Set([2])))).toEqual([expected]);
+});
+
+interface Attempts {
+  readonly name: string;
+  readonly earlier: readonly Cheat[];
+  readonly last?: Cheat;
+  /** What is found: null if nothing is. */
+  readonly party: string | null;
+  readonly tree?: number;
+}
+
+const marked: Cheat = { activeScheme: marking, isUnchecking: true };
+const leaving: Cheat = { peer: leavingAt(0) };
+
+const attempts: readonly Attempts[] = [
+  { name: "true gradients, twice", earlier: [leaving], party: null },
+  { name: "true gradients, and no second attempt", earlier: [], last: leaving, party: null },
+  { name: "false gradients, then true ones", earlier: [{ ...marked, ...leaving }], last: {}, party: "bank" },
+  { name: "true gradients, then false ones", earlier: [leaving], last: { ...marked, ...leaving }, party: "bank" },
+  { name: "false gradients, and no second attempt", earlier: [], last: { ...marked, ...leaving }, party: "bank" },
+  {
+    name: "a false gradient in the second round, then true ones",
+    earlier: [{ activeScheme: (scheme) => markingIn(scheme, 1), isUnchecking: true, peer: leavingAt(1) }],
+    last: {},
+    party: "bank",
+    tree: 1,
+  },
+];
+
+/** The passive party answers the first gradients only, so its answers are never compared with others. */
+test.each(
+  [{}, { answer_noise: 3, min_people_share: 0.05 }].flatMap((defences) =>
+    attempts.map((each) => ({ ...each, defences, noise: "answer_noise" in defences ? "with" : "without" })),
+  ),
+)("broken-off attempts, $noise noise: $name", async ({ earlier, last, party, tree = 0, defences }) => {
+  const failing = last === undefined ? {} : { cheat: last, isRefused: true };
+  const openings = await opened({ table, training: { num_round: 2 }, defences, earlier, ...failing });
+  const verdict = await check(openings);
+  expect(deviations(verdict)).toEqual(
+    party === null
+      ? []
+      : [{ party, tree, what: expect.stringMatching(/gradients .* are not those of its labels/) as string }],
+  );
+  expect(outcomeOf(verdict)).toBe(party === null ? "as agreed" : "deviated");
 });
 
 test("false sums that change no decision are detected where ciphertexts are checked", async () => {

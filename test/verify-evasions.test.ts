@@ -85,13 +85,14 @@ test("an active party that crashed before it received a signature is not blamed"
     return { ...tree, pairs: { ...tree.pairs, shop: pair } };
   });
   expect(outcomeOf(await check([{ ...bank, trees }, shop, telecom]))).toBe("as agreed");
-  const cut = { ...shop, trees: shop.trees.slice(0, -1) };
+  const cut = { ...shop, trees: shop.trees.slice(0, -1) }; // it has the gradients of the last tree
   const verdict = await check([{ ...bank, trees }, cut, telecom]);
   expect([deviations(verdict), outcomeOf(verdict)]).toEqual([[], "as agreed"]);
+  expect(verdict.trees.map(({ state }) => state)).toEqual(["as agreed", "as agreed", "as agreed"]);
 });
 
 test("openings in which nothing is signed are no all-clear", async () => {
-  const verdict = await check(honest.map((opening) => ({ ...opening, trees: [] })));
+  const verdict = await check(honest.map((opening) => ({ ...opening, trees: [], gradients: [] })));
   expect(deviations(verdict)).toEqual([]);
   expect(outcomeOf(verdict)).toBe("incomplete");
   expect(verdict.notChecked).toEqual(["no tree: the parties have not signed any"]);

@@ -21,7 +21,11 @@ const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 
 const place = { run: z.string(), tree: index, node: index.nullable() };
 const plaintextLine = z.strictObject({ ...place, serial: index, plaintexts: hex });
-const signedLine = z.strictObject({ ...place, digest: hex, signature: z.base64(), refused: z.boolean() });
+const signed = { tree: index, node: index.nullable(), digest: hex, signature: z.base64() };
+const signedLine = z.strictObject({ ...place, ...signed, refused: z.boolean() });
+
+/** As openings have them. */
+export const signedGradientsSchema = z.strictObject(signed);
 
 const kind = <T>(name: string, schema: z.ZodType<T>): SealedKind<T> => ({
   format: `tandem-${name}/1`,

@@ -49,7 +49,8 @@ function whyNot(active: ActiveOpening | null, passives: readonly Opening[], reco
   if (active === null) return "the active party's opening is missing, so the job cannot be replayed";
   const missing = active.active.passives.filter((name) => !passives.some((passive) => passive.name === name));
   if (missing.length > 0) return `the opening of ${missing.join(" and ")} is missing, so the job cannot be replayed`;
-  if (agreedTrees(active, passives).length === 0) return "the parties have not signed any";
+  const isSigned = agreedTrees(active, passives).length > 0 || passives.some(({ gradients }) => gradients.length > 0);
+  if (!isSigned) return "the parties have not signed any";
   return active.opened.facts["start"] === "" ? null : "the job continued a start model, whose outcomes are not opened";
 }
 

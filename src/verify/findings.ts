@@ -10,8 +10,11 @@ export interface Finding {
 
 export interface TreeVerdict {
   readonly tree: number;
-  /** "plain": everything except ciphertexts was compared. */
-  readonly state: "as agreed" | "plain" | "deviates" | "not checked";
+  /**
+   * "plain": everything except ciphertexts was compared. "begun": the tree was never finished, and the gradients that
+   * were signed for it are as agreed.
+   */
+  readonly state: "as agreed" | "begun" | "plain" | "deviates" | "not checked";
   readonly finding: Finding | null;
 }
 
@@ -34,6 +37,7 @@ export type Outcome = "as agreed" | "deviated" | "incomplete";
 
 export function outcomeOf(verdict: Verdict): Outcome {
   if (deviations(verdict).length > 0) return "deviated";
-  const isWhole = verdict.notChecked.length === 0 && verdict.trees.every(({ state }) => state === "as agreed");
+  const isChecked = ({ state }: TreeVerdict): boolean => state === "as agreed" || state === "begun";
+  const isWhole = verdict.notChecked.length === 0 && verdict.trees.every(isChecked);
   return isWhole ? "as agreed" : "incomplete";
 }

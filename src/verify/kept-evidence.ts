@@ -5,6 +5,10 @@ import type { Facts } from "../protocol/chain/commitment.ts";
 import { presentFacts } from "../protocol/chain/removed-facts.ts";
 import { type EvidenceFile, type TreeEvidence, readEvidence, readTreeEvidence } from "../store/evidence-files.ts";
 
+import { readSignedGradients } from "../store/round-evidence.ts";
+import { toBase64, toHex } from "../store/stored-numbers.ts";
+import type { Opening } from "./opening.ts";
+
 export type KeptEvidence = EvidenceFile & { readonly opened: NonNullable<EvidenceFile["opened"]> };
 
 /** @throws TandemError FILE_UNREADABLE if there is nothing to open */
@@ -28,6 +32,17 @@ export async function keptTrees(folder: string, { run, firstTree }: EvidenceFile
     if (kept === null || kept.run !== run) return trees;
     trees.push(kept);
   }
+}
+
+/** Those that were refused too. */
+export async function keptGradients(folder: string, { run }: EvidenceFile): Promise<Opening["gradients"]> {
+  const signed = await readSignedGradients(folder, run, diskStorage);
+  return signed.map(({ tree, node, digest, signature }) => ({
+    tree,
+    node,
+    digest: toHex(digest),
+    signature: toBase64(signature),
+  }));
 }
 
 /** @throws TandemError CHECKPOINT naming a fact that differs from the committed one */

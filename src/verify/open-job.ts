@@ -19,7 +19,7 @@ import { schemeNamed } from "../scheme/registry.ts";
 import { readPassiveJob } from "../store/passive-checkpoint.ts";
 import { bytesFrom, fromHex, rowsFrom, toBase64 } from "../store/stored-numbers.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { keptEvidence, keptTrees, requireFacts } from "./kept-evidence.ts";
+import { keptEvidence, keptGradients, keptTrees, requireFacts } from "./kept-evidence.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "./opening.ts";
 
 /**
@@ -72,6 +72,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
     ...recordOf(evidence),
     features: features.map(storedFeature),
     trees: await keptTrees(folder, evidence),
+    gradients: [],
     active: {
       ...storedRows(rows),
       folds: folds.map(toBase64),
@@ -130,6 +131,7 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
     ...recordOf(evidence),
     features: features.map(storedFeature),
     trees: await keptTrees(folder, evidence),
+    gradients: await keptGradients(folder, evidence),
   };
 }
 

@@ -7,8 +7,8 @@
  */
 import { isSigned } from "../party/job-chain.ts";
 import { isSame } from "../protocol/chain/entries.ts";
-import { firstLink, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
-import { bytesFrom, fromHex } from "../store/stored-numbers.ts";
+import { firstLink, gradientsText, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
+import { bytesFrom, fromHex, toHex } from "../store/stored-numbers.ts";
 import type { Finding } from "./findings.ts";
 import { dataFaults } from "./opened-data.ts";
 import type { Opening } from "./opening.ts";
@@ -24,6 +24,9 @@ export async function checkRecord(opening: Opening, pinned: PinnedCertificates):
   for (const peer of new Set([...Object.keys(peers), ...(opening.active?.passives ?? [])])) {
     const broken = brokenPair(opening, peer, pinned);
     if (broken !== null) add(broken.what, broken.tree);
+    else if (opening.role === "passive")
+      for (const { tree } of unsignedGradients(opening, peer, pinned))
+        add(`gradients in its evidence do not have a valid signature of ${peer}`, tree);
   }
   return found;
 }
@@ -86,13 +89,33 @@ export function agreedTrees(active: Opening, passives: readonly Opening[]): Open
     .filter(({ pairs }) => Object.keys(pairs).length > 0);
 }
 
+/** Gradients that the active party has not signed after the tree before them. @param active its name */
+function unsignedGradients(opening: Opening, active: string, pinned: PinnedCertificates): Opening["gradients"] {
+  const { job, gradients, trees, firstTree } = opening;
+  const certificate = pinned.of(active);
+  return gradients.filter(({ tree, node, digest, signature }) => {
+    const before =
+      tree === firstTree ? toHex(beginning(opening, active)) : trees[tree - firstTree - 1]?.pairs[active]?.link;
+    if (before === undefined || certificate === null) return true;
+    const text = gradientsText(job, fromHex(before), { tree, node, digest: fromHex(digest) });
+    return !isSigned(certificate, text, bytesFrom(signature));
+  });
+}
+
+/** The link before the first tree. */
+function beginning({ role, run, own, peers }: Opening, peer: string): Uint8Array {
+  const [ours, theirs] = [fromHex(own.commitment), fromHex(peers[peer].commitment)];
+  const [active, passive] = role === "active" ? [ours, theirs] : [theirs, ours];
+  return firstLink({ jobId: fromHex(run.split("/")[0]), active, passive });
+}
+
 /** The first invalid link or signature of the evidence, which its owner had checked during the job. */
 function brokenPair(
   opening: Opening,
   peer: string,
   pinned: PinnedCertificates,
 ): { readonly tree: number | null; readonly what: string } | null {
-  const { name, role, job, run, own, peers, trees, firstTree } = opening;
+  const { name, role, job, peers, trees, firstTree } = opening;
   if (!pinned.isPinned(peer)) return null; // its opening is missing, so the verdict is incomplete
   if (peers[peer] === undefined)
     return trees.length === 0 ? null : { tree: null, what: `its evidence does not contain ${peer}` };
@@ -100,9 +123,7 @@ function brokenPair(
     return { tree: null, what: `its evidence has a certificate of ${peer} that is not the pinned one` };
   const [ours, theirs] = [pinned.of(name), pinned.of(peer)];
   const other = role === "active" ? "passive" : "active";
-  const commitments = { [role]: fromHex(own.commitment), [other]: fromHex(peers[peer].commitment) };
-  const { active, passive } = commitments as Record<"active" | "passive", Uint8Array>;
-  let previous = firstLink({ jobId: fromHex(run.split("/")[0]), active, passive });
+  let previous = beginning(opening, peer);
   for (const [i, { tree, pairs }] of trees.entries()) {
     const pair = pairs[peer];
     if (tree !== firstTree + i || pair === undefined) return { tree, what: `its evidence about ${peer} is incomplete` };

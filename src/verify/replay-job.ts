@@ -14,7 +14,6 @@ import { decodeEntries } from "../protocol/chain/entries.ts";
 import { PassiveRole } from "../protocol/passive/role.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 import type { SchemeReplay } from "../scheme/sent-scheme.ts";
-import type { TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom, doublesFrom, fromHex, rowsFrom } from "../store/stored-numbers.ts";
 import { connectInMemory } from "../transport/in-memory.ts";
 import { passiveService } from "../transport/passive-service.ts";
@@ -25,7 +24,7 @@ import type { TreeVerdict } from "./findings.ts";
 import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 import { ReplayedEvents } from "./replayed-events.ts";
-import { checkTree, type RoundCheck } from "./tree-check.ts";
+import { checkSentGradients, checkTree, type RoundCheck, type SentGradients, type TreeToCheck } from "./tree-check.ts";
 
 export type ActiveOpening = Opening & { readonly active: NonNullable<Opening["active"]> };
 
@@ -63,9 +62,9 @@ export async function replayJob(
   if (replay === null) return { found, failure: noReplay(active) };
   try {
     const job = new Replay(active, passives, replay);
-    await job.run(async (tree) => add(await judged(job, tree, isChosen(tree.tree))));
-    const next = active.trees.at(found.length);
-    if (next !== undefined && found.every(({ finding }) => finding === null)) add(surplus(active, next.tree));
+    const last = await job.run(async (tree) => add(await judged(job, tree, isChosen(tree.tree))));
+    const next = found.some(({ finding }) => finding !== null) ? undefined : job.signedAfter(last);
+    if (next !== undefined) add(surplus(active, next));
     return { found, failure: null };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
@@ -93,11 +92,15 @@ function surplus({ name }: ActiveOpening, tree: number): TreeVerdict {
   return { tree, state: "deviates", finding: { party: name, tree, what: "it was begun after training was over" } };
 }
 
-async function judged(job: Replay, kept: TreeEvidence, isChosen: boolean): Promise<TreeVerdict> {
+async function judged(job: Replay, kept: TreeToCheck["tree"], isChosen: boolean): Promise<TreeVerdict> {
   const { tree } = kept;
   const toCheck = job.toCheck(kept);
-  const light = isChosen ? null : (await checkTree(toCheck, false)).finding;
-  if (!isChosen && light === null) return { tree, state: "plain", finding: null };
+  const isFinished = Object.keys(kept.pairs).length > 0;
+  const light = isChosen || !isFinished ? null : (await checkTree(toCheck, false)).finding;
+  if (!isChosen && isFinished && light === null) return { tree, state: "plain", finding: null };
+  const sent = await checkSentGradients(toCheck, job.sentGradients(tree));
+  if (sent !== null) return { tree, state: "deviates", finding: sent };
+  if (!isFinished) return { tree, state: "begun", finding: null };
   // Ciphertexts may show which party deviated.
   const { finding: found, notStored } = await checkTree(toCheck, true);
   const finding = found ?? light;
@@ -120,7 +123,7 @@ class Replay {
     this.#job = jobIn(active.job, active.active);
   }
 
-  toCheck(tree: TreeEvidence) {
+  toCheck(tree: TreeToCheck["tree"]) {
     if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
     return {
       active: this.#active.name,
@@ -134,14 +137,38 @@ class Replay {
     };
   }
 
-  /** @param look called with each finished tree; returns false to stop */
-  async run(look: (tree: TreeEvidence) => Promise<boolean>): Promise<void> {
+  /** Of the gradient round that begins with this tree. */
+  sentGradients(tree: number): readonly SentGradients[] {
+    return this.#passives.flatMap(({ name, gradients }) =>
+      gradients
+        .filter((signed) => signed.tree === tree)
+        .map(({ digest }) => ({ peer: name, tree, digest: fromHex(digest) })),
+    );
+  }
+
+  /** The first signed tree after this one; undefined: none. */
+  signedAfter(tree: number): number | undefined {
+    const trees = [this.#active.trees, ...this.#passives.map(({ gradients }) => gradients)].flat();
+    return trees
+      .map((signed) => signed.tree)
+      .sort((a, b) => a - b)
+      .find((signed) => signed > tree);
+  }
+
+  /**
+   * @param look called with each signed tree, the last of which may be unfinished; returns false to stop
+   * @returns the last tree of the replay
+   */
+  async run(look: (tree: TreeToCheck["tree"]) => Promise<boolean>): Promise<number> {
+    let last = this.#active.firstTree - 1;
     const { role, folds } = this.#role(async (tree) => {
       if (tree < this.#active.firstTree) return;
-      const kept = this.#active.trees.find((other) => other.tree === tree);
-      if (kept === undefined) throw new Over();
+      last = tree;
+      const kept = this.#active.trees.find((other) => other.tree === tree) ?? { tree, pairs: {} };
+      const isFinished = Object.keys(kept.pairs).length > 0;
+      if (!isFinished && this.sentGradients(tree).length === 0) throw new Over();
       this.#beginRound(kept);
-      if (!(await look(kept))) throw new Over();
+      if (!(await look(kept)) || !isFinished) throw new Over();
       this.#events.clear();
     });
     try {
@@ -151,10 +178,11 @@ class Replay {
     } catch (error) {
       if (!(error instanceof Over)) throw error;
     }
+    return last;
   }
 
   /** Gradients are sent with the first tree of a gradient round. */
-  #beginRound(kept: TreeEvidence): void {
+  #beginRound(kept: TreeToCheck["tree"]): void {
     const { round } = this.#replay.active;
     const signed = new Map<string, Uint8Array>();
     for (const [peer, { entries }] of Object.entries(kept.pairs)) {

@@ -26,13 +26,21 @@ export interface RoundCheck {
   readonly round: ReplayedRound;
   /** Digest of the messages; null: they cannot be recomputed; undefined: not tried yet. */
   remade?: Uint8Array | null;
-  /** Per peer the signed digest. */
+  /** Per peer the digest in the tree's link. */
   readonly signed: Map<string, Uint8Array>;
+}
+
+/** Gradients that the active party signed for a peer when it sent them. */
+export interface SentGradients {
+  readonly peer: string;
+  readonly tree: number;
+  readonly digest: Uint8Array;
 }
 
 export interface TreeToCheck {
   readonly active: string;
-  readonly tree: TreeEvidence;
+  /** Without pairs if no party has signed it. */
+  readonly tree: Pick<TreeEvidence, "tree" | "pairs">;
   readonly replayed: ReplayedEvents;
   readonly replay: SchemeReplay;
   readonly round: RoundCheck;
@@ -135,6 +143,20 @@ async function isSetUp({ tree, replay, setUpLayout }: TreeToCheck, peer: string,
   if (!isSame(digestOf("set-up", [digests.bytes(message)]), entry.digest)) return false;
   const setUp = decodeMessage(ActiveSetUpSchema, message);
   return setUp.skipBin && replay.isSetUp(setUp.scheme, setUpLayout);
+}
+
+/** Checks gradients as they were signed before the first answer, whether or not their tree was finished. */
+export async function checkSentGradients(job: TreeToCheck, sent: readonly SentGradients[]): Promise<Finding | null> {
+  const { round, active, replayed } = job;
+  if (sent.length > 0 && round.remade === undefined) round.remade = await remade(job);
+  for (const { peer, tree, digest } of sent) {
+    const sample = replayed.events.find((event) => event.peer === peer && event.kind === "sample");
+    const expected = sample && round.remade && digests.bytes(sample.digest, round.remade);
+    if (expected instanceof Uint8Array && isSame(expected, digest)) continue;
+    const what = `gradients that it signed for ${peer} are not those of its labels and margins`;
+    return { party: active, tree, what };
+  }
+  return null;
 }
 
 /** Recomputed once for the whole gradient round. */

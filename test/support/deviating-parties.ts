@@ -1,6 +1,7 @@
 /** Deviations of a bank or a shop in tests (verified-job.ts). */
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { TandemError } from "../../src/base/error.ts";
 import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import type { PassiveAnswers } from "../../src/protocol/passive/role.ts";
@@ -25,8 +26,15 @@ function swapped(bitmap: Uint8Array): Uint8Array {
 
 /** The bank marks a single instance. */
 export function marking(scheme: SentActive): SentActive {
+  return markingIn(scheme, null);
+}
+
+/** @param round counted from 0; null: in all */
+export function markingIn(scheme: SentActive, round: number | null): SentActive {
+  let rounds = 0;
   return overridden(scheme, {
     gradients: (layout, gradients, sample, serial) => {
+      if (round !== null && rounds++ !== round) return scheme.gradients(layout, gradients, sample, serial);
       const columns = gradients.columns.map((column) => {
         const marked = column.slice();
         marked[40] = column.find((value) => value !== column[40]) ?? 0;
@@ -108,6 +116,24 @@ async function* otherRequests(nodes: Requests, isChanged: (request: ActiveNode) 
     yield copy;
   }
 }
+
+/** The bank reads the answer about the root of a tree, and leaves. */
+export const leavingAt =
+  (tree: number) =>
+  (peer: PassivePeer): PassivePeer => ({
+    ...peer,
+    async *histograms(nodes, options) {
+      let isAsked = false;
+      async function* watched(): typeof nodes {
+        for await (const request of nodes) {
+          isAsked ||= request.tree === tree;
+          yield request;
+        }
+      }
+      yield* peer.histograms(watched(), options);
+      if (isAsked) throw new TandemError("PARTY_LOST", "the bank has left");
+    },
+  });
 
 /** The bank names the candidate beside the best one. */
 export function otherCandidate(peer: PassivePeer): PassivePeer {

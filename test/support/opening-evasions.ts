@@ -4,7 +4,7 @@
  */
 import { sign } from "node:crypto";
 import { commitmentTo } from "../../src/protocol/chain/commitment.ts";
-import { firstLink, nextLink, signedText } from "../../src/protocol/chain/pair-chain.ts";
+import { firstLink, gradientsText, nextLink, signedText } from "../../src/protocol/chain/pair-chain.ts";
 import { bytesFrom, fromHex, toBase64, toHex } from "../../src/store/stored-numbers.ts";
 import type { Opening } from "../../src/verify/opening.ts";
 import type { Signer } from "./verified-job.ts";
@@ -69,7 +69,11 @@ function committedAgain(opening: Opening, facts: Opening["opened"]["facts"]): Op
 
 const cutTo =
   (count: number) =>
-  ({ opening }: Cheater): Opening => ({ ...opening, trees: opening.trees.slice(0, count) });
+  ({ opening }: Cheater): Opening => ({
+    ...opening,
+    trees: opening.trees.slice(0, count),
+    gradients: opening.gradients.filter(({ tree }) => tree < opening.firstTree + count),
+  });
 /** A chain that is signed again lacks the signatures of the others. */
 const resigned = /signature of \w+ in its evidence is invalid|chain with telecom is broken/;
 const lacks = /^it has signed this tree with \w+, and its opening lacks it$/;
@@ -205,6 +209,26 @@ export const evasions: readonly Evasion[] = [
     change: (cheater) =>
       withPair(cheater, anyTree(cheater), (pair) => ({ ...pair, theirs: flipped(pair.theirs ?? "", 5) })),
     what: resigned,
+  },
+  {
+    name: "adds gradients that were never sent",
+    role: "passive",
+    change: ({ opening }) => ({
+      ...opening,
+      gradients: [...opening.gradients, { ...opening.gradients[0], digest: "ab".repeat(32) }],
+    }),
+    what: /gradients in its evidence do not have a valid signature of bank/,
+  },
+  {
+    name: "signs other gradients itself",
+    role: "passive",
+    change: ({ opening, signer }) => {
+      const { tree, node } = opening.gradients[0];
+      const text = gradientsText(opening.job, new Uint8Array(32), { tree, node, digest: new Uint8Array(32) });
+      const signature = toBase64(sign("sha256", text, signer.key));
+      return { ...opening, gradients: [{ tree, node, digest: "00".repeat(32), signature }] };
+    },
+    what: /gradients in its evidence do not have a valid signature of bank/,
   },
   {
     name: "opens other bins",

@@ -16,6 +16,13 @@ import { PassiveEvidence } from "../../src/party/passive/job-evidence.ts";
 import { recordedPeer } from "../../src/protocol/active/recorded-peer.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { agreedParameters, firstTreeOf } from "../../src/protocol/job-parameters.ts";
+import { noProgress, type PassiveProgress } from "../../src/protocol/passive/progress.ts";
+import type { RoundStore, StoredAnswer } from "../../src/protocol/passive/round-store.ts";
+import { addSignedGradients, readSignedGradients } from "../../src/store/round-evidence.ts";
+import { toHex } from "../../src/store/stored-numbers.ts";
+import type { ActiveProgress } from "../../src/protocol/active/role.ts";
+import { expect } from "vitest";
+import { TandemError } from "../../src/base/error.ts";
 import { recordedAnswers } from "../../src/protocol/passive/recorded-answers.ts";
 import { type PassiveAnswers } from "../../src/protocol/passive/role.ts";
 import { PaillierPassive } from "../../src/scheme/paillier/passive.ts";
@@ -25,7 +32,7 @@ import { createSelfSigned } from "../../src/transport/certificates.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
-import { keptEvidence, keptTrees } from "../../src/verify/kept-evidence.ts";
+import { keptEvidence, keptGradients, keptTrees } from "../../src/verify/kept-evidence.ts";
 import type { Pins } from "../../src/verify/pins.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
@@ -67,6 +74,10 @@ export interface VerifiedJob {
   readonly training?: Partial<TrainingParameters>;
   readonly defences?: Partial<Defences>;
   readonly cheat?: Cheat;
+  /** Attempts before the last one, each of which fails. */
+  readonly earlier?: readonly Cheat[];
+  /** The last attempt fails too. */
+  readonly isRefused?: boolean;
 }
 
 const names = ["bank", "shop", "telecom"];
@@ -88,7 +99,7 @@ export async function auditorPins(): Promise<Pins> {
 }
 
 export async function verifiedJob(root: string, options: VerifiedJob): Promise<Opening[]> {
-  const { table, cheat = {} } = options;
+  const { table, cheat: last = {}, earlier = [], isRefused = false } = options;
   const committed = testJob({ ...options, key: { publicKey: { bits: 256 } } }, job);
   const { training } = committed;
   const keys = await signers();
@@ -96,10 +107,9 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
   const secret = new PaillierSecret(await generateKey({ bits: 256, insecure: true }));
   const seed = new Uint8Array(32).fill(5);
   const real = paillier.active(secret, { threads: 1, seed });
-  const scheme = cheat.activeScheme?.(real) ?? real;
   const binned = binTable(table, training);
   const digest = idsDigest(Array.from(table.labels, (_, i) => `id-${i}`));
-  const agreed = agreedParameters({ ...committed, training: { ...training, ...cheat.training } });
+  const agreed = agreedParameters({ ...committed, training: { ...training, ...last.training } });
   const jobId = new Uint8Array(16).fill(7);
   const firstTree = firstTreeOf(agreed);
   const passives = names.slice(1).map((name, i) => ({ name, fingerprint: fingerprints[i + 1] }));
@@ -130,7 +140,6 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     folder: folders[0],
     storage: diskStorage,
   });
-  const recordOf = await evidence.attempt(firstTree);
   const own = passives.map(({ name }, i) => ({
     name,
     idsDigest: digest,
@@ -142,67 +151,86 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     minimums: noMinimums,
     allowsUnpacked: true,
   }));
-  const records = await Promise.all(
-    own.map((facts, i) => {
-      const folder = folders[i + 1];
-      return PassiveEvidence.open(
-        {
-          name: facts.name,
-          job,
-          jobId,
-          beginning: "once",
-          isFinished: false,
-          facts: passiveFacts(facts),
-          signer: keys[i + 1],
-          peer: "bank",
-          fingerprint: fingerprints[0],
-          tree: firstTree,
-          firstTree,
-          isVerifiable: true,
-          isRepeatable: true,
-        },
-        { party: facts.name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
-        (work) => work(folder, diskStorage),
-      );
-    }),
-  );
-  /** Party 1, shop, is the one that may cheat. */
-  const ofCheat = <T>(party: number, honest: T, change: ((honest: T) => T) | undefined): T =>
-    party === 1 && change !== undefined ? change(honest) : honest;
-  const { active } = simulatedRoles<SentPassive>({
-    table,
-    job: { ...committed, training: { ...training, ...cheat.training } },
-    agreed,
-    binned,
-    scheme,
-    passiveScheme: (party) => ofCheat<SentPassive>(party, new PaillierPassive(selectKernel(), 1), cheat.passiveScheme),
-    passive: (party) => ({
-      ...own[party - 1],
-      features: ofCheat<readonly BinnedFeature[]>(party, binned[party], cheat.features),
-    }),
-    service: ({ answers }, party) =>
-      passiveService(
-        ofCheat(party, answers, cheat.answers),
-        { begin: () => records[party - 1].begin(), finish: () => Promise.resolve() },
-        recordedAnswers(records[party - 1]),
-      ),
-    connect: (name, service, i) =>
-      ofCheat(i + 1, recordedPeer(connectInMemory(name, service), recordOf(name)), cheat.peer),
-    active: {
-      name: "bank",
-      rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {
-        ...rows,
-        columns: { ...rows.columns, ...cheat.columns },
+  const stored: PassiveProgress[] = passives.map(() => noProgress);
+  const rounds = passives.map((_, i) => roundStore(folders[i + 1], `${toHex(jobId)}/once`));
+  let progress: ActiveProgress | undefined;
+  const attempt = async (cheat: Cheat): Promise<void> => {
+    const scheme = cheat.activeScheme?.(real) ?? real;
+    const tree = Math.max(progress?.trees.length ?? 0, firstTree);
+    const recordOf = await evidence.attempt(tree);
+    const records = await Promise.all(
+      own.map((facts, i) => {
+        const folder = folders[i + 1];
+        return PassiveEvidence.open(
+          {
+            name: facts.name,
+            job,
+            jobId,
+            beginning: "once",
+            isFinished: false,
+            facts: passiveFacts(facts),
+            signer: keys[i + 1],
+            peer: "bank",
+            fingerprint: fingerprints[0],
+            tree,
+            firstTree,
+            isVerifiable: true,
+            isRepeatable: true,
+          },
+          { party: facts.name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
+          (work) => work(folder, diskStorage),
+        );
       }),
-      store: () => evidence.store(),
-    },
-  });
-  const train = async (): Promise<void> => {
-    await active.join();
-    await active.train();
-    await active.finish();
+    );
+    /** Party 1, shop, is the one that may cheat. */
+    const ofCheat = <T>(party: number, honest: T, change: ((honest: T) => T) | undefined): T =>
+      party === 1 && change !== undefined ? change(honest) : honest;
+    const { active } = simulatedRoles<SentPassive>({
+      table,
+      job: { ...committed, training: { ...training, ...cheat.training } },
+      agreed,
+      binned,
+      scheme,
+      passiveScheme: (party) =>
+        ofCheat<SentPassive>(party, new PaillierPassive(selectKernel(), 1), cheat.passiveScheme),
+      passive: (party) => ({
+        ...own[party - 1],
+        features: ofCheat<readonly BinnedFeature[]>(party, binned[party], cheat.features),
+        progress: stored[party - 1],
+        store: async (now) => void (stored[party - 1] = now),
+        roundStore: rounds[party - 1],
+      }),
+      service: ({ answers }, party) =>
+        passiveService(
+          ofCheat(party, answers, cheat.answers),
+          { begin: () => records[party - 1].begin(), finish: () => Promise.resolve() },
+          recordedAnswers(records[party - 1]),
+        ),
+      connect: (name, service, i) =>
+        ofCheat(i + 1, recordedPeer(connectInMemory(name, service), recordOf(name)), cheat.peer),
+      active: {
+        name: "bank",
+        rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {
+          ...rows,
+          columns: { ...rows.columns, ...cheat.columns },
+        }),
+        ...(progress === undefined ? {} : { progress }),
+        store: async (now) => {
+          await evidence.store();
+          progress = now;
+        },
+      },
+    });
+    const train = async (): Promise<void> => {
+      await active.join();
+      await active.train();
+      await active.finish();
+    };
+    await (cheat.isUnchecking === true ? withoutOwnChecks(train) : train());
   };
-  await (cheat.isUnchecking === true ? withoutOwnChecks(train) : train());
+  for (const cheat of [...earlier, ...(isRefused ? [last] : [])])
+    await expect(attempt(cheat)).rejects.toBeInstanceOf(TandemError);
+  if (!isRefused) await attempt(last);
   return Promise.all(
     folders.map(async (folder, i): Promise<Opening> => {
       const kept = await keptEvidence(folder, i === 0 ? "active" : "passive");
@@ -219,10 +247,25 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         peers: others,
         features: binned[i].map(storedFeature),
         trees: await keptTrees(folder, kept),
+        gradients: i === 0 ? [] : await keptGradients(folder, kept),
       };
       return i > 0 ? opening : { ...opening, active: activePart(table, committed) };
     }),
   );
+}
+
+/** Answers stay in memory, signed gradients are evidence. */
+function roundStore(folder: string, run: string): RoundStore {
+  const answers = new Map<string, StoredAnswer[]>();
+  return {
+    readAnswers: async (round, part) => answers.get(`${round}/${part}`) ?? null,
+    addAnswers: async (round, part, more) =>
+      void answers.set(`${round}/${part}`, [...(answers.get(`${round}/${part}`) ?? []), ...more]),
+    readGradients: async () => (await readSignedGradients(folder, run, diskStorage)).filter(({ refused }) => !refused),
+    addGradients: (gradients) => addSignedGradients(folder, run, gradients, false, diskStorage),
+    refuseGradients: (gradients) => addSignedGradients(folder, run, [gradients], true, diskStorage),
+    forget: async () => {},
+  };
 }
 
 export interface Signer {

@@ -52,12 +52,17 @@ function runsOf(trees: readonly TreeVerdict[]): TreeVerdict[][] {
   return runs;
 }
 
-const states = { "as agreed": "as agreed", plain: "as agreed, ciphertexts not compared" };
+const states: Readonly<Record<TreeVerdict["state"], string>> = {
+  "as agreed": "as agreed",
+  begun: "begun and not finished; its gradients are as agreed",
+  plain: "as agreed, ciphertexts not compared",
+  deviates: "deviates",
+  "not checked": "not checked",
+};
 
 function runText(run: readonly TreeVerdict[]): string {
   const [{ tree, state, finding }] = run;
   if (finding !== null) return findingText(finding);
   const last = run[run.length - 1].tree;
-  const said = state === "as agreed" || state === "plain" ? states[state] : "not checked";
-  return `${tree === last ? `tree ${tree}` : `trees ${tree} to ${last}`}: ${said}`;
+  return `${tree === last ? `tree ${tree}` : `trees ${tree} to ${last}`}: ${states[state]}`;
 }
