@@ -25,7 +25,7 @@ const entries = Object.values(disclosureEntries);
 /** The page's list of what a party learns, each item on one line. */
 function itemsOf(learner: "active" | "passive"): string[] {
   const title = `## What ${learner === "active" ? "the active" : "a passive"} party learns`;
-  const section = page.slice(page.indexOf(title) + title.length).split("\n## ")[0];
+  const section = page.slice(page.indexOf(title) + title.length).split(/\n#{2,3} /)[0];
   return section
     .replaceAll(/\n {2}(?=\S)/g, " ")
     .split("\n")
