@@ -49,7 +49,7 @@ test("jobs add up, over restarts of the party, until the budget is spent", async
   await expectError(
     () => world.train("autumn", {}, { onEvent: (event) => events.push(event) }),
     "POLICY",
-    /budget of shop0 for this partner does not allow this job: sums_per_person: [\d.e-]+ had/,
+    /budget of shop0 for this partner does not allow this job: sums_per_person: [\d.e-]+ used/,
   );
   // A smaller job fits the budget.
   const short = { num_round: 1, max_depth: 1, max_bin: 8 };
