@@ -98,7 +98,7 @@ async function attempt(
   const scheme =
     job.scheme === undefined
       ? new PaillierActive(kernel, key, 1)
-      : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), {});
+      : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), { seed: new Uint8Array(32) });
   const broken = (): TandemError => new TandemError("PARTY_LOST", "the test breaks the connection");
   let splitsAsked = 0;
   const { active } = simulatedRoles({
@@ -107,7 +107,8 @@ async function attempt(
     agreed: agreedParameters({ ...ownJob(job), training: turns.whole }),
     binned: job.binned,
     scheme,
-    passiveScheme: () => job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1),
+    passiveScheme: (party) =>
+      job.scheme?.passive({ seed: new Uint8Array(32).fill(party) }) ?? new PaillierPassive(kernel, 1),
     passive: (party) => {
       const progress = stored[party - 1];
       return {

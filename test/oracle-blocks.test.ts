@@ -1,5 +1,6 @@
 /** A passive party's rows in several blocks: the model does not depend on the blocks. */
 import { beforeAll, expect, test } from "vitest";
+import { osRandom } from "../src/base/random.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { selectLatticeKernel } from "../src/crypto/lattice/select-kernel.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
@@ -31,7 +32,10 @@ test.each(manyFeatures.filter(([name]) => /constraints/.test(name)))(
     const job = { table, training, kernel, key, scheme: lattice };
     const of = selectLatticeKernel();
     const crew = new EmbeddedCrew((data) => new LatticeBlock(of, data, 1), 7);
-    const { model } = await trainFederated({ ...job, passiveScheme: () => new LatticePassive(of, 1, { crew }) });
+    const { model } = await trainFederated({
+      ...job,
+      passiveScheme: () => new LatticePassive(of, 1, osRandom.fill(new Uint8Array(32)), { crew }),
+    });
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
   },
 );

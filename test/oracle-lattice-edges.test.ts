@@ -3,6 +3,7 @@
  * and candidates; with both parameter sets. The two schemes train the same model.
  */
 import { beforeAll, describe, expect, test } from "vitest";
+import { osRandom } from "../src/base/random.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { selectLatticeKernel } from "../src/crypto/lattice/select-kernel.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
@@ -160,7 +161,8 @@ describe("federated equals centralised", () => {
       2,
     ),
   )("answers in many pieces: %s", async (_name, table, training) => {
-    const passiveScheme = (): LatticePassive => new LatticePassive(selectLatticeKernel(), 1, { pieceBytes: 100 });
+    const passiveScheme = (): LatticePassive =>
+      new LatticePassive(selectLatticeKernel(), 1, osRandom.fill(new Uint8Array(32)), { pieceBytes: 100 });
     const minimums = table.parties.map((_, party) => ({ perNode: 1, perCandidate: party === 0 ? 1 : 9 }));
     await expectEqual({ table, training, passiveScheme, minimums });
   });

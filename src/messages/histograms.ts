@@ -24,11 +24,15 @@ export interface SumsMessage extends Pick<
 interface AskedNode {
   readonly tree: number;
   readonly request: Uint8Array;
+  /** Of the node's own gradients, per message. */
+  readonly gradients: readonly Uint8Array[];
   /** Per message. */
   readonly answers: Uint8Array[];
   readonly sums: Uint8Array[];
   readonly pieces: Uint8Array[];
 }
+
+type NodeEntry = "members" | "node gradients" | "answer" | "sums";
 
 const histograms = call<"histograms">()({
   part: "tree",
@@ -38,6 +42,14 @@ const histograms = call<"histograms">()({
    */
   entries: {
     members: { tag: 5, sender: "active", about: "node", words: "the members of" },
+    /** Where members are hidden. */
+    "node gradients": {
+      tag: 12,
+      sender: "active",
+      about: "node",
+      words: "the encrypted gradients of",
+      ofPieces: ofAllPieces,
+    },
     answer: { tag: 6, sender: "passive", about: "node", words: "the answer about" },
     sums: {
       tag: 7,
@@ -120,19 +132,16 @@ const histograms = call<"histograms">()({
   recorder({ digests, keepsPieces }) {
     const asked = new Map<number, AskedNode>();
     let requests: Uint8Array[] = [];
+    let gradients: Uint8Array[] = [];
     return {
       request(message) {
-        const { tree, node, more } = message;
-        if (requests.length === 0 && !more) {
-          asked.set(node, { tree, request: digests.message(message), answers: [], sums: [], pieces: [] });
-          return;
-        }
-        // A node with its own gradients, in several messages. The gradients are left out: they cannot be recomputed,
-        // and digests of megabytes per node would dominate the time.
+        const { tree, node, more, scheme } = message;
         requests.push(digests.message({ ...message, scheme: noBytes }));
+        if (scheme.length > 0) gradients.push(digests.shared(scheme));
         if (more) return;
-        asked.set(node, { tree, request: digests.bytes(...requests), answers: [], sums: [], pieces: [] });
-        requests = [];
+        const request = requests.length === 1 ? requests[0] : digests.bytes(...requests);
+        asked.set(node, { tree, request, gradients, answers: [], sums: [], pieces: [] });
+        [requests, gradients] = [[], []];
       },
       answer(message) {
         const node = asked.get(message.node);
@@ -142,13 +151,14 @@ const histograms = call<"histograms">()({
         if (keepsPieces) node.pieces.push(message.scheme);
       },
       notes: () =>
-        [...asked].flatMap(
-          ([node, { tree, request, answers, sums, pieces }]): Note<"members" | "answer" | "sums">[] => [
-            { kind: "members", tree, node, digest: request },
-            { kind: "answer", tree, node, digest: digests.bytes(...answers) },
-            { kind: "sums", tree, node, digest: ofAllPieces(digests, sums), ...(keepsPieces ? { pieces } : {}) },
-          ],
-        ),
+        [...asked].flatMap(([node, { tree, request, gradients: sent, answers, sums, pieces }]): Note<NodeEntry>[] => [
+          { kind: "members", tree, node, digest: request },
+          ...(sent.length === 0
+            ? []
+            : [{ kind: "node gradients" as const, tree, node, digest: ofAllPieces(digests, sent) }]),
+          { kind: "answer", tree, node, digest: digests.bytes(...answers) },
+          { kind: "sums", tree, node, digest: ofAllPieces(digests, sums), ...(keepsPieces ? { pieces } : {}) },
+        ]),
     };
   },
 });

@@ -1,6 +1,6 @@
 /** The calls that start an attempt: its terms, the scheme's set-up, and hints where the scheme has them. */
 import type { ActiveHello } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { call, noBytes, type Note, observation } from "./call.ts";
+import { call, noBytes, type Note, observation, ofAllPieces } from "./call.ts";
 
 const join = call<"join">()({
   part: "attempt",
@@ -78,6 +78,9 @@ const setUp = call<"setUp">()({
 /** Where members are hidden: hints, which link the answers of each candidate over all trees. */
 const hints = call<"hints">()({
   part: "attempt",
+  entries: {
+    hints: { tag: 13, sender: "passive", about: "attempt", words: "the hints", ofPieces: ofAllPieces },
+  },
   observes: {
     hints: observation({
       learner: "active",
@@ -94,6 +97,13 @@ const hints = call<"hints">()({
       isOncePerJob: true,
       scale: "candidates",
     },
+  },
+  recorder({ digests }) {
+    const pieces: Uint8Array[] = [];
+    return {
+      answer: ({ scheme }) => pieces.push(digests.bytes(scheme)),
+      notes: () => [{ kind: "hints", tree: null, node: 0, digest: ofAllPieces(digests, pieces) }],
+    };
   },
 });
 

@@ -1,7 +1,9 @@
 /**
- * The two halves of a scheme that hides the members of nodes: each node has its own gradients, encrypted anew, with
- * zeros for instances outside the node. A passive party sums over all instances, and sends the hints, with which its
- * answers are decrypted, once per attempt.
+ * The two halves of a scheme that hides the members of nodes: each node has its own gradients, encrypted under its own
+ * secret, with zeros for instances outside the node. A passive party sums over all instances, and sends the hints, with
+ * which its answers are decrypted, once per attempt.
+ *
+ * All messages follow from the seeds of the job and what is computed: every attempt, and a replay, has the same bytes.
  */
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import type { GradientLayout } from "../codec/layout.ts";
@@ -12,15 +14,16 @@ import type { ActiveHalf, GradientChunk, PassiveHalf, PassiveTerms, SumsPiece } 
 /** The active party's half: it encrypts each node's gradients, and decrypts sums. */
 export interface HiddenActive extends ActiveHalf {
   readonly membership: "hidden";
-  /** Once per attempt: the same message for all passive parties. */
+  /** Once per attempt: the same message for all passive parties, and in every attempt. */
   setUp(job: HiddenActiveJob): Promise<Uint8Array>;
   /** Receives the hints that decrypt a passive party's answers. @param candidateCount the number the party announced
    * */
   hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void>;
-  /** A node's gradients as chunks, each the same for every passive party, and for every call with the same serial. */
+  /**
+   * A node's gradients as chunks, each the same for every passive party; once per attempt. Two different plaintexts are
+   * never encrypted under one secret.
+   */
   seal(node: HiddenNode): AsyncIterable<GradientChunk>;
-  /** Another tree will follow: values that do not depend on gradients may be precomputed while cores are idle. */
-  expectTree(): void;
   /** No more answers of this tree follow. */
   endTree(tree: number): void;
 }
@@ -39,8 +42,6 @@ interface HiddenJob {
 export interface HiddenActiveJob extends HiddenJob {
   readonly layout: GradientLayout;
   readonly instanceCount: number;
-  /** The maximum number of nodes requested in one tree. */
-  readonly nodesPerTree: number;
   /** The passive halves' handshake messages, in their order. */
   readonly greetings: readonly Uint8Array[];
   /** The instances that are summed in any tree, ascending; null: all. */
@@ -53,11 +54,6 @@ export interface HiddenActiveJob extends HiddenJob {
 export interface HiddenNode {
   readonly tree: number;
   readonly node: number;
-  /**
-   * The number under which these plaintexts are encrypted: equal plaintexts have the same in every attempt, different
-   * ones never. The first is 0, and new ones follow in the order of their first use.
-   */
-  readonly serial: number;
   /** The outputs of the tree. */
   readonly outputs: readonly number[];
   /** The instances that are summed. */
@@ -68,7 +64,7 @@ export interface HiddenNode {
 /** A passive party's half: it sums each node's gradients over all instances. */
 export interface HiddenPassive extends PassiveHalf {
   readonly membership: "hidden";
-  /** For the handshake; drawn once per attempt. */
+  /** For the handshake; the same in every attempt. */
   greeting(): Uint8Array;
   /** Once per attempt. A rejected set-up changes no state. @returns what must be equal in every attempt at the job */
   setUp(message: Uint8Array, job: HiddenPassiveJob): Promise<Uint8Array>;
@@ -96,9 +92,30 @@ export interface SummedRows {
 /** A node whose gradients have been received. */
 export interface TakenNode {
   readonly ciphertexts: number;
-  /**
-   * The sums of the node's candidates, with the task's noise; called once.
-   * @param treeOfRound the tree's index within its round; with one tree per class, its class
-   */
-  sums(task: HiddenTask, treeOfRound: number): AsyncIterable<SumsPiece>;
+  /** The sums of the node's candidates, with the task's noise; called once. */
+  sums(task: HiddenTask, request: NodeRequest): AsyncIterable<SumsPiece>;
+}
+
+/** A request for a node. */
+export interface NodeRequest {
+  readonly tree: number;
+  /** The tree's index within its round; with one tree per class, its class. */
+  readonly treeOfRound: number;
+  /** SHA-256 over all messages of the request. */
+  readonly digest: Uint8Array;
+}
+
+/**
+ * Replays a job for an auditor. The halves are the real ones: with the opened seeds, parameters, rows and job id they
+ * send the bytes of the job. So every entry of a tree is compared by its digest, the set-up, the hints, the encrypted
+ * gradients of each node and the sums of each answer among them; nothing is decrypted or stored for it.
+ *
+ * - `active` is for ActiveRole, whose `jobId` must be that of the job: the public rows depend on it.
+ * - With hidden outcomes the entries `choices` and `outcome` contain fresh randomness of oblivious transfers and cannot
+ *   be compared.
+ */
+export interface HiddenReplay {
+  readonly active: HiddenActive;
+  /** For PassiveRole. @param seed as in PassiveOptions, from the party's opening */
+  passive(seed: Uint8Array): HiddenPassive;
 }

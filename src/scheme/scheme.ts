@@ -12,7 +12,7 @@ import type { GradientLayout } from "../codec/layout.ts";
 import type { BlockData, BlockWork } from "./blocks/block.ts";
 import type { Crew } from "./blocks/crew.ts";
 import type { CostModel } from "./cost-model.ts";
-import type { HiddenActive, HiddenPassive } from "./hidden-scheme.ts";
+import type { HiddenActive, HiddenPassive, HiddenReplay } from "./hidden-scheme.ts";
 import type { Shortcuts } from "./shortcuts.ts";
 import type { SchemeReplay, SentActive, SentPassive } from "./sent-scheme.ts";
 import type { TaskCrew, TaskWork } from "./tasks/tasks.ts";
@@ -94,8 +94,6 @@ interface SchemeBase {
   block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
   /** Stateless work of either half; left out: it has no tasks for workers. @throws TandemError for invalid terms */
   task?(terms: Uint8Array, options: Pick<SchemeOptions, "threads">): Promise<TaskWork>;
-  /** Replays a job for an auditor who has its secret and seed; left out: its ciphertexts cannot be checked. */
-  replay?(secret: SchemeSecret, options: Pick<ActiveOptions, "threads" | "seed">): SchemeReplay;
   /** Measures its operations on this machine. */
   costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
 }
@@ -108,6 +106,8 @@ export interface SentScheme extends SchemeBase {
   readonly membership: "sent";
   active(secret: SchemeSecret, options: ActiveOptions): SentActive;
   passive(options: PassiveOptions): SentPassive;
+  /** Replays a job for an auditor who has its secret and seed; left out: its ciphertexts cannot be checked. */
+  replay?(secret: SchemeSecret, options: Pick<ActiveOptions, "threads" | "seed">): SchemeReplay;
 }
 
 /** Each node has gradients of its own; members of nodes are hidden, and no counts are sent. */
@@ -115,6 +115,8 @@ export interface HiddenScheme extends SchemeBase {
   readonly membership: "hidden";
   active(secret: SchemeSecret, options: ActiveOptions): HiddenActive;
   passive(options: PassiveOptions): HiddenPassive;
+  /** Replays a job for an auditor who has its secret and seed. */
+  replay(secret: SchemeSecret, options: Pick<ActiveOptions, "threads" | "seed">): HiddenReplay;
 }
 
 /** The active party's half of either kind. */

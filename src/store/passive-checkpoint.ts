@@ -10,6 +10,7 @@
  *                   them is answered. It has the id of its job: the progress of an earlier job of the same name is
  *                   ignored
  *   round/          the messages of the current round (round-files.ts)
+ *   nodes.jsonl     where members are hidden, the nodes that were answered (answered-nodes.ts)
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -59,7 +60,6 @@ const progressFile = z.strictObject({
   sides: z.record(z.string(), hex),
   setUp: hex.nullable(),
   round: z.strictObject({ tree: index, sample: hex }).nullable(),
-  nodesReserved: index,
   testRows: hex.nullable(),
 });
 

@@ -77,7 +77,8 @@ export async function replayJob(
 async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
   const scheme = schemeNamed(active.scheme);
   const secret = await scheme.readSecret(String(facts["key"]));
-  return scheme.replay?.(secret, { seed: fromHex(String(facts["seed"])) }) ?? null;
+  const options = { seed: fromHex(String(facts["seed"])) };
+  return scheme.membership === "sent" ? (scheme.replay?.(secret, options) ?? null) : null;
 }
 
 function noReplay({ active: { scheme } }: ActiveOpening): string {

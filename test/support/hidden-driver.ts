@@ -7,9 +7,10 @@ import type { TrainingParameters } from "../../src/gbdt/parameters/training-para
 import { quantise } from "../../src/codec/batch-codec.ts";
 import { gradientLayout } from "../../src/codec/gradient-layout.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
-import { nodesOfJob, nodesPerTree, outputsPerTree, runOf } from "../../src/protocol/hidden/terms.ts";
+import { nodesOfJob, outputsPerTree, runOf } from "../../src/protocol/hidden/terms.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { type AgreedParameters, agreedParameters, proposedParameters } from "../../src/protocol/job-parameters.ts";
+import type { AnsweredNode, NodeJournal } from "../../src/protocol/hidden/passive-answered-nodes.ts";
 import type { PassiveJob } from "../../src/protocol/passive/job.ts";
 import { PassiveRole } from "../../src/protocol/passive/role.ts";
 import { lattice } from "../../src/scheme/lattice/lattice.ts";
@@ -37,7 +38,24 @@ export interface HiddenOptions {
   readonly defences?: Partial<Defences>;
   /** Agreed on in place of what follows from the parameters. */
   readonly agreed?: Partial<AgreedParameters>;
-  readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "admitNode">>;
+  readonly passive?: Partial<Pick<PassiveJob, "progress" | "store" | "admitNode" | "nodeJournal">>;
+  /** The seeds of the job, which are the same in every attempt; left out: drawn. */
+  readonly seeds?: { readonly active: Uint8Array; readonly passive: Uint8Array };
+}
+
+/** A journal that outlives attempts. */
+export class KeptNodes implements NodeJournal {
+  nodes: AnsweredNode[] = [];
+  fails = false;
+
+  async read(): Promise<readonly AnsweredNode[]> {
+    return [...this.nodes];
+  }
+
+  async add(nodes: readonly AnsweredNode[]): Promise<void> {
+    if (this.fails) throw new Error("no space left");
+    this.nodes.push(...nodes);
+  }
 }
 
 /** What travels in place of an honest message. */
@@ -47,16 +65,17 @@ export class HiddenDriver {
   readonly agreed: AgreedParameters;
   readonly role: PassiveRole;
   readonly active;
-  readonly #passive = lattice.passive({ threads: 1 });
+  readonly #passive;
   readonly #layout;
   readonly #gradients;
   candidateCount = 0;
 
   private constructor(
     active: ReturnType<typeof lattice.active>,
-    { training, defences, agreed, passive = {} }: HiddenOptions,
+    { training, defences, agreed, seeds, passive = {} }: HiddenOptions,
   ) {
     this.active = active;
+    this.#passive = lattice.passive({ threads: 1, seed: seeds?.passive });
     const given = testJob({ training: { num_round: 2, max_depth: 3, ...training }, defences, scheme: lattice });
     this.agreed = { ...agreedParameters(given), ...agreed };
     const values = [
@@ -86,7 +105,7 @@ export class HiddenDriver {
 
   static async of(options: HiddenOptions = {}): Promise<HiddenDriver> {
     const secret = await lattice.makeSecret({ keyBits: 0, insecureKey: true });
-    return new HiddenDriver(lattice.active(secret, { threads: 1 }), options);
+    return new HiddenDriver(lattice.active(secret, { threads: 1, seed: options.seeds?.active }), options);
   }
 
   /** Joined, set up, and its hints taken. */
@@ -118,13 +137,16 @@ export class HiddenDriver {
     );
   }
 
-  setUpMessage(greetings: readonly Uint8Array[] = [this.#passive.greeting()]): Promise<Uint8Array> {
+  get greetings(): readonly Uint8Array[] {
+    return [this.#passive.greeting()];
+  }
+
+  setUpMessage(greetings: readonly Uint8Array[] = this.greetings): Promise<Uint8Array> {
     const { agreed } = this;
     return this.active.setUp({
       layout: this.#layout,
       instanceCount: rowCount,
       run: runOf("test", new Uint8Array(0)),
-      nodesPerTree: nodesPerTree(agreed),
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       greetings,
@@ -146,12 +168,14 @@ export class HiddenDriver {
     await this.active.hints(0, this.candidateCount, all(pieces));
   }
 
-  /** A node's messages, cut into this number, as an honest party sends them. */
-  async sealed(tree: number, node: number, count = 1): Promise<ActiveNode[]> {
-    const sampled = Uint32Array.from(column.keys());
+  /**
+   * A node's messages, cut into this number, as an honest party sends them.
+   * @param members the number of members: the first instances
+   */
+  async sealed(tree: number, node: number, count = 1, members = rowCount): Promise<ActiveNode[]> {
+    const sampled = Uint32Array.from({ length: members }, (_, i) => i);
     const outputs = [0];
-    const serial = 1000 * tree + node;
-    const whole = this.active.seal({ tree, node, serial, outputs, sampled, gradients: this.#gradients });
+    const whole = this.active.seal({ tree, node, outputs, sampled, gradients: this.#gradients });
     const [{ message }] = await collect<GradientChunk>(whole);
     const { records } = fromBinary(LatticeNodeSchema, message);
     const size = 25;

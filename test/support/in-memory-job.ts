@@ -124,6 +124,11 @@ export function trainInOnePlace(
   });
 }
 
+/** The seed of a party's half of a scheme, which is the same in every attempt. */
+function schemeSeed(party: number): Uint8Array {
+  return new Uint8Array(32).fill(party + 1);
+}
+
 export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   const { kernel, key, table, start } = job;
   const own = {
@@ -132,7 +137,7 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
   };
   const { shortcuts } = own;
   const scheme = job.scheme
-    ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), {})
+    ? job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), { seed: schemeSeed(0) })
     : (job.activeScheme?.(kernel, key, shortcuts) ?? new PaillierActive(kernel, key, 1, shortcuts));
   let margins = new Float64Array(0);
   let grown = 0;
@@ -140,7 +145,8 @@ export async function trainFederated(job: TestJob): Promise<TestOutcome> {
     table,
     job: own,
     scheme,
-    passiveScheme: () => job.passiveScheme?.() ?? job.scheme?.passive({}) ?? new PaillierPassive(kernel, 1),
+    passiveScheme: (party) =>
+      job.passiveScheme?.() ?? job.scheme?.passive({ seed: schemeSeed(party) }) ?? new PaillierPassive(kernel, 1),
     passive: (party) => ({
       allowsUnpacked: true,
       ...(job.permutationSecrets === undefined ? {} : { permutationSecret: job.permutationSecrets[party - 1] }),

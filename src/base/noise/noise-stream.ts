@@ -12,7 +12,8 @@
  * a semi-honest party. A malicious one that repeats a round with other gradients gets the same noise, and the
  * difference of the two sums is exact.
  *
- * Where members are hidden, the node's id and the serial of the attempt at its round replace the members.
+ * Where members are hidden, the tree and the node's id replace the round and the members. A passive party answers a
+ * node for one set of gradients only.
  */
 import { type Cipher, createCipheriv, createHmac } from "node:crypto";
 import { assert } from "../assert.ts";
@@ -32,10 +33,10 @@ export function noiseKey(secret: Uint8Array, round: number, members: Uint32Array
   return createHmac("sha256", secret).update(`tandem/answer-noise/${round}/${members.length}/`).update(bytes).digest();
 }
 
-/** For hidden members. @param serial of the attempt at its round: unique */
-export function numberedNoiseKey(secret: Uint8Array, serial: number, tree: number, node: number): Uint8Array {
+/** For hidden members. */
+export function numberedNoiseKey(secret: Uint8Array, tree: number, node: number): Uint8Array {
   assert(secret.length === noiseSecretBytes, "the noise secret has 32 bytes");
-  return createHmac("sha256", secret).update(`tandem/answer-noise/numbered/${serial}/${tree}/${node}`).digest();
+  return createHmac("sha256", secret).update(`tandem/answer-noise/numbered/${tree}/${node}`).digest();
 }
 
 /** The random numbers of one node. */

@@ -1,7 +1,7 @@
 /**
- * The key from which all parties draw the public rows of an attempt. Every passive party contributes a fresh nonce, so
- * no party can choose the rows or repeat them. The list is padded to a multiple of 16, so its length does not reveal
- * the number of passive parties.
+ * The key from which all parties draw the public rows of a job. Every party contributes a nonce of its own secret, so
+ * no party can choose the rows or repeat those of another job. The list is padded to a multiple of 16, so its length
+ * does not reveal the number of passive parties.
  *
  *   key = first 16 bytes of SHAKE256("tandem/lattice/1/crs" || run || active nonce || the list)
  *
@@ -10,17 +10,16 @@
  */
 import { createHash } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
-import type { SecureRandom } from "../../base/random.ts";
 import { commonKeyBytes } from "./portable/streams.ts";
 
 export const nonceBytes = 32;
 const listUnit = 16;
 const listMax = 1024;
 
-/** A list of the passive parties' nonces and random padding. */
-export function nonceList(nonces: readonly Uint8Array[], random: SecureRandom): Uint8Array[] {
+/** A list of the passive parties' nonces and padding. @param pad a nonce by its index: secret ones look random */
+export function nonceList(nonces: readonly Uint8Array[], pad: (index: number) => Uint8Array): Uint8Array[] {
   const paddedCount = Math.max(1, Math.ceil(nonces.length / listUnit)) * listUnit;
-  const padding = Array.from({ length: paddedCount - nonces.length }, () => random.fill(new Uint8Array(nonceBytes)));
+  const padding = Array.from({ length: paddedCount - nonces.length }, (_, i) => pad(i));
   const list = [...nonces, ...padding];
   // Random bytes, so sorting them does not reveal their owners.
   list.sort((a, b) => Buffer.compare(a, b));

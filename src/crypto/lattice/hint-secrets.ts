@@ -1,26 +1,28 @@
 /**
- * The passive party's secrets of an attempt, which mask its hints and its answers. The seed is drawn from the operating
- * system, used to make the hints once, and discarded. Hints of another attempt have other secrets: r_c belongs to one
- * hint.
+ * The passive party's secrets, which mask its hints and its answers. They follow from the seed of the job, the public
+ * rows and the bins (job-seeds.ts): every attempt has the same hints, and r_c belongs to one hint.
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
 import type { JobBounds } from "./parameters/job-bounds.ts";
+import { hintSeed, smudgingSeed } from "./job-seeds.ts";
 import type { BinChains, Lattice } from "./kernel.ts";
 import { NodeSums, type NodeSumsSource } from "./node-sums.ts";
 import { wordBytes } from "./parameters/sets.ts";
 import type { RowSums } from "./row-sums.ts";
-import { seedBytes } from "./portable/streams.ts";
 
 export class HintSecrets {
   readonly #lattice: Lattice;
   readonly #bounds: JobBounds;
+  readonly #jobSeed: Uint8Array;
   #state: "fresh" | "making" | "made" | "disposed" = "fresh";
   #source: NodeSumsSource | undefined;
 
-  /** @param bounds as computed by this party: the width of the smudging noise is never taken from the peer */
-  constructor(lattice: Lattice, bounds: JobBounds) {
+  /**
+   * @param bounds as computed by this party: the width of the smudging noise is never taken from the peer
+   * @param jobSeed of this party
+   */
+  constructor(lattice: Lattice, bounds: JobBounds, jobSeed: Uint8Array) {
     const { shape } = lattice;
     assert(
       shape.set === bounds.set && shape.t === bounds.t && shape.rowCount === bounds.rowCount,
@@ -28,6 +30,7 @@ export class HintSecrets {
     );
     this.#lattice = lattice;
     this.#bounds = bounds;
+    this.#jobSeed = jobSeed.slice();
   }
 
   /**
@@ -40,11 +43,17 @@ export class HintSecrets {
     const { set } = this.#bounds;
     const words = new Uint8Array(candidateCount * set.degree * wordBytes(set));
     const masks = new Uint8Array(this.#lattice.maskBytes(candidateCount));
-    const seed = osRandom.fill(new Uint8Array(seedBytes));
+    const seed = hintSeed(this.#jobSeed, this.#lattice.shape, bins, chains);
     await this.#lattice.hints(bins, chains, seed, words, masks).finally(() => seed.fill(0));
     if (this.#isDisposed()) masks.fill(0);
     this.#check("making");
-    this.#source = { lattice: this.#lattice, smudgingWidth: this.#bounds.smudgingWidth, chains, masks };
+    this.#source = {
+      lattice: this.#lattice,
+      smudgingWidth: this.#bounds.smudgingWidth,
+      chains,
+      masks,
+      smudging: (place, request) => smudgingSeed(this.#jobSeed, this.#lattice.shape, place, request),
+    };
     this.#state = "made";
     return words;
   }
@@ -58,6 +67,7 @@ export class HintSecrets {
 
   dispose(): void {
     this.#state = "disposed";
+    this.#jobSeed.fill(0);
     this.#source?.masks.fill(0);
     this.#source = undefined;
   }

@@ -1,13 +1,13 @@
 /**
- * One node at a passive party: records are accepted as they arrive, in order, and answered once. The smudging noise of
- * an answer is drawn only here, so none is used twice and none can be chosen by a caller.
+ * One output of a node at a passive party: records are accepted as they arrive, in order, and answered once. The
+ * smudging noise of an answer follows from the request (job-seeds.ts): the same records get the same bytes, and other
+ * records other noise.
  */
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
+import type { OutputPlace } from "./job-seeds.ts";
 import type { BinChains, Lattice } from "./kernel.ts";
 import { laneCount, wordBytes } from "./parameters/sets.ts";
 import { checkCanonical, type RowSums } from "./row-sums.ts";
-import { seedBytes } from "./portable/streams.ts";
 
 /** What all nodes of an attempt share. */
 export interface NodeSumsSource {
@@ -15,6 +15,8 @@ export interface NodeSumsSource {
   readonly smudgingWidth: bigint;
   readonly chains: BinChains;
   readonly masks: Uint8Array;
+  /** The seed of an answer's smudging noise. */
+  readonly smudging: (place: OutputPlace, request: Uint8Array) => Uint8Array;
 }
 
 export class NodeSums {
@@ -76,11 +78,12 @@ export class NodeSums {
   /**
    * The words of all candidates. May be called once.
    * @param noise added to g and h of every candidate; null: none
+   * @param request digest of all messages that requested the node
    * @throws TandemError PROTOCOL_STATE before all records have arrived, and on the second call
    */
-  async answer(noise: Float64Array | null): Promise<Uint8Array> {
+  async answer(noise: Float64Array | null, place: OutputPlace, request: Uint8Array): Promise<Uint8Array> {
     this.#begin();
-    const { lattice, chains, smudgingWidth } = this.#source;
+    const { lattice, chains, smudgingWidth, smudging } = this.#source;
     const { set, rowCount } = lattice.shape;
     if (this.#nextRecord !== set.degree + rowCount) {
       throw new TandemError("PROTOCOL_STATE", `a node has ${set.degree + rowCount} records; got ${this.#nextRecord}`);
@@ -88,7 +91,7 @@ export class NodeSums {
     this.#state = "answered";
     const cells = await this.#rows.cells();
     const words = new Uint8Array(this.#candidateCount * set.groups * wordBytes(set));
-    const seed = osRandom.fill(new Uint8Array(seedBytes));
+    const seed = smudging(place, request);
     await lattice.answer(cells, chains, this.#products, noise, smudgingWidth, seed, words).finally(() => seed.fill(0));
     this.#checkOpen();
     return words;

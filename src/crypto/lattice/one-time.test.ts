@@ -4,7 +4,8 @@ import { expect, test, vi } from "vitest";
 import { knownJob } from "../../../test/support/lattice-job.ts";
 import { HintSecrets } from "./hint-secrets.ts";
 import { HeldRowSums } from "./row-sums.ts";
-import { precomputeNodes } from "./node-precomputation.ts";
+import { EncryptedNode } from "./encrypted-node.ts";
+import { InnerProducts } from "./inner-products.ts";
 import { portableLatticeKernel } from "./portable/portable-lattice.ts";
 import { latticeSets } from "./parameters/sets.ts";
 import { domains } from "./portable/streams.ts";
@@ -33,15 +34,17 @@ test("streams of a job with two nodes and 300 candidates are all distinct", asyn
     targets: Int32Array.of(0, 1, 2, 299),
   };
   const lattice = portableLatticeKernel.lattice(known.shape, 1);
-  const secrets = new HintSecrets(lattice, known.bounds);
+  const secrets = new HintSecrets(lattice, known.bounds, new Uint8Array(32).fill(1));
   await secrets.make(known.bins, chains, candidateCount);
   const table = new BigUint64Array(lattice.tableSize(candidateCount));
-  for (const precomputation of await precomputeNodes(lattice, [{ candidateCount, table }], 2)) {
+  const products = new InnerProducts(lattice, [{ candidateCount, table }]);
+  for (const node of [0, 1]) {
+    const place = { tree: 0, node, output: 0 };
+    const encrypted = new EncryptedNode(lattice, products, new Uint8Array(32).fill(2), place, known.columns);
     const rowBins = await lattice.rowBins(known.bins, chains.binCounts);
-    const node = secrets.beginNode(new HeldRowSums(lattice, rowBins, chains.binCounts));
-    for await (const { firstRecord, records } of precomputation.seal(known.columns))
-      await node.add(firstRecord, records);
-    await node.answer(null);
+    const sums = secrets.beginNode(new HeldRowSums(lattice, rowBins, chains.binCounts));
+    for await (const { firstRecord, records } of encrypted.chunks()) await sums.add(firstRecord, records);
+    await sums.answer(null, place, new Uint8Array(32).fill(node));
   }
   const countOf = (domain: keyof typeof domains): number[] => {
     const own = drawn.filter((stream) => stream.domain === domains[domain]);

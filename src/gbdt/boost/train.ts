@@ -16,7 +16,7 @@ import { ColumnSampler, toColumnRates } from "./column-sampling.ts";
 import { centralisedDart } from "./dart/centralised.ts";
 import type { DrawDrops } from "./dart/drops.ts";
 import { toSplitParameters, TreeGain } from "../split/gain.ts";
-import { growTree, type GrowParameters, nodesAskedMax } from "../tree/grow.ts";
+import { growTree, type GrowParameters } from "../tree/grow.ts";
 import { objectiveFor } from "../objective/objectives.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { Model } from "../tree/model.ts";
@@ -178,12 +178,11 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         hidesCounts: gradients.hidesCounts ?? false,
       });
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
-      const serial = (): number => serialOf(training, task, treeNumber, startRounds);
       const search = new CentralisedSearch(
         {
           tree: treeNumber,
           round: rounds.get(question) ?? round,
-          noiseNames: (derives) => rules.noiseNames(treeNumber, serial, derives),
+          noiseNames: (derives) => rules.noiseNames(treeNumber, derives),
         },
         isLocal ? columns.slice(0, 1) : columns,
         gradients,
@@ -243,20 +242,6 @@ function offersOf(
   const { training: trained, count } = training.rows;
   const summed = (): Uint32Array => (training.job === undefined ? trained : null) ?? rowNumbers(count);
   return rules.offers(minimums, training.parties[owner], summed);
-}
-
-/** The serial that a passive party has reserved if no round was repeated (protocol/hidden/terms.ts). */
-function serialOf(
-  { parameters, job }: Pick<CentralisedTraining, "parameters" | "job">,
-  { treeOutputs }: BoostingTask,
-  tree: number,
-  startRounds: number,
-): number {
-  const localBoostingRounds = Math.min(parameters.local_rounds, parameters.num_round) * (job?.folds ?? 1);
-  const alone = gradientRoundCount(localBoostingRounds, parameters);
-  const rounds = Math.floor(tree / treeOutputs.length) + 1 - Math.max(startRounds, alone);
-  const size = job?.whole ?? parameters;
-  return rounds * treeOutputs.length * nodesAskedMax(toGrowParameters(size), toColumnRates(size));
 }
 
 /** Defences apply to passive parties only. */

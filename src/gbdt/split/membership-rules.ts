@@ -19,11 +19,8 @@ export interface MembershipRules {
     features: readonly BinnedFeature[],
     rows: () => Uint32Array,
   ): { readonly minimums: Minimums; readonly ever: readonly Uint8Array[] | null };
-  /**
-   * @param serial distinguishes this attempt at the round from any other
-   * @param derives whether sums of the larger sibling are derived from its parent's
-   */
-  noiseNames(tree: number, serial: () => number, derives: boolean): NoiseNames;
+  /** @param derives whether sums of the larger sibling are derived from its parent's */
+  noiseNames(tree: number, derives: boolean): NoiseNames;
 }
 
 export const membershipRules: Readonly<Record<Membership, MembershipRules>> = {
@@ -37,6 +34,6 @@ export const membershipRules: Readonly<Record<Membership, MembershipRules>> = {
       minimums: { perNode: minimums.perNode, perCandidate: 1 },
       ever: everOffered(minimums, features, rows()),
     }),
-    noiseNames: (tree, serial, derives) => ({ by: "number", tree, serial: serial(), derives }),
+    noiseNames: (tree, derives) => ({ by: "number", tree, derives }),
   },
 };

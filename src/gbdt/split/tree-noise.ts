@@ -31,12 +31,12 @@ export interface PartyNoise {
 
 /**
  * What the noise of a node is keyed by: its summed members, or only its id if members are hidden. Then the larger
- * child's is derived only if the active party derives it, and a serial distinguishes the attempts at a round: with the
- * same noise for other members the difference of two sums would be exact.
+ * child's is derived only if the active party derives it, and a node is answered for one set of gradients only: with
+ * the same noise for other members the difference of two sums would be exact.
  */
 export type NoiseNames =
   | { readonly by: "members" }
-  | { readonly by: "number"; readonly tree: number; readonly serial: number; readonly derives: boolean };
+  | { readonly by: "number"; readonly tree: number; readonly derives: boolean };
 
 /** A node by the instances that are summed there, ascending. */
 export interface SummedNode {
@@ -108,9 +108,7 @@ export class TreeNoise {
     const { secret, scale, slotCount } = this.#noise;
     const names = this.#names;
     const stream = new NoiseStream(
-      names.by === "members"
-        ? noiseKey(secret, this.#round, members)
-        : numberedNoiseKey(secret, names.serial, names.tree, id),
+      names.by === "members" ? noiseKey(secret, this.#round, members) : numberedNoiseKey(secret, names.tree, id),
     );
     return kept((feature) => {
       const noise = new Float64Array(candidateCount(this.#features[feature]) * slotCount);

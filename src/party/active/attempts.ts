@@ -259,7 +259,8 @@ export class JobAttempts<Result> {
     const { folds, folder } = this.#work;
     const terms = { firstTree: this.#firstTree(prepared), folds, folder, storage: this.#world.storage };
     this.#evidence ??= await openActiveEvidence(prepared, begun, terms);
-    this.#journal ??= await this.#evidence.journal(this.#nextTree(prepared));
+    if (schemeNamed(this.#config.job.scheme).membership === "sent")
+      this.#journal ??= await this.#evidence.journal(this.#nextTree(prepared));
     return this.#evidence;
   }
 

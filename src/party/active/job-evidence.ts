@@ -27,8 +27,10 @@ import type { BegunJob } from "./checkpoints.ts";
 export interface ActiveEvidenceTerms extends CommitmentTerms {
   readonly passives: readonly { readonly name: string; readonly fingerprint: string }[];
   readonly aligned: Uint32Array | null;
-  /** Ciphertexts can be compared later, so they are kept; default: they can. */
+  /** All messages of a tree are the same bytes in every attempt; default: they are. */
   readonly isReplayable?: boolean;
+  /** An auditor decrypts the answers, so they are kept; default: yes. */
+  readonly keepsAnswers?: boolean;
   readonly folder: string;
   readonly storage: Storage;
 }
@@ -41,6 +43,9 @@ export async function openActiveEvidence(
   { folds, ...place }: Pick<ActiveEvidenceTerms, "firstTree" | "folder" | "storage"> & { readonly folds: number },
 ): Promise<ActiveEvidence> {
   const { name, passives, job, output, tls } = prepared.config;
+  const scheme = schemeNamed(job.scheme);
+  // Oblivious transfers draw new keys in every attempt.
+  const hidesOutcomes = scheme.membership === "hidden" && job.privacy.hidden_outcomes;
   return ActiveEvidence.open({
     ...place,
     name,
@@ -51,7 +56,8 @@ export async function openActiveEvidence(
     facts: activeFacts({ ...prepared, ...begun, name, passives, job, folds }),
     signer: await readSigner(tls, new Date()),
     isVerifiable: output.verifiable,
-    isReplayable: schemeNamed(job.scheme).replay !== undefined,
+    isReplayable: scheme.replay !== undefined && !hidesOutcomes,
+    keepsAnswers: scheme.membership === "sent",
   });
 }
 
@@ -171,9 +177,9 @@ export class ActiveEvidence {
   }
 
   #pair(peer: string, tree: number, previous: Uint8Array | null): ActivePairRecord {
-    const { isVerifiable, isReplayable = true, passives } = this.#terms;
+    const { isVerifiable, isReplayable = true, keepsAnswers = true, passives } = this.#terms;
     const fingerprint = passives.find(({ name }) => name === peer)?.fingerprint;
-    const keeps = isVerifiable && isReplayable;
+    const keeps = isVerifiable && isReplayable && keepsAnswers;
     const answers = new Map<number, Record<string, string[]>>();
     let setUp = "";
     let bytes = 0;

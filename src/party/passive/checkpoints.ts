@@ -16,7 +16,9 @@ import { peerText } from "../../wire/peer-text.ts";
 import { permutationSecretBytes } from "../../scheme/candidates/secret-permutation.ts";
 import type { OwnSplit } from "../../protocol/passive/answered-splits.ts";
 import { hasBegun, noProgress, type PassiveProgress } from "../../protocol/passive/progress.ts";
+import type { NodeJournal } from "../../protocol/hidden/passive-answered-nodes.ts";
 import type { RoundStore, SignedGradients } from "../../protocol/passive/round-store.ts";
+import { addAnsweredNodes, readAnsweredNodes, removeAnsweredNodes } from "../../store/answered-nodes.ts";
 import {
   type PassiveJobFile,
   readPassiveJob,
@@ -190,6 +192,7 @@ export class PassiveCheckpoints {
       await writePassiveJob(folder, this.#job, storage);
       this.#stored = true;
       await this.#files.forgetAll(); // of an earlier run
+      await removeAnsweredNodes(folder, storage);
     });
   }
 
@@ -204,6 +207,16 @@ export class PassiveCheckpoints {
       addGradients: (gradients) => this.#addGradients(gradients, false),
       refuseGradients: (gradients) => this.#addGradients([gradients], true),
       forget: (round) => this.#write(() => files.forget(round)),
+    };
+  }
+
+  /** The answered nodes of the job, where members are hidden. */
+  get nodes(): NodeJournal {
+    const { folder, storage, ownFiles } = this.#options;
+    const { beginning } = this;
+    return {
+      read: () => ownFiles(() => readAnsweredNodes(folder, beginning, storage)),
+      add: (nodes) => this.#write(() => addAnsweredNodes(folder, beginning, nodes, storage)),
     };
   }
 
@@ -233,6 +246,7 @@ export class PassiveCheckpoints {
   /** The share is written before the secret is deleted. What is needed to answer repeated requests stays. */
   finish(share: PassiveShare): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
+      await removeAnsweredNodes(folder, storage);
       if (this.isFinished) return this.#files.forgetAll();
       await writePassiveShare(sharePath(folder), share, storage);
       const finished = { ...this.#job, secret: null, sampling: null };

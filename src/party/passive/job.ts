@@ -104,6 +104,7 @@ function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "obser
       treesStored = progress.trees;
     },
     roundStore: checkpoints.rounds,
+    nodeJournal: checkpoints.nodes,
     admitScores: (people) => spending.score(people),
     admitNode: () => spending.node(),
     admitRound: (tree) => spending.roundBegins(tree),

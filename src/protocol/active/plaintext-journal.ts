@@ -4,7 +4,6 @@
  * stored: no number is ever used for other plaintexts, whatever is lost, and a node or round that is redone with other
  * plaintexts is refused.
  */
-import { createHash } from "node:crypto";
 import { gradientsDigest } from "../../base/gradients/gradients-digest.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { TandemError } from "../../base/error.ts";
@@ -88,16 +87,6 @@ export function plaintextDigest(
   sample: Uint32Array | null,
 ): string {
   return gradientsDigest(gradients, sample, JSON.stringify(layout));
-}
-
-/** Of one node of a round. @param round digest of the round's */
-export function nodePlaintextDigest(round: string, outputs: readonly number[], sampled: Uint32Array): string {
-  const head = `tandem/node-plaintexts\n${round}\n${outputs.join(",")}\n${sampled.length}\n`;
-  return createHash("sha256").update(head).update(bytesOf(sampled)).digest("hex");
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function keyOf({ tree, node }: Place): string {

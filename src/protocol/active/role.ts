@@ -76,7 +76,7 @@ export class ActiveRole {
     this.#job = job;
     const { journal = new PlaintextJournal() } = job;
     this.#membership =
-      scheme.membership === "sent" ? new SentMembership(scheme, journal) : new HiddenMembership(scheme, journal);
+      scheme.membership === "sent" ? new SentMembership(scheme, journal) : new HiddenMembership(scheme);
     this.#sessions = job.peers.map(
       (peer, index) =>
         new PeerSession(

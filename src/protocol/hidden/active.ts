@@ -22,25 +22,22 @@ import type {
   TreeMembership,
 } from "../active/membership.ts";
 import type { PeerSession } from "../active/peer-session.ts";
-import { nodePlaintextDigest, plaintextDigest, type PlaintextJournal } from "../active/plaintext-journal.ts";
 import type { Decision, SplitAnswer } from "../active/split-decision.ts";
 import { addsUpUncounted } from "./active-member-sums.ts";
 import { sealedMessages } from "./active-node-messages.ts";
 import { OutcomeTransfers } from "./active-outcomes.ts";
 import { UncountedSums } from "./active-uncounted-sums.ts";
-import { nodesOfJob, nodesPerTree, outputsPerTree, runOf, sendsTreeShape } from "./terms.ts";
+import { nodesOfJob, outputsPerTree, runOf, sendsTreeShape } from "./terms.ts";
 
 export class HiddenMembership implements ActiveMembership {
   readonly #scheme: HiddenActive;
-  readonly #journal: PlaintextJournal;
   /** Requests name the parent and sibling of a node, because its candidates depend on them. */
   #sendsTreeShape = false;
   /** Per party, in a job that hides outcomes. */
   readonly #transfers = new Map<PeerSession, OutcomeTransfers>();
 
-  constructor(scheme: HiddenActive, journal: PlaintextJournal) {
+  constructor(scheme: HiddenActive) {
     this.#scheme = scheme;
-    this.#journal = journal;
   }
 
   async setUp(terms: SetUpTerms, sessions: readonly PeerSession[]): Promise<void> {
@@ -50,7 +47,6 @@ export class HiddenMembership implements ActiveMembership {
       layout,
       instanceCount,
       run: runOf(agreed.job, jobId),
-      nodesPerTree: nodesPerTree(agreed),
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
       greetings: sessions.map(({ greeting }) => greeting),
@@ -65,7 +61,7 @@ export class HiddenMembership implements ActiveMembership {
   }
 
   beginRound(round: RoundTerms): ActiveRound {
-    return new HiddenRound(this.#scheme, this.#journal, round, this.#sendsTreeShape, this.#transfers);
+    return new HiddenRound(this.#scheme, round, this.#sendsTreeShape, this.#transfers);
   }
 
   /** Receives the hints that the party's answers are decrypted with. */
@@ -89,10 +85,7 @@ class HiddenRound implements ActiveRound {
   readonly sharedRoot = null;
   readonly derivesAlways = true;
   readonly #scheme: HiddenActive;
-  readonly #journal: PlaintextJournal;
   readonly #round: RoundTerms;
-  /** Digest of the round's plaintexts. */
-  readonly #plaintexts: string;
   readonly #sendsTreeShape: boolean;
   readonly #transfers: ReadonlyMap<PeerSession, OutcomeTransfers>;
   /** The first root's gradients are encrypted in advance: they depend on nothing else. */
@@ -100,26 +93,20 @@ class HiddenRound implements ActiveRound {
 
   constructor(
     scheme: HiddenActive,
-    journal: PlaintextJournal,
     round: RoundTerms,
     withTreeShape: boolean,
     transfers: ReadonlyMap<PeerSession, OutcomeTransfers>,
   ) {
     this.#scheme = scheme;
-    this.#journal = journal;
     this.#round = round;
     this.#sendsTreeShape = withTreeShape;
     this.#transfers = transfers;
-    const { sessions, firstTree, outputs, sample, layout, gradients, before, moreFollow } = round;
-    this.#plaintexts = sessions.length === 0 ? "" : plaintextDigest(layout, gradients, null);
+    const { sessions, firstTree, outputs, sample, gradients, before } = round;
     this.#firstNode =
       sessions.length === 0
         ? null
         : this.#seal(firstTree, rootId, outputs, sample ?? everyInstance(gradients.instanceCount)).ahead();
-    const expect = (): void => {
-      if (moreFollow && sessions.length > 0) scheme.expectTree();
-    };
-    this.opened = ignoreUnhandled(before.then(expect));
+    this.opened = before;
   }
 
   /** A node needs only its own gradients. If the round cannot begin, its error takes precedence. */
@@ -166,10 +153,7 @@ class HiddenRound implements ActiveRound {
 
   #seal(tree: number, node: number, outputs: readonly number[], sampled: Uint32Array): Broadcast<GradientChunk> {
     const { gradients } = this.#round;
-    const plaintexts = nodePlaintextDigest(this.#plaintexts, outputs, sampled);
-    const { serial, stored } = this.#journal.enter({ tree, node }, plaintexts);
-    const chunks = this.#scheme.seal({ tree, node, serial, outputs, sampled, gradients });
-    return new Broadcast(after(ignoreUnhandled(stored), chunks), chunksAhead);
+    return new Broadcast(this.#scheme.seal({ tree, node, outputs, sampled, gradients }), chunksAhead);
   }
 
   /** Passive parties answer for all instances: members of the node are selected here, or by oblivious transfer. */
@@ -193,14 +177,6 @@ class HiddenRound implements ActiveRound {
       },
     });
   }
-}
-
-/** Computes meanwhile. */
-async function* after(stored: Promise<void>, chunks: AsyncIterable<GradientChunk>): AsyncGenerator<GradientChunk> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first = ignoreUnhandled(iterator.next());
-  await stored;
-  for (let next = await first; next.done !== true; next = await iterator.next()) yield next.value;
 }
 
 function everyInstance(count: number): Uint32Array {

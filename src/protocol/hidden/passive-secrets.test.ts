@@ -1,11 +1,13 @@
 /**
- * What a passive party uses once where members are hidden: hints, smudging noise, and the budget of a job's answers.
+ * What a passive party uses once where members are hidden: hints, smudging noise and answers. Every attempt has the
+ * same bytes, and another request for a node is refused in all of them.
  */
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { HiddenDriver } from "../../../test/support/hidden-driver.ts";
+import { HiddenDriver, KeptNodes, rowCount } from "../../../test/support/hidden-driver.ts";
 import { nodesOfJob, nodesPerTree } from "./terms.ts";
-import type { PassiveProgress } from "../passive/progress.ts";
+
+const seeds = { active: new Uint8Array(32).fill(1), passive: new Uint8Array(32).fill(2) };
 
 describe("what is used once", () => {
   test("a node is answered once, also if the same bytes come again, at once or later", async () => {
@@ -48,110 +50,136 @@ describe("what is used once", () => {
     for (const each of [driver, other]) each.close();
   });
 
-  test("another attempt has another greeting, other hints and other answers, and the same sums", async () => {
-    const seen: Record<"greetings" | "hints" | "words" | "sums", string[]> = {
-      greetings: [],
-      hints: [],
-      words: [],
-      sums: [],
+  test("every attempt has the same greeting, set-up, hints, records and answers", async () => {
+    const seen: Record<"greetings" | "setUps" | "hints" | "records" | "words", Set<string>> = {
+      greetings: new Set(),
+      setUps: new Set(),
+      hints: new Set(),
+      records: new Set(),
+      words: new Set(),
     };
+    const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
     for (let attempt = 0; attempt < 2; attempt++) {
-      const driver = await HiddenDriver.of();
-      seen.greetings.push(Buffer.from(driver.join()).toString("hex"));
-      await driver.setUp(await driver.setUpMessage());
+      const driver = await HiddenDriver.of({ seeds });
+      seen.greetings.add(hex(driver.join()));
+      const setUp = await driver.setUpMessage();
+      seen.setUps.add(hex(setUp));
+      await driver.setUp(setUp);
       const pieces = await driver.hints();
-      seen.hints.push(Buffer.concat(pieces).toString("hex"));
-      await driver.active.hints(
-        0,
-        driver.candidateCount,
-        (async function* () {
-          yield* pieces;
-        })(),
-      );
-      seen.sums.push((await driver.sums(0, 0)).join());
-      const [{ scheme }] = await driver.ask(await driver.sealed(0, 1));
-      seen.words.push(Buffer.from(scheme).toString("hex"));
-      driver.close();
-    }
-    for (const what of ["greetings", "hints", "words"] as const) expect(new Set(seen[what]).size, what).toBe(2);
-    expect(new Set(seen.sums).size).toBe(1);
-  });
-});
-
-describe("the budget of answers", () => {
-  function stored(progress?: PassiveProgress): {
-    current: PassiveProgress | undefined;
-    fails: boolean;
-    store(next: PassiveProgress): Promise<void>;
-  } {
-    return {
-      current: progress,
-      fails: false,
-      async store(next) {
-        if (this.fails) throw new Error("no space left");
-        this.current = next;
-      },
-    };
-  }
-
-  test("is stored for the whole round before its first answer; where it cannot be, nothing is answered", async () => {
-    const disk = stored();
-    const driver = await HiddenDriver.ready({ passive: { store: (next) => disk.store(next) } });
-    disk.fails = true;
-    const root = await driver.sealed(0, 0);
-    await expect(driver.ask(root)).rejects.toThrow("no space left");
-    await expectError(async () => driver.ask(await driver.sealed(0, 1)), "PROTOCOL_STATE");
-    disk.fails = false;
-    await driver.ask(root);
-    expect(disk.current?.nodesReserved).toBe(nodesPerTree(driver.agreed));
-    driver.close();
-  });
-
-  test("a crash between storing and answering costs a round; when the budget is used up the job ends", async () => {
-    let progress: PassiveProgress | undefined;
-    const disk = stored();
-    let tries = 0;
-    for (;;) {
-      const driver = await HiddenDriver.ready({
-        passive: { store: (next) => disk.store(next), ...(progress === undefined ? {} : { progress }) },
-      });
-      const most = nodesOfJob(driver.agreed);
-      if (disk.current?.nodesReserved === most) {
-        await expectError(() => driver.sums(0, 0), "POLICY", new RegExp(`for ${most} nodes .*used up`));
-        await expectError(async () => driver.ask(await driver.sealed(0, 1)), "PROTOCOL_STATE");
-        expect(disk.current.nodesReserved).toBe(most);
-        driver.close();
-        break;
-      }
+      seen.hints.add(hex(Buffer.concat(pieces)));
+      await driver.active.hints(0, driver.candidateCount, streamed(pieces));
+      if (attempt === 0) await driver.sealed(0, 2); // records do not depend on which nodes were encrypted before
       await driver.sums(0, 0);
-      progress = disk.current;
-      expect(progress?.nodesReserved).toBe(++tries * nodesPerTree(driver.agreed));
+      const messages = await driver.sealed(0, 1);
+      seen.records.add(hex(Buffer.concat(messages.map(({ scheme }) => scheme))));
+      const [{ scheme }] = await driver.ask(messages);
+      seen.words.add(hex(scheme));
       driver.close();
     }
-    // Two rounds, and 50 spare ones.
-    expect(tries).toBe(52);
+    for (const [what, of] of Object.entries(seen)) expect(of.size, what).toBe(1);
   });
 
-  test.each([
-    [1, 51],
-    [10, 60],
-    [50, 100],
-    [200, 400],
-  ])("of %i rounds is that of %i", async (num_round, rounds) => {
-    const { agreed } = await HiddenDriver.of({ training: { num_round } });
-    expect(nodesOfJob(agreed)).toBe(rounds * nodesPerTree(agreed));
-  });
-
-  test("counts every class's tree", async () => {
-    const disk = stored();
-    const training = { objective: "multi:softprob", num_class: 3 } as const;
-    const driver = await HiddenDriver.of({ training, passive: { store: (next) => disk.store(next) } });
-    expect(nodesOfJob(driver.agreed)).toBe((2 + 50) * 3 * 4);
+  test("another set-up has other rows, and so other hints and records, with the same seeds", async () => {
+    const driver = await HiddenDriver.of({ seeds });
     driver.join();
-    await driver.setUp(await driver.setUpMessage());
-    await driver.takeHints();
-    await driver.sums(0, 0);
-    expect(disk.current?.nodesReserved).toBe(3 * 4);
-    driver.close();
+    const own = await driver.setUpMessage();
+    const other = await driver.setUpMessage([...(await HiddenDriver.of()).greetings, ...driver.greetings]);
+    expect(other).not.toEqual(own);
+    await driver.setUp(other);
+    const hints = Buffer.concat(await driver.hints());
+    const usual = await HiddenDriver.of({ seeds });
+    usual.join();
+    await usual.setUp(await usual.setUpMessage());
+    expect(Buffer.concat(await usual.hints()).equals(hints)).toBe(false);
+    for (const each of [driver, usual]) each.close();
   });
 });
+
+describe("the nodes of a job, over all attempts", () => {
+  test("a repeated request gets the same bytes; one with other gradients is refused, now and later", async () => {
+    const nodeJournal = new KeptNodes();
+    const first = await HiddenDriver.growing({ seeds, passive: { nodeJournal } });
+    const [answer] = await first.ask(await first.sealed(0, 1));
+    first.close();
+    expect(nodeJournal.nodes.map(({ node }) => node)).toEqual([0, 1]);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const again = await HiddenDriver.growing({ seeds, passive: { nodeJournal } });
+      await expectError(
+        async () => again.ask(await again.sealed(0, 1, 1, rowCount - 1)),
+        "PROTOCOL_STATE",
+        /node 1 of tree 0 was requested with other gradients before/,
+      );
+      again.close();
+    }
+    const last = await HiddenDriver.growing({ seeds, passive: { nodeJournal } });
+    expect(await last.ask(await last.sealed(0, 1))).toEqual([answer]);
+    last.close();
+    expect(nodeJournal.nodes).toHaveLength(2);
+  });
+
+  test("the root of a later attempt cannot differ either, nor its fraction of columns", async () => {
+    const nodeJournal = new KeptNodes();
+    const training = { colsample_bytree: 0.6 };
+    const first = await HiddenDriver.growing({ seeds, training, passive: { nodeJournal } });
+    first.close();
+    for (const [members, rate] of [
+      [rowCount - 1, 0],
+      [rowCount, 1],
+    ]) {
+      const again = await HiddenDriver.ready({ seeds, training, passive: { nodeJournal } });
+      const [root] = await again.sealed(0, 0, 1, members);
+      await expectError(() => again.ask([{ ...root, colsampleBytree: rate }]), "PROTOCOL_STATE", /other gradients/);
+      again.close();
+    }
+  });
+
+  test("nothing is answered before it is stored; what was not sent may be requested differently", async () => {
+    const nodeJournal = new KeptNodes();
+    const driver = await HiddenDriver.growing({ seeds, passive: { nodeJournal } });
+    nodeJournal.fails = true;
+    await expect(driver.ask(await driver.sealed(0, 1))).rejects.toThrow("no space left");
+    driver.close();
+    nodeJournal.fails = false;
+    const again = await HiddenDriver.growing({ seeds, passive: { nodeJournal } });
+    expect(await again.ask(await again.sealed(0, 1, 1, 3))).toHaveLength(1);
+    again.close();
+    expect(nodeJournal.nodes.map(({ node }) => node)).toEqual([0, 1]);
+  });
+
+  test("an answer that cannot be repeated is not sent", async () => {
+    const nodeJournal = new KeptNodes();
+    const first = await HiddenDriver.growing({ seeds, passive: { nodeJournal } });
+    first.close();
+    const [root] = nodeJournal.nodes;
+    nodeJournal.nodes = [{ ...root, answer: "00".repeat(32) }];
+    const again = await HiddenDriver.ready({ seeds, passive: { nodeJournal } });
+    await expectError(async () => again.ask(await again.sealed(0, 0)), "CHECKPOINT", /cannot be repeated/);
+    again.close();
+  });
+
+  test("attempts that request different nodes get no more of a tree than one attempt", async () => {
+    const nodeJournal = new KeptNodes();
+    const most = 4;
+    for (let node = 1; node <= most; node++) {
+      const driver = await HiddenDriver.growing({ seeds, passive: { nodeJournal } });
+      expect(nodesPerTree(driver.agreed)).toBe(most);
+      const answers = async () => driver.ask(await driver.sealed(0, node));
+      if (node < most) await answers();
+      else await expectError(answers, "PROTOCOL_STATE", /too often/);
+      driver.close();
+    }
+    expect(nodeJournal.nodes).toHaveLength(most);
+  });
+
+  test.each([1, 10, 200])("smudging noise is made for the nodes of %i rounds, without spare ones", async (rounds) => {
+    const { agreed } = await HiddenDriver.of({ training: { num_round: rounds } });
+    expect(nodesOfJob(agreed)).toBe(rounds * nodesPerTree(agreed));
+    const training = { objective: "multi:softprob", num_class: 3, num_round: rounds } as const;
+    const classes = (await HiddenDriver.of({ training })).agreed;
+    expect(nodesOfJob(classes)).toBe(3 * rounds * nodesPerTree(classes));
+  });
+});
+
+async function* streamed<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}

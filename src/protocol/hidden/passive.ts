@@ -1,7 +1,7 @@
 /**
  * A passive party that does not know the members of nodes. Every node comes with gradients of its own, and is answered
- * once. A round begins with the first message about its first tree: the request for the root, or the end of the tree if
- * no node of it is requested.
+ * once, over all attempts (passive-answered-nodes.ts). A round begins with the first message about its first tree: the
+ * request for the root, or the end of the tree if no node of it is requested.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
@@ -23,7 +23,7 @@ import { checkSampleSize, RoundOpening, type RoundTerms } from "../passive/round
 import { SplitCount } from "../passive/split-count.ts";
 import { SplitDecisions, type SplitRules } from "../passive/split-decisions.ts";
 import { PassiveTrees, trainingRows, treeJobOf } from "../passive/trees.ts";
-import { splitKey } from "../split-key.ts";
+import { AnsweredNodes } from "./passive-answered-nodes.ts";
 import { NodeMessages } from "./passive-node-messages.ts";
 import { OutcomeTransfers } from "./passive-outcomes.ts";
 import { drawsColumns, nodesOfJob, nodesPerTree, outputsPerTree, runOf, sendsTreeShape } from "./terms.ts";
@@ -40,8 +40,9 @@ export class HiddenMembers implements PassiveMembership {
   readonly #opening: RoundOpening;
   readonly #splits: SplitCount;
   #trees: PassiveTrees<HiddenNodes> | null = null;
-  /** The requested nodes of this tree. */
-  readonly #asked = new Set<string>();
+  readonly #answered: AnsweredNodes;
+  /** The requested nodes of this tree, in this attempt. */
+  readonly #asked = new Set<number>();
   readonly #underWay = new Set<Promise<unknown>>();
   /** The first node of the next round is being received: it is held in memory, so there is at most one. */
   #isAhead = false;
@@ -51,6 +52,7 @@ export class HiddenMembers implements PassiveMembership {
     this.#attempt = attempt;
     this.#scheme = scheme;
     this.#opening = new RoundOpening(attempt);
+    this.#answered = new AnsweredNodes(attempt.job.nodeJournal ?? null, nodesPerTree(agreed));
     this.#splits = new SplitCount(agreed);
     this.showsDrawnColumns = drawsColumns(agreed);
     const decisions = new SplitDecisions(attempt, this.#splitRules());
@@ -71,7 +73,7 @@ export class HiddenMembers implements PassiveMembership {
   }
 
   async setUp({ scheme: message }: ActiveSetUp, jobId: Uint8Array): Promise<SetUpOutcome> {
-    const { job, heldBack, progress } = this.#attempt;
+    const { job, heldBack } = this.#attempt;
     const { agreed, features, instanceCount } = job;
     const rows = trainingRows(job, heldBack);
     const common = treeJobOf(job, rows.length, middleBins(features, rows));
@@ -79,7 +81,6 @@ export class HiddenMembers implements PassiveMembership {
       ...common,
       sendsTreeShape: sendsTreeShape(agreed),
       ever: everOffered(common.minimums, features, rows),
-      serial: () => progress.current.nodesReserved,
     };
     const trees = new PassiveTrees(job, (sampler, ...tree) => new HiddenNodes({ ...shared, sampler }, ...tree));
     const lasting = await this.#scheme.setUp(message, {
@@ -121,8 +122,12 @@ export class HiddenMembers implements PassiveMembership {
     return this.#tracked(async () => {
       const task = current.task(node);
       const taken = ahead ?? (await this.#scheme.take(messages));
-      const sums = taken.sums(task, tree % this.#attempt.job.agreed.treesPerRound);
-      const answers = await histogramAnswers(tree, task, sums, this.#attempt.isMonotone);
+      const { digest } = messages;
+      const treeOfRound = tree % this.#attempt.job.agreed.treesPerRound;
+      const request = { tree, node, request: Buffer.from(digest).toString("hex") };
+      const answers = await this.#answered.answer(request, () =>
+        histogramAnswers(tree, task, taken.sums(task, { tree, treeOfRound, digest }), this.#attempt.isMonotone),
+      );
       tally.see("encrypted node", tree, node, taken.ciphertexts, messages.bytes);
       return answers;
     });
@@ -196,8 +201,12 @@ export class HiddenMembers implements PassiveMembership {
     const terms: RoundTerms = { sampled: everyInstance, colsampleBytree };
     this.#opening.check(tree, terms);
     await this.#opening.open(tree, async () => {
-      // Both before anything is answered; in which order does not matter.
-      const stored = await Promise.allSettled([job.admitRound?.(tree), this.#reserveNodes(tree, terms)]);
+      // All before anything is answered; in which order does not matter.
+      const stored = await Promise.allSettled([
+        job.admitRound?.(tree),
+        this.#storeRound(tree, terms),
+        this.#answered.begin(tree),
+      ]);
       for (const each of stored) if (each.status === "rejected") throw each.reason;
       const nodes = this.#treesSetUp.begin(tree, everyInstance, limit.beginTree(tree, splits), colsampleBytree);
       checkSampleSize(job, nodes.sample.count);
@@ -205,37 +214,18 @@ export class HiddenMembers implements PassiveMembership {
     });
   }
 
-  /**
-   * All nodes of a round are counted before the first is answered, also if the round is redone: every answer uses up
-   * some of the job's noise budget. With answer noise a round that is redone gets other noise, and may be split
-   * differently.
-   */
-  async #reserveNodes(tree: number, terms: RoundTerms): Promise<void> {
-    const { progress, job, setUpDigest: setUp } = this.#attempt;
-    const { agreed, name } = job;
+  /** From now on no earlier round is redone, and this one only with these terms. */
+  async #storeRound(tree: number, terms: RoundTerms): Promise<void> {
+    const { progress, setUpDigest: setUp } = this.#attempt;
     const round = { tree, sample: sampleDigest(terms) };
-    const most = nodesOfJob(agreed);
-    await progress.update(({ nodesReserved, splits, trees: finished }) => {
-      const reserved = nodesReserved + nodesPerTree(agreed) * agreed.treesPerRound;
-      if (reserved > most)
-        throw new TandemError(
-          "POLICY",
-          `this job may ask ${name} for ${most} nodes in all its attempts, and they are used up. ` +
-            "Begin anew under another name",
-        );
-      const begun = { nodesReserved: reserved, setUp, round };
-      if (agreed.defences.answer_noise === 0) return begun;
-      const before = splits.filter((split) => split.tree < tree);
-      return { ...begun, splits: before, trees: Math.min(finished, tree) };
-    });
+    await progress.update((current) => (current.round?.tree === tree ? null : { setUp, round }));
   }
 
-  /** A second answer with other gradients, or with other smudging noise, would reveal more than one does. */
+  /** Within an attempt a repetition is not computed again. */
   #askOnce(tree: number, node: number): void {
-    const key = splitKey(tree, node);
-    if (this.#asked.has(key) || this.#asked.size === nodesPerTree(this.#attempt.job.agreed))
+    if (this.#asked.has(node))
       throw new TandemError("PROTOCOL_STATE", `node ${node} of tree ${tree} is asked for too often`);
-    this.#asked.add(key);
+    this.#asked.add(node);
   }
 
   #tracked<T>(compute: () => Promise<T>): Promise<T> {

@@ -4,13 +4,6 @@ import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
 import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../job-parameters.ts";
 
-/**
- * All nodes of a round that is redone are requested again. A long job may redo each of its rounds once; a short one
- * must survive several failures too, so every job may redo at least this many. Four times the nodes cost a bit of
- * resolution.
- */
-const roundsRedoneMin = 50;
-
 /** 16 bytes that identify a job among all jobs. */
 export function runOf(job: string, jobId: Uint8Array): Uint8Array {
   const digest = createHash("sha256").update(`tandem/run/${job.length}/${job}/`).update(jobId).digest();
@@ -32,10 +25,12 @@ export function nodesPerTree(agreed: AgreedParameters): number {
   return nodesAskedMax(agreed, { byLevel: agreed.colsampleBylevel, byNode: agreed.colsampleBynode });
 }
 
-/** Maximum number of answered nodes of a job over all attempts: each uses up some of its noise budget. */
+/**
+ * Maximum number of answered nodes of a job: each uses up some of its smudging. A node that is requested again gets the
+ * same answer, so that repeated rounds do not count.
+ */
 export function nodesOfJob(agreed: AgreedParameters): number {
-  const rounds = (treeCountOf(agreed) - firstTreeOf(agreed)) / agreed.treesPerRound;
-  return (rounds + Math.max(rounds, roundsRedoneMin)) * agreed.treesPerRound * nodesPerTree(agreed);
+  return Math.max(1, treeCountOf(agreed) - firstTreeOf(agreed)) * nodesPerTree(agreed);
 }
 
 /** Pairs of g and h of a tree: one, or one per class where leaves have a weight per class. */

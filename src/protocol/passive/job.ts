@@ -2,6 +2,7 @@
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
+import type { NodeJournal } from "../hidden/passive-answered-nodes.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { PhaseEdge } from "../phase.ts";
 import type { Watch } from "../../messages/tally.ts";
@@ -44,6 +45,8 @@ export interface PassiveJob {
   readonly store?: (progress: PassiveProgress) => Promise<void>;
   /** Stores what a round that is redone needs; left out: there is one attempt only. */
   readonly roundStore?: RoundStore;
+  /** Stores the answered nodes where members are hidden; left out: there is one attempt only. */
+  readonly nodeJournal?: NodeJournal;
   /** A round with this first tree begins: settles before any of it is answered, or rejects. */
   readonly admitRound?: (tree: number) => Promise<void>;
   /** A node is requested: settles before it is answered, or rejects. */

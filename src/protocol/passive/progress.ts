@@ -25,8 +25,6 @@ export interface PassiveProgress {
   readonly setUp: string | null;
   /** Null before the first gradients. */
   readonly round: BegunRound | null;
-  /** Where members are hidden: nodes that may have been answered, reserved per round before the first answer. */
-  readonly nodesReserved: number;
   /** Digest of the predicted ids. Once they are fixed, training is over. */
   readonly testRows: string | null;
 }
@@ -38,7 +36,6 @@ export const noProgress: PassiveProgress = {
   sides: {},
   setUp: null,
   round: null,
-  nodesReserved: 0,
   testRows: null,
 };
 

@@ -1,7 +1,7 @@
 /**
  * One tree at a passive party that does not know the members of nodes: every instance may be in every node. Candidates
  * keep their positions in all trees, because answers are decrypted with hints that are sent once. Minimums apply to all
- * instances, and noise is keyed by the node id and the attempt at its round.
+ * instances, and noise is keyed by tree and node id.
  */
 import { TandemError } from "../../base/error.ts";
 import { noMinimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
@@ -19,8 +19,6 @@ export interface HiddenTreeJob extends TreeJob {
   readonly sendsTreeShape: boolean;
   /** Per feature and candidate 1 if it is offered at any node; null: all are. */
   readonly ever: readonly Uint8Array[] | null;
-  /** Distinguishes the noise of this attempt at a round from that of other attempts. */
-  readonly serial: () => number;
 }
 
 const noInstances = new Uint32Array(0);
@@ -37,9 +35,7 @@ export class HiddenNodes extends TreeNodes {
       offered: used === null ? null : new OfferedCandidates(noMinimums, features, sample.bins, root, used),
       ever,
       // The active party subtracts siblings, and so their noise: the noise of each node is drawn independently.
-      noise: noise
-        ? new TreeNoise(noise, features, round, root, { by: "number", tree, serial: job.serial(), derives: false })
-        : null,
+      noise: noise ? new TreeNoise(noise, features, round, root, { by: "number", tree, derives: false }) : null,
     });
     this.#job = job;
   }

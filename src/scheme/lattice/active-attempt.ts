@@ -1,15 +1,15 @@
-/** The active half in one attempt at a job: public rows, hints of the parties, and a precomputation per open node. */
+/** The active half in one attempt at a job: public rows, hints of the parties, and the nodes that are being asked. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
-import { nonceBytes, nonceList } from "../../crypto/lattice/common-key.ts";
+import { nonceList } from "../../crypto/lattice/common-key.ts";
+import { EncryptedNode, roomBytes } from "../../crypto/lattice/encrypted-node.ts";
+import { InnerProducts, type PartyHints } from "../../crypto/lattice/inner-products.ts";
+import { jobNonce } from "../../crypto/lattice/job-seeds.ts";
 import { type AnswerBudget, hintCountMax } from "../../crypto/lattice/parameters/distance.ts";
 import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import { jobProof } from "../../crypto/lattice/parameters/job-proof.ts";
 import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
-import { PrecomputationPool } from "../../crypto/lattice/precomputation-pool.ts";
-import { type NodePrecomputation, type PartyHints, roomBytes } from "../../crypto/lattice/node-precomputation.ts";
 import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { bytesFieldHeader } from "../../wire/large-bytes.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
@@ -21,10 +21,11 @@ import { hidingBounds, type LatticeTerms, jobShape } from "./set-up.ts";
 import { takeHints } from "./hint-table.ts";
 
 /** A node that is being answered. */
-interface SealedNode {
+interface AskedNode {
   readonly tree: number;
   readonly outputs: readonly number[];
-  readonly precomputations: readonly NodePrecomputation[];
+  /** Per output of the tree. */
+  readonly encrypted: readonly EncryptedNode[];
 }
 
 export class ActiveAttempt {
@@ -35,21 +36,23 @@ export class ActiveAttempt {
   readonly #bounds: JobBounds;
   /** Per passive party, once received. */
   readonly #hints: (PartyHints | undefined)[];
-  readonly #nodesPerTree: number;
-  #precomputations: PrecomputationPool | null = null;
+  readonly #jobSeed: Uint8Array;
+  /** Known with the hints of all parties. */
+  #products: InnerProducts | null = null;
   /** Per instance its row, -1 where it is never summed; null: rows are instances. */
   readonly #rowOf: Int32Array | null;
-  readonly #nodes = new Map<string, SealedNode>();
+  readonly #nodes = new Map<string, AskedNode>();
 
-  constructor(kernel: LatticeKernel, threads: number, job: HiddenActiveJob) {
+  constructor(kernel: LatticeKernel, threads: number, jobSeed: Uint8Array, job: HiddenActiveJob) {
     const budget = budgetOf(job);
     this.#bounds = boundsFor(job, budget);
     this.proof = jobProof(this.#bounds, within(budget, this.#bounds.set));
-    const nonce = osRandom.fill(new Uint8Array(nonceBytes));
-    const nonces = nonceList(job.greetings, osRandom);
+    // The same in every attempt, as the passive parties' nonces are: so the public rows are those of the job.
+    const nonce = jobNonce(jobSeed);
+    const nonces = nonceList(job.greetings, (i) => jobNonce(jobSeed, 1 + i));
     this.#lattice = kernel.lattice(jobShape(this.#bounds, job.run, nonce, nonces), threads);
     this.#hints = job.greetings.map(() => undefined);
-    this.#nodesPerTree = job.nodesPerTree * job.outputsPerTree;
+    this.#jobSeed = jobSeed;
     this.#rowOf = rowsOf(job);
     this.setUpMessage = encodeMessage(LatticeSetUpSchema, {
       set: this.#bounds.set.name,
@@ -64,32 +67,26 @@ export class ActiveAttempt {
 
   /** @throws TandemError PROTOCOL_STATE for inconsistent pieces */
   async hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    assert(this.#hints[peer] === undefined && this.#precomputations === null, "hints are received once per attempt");
+    assert(this.#hints[peer] === undefined && this.#products === null, "hints are received once per attempt");
     this.#hints[peer] = await takeHints(this.#lattice, candidateCount, pieces);
-    if (this.#hints.every((hints) => hints !== undefined)) {
-      this.#precomputations = new PrecomputationPool(this.#lattice, this.#hints as PartyHints[]);
-      this.expectTree();
-    }
-  }
-
-  /** Another tree follows: values that do not depend on gradients are precomputed while cores are idle. */
-  expectTree(): void {
-    this.#precomputations?.expect(this.#nodesPerTree);
+    if (this.#hints.every((hints) => hints !== undefined))
+      this.#products = new InnerProducts(this.#lattice, this.#hints as PartyHints[]);
   }
 
   async *seal({ tree, node, outputs, sampled, gradients }: HiddenNode): AsyncGenerator<GradientChunk> {
     const key = keyOf(tree, node);
-    assert(!this.#nodes.has(key), "a node is encrypted once");
+    assert(!this.#nodes.has(key), "a node is requested once per attempt");
     const { set } = this.#lattice.shape;
-    const precomputations: NodePrecomputation[] = [];
-    this.#nodes.set(key, { tree, outputs, precomputations });
+    const encrypted: EncryptedNode[] = [];
+    this.#nodes.set(key, { tree, outputs, encrypted });
     for (let i = 0; i < outputs.length; i++) {
-      if (this.#precomputations === null)
+      if (this.#products === null)
         throw new TandemError("PROTOCOL_STATE", "a node was requested before all hints were received");
-      const precomputation = await this.#precomputations.take();
-      precomputations.push(precomputation);
       const columns = this.#columns(gradients.columns, 2 * outputs[i], sampled);
-      for await (const { firstRecord, isLast, records } of precomputation.seal(columns, chunkBytes)) {
+      const place = { tree, node, output: i };
+      const one = new EncryptedNode(this.#lattice, this.#products, this.#jobSeed, place, columns);
+      encrypted.push(one);
+      for await (const { firstRecord, isLast, records } of one.chunks(chunkBytes)) {
         const message = nodeMessage(i, firstRecord, records);
         const more = !isLast || i + 1 < outputs.length;
         yield { message, ciphertexts: (records.length / set.recordBytes) * set.groups, more };
@@ -103,35 +100,35 @@ export class ActiveAttempt {
     words: Uint8Array,
     places: Uint32Array | null,
   ): Promise<readonly { readonly output: number; readonly pairs: Float64Array }[]> {
-    const sealed = this.#nodes.get(keyOf(tree, node));
-    if (sealed === undefined)
+    const asked = this.#nodes.get(keyOf(tree, node));
+    if (asked === undefined)
       throw new TandemError("PROTOCOL_STATE", "an answer for a node whose gradients were not sent");
     const { set } = this.#lattice.shape;
     const count = places?.length ?? this.hintCount(peer);
     const size = (set.wordBits / 8) * set.groups * count;
-    if (words.length !== size * sealed.outputs.length)
+    if (words.length !== size * asked.outputs.length)
       throw new TandemError("PROTOCOL_STATE", "the length of an answer does not match its candidates");
     return Promise.all(
-      sealed.precomputations.map(async (precomputation, i) => {
-        const pairs = await precomputation.open(peer, words.subarray(i * size, (i + 1) * size), places);
+      asked.encrypted.map(async (encrypted, i) => {
+        const pairs = await encrypted.open(peer, words.subarray(i * size, (i + 1) * size), places);
         if (this.#bounds.slotOffset > 0)
           for (let at = 1; at < pairs.length; at += 2) pairs[at] -= this.#bounds.slotOffset;
-        return { output: sealed.outputs[i], pairs };
+        return { output: asked.outputs[i], pairs };
       }),
     );
   }
 
   endTree(tree: number): void {
-    for (const [key, sealed] of this.#nodes) {
-      if (sealed.tree !== tree) continue;
-      for (const precomputation of sealed.precomputations) precomputation.dispose();
+    for (const [key, asked] of this.#nodes) {
+      if (asked.tree !== tree) continue;
+      for (const encrypted of asked.encrypted) encrypted.dispose();
       this.#nodes.delete(key);
     }
   }
 
   close(): void {
     for (const { tree } of this.#nodes.values()) this.endTree(tree);
-    this.#precomputations?.close();
+    this.#products?.close();
   }
 
   /** g and h by row, zero for instances that are not summed at the node. @param slot of g; that of h follows */

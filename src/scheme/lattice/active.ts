@@ -1,6 +1,7 @@
 /**
- * The active half of the lattice scheme. Every node is encrypted anew, under its own secret, with zeros for instances
- * outside the node; so passive parties see one ciphertext record per row at every node, and nothing else.
+ * The active half of the lattice scheme. Every node is encrypted under its own secret, with zeros for instances outside
+ * the node; so passive parties see one ciphertext record per row at every node, and nothing else. A node that is
+ * requested again in a later attempt is the same bytes: its secret follows from the seed of the job and the plaintexts.
  *
  * @reveals passive: how many nodes of a tree are requested, where members are hidden
  */
@@ -27,17 +28,19 @@ export class LatticeActive implements HiddenActive {
   proof: readonly string[] = [];
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
+  readonly #jobSeed: Uint8Array;
   #attempt: ActiveAttempt | null = null;
 
-  constructor(kernel: LatticeKernel, threads: number) {
+  constructor(kernel: LatticeKernel, threads: number, jobSeed: Uint8Array) {
     this.#kernel = kernel;
     this.#threads = threads;
+    this.#jobSeed = jobSeed;
   }
 
-  /** Draws all secrets anew: nothing of an earlier attempt is reused. */
+  /** The same message in every attempt at the job. */
   async setUp(job: HiddenActiveJob): Promise<Uint8Array> {
     this.#attempt?.close();
-    this.#attempt = new ActiveAttempt(this.#kernel, this.#threads, job);
+    this.#attempt = new ActiveAttempt(this.#kernel, this.#threads, this.#jobSeed, job);
     this.proof = this.#attempt.proof;
     return this.#attempt.setUpMessage;
   }
@@ -51,10 +54,6 @@ export class LatticeActive implements HiddenActive {
       this.counts.encryptions += chunk.ciphertexts;
       yield chunk;
     }
-  }
-
-  expectTree(): void {
-    this.#attempt?.expectTree();
   }
 
   endTree(tree: number): void {

@@ -2,7 +2,7 @@
 import { TandemError } from "../../base/error.ts";
 import { hintCountMax } from "../../crypto/lattice/parameters/distance.ts";
 import type { Lattice } from "../../crypto/lattice/kernel.ts";
-import type { PartyHints } from "../../crypto/lattice/node-precomputation.ts";
+import type { PartyHints } from "../../crypto/lattice/inner-products.ts";
 import { wordBytes } from "../../crypto/lattice/parameters/sets.ts";
 import { LatticeHintsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";

@@ -1,9 +1,11 @@
 /** Entry point of the lattice scheme: its parameters and its halves. Experimental (docs/lattice.md). */
 import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
+import { osRandom } from "../../base/random.ts";
+import { jobSeedBytes } from "../../crypto/lattice/job-seeds.ts";
 import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
-import type { HiddenScheme, SchemeSecret } from "../scheme.ts";
+import type { ActiveOptions, HiddenScheme, PassiveOptions, SchemeSecret } from "../scheme.ts";
 import { LatticeActive, latticePlaintextBits } from "./active.ts";
 import { LatticeBlock } from "./block.ts";
 import { latticeConflicts } from "./conflicts.ts";
@@ -12,7 +14,7 @@ import { latticeCodec } from "./job-resolution.ts";
 import { LatticePassive } from "./passive.ts";
 import { latticeSchemeName } from "./scheme-name.ts";
 
-/** No secret outlives an attempt: each is used for one node. */
+/** All secrets follow from the seeds of the job. */
 const nothing: SchemeSecret = { scheme: latticeSchemeName, serialise: () => latticeSchemeName };
 
 export const lattice: HiddenScheme = {
@@ -41,9 +43,21 @@ export const lattice: HiddenScheme = {
     if (text !== latticeSchemeName) throw new TandemError("KEY_FORMAT", "not a secret of the lattice scheme");
     return nothing;
   },
-  active: (_secret, { threads }) => new LatticeActive(selectLatticeKernel(), threads ?? availableParallelism()),
-  passive: ({ threads, crew }) =>
-    new LatticePassive(selectLatticeKernel(), threads ?? availableParallelism(), { crew }),
+  active: (_secret, options) => activeHalf(options),
+  passive: passiveHalf,
+  replay: (_secret, options) => ({ active: activeHalf(options), passive: (seed) => passiveHalf({ ...options, seed }) }),
   block: (data, { threads }) => new LatticeBlock(selectLatticeKernel(), data, threads ?? availableParallelism()),
   costModel: () => latticeCosts(selectLatticeKernel()),
 };
+
+function activeHalf({ threads = availableParallelism(), seed = drawnSeed() }: ActiveOptions): LatticeActive {
+  return new LatticeActive(selectLatticeKernel(), threads, seed);
+}
+
+function passiveHalf({ threads = availableParallelism(), seed = drawnSeed(), crew }: PassiveOptions): LatticePassive {
+  return new LatticePassive(selectLatticeKernel(), threads, seed, { crew });
+}
+
+function drawnSeed(): Uint8Array {
+  return osRandom.fill(new Uint8Array(jobSeedBytes));
+}

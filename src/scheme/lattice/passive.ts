@@ -2,14 +2,15 @@
  * The passive half of the lattice scheme. It receives a record of every row at every node, and never the members of a
  * node: a node is a plain histogram over integers modulo q, which blocks of rows compute (block.ts). Masks, smudging
  * noise and answer noise are added here. What depends on the bins alone is sent once per attempt, masked: the hints.
+ * All of it follows from the seed of the job, so that a request which is repeated gets the same bytes.
  *
  * @reveals active: which candidate is which over all trees, where members are hidden; which candidates are drawn
  *   together
  */
 import { TandemError } from "../../base/error.ts";
-import { osRandom } from "../../base/random.ts";
-import { checkOwnNonce, nonceBytes } from "../../crypto/lattice/common-key.ts";
+import { checkOwnNonce } from "../../crypto/lattice/common-key.ts";
 import { HintSecrets } from "../../crypto/lattice/hint-secrets.ts";
+import { jobNonce } from "../../crypto/lattice/job-seeds.ts";
 import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import type { BinChains, Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { wordBytes } from "../../crypto/lattice/parameters/sets.ts";
@@ -25,13 +26,13 @@ import { AttemptCrew } from "../blocks/attempt-crew.ts";
 import type { Crew } from "../blocks/crew.ts";
 import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
 import type { HiddenTask } from "../candidates/node-task.ts";
-import type { HiddenPassive, HiddenPassiveJob, TakenNode } from "../hidden-scheme.ts";
+import type { HiddenPassive, HiddenPassiveJob, NodeRequest, TakenNode } from "../hidden-scheme.ts";
 import { noOperations, type SumsPiece } from "../scheme.ts";
 import { LatticeBlock, latticeBlockTerms } from "./block.ts";
 import { hintedChains } from "./hinted-chains.ts";
+import { ReceivedNode } from "./received-node.ts";
 import { RowBlocks } from "./row-blocks.ts";
 import { latticeSchemeName } from "./scheme-name.ts";
-import { SealedNode } from "./sealed-node.ts";
 import { hidingBounds, latticeTerms, noncesFrom, setNamed, jobShape } from "./set-up.ts";
 
 interface SetUpState {
@@ -58,33 +59,38 @@ export class LatticePassive implements HiddenPassive {
   readonly membership = "hidden";
   readonly #kernel: LatticeKernel;
   readonly #threads: number;
+  readonly #jobSeed: Uint8Array;
   readonly #crew: AttemptCrew;
   readonly #pieceBytes: number;
-  /** Of this attempt: an instance serves one attempt. */
-  readonly #nonce = osRandom.fill(new Uint8Array(nonceBytes));
   #state: SetUpState | null = null;
 
-  constructor(kernel: LatticeKernel, threads: number, { crew, pieceBytes = chunkBytes }: LatticePassiveOptions = {}) {
+  constructor(
+    kernel: LatticeKernel,
+    threads: number,
+    jobSeed: Uint8Array,
+    { crew, pieceBytes = chunkBytes }: LatticePassiveOptions = {},
+  ) {
     this.#kernel = kernel;
     this.#threads = threads;
+    this.#jobSeed = jobSeed;
     this.#crew = new AttemptCrew(crew ?? new EmbeddedCrew((data) => new LatticeBlock(kernel, data, threads)));
     this.#pieceBytes = pieceBytes;
   }
 
-  /** @returns the parameter set: nonces are drawn anew for every attempt */
+  /** @returns the whole message */
   async setUp(message: Uint8Array, job: HiddenPassiveJob): Promise<Uint8Array> {
     const { summed, terms, run, nodesMax, outputsPerTree: outputs } = job;
     const { set: name, nonce, nonces } = decodeMessage(LatticeSetUpSchema, message);
     const set = setNamed(name);
     const list = noncesFrom(nonces);
-    checkOwnNonce(list, this.#nonce);
+    checkOwnNonce(list, this.greeting());
     const { bins, offered } = summed;
     const rowCount = bins[0]?.length ?? job.instanceCount;
     const budget = { nodesMax, outputs, candidateCount: Math.max(1, offered.length) };
     const bounds = hidingBounds(set, latticeTerms(terms, rowCount), budget);
     const lattice = this.#kernel.lattice(jobShape(bounds, run, nonce, list), this.#threads);
     const { chains, hintOf } = hintedChains(summed);
-    const secrets = new HintSecrets(lattice, bounds);
+    const secrets = new HintSecrets(lattice, bounds, this.#jobSeed);
     this.#state?.rows.close();
     const blocks = await this.#crew.open({
       scheme: latticeSchemeName,
@@ -94,11 +100,11 @@ export class LatticePassive implements HiddenPassive {
     });
     const rows = new RowBlocks(blocks, lattice, chains.binCounts);
     this.#state = { job, bounds, lattice, chains, hintOf, hintCount: offered.length, secrets, rows };
-    return new TextEncoder().encode(name);
+    return message;
   }
 
   greeting(): Uint8Array {
-    return this.#nonce;
+    return jobNonce(this.#jobSeed);
   }
 
   async *hints(): AsyncGenerator<Uint8Array> {
@@ -118,20 +124,23 @@ export class LatticePassive implements HiddenPassive {
     const { job, lattice, chains, secrets, rows } = this.#setUpState();
     const { set, rowCount } = lattice.shape;
     await rows.beginNode();
-    const node = new SealedNode(secrets, rows, job.outputsPerTree);
+    const node = new ReceivedNode(secrets, rows, job.outputsPerTree);
     let bytes = 0;
     for await (const message of messages) bytes += await node.take(message);
     const ciphertexts = (bytes / set.recordBytes) * set.groups;
     this.counts.gradientCiphertexts += ciphertexts;
     this.counts.additions += rowCount * chains.binCounts.length * job.outputsPerTree;
-    return { ciphertexts, sums: (task, treeOfRound) => this.#sums(task, node, treeOfRound) };
+    return { ciphertexts, sums: (task, request) => this.#sums(task, node, request) };
   }
 
-  async *#sums(task: HiddenTask, node: SealedNode, treeOfRound: number): AsyncGenerator<SumsPiece> {
+  async *#sums(task: HiddenTask, node: ReceivedNode, request: NodeRequest): AsyncGenerator<SumsPiece> {
     const { job, lattice, hintCount } = this.#setUpState();
     const { set } = lattice.shape;
     if (task.counts.length === 0) return;
-    const words = await node.answer((output) => this.#noise(task, job.outputsPerTree === 1 ? treeOfRound : output));
+    const { tree, treeOfRound, digest } = request;
+    const noiseOf = (output: number): Float64Array | null =>
+      this.#noise(task, job.outputsPerTree === 1 ? treeOfRound : output);
+    const words = await node.answer({ tree, node: task.node, digest }, noiseOf);
     const size = wordBytes(set) * set.groups;
     const perPiece = Math.max(1, Math.floor(this.#pieceBytes / (size * job.outputsPerTree)));
     for (let first = 0; first < task.counts.length; first += perPiece) {

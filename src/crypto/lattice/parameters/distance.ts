@@ -23,7 +23,7 @@ export const distanceLimitLog2 = -40;
 
 /** The maximum that a passive party answers over a whole job. */
 export interface AnswerBudget {
-  /** Node messages, including those of repeated rounds; every class's tree counts. */
+  /** Answered nodes of the job; every class's tree counts. */
   readonly nodesMax: number;
   /** Pairs of g and h per node. */
   readonly outputs: number;

@@ -17,13 +17,6 @@ test("moduli are products of primes with the roots of unity that transforms need
   }
 });
 
-test("security is at least 128 bits in both sets, as estimated", () => {
-  expect([A.security, B.security]).toEqual([136.9, 188.6]);
-  for (const { security } of [A, B]) expect(security).toBeGreaterThanOrEqual(128);
-  // The input of the estimate: run it again if these change.
-  expect([A.degree, A.primes.length, B.degree, B.primes.length]).toEqual([4096, 2, 8192, 3]);
-});
-
 test("the numbers of a known job equal the formulas computed by hand", () => {
   const a = jobBounds(A, { rowCount: 4100, resolutionBits: 20 });
   expect(a.t).toBe(8_598_323_201n);

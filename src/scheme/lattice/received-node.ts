@@ -6,7 +6,7 @@ import { LatticeNodeSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts"
 import { decodeMessage } from "../../wire/scheme-message.ts";
 import type { RowBlocks } from "./row-blocks.ts";
 
-export class SealedNode {
+export class ReceivedNode {
   readonly #secrets: HintSecrets;
   readonly #rows: RowBlocks;
   readonly #outputCount: number;
@@ -29,12 +29,20 @@ export class SealedNode {
     return records.length;
   }
 
-  /** Per output the words of all candidates with hints. @param noiseOf the noise added to an output's sums */
-  async answer(noiseOf: (output: number) => Float64Array | null): Promise<Uint8Array[]> {
+  /**
+   * Per output the words of all candidates with hints.
+   * @param asked the node, and the digest of all messages that requested it
+   * @param noiseOf the noise added to an output's sums
+   */
+  async answer(
+    { tree, node, digest }: { readonly tree: number; readonly node: number; readonly digest: Uint8Array },
+    noiseOf: (output: number) => Float64Array | null,
+  ): Promise<Uint8Array[]> {
     if (this.#outputs.length !== this.#outputCount)
       throw new TandemError("PROTOCOL_STATE", `a node has ${this.#outputCount} outputs; some are missing`);
     const words: Uint8Array[] = [];
-    for (const [output, sums] of this.#outputs.entries()) words.push(await sums.answer(noiseOf(output)));
+    for (const [output, sums] of this.#outputs.entries())
+      words.push(await sums.answer(noiseOf(output), { tree, node, output }, digest));
     return words;
   }
 }

@@ -1,0 +1,127 @@
+/**
+ * The nodes that a passive party has answered, where members are hidden. A node is answered once: a request that is
+ * repeated, after a lost connection or a restart, must be the same bytes, and gets the same bytes. Another request is
+ * refused, in this attempt and every later one. Otherwise an active party could drop its connection, send other
+ * gradients for a node, and subtract: the same noise in two answers would cancel, and every answer uses up some of the
+ * job's smudging.
+ *
+ * Two digests are stored before the first byte of an answer is sent. The answer itself is not: it follows from the
+ * request and the seed of the job, and is compared with its digest.
+ */
+import { create, toBinary } from "@bufbuild/protobuf";
+import { TandemError } from "../../base/error.ts";
+import { Exclusive } from "../../base/scheduling/exclusive.ts";
+import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { digests } from "../chain/digests.ts";
+import type { SumsAnswer } from "../passive/histogram-answer.ts";
+import { splitKey } from "../split-key.ts";
+
+export interface AnsweredNode {
+  readonly tree: number;
+  readonly node: number;
+  /** Digest of all messages that requested the node, in hex. */
+  readonly request: string;
+  /** Digest of all messages of the answer, in hex. */
+  readonly answer: string;
+}
+
+/** Stores the answered nodes of a job. */
+export interface NodeJournal {
+  /** All nodes of all attempts. */
+  read(): Promise<readonly AnsweredNode[]>;
+  /** Settles when the nodes are stored durably. */
+  add(nodes: readonly AnsweredNode[]): Promise<void>;
+}
+
+type Request = Omit<AnsweredNode, "answer">;
+
+export class AnsweredNodes {
+  readonly #journal: NodeJournal | null;
+  readonly #nodesPerTree: number;
+  /** By tree and node: of the current round. */
+  readonly #answered = new Map<string, AnsweredNode>();
+  readonly #underWay = new Set<string>();
+  readonly #writes = new Exclusive();
+  /** They wait for the journal, which writes all at once. */
+  #waiting: AnsweredNode[] = [];
+  #isRead = false;
+
+  /** @param nodesPerTree the maximum over all attempts */
+  constructor(journal: NodeJournal | null, nodesPerTree: number) {
+    this.#journal = journal;
+    this.#nodesPerTree = nodesPerTree;
+  }
+
+  /** A round begins, for the first time or again: earlier ones are never redone. */
+  async begin(firstTree: number): Promise<void> {
+    for (const [key, { tree }] of this.#answered) if (tree < firstTree) this.#answered.delete(key);
+    if (this.#isRead || this.#journal === null) return;
+    for (const node of await this.#journal.read()) if (node.tree >= firstTree) this.#remember(node);
+    this.#isRead = true;
+  }
+
+  /** @param compute the same for the same request, in every attempt */
+  async answer(request: Request, compute: () => Promise<readonly SumsAnswer[]>): Promise<readonly SumsAnswer[]> {
+    const { tree, node } = request;
+    const key = splitKey(tree, node);
+    const known = this.#answered.get(key);
+    if (known !== undefined && known.request !== request.request)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `node ${node} of tree ${tree} was requested with other gradients before. Begin anew under another name`,
+      );
+    this.#checkCount(tree, key);
+    this.#underWay.add(key);
+    try {
+      const messages = await compute();
+      const answer = digestOf(messages);
+      if (known === undefined) await this.#keep({ ...request, answer });
+      else if (known.answer !== answer)
+        throw new TandemError("CHECKPOINT", `the answer about node ${node} of tree ${tree} cannot be repeated`);
+      return messages;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  /** The root and one of each pair, over all attempts: what the smudging noise of the job was made for. */
+  #checkCount(tree: number, key: string): void {
+    if (this.#underWay.has(key)) throw tooOften(key);
+    if (this.#answered.has(key)) return;
+    const ofTree = [...this.#answered.keys(), ...this.#underWay].filter((other) => other.startsWith(`${tree}/`));
+    if (ofTree.length >= this.#nodesPerTree) throw tooOften(key);
+  }
+
+  /** Stores the node together with all others that wait. */
+  async #keep(answered: AnsweredNode): Promise<void> {
+    this.#waiting.push(answered);
+    await this.#writes.run(async () => {
+      if (!this.#waiting.includes(answered)) return; // stored with an earlier one
+      const all = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#journal?.add(all);
+      } catch (error) {
+        this.#waiting.unshift(...all.filter((other) => other !== answered)); // they retry themselves
+        throw error;
+      }
+      for (const one of all) this.#remember(one);
+    });
+  }
+
+  #remember(answered: AnsweredNode): void {
+    this.#answered.set(splitKey(answered.tree, answered.node), answered);
+  }
+}
+
+function digestOf(messages: readonly SumsAnswer[]): string {
+  const encoded = messages.map((message) =>
+    digests.bytes(toBinary(PassiveHistogramsSchema, create(PassiveHistogramsSchema, message))),
+  );
+  return Buffer.from(digests.bytes(...encoded)).toString("hex");
+}
+
+function tooOften(key: string): TandemError {
+  const [tree, node] = key.split("/");
+  return new TandemError("PROTOCOL_STATE", `node ${node} of tree ${tree} is asked for too often`);
+}
