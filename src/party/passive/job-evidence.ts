@@ -7,7 +7,7 @@ import type { Storage } from "../../base/files/storage.ts";
 import type { Facts } from "../../protocol/chain/commitment.ts";
 import type { Introduction, OpenChain, PassivePairRecord, SignedTree } from "../../protocol/chain/record.ts";
 import { isSame } from "../../protocol/chain/entries.ts";
-import { firstTreeOf } from "../../protocol/job-parameters.ts";
+import { type AgreedParameters, firstTreeOf } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import {
   type EvidenceFile,
@@ -55,12 +55,20 @@ export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob)
       fingerprint: config.active.find(({ name }) => name === peer)?.fingerprint,
       tree: Math.max(hello.trees, firstTree),
       firstTree,
-      isVerifiable: config.output.verifiable,
+      isVerifiable: config.output.verifiable && mayKeepSecrets(agreed),
       isRepeatable: schemeNamed(agreed.scheme).replay !== undefined,
     },
     files.checkpointsOf(agreed.job),
     (work) => checkpoints.keep(work),
   );
+}
+
+/**
+ * Whether the secrets of a job's noise may stay after it. Where answers cannot be replayed they prove nothing, and with
+ * the sums that the active party kept they would remove the noise.
+ */
+export function mayKeepSecrets({ scheme, defences }: Pick<AgreedParameters, "scheme" | "defences">): boolean {
+  return defences.answer_noise === 0 || schemeNamed(scheme).replay !== undefined;
 }
 
 /** Writes into the job's folder while this attempt is current. */
