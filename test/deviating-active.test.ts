@@ -113,14 +113,15 @@ class Job {
 }
 
 describe("a round that is redone", () => {
-  test("gets the same bytes for the same request, whatever gradients are sent this time", async () => {
+  test("gets the same bytes for the same request; with other gradients it is refused", async () => {
     const job = new Job();
     const first = await job.growing();
     const ask = async (driver: Driver): Promise<string[]> =>
       bytesOf([...(await driver.root(0)), ...(await driver.node(0, childOf(firsts(4))))]);
     const before = await ask(first);
     expect(await ask(first), "on the same connection").toEqual(before);
-    const again = await job.growing(0, ones);
+    await expectError(() => job.growing(0, ones), "PROTOCOL_STATE", /not those that were received before/);
+    const again = await job.growing();
     expect(await ask(again), "after a restart").toEqual(before);
     const other = new Job();
     expect(await ask(await other.growing(0)), "other bytes in another job").not.toEqual(before);
@@ -194,16 +195,17 @@ describe("a round that is redone", () => {
     await expectError(() => job.growing(0), "CHECKPOINT", /they do not belong together/);
   });
 
-  test("with noise is computed from the gradients that came first: noise cannot be cancelled", async () => {
+  test("with noise is refused other gradients: noise cannot be cancelled", async () => {
     const job = new Job({}, { answer_noise: 0.5 });
     const first = await job.growing(0, ones);
     const ofRoot = await first.sums(await first.root(0));
-    const again = await job.growing(0, zeros);
+    await expectError(() => job.growing(0, zeros), "PROTOCOL_STATE", /not those that were received before/);
+    const again = await job.growing(0, ones);
     expect(await again.sums(await again.root(0))).toEqual(ofRoot);
     const rest = bitmapFrom(column.length, (i) => i >= 4);
     const left = await again.sums(await again.node(0, childOf(firsts(4))));
     const right = await again.sums(await again.node(0, childOf(rest, 2, 1)));
-    // Sums and noise add up as with one set of gradients: the second set was never used.
+    // Sums and noise add up.
     const offered = Array.from(left.keys()).filter((i) => left[i] !== 0);
     expect(offered.length).toBeGreaterThan(2);
     for (const i of offered) expect(left[i] + right[i]).toBe(ofRoot[i]);
@@ -248,10 +250,10 @@ describe("the stored answers of a round", () => {
     const path = join(job.folder, "round", "0", "answers-0.jsonl");
     const [whole] = [readFileSync(path, "utf8")];
     writeFileSync(path, `${whole}\n${whole.trim().slice(0, 200)}`);
-    const again = await job.growing(0, ones);
+    const again = await job.growing();
     expect(await ask(again)).toEqual(before);
     await again.node(0, childOf(firsts(2, 4), 5, 6, 2));
-    expect(await ask(await job.growing(0, zeros))).toEqual(before);
+    expect(await ask(await job.growing())).toEqual(before);
     // One that was changed is noticed.
     writeFileSync(path, whole.replace(/"messages":\["..../, '"messages":["AAAA'));
     await expectError(() => job.growing(), "CHECKPOINT", /is damaged/);

@@ -2,9 +2,9 @@
  * A partner's budget at this passive party over all jobs, and what it has used. It is stored before a request is
  * answered, so neither a crash nor an abandoned job resets it.
  *
- * A tree counts with the most that it can take when it begins, and with what it took when it ends. A repeated round of
- * a semi-honest partner gets the same answers, so a tree counts with its last attempt. A malicious partner evades the
- * limit that way: it reconnects before FinishTree, and what earlier attempts took is not counted.
+ * A tree counts with the most that it can take when it begins, and with what it took when it ends. A tree that is
+ * redone ends only with the requests of its earlier attempts, which get the same answers: so it counts once, with all.
+ * A partner that disconnects before the end of a tree has used the most that the tree can take.
  *
  * Scores are frequent and stored some in advance; a crash counts a few too many.
  */

@@ -29,6 +29,7 @@ export interface JobOptions {
       | "store"
       | "roundStore"
       | "finished"
+      | "observer"
       | "permutationSecret"
       | "noiseSecret"
       | "admitNode"
@@ -80,9 +81,12 @@ export class WatchedPassive extends PaillierPassive {
   }
 }
 
+/** Of every attempt at a job: redone rounds have the same bytes. */
+const seed = new Uint8Array(32).fill(7);
+
 export function prepareJob(options: JobOptions): PreparedJob {
   const { kernel, key, table } = options;
-  const scheme = new PaillierActive(kernel, key, 1);
+  const scheme = new PaillierActive(kernel, key, 1, undefined, undefined, seed);
   const observed: unknown[][] = [];
   const see =
     (party: string, event: string) =>

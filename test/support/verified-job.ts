@@ -273,7 +273,7 @@ export interface Signer {
   readonly key: KeyObject;
 }
 
-async function signerOf(name: string): Promise<Signer> {
+export async function signerOf(name: string): Promise<Signer> {
   const { certificate, key } = await createSelfSigned(name, 1);
   return { certificate: new X509Certificate(certificate), key: createPrivateKey(key) };
 }

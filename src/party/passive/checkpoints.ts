@@ -8,6 +8,7 @@
  * evidence of what was answered.
  */
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { osRandom } from "../../base/random.ts";
@@ -188,7 +189,7 @@ export class PassiveCheckpoints {
   begin(): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
       if (this.#stored) return;
-      await storage.makeFolder(folder);
+      await storage.makeFolder(join(folder, "evidence"));
       await writePassiveJob(folder, this.#job, storage);
       this.#stored = true;
       await this.#files.forgetAll(); // of an earlier run

@@ -16,9 +16,9 @@ export class JobSpending {
   readonly #instanceCount: number;
   readonly #summed: number;
   readonly #demand: JobDemand;
-  /** Of the current tree. */
-  #nodes = 0;
-  #outcomes = 0;
+  /** By tree: the nodes whose sums were sent, and per node the outcomes. Repeated answers count once. */
+  readonly #nodes = new Map<number, Set<number>>();
+  readonly #outcomes = new Map<number, Map<number, number>>();
 
   /**
    * @param instanceCount number of instances of the job
@@ -52,7 +52,6 @@ export class JobSpending {
 
   /** @param tree the round's first */
   roundBegins(tree: number): Promise<void> {
-    this.#forget();
     return this.#budgets.treesBegin(this.#active, this.#demand, this.#countOf(tree + this.#agreed.treesPerRound));
   }
 
@@ -62,20 +61,29 @@ export class JobSpending {
   }
 
   see(observation: Observation): void {
-    if (observation.kind === "sums" && observation.firstCandidate === 0) this.#nodes++;
-    // Where outcomes are hidden: an upper bound, as if the partner had requested all instances.
-    if (observation.kind === "outcome") this.#outcomes += Math.max(observation.instanceCount, observation.transfers);
+    if (observation.kind === "sums") {
+      const { tree, node } = observation;
+      this.#nodes.set(tree, (this.#nodes.get(tree) ?? new Set<number>()).add(node));
+    }
+    if (observation.kind === "outcome") {
+      const { tree, node, instanceCount, transfers } = observation;
+      const ofTree = this.#outcomes.get(tree) ?? new Map<number, number>();
+      // Where outcomes are hidden: an upper bound, as if the partner had requested all instances.
+      this.#outcomes.set(tree, ofTree.set(node, Math.max(instanceCount, transfers)));
+    }
   }
 
-  /** @param trees number of finished trees of the job, including the current one */
+  /**
+   * A tree is stored. It was grown with the requests of all of its attempts: otherwise the role refuses its end.
+   * @param trees number of finished trees of the job, including this one
+   */
   async treeEnds(trees: number): Promise<void> {
-    const took = treeSpending(
-      { nodes: this.#nodes, outcomes: this.#outcomes },
-      spendingTerms(this.#agreed),
-      this.#instanceCount,
-      this.#summed,
-    );
-    this.#forget();
+    const tree = trees - 1;
+    const nodes = this.#nodes.get(tree)?.size ?? 0;
+    const outcomes = [...(this.#outcomes.get(tree)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
+    this.#nodes.delete(tree);
+    this.#outcomes.delete(tree);
+    const took = treeSpending({ nodes, outcomes }, spendingTerms(this.#agreed), this.#instanceCount, this.#summed);
     await this.#budgets.treeEnds(this.#active, this.#demand, this.#countOf(trees), took);
   }
 
@@ -100,11 +108,6 @@ export class JobSpending {
 
   finished(): Promise<void> {
     return this.#budgets.jobFinished(this.#active, this.#demand.jobId);
-  }
-
-  #forget(): void {
-    this.#nodes = 0;
-    this.#outcomes = 0;
   }
 
   /** Number of the first `trees` trees that this party takes part in. */

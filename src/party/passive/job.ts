@@ -99,8 +99,9 @@ function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "obser
     progress: checkpoints.progress,
     finished: checkpoints.isFinished,
     store: async (progress) => {
-      if (progress.trees > treesStored) await spending.treeEnds(progress.trees);
       await checkpoints.store(progress);
+      // Until then the tree counts with the most that it can take.
+      if (progress.trees > treesStored) await spending.treeEnds(progress.trees);
       treesStored = progress.trees;
     },
     roundStore: checkpoints.rounds,

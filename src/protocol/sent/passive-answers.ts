@@ -11,7 +11,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
-import { splitKey } from "../split-key.ts";
+import { splitKey, treeOfKey } from "../split-key.ts";
 import type { SumsAnswer } from "../passive/histogram-answer.ts";
 import type { NodeSplit, RoundStore, StoredAnswer } from "../passive/round-store.ts";
 
@@ -36,6 +36,8 @@ export class AnswerStore {
   readonly #places = new Map<string, Place>();
   /** How nodes with answered children were split, by tree and parent. */
   readonly #splits = new Map<number, Map<number, NodeSplit>>();
+  /** Nodes that were requested since the round began in this attempt. */
+  readonly #asked = new Set<string>();
   /** Nodes whose sibling was answered. */
   readonly #siblings = new Set<string>();
   /** Answers that are being computed or stored. */
@@ -57,6 +59,7 @@ export class AnswerStore {
     this.#places.clear();
     this.#splits.clear();
     this.#siblings.clear();
+    this.#asked.clear();
     this.#read = null;
     for (let part = 0; this.#store !== null; part++) {
       const answers = await this.#store.readAnswers(round, part);
@@ -80,6 +83,7 @@ export class AnswerStore {
   /** The answer for a node whose members were checked to be unchanged. @param compute called the first time */
   answer(question: Omit<StoredAnswer, "messages">, compute: () => Promise<Answer>): Promise<Answer> {
     const key = splitKey(question.tree, question.node);
+    this.#asked.add(key);
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
     const place = this.#places.get(key);
@@ -89,6 +93,19 @@ export class AnswerStore {
     const ended = (): void => void this.#underWay.delete(key);
     answer.then(ended, ended);
     return answer;
+  }
+
+  /**
+   * A tree that is redone ends with the requests of its first attempt: what it takes is counted once, at its end.
+   * @throws TandemError PROTOCOL_STATE naming a node that was answered in an earlier attempt only
+   */
+  checkAllAsked(tree: number): void {
+    const forgotten = [...this.#places.keys()].find((key) => treeOfKey(key) === tree && !this.#asked.has(key));
+    if (forgotten !== undefined)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `tree ${tree} was grown differently before: node ${forgotten.slice(forgotten.indexOf("/") + 1)} was requested`,
+      );
   }
 
   /** Settles when no answer is being computed or stored. */

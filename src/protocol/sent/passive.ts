@@ -104,6 +104,7 @@ export class SentMembers implements PassiveMembership {
 
   async beforeFinish(tree: number): Promise<void> {
     this.#attempt.course.expectTree(tree);
+    this.#store.checkAllAsked(tree);
   }
 
   nextTree(tree: number): void {
