@@ -12,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepContributions } from "../src/scoring/mean-contributions.ts";
 import { expectAccessible, findBrowser, launchBrowser, openDashboard } from "./support/browser.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { type TandemProcess, startTandem, tandem } from "./world/tandem-process.ts";
+import { tandemHere } from "./world/command-here.ts";
+import { startTandem, type TandemProcess } from "./world/tandem-process.ts";
 import {
   figure,
   minutes,
@@ -58,11 +59,18 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     await browser?.close();
   });
 
-  const demo = (trees: string, ...more: string[]): TandemProcess =>
-    startTandem(["demo", "--rows", demoSize.rows, "--num-round", trees, "--records", records, ...more]);
+  const demo = (trees: string): string[] => [
+    "demo",
+    "--rows",
+    demoSize.rows,
+    "--num-round",
+    trees,
+    "--records",
+    records,
+  ];
 
   test("a demo, live to its end; reloaded in the middle, it loses nothing", async () => {
-    const job = demo(demoSize.trees, "--dashboard");
+    const job = startTandem([...demo(demoSize.trees), "--dashboard"]);
     const [, url] = await job.errorMatches(/dashboard: (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43})\n/);
     const watched = await openDashboard(browser, url);
     const { page } = watched;
@@ -114,7 +122,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
   });
 
   test("past jobs: two side by side", async () => {
-    expect((await demo(demoSize.fewer, "--quiet").finished).exitCode).toBe(0);
+    expect((await tandemHere(...demo(demoSize.fewer), "--quiet")).exitCode).toBe(0);
     stored = startTandem(["dashboard", records]);
     storedUrl = await printedAddress(stored);
     const watched = await openDashboard(browser, storedUrl);
@@ -300,7 +308,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     context.on("request", (request) => asked.push(request.url()));
     const read = async (party: string): Promise<{ headings: string[]; text: string }> => {
       const out = join(records, `report-${party}.html`);
-      expect((await tandem("report", join(records, party, job), "--out", out)).exitCode).toBe(0);
+      expect((await tandemHere("report", join(records, party, job), "--out", out)).exitCode).toBe(0);
       await page.goto(`file://${out}`);
       expect(asked.splice(0)).toEqual([`file://${out}`]);
       await page.locator("svg.parties").waitFor();

@@ -105,7 +105,7 @@ describe.skipIf(withoutPython)("a passive party on a terminal", () => {
     const party = startOnTerminal(90, ["party", "-c", world.writePassive(world.shop)], { NO_COLOR: "1" });
     const [, port] = await party.outputMatches(/listening on port (\d+)/);
     const config = world.writeActive("spring", { training: { num_round: 12 } }, { ports: { shop: Number(port) } });
-    expect((await tandem("train", "-c", config, "--quiet")).exitCode).toBe(0);
+    expect((await tandemHere("train", "-c", config, "--quiet")).exitCode).toBe(0);
     await party.outputMatches(/job spring finished[^]*done[^]*done/);
     party.child.kill("SIGTERM");
     const { exitCode, stdout: output } = await party.finished;
