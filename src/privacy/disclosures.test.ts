@@ -1,11 +1,7 @@
 import { factsOfJob, membershipFacts } from "../base/membership.ts";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ledgerEntries } from "../messages/ledger.ts";
-import { defenceNames, defences, noDefences } from "./defences/defences.ts";
-import type { Defence } from "./defences/defence.ts";
+import { noDefences } from "./defences/defences.ts";
 import {
   type Disclosure,
   disclosureEntries,
@@ -16,63 +12,8 @@ import {
   withoutBounds,
 } from "./disclosures.ts";
 import { leakageOf, leakageText } from "./leakage.ts";
-import { revealsTags } from "../../test/support/reveals-tags.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const page = readFileSync(join(root, "docs", "leakage.md"), "utf8");
 const entries = Object.values(disclosureEntries);
-
-/** The page's list of what a party learns, each item on one line. */
-function itemsOf(learner: "active" | "passive"): string[] {
-  const title = `## What ${learner === "active" ? "the active" : "a passive"} party learns`;
-  const section = page.slice(page.indexOf(title) + title.length).split(/\n#{2,3} /)[0];
-  return section
-    .replaceAll(/\n {2}(?=\S)/g, " ")
-    .split("\n")
-    .filter((line) => line.startsWith("- "))
-    .map((line) => line.slice(2));
-}
-
-const tags = revealsTags(join(root, "src"));
-
-test("the table has every @reveals tag of the code and every entry of the ledger, under the same learner", () => {
-  expect(tags.length).toBeGreaterThan(15);
-  for (const { learner, what } of [...tags, ...Object.values(ledgerEntries)]) {
-    const covering = entries.filter((entry) => entry.learner === learner && entry.what.includes(what));
-    expect(covering, `${learner}: ${what}`).not.toHaveLength(0);
-  }
-});
-
-test("a ledger entry without a bound is disclosed without one, where there are trees", () => {
-  const field = {
-    learner: "active",
-    what: "a checksum of a node's candidates",
-    unit: "checksums",
-    scale: "splits",
-  } as const;
-  const { checksums, wins } = withoutBounds({ checksums: field, wins: ledgerEntries.wins }, entries);
-  expect(wins).toBeUndefined();
-  expect(checksums?.extent(plain)).toEqual({ atMost: null, unit: "checksums" });
-  expect(checksums?.extent({ ...plain, trees: 0 })).toBeNull();
-});
-
-test("the table and the lists of docs/leakage.md have the same items, verbatim", () => {
-  for (const learner of ["active", "passive"] as const) {
-    const items = itemsOf(learner);
-    expect(items.length).toBeGreaterThan(8);
-    const ours = entries.filter((entry) => entry.learner === learner);
-    for (const { what } of ours)
-      expect(
-        items.filter((item) => item.includes(what)),
-        what,
-      ).not.toHaveLength(0);
-    for (const item of items)
-      expect(
-        ours.filter(({ what }) => item.includes(what)),
-        item,
-      ).not.toHaveLength(0);
-  }
-});
 
 const hiddenMembers = { memberships: [membershipFacts.hidden] };
 
@@ -404,12 +345,15 @@ test("one block per party, absent only what no pair has, and the page at the end
   expect(text).toContain("up to 840 sums of unnamed candidates");
 });
 
-test("notes of defences are about existing disclosures, and not empty", () => {
-  for (const name of defenceNames) {
-    const { notes = {} }: Defence = defences[name];
-    for (const [disclosure, note] of Object.entries(notes)) {
-      expect(Object.keys(disclosureEntries), name).toContain(disclosure);
-      expect(note(1), name).toMatch(/\w/);
-    }
-  }
+test("a ledger entry without a bound is disclosed without one, where there are trees", () => {
+  const field = {
+    learner: "active",
+    what: "a checksum of a node's candidates",
+    unit: "checksums",
+    scale: "splits",
+  } as const;
+  const { checksums, wins } = withoutBounds({ checksums: field, wins: ledgerEntries.wins }, entries);
+  expect(wins).toBeUndefined();
+  expect(checksums?.extent(plain)).toEqual({ atMost: null, unit: "checksums" });
+  expect(checksums?.extent({ ...plain, trees: 0 })).toBeNull();
 });
