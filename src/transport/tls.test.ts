@@ -1,103 +1,42 @@
-/** The TLS transport on loopback: whole jobs, admission, errors across the wire, lost connections. */
+/** The TLS transport on loopback: whole jobs, errors across the wire, lost connections, limits. */
 import { once } from "node:events";
 import type { ClientHttp2Stream } from "node:http2";
-import { connect as connectPlain } from "node:net";
-import { connect as connectSecure, type ConnectionOptions } from "node:tls";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { expectError, watchRejections } from "../../test/support/expect-error.ts";
+import { describe, expect, test } from "vitest";
+import { expectError } from "../../test/support/expect-error.ts";
 import { trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
-import { prepareJob, type PreparedJob } from "../../test/support/prepared-job.ts";
+import { prepareJob } from "../../test/support/prepared-job.ts";
 import { collect, one } from "../../test/support/streams.ts";
-import { randomTable } from "../../test/support/tables.ts";
-import {
-  issued,
-  type Listening,
-  listening,
-  loopback,
-  peerOnceReady,
-  type TlsParties,
-  tlsParties,
-  withAuthority,
-} from "../../test/support/tls-pair.ts";
+import { joined, table, TlsBed } from "../../test/support/tls-bed.ts";
+import { listening, loopback, peerOnceReady } from "../../test/support/tls-pair.ts";
 import { startProxy } from "../../test/world/proxy.ts";
 import { TandemError } from "../base/error.ts";
-import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
 import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
 import { firstDifference } from "../gbdt/tree/model-compare.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
-import { messageBytesMax, protocolVersion } from "../wire/version.ts";
-import { idsDigest } from "../protocol/ids.ts";
-import { proposedParameters } from "../protocol/job-parameters.ts";
+import { messageBytesMax } from "../wire/version.ts";
 import { callsTransport } from "./calls/calls-transport.ts";
-import { createAuthority } from "./certificates.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
 import { pinnedSocket } from "./pinned-socket.ts";
 import { connectTls, type TlsPeer } from "./tls-connect.ts";
 import { listenTls } from "./tls-listen.ts";
-import { callsPath, type TlsIdentity } from "./tls-settings.ts";
+import { callsPath } from "./tls-settings.ts";
 
-const table = randomTable("tls", { rows: 50, features: [1, 2, 2], missingFraction: 0.1 });
-const rejections = watchRejections();
-let parties: TlsParties;
-let key: PrivateKey;
-beforeAll(async () => {
-  [parties, key] = await Promise.all([tlsParties(), generateKey({ bits: 256, insecure: true })]);
-});
-
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-afterAll(() => rejections.expectNone());
-
-async function served(service: PassiveService, own?: TlsIdentity): Promise<Listening> {
-  const made = await listening(service, parties, own);
-  cleanUps.push(() => made.server.close());
-  return made;
-}
-
-function closing(peer: TlsPeer): TlsPeer {
-  cleanUps.push(() => peer.close());
-  return peer;
-}
+const bed = new TlsBed();
 
 const overTls = (name: string, service: PassiveService): PassivePeer =>
   peerOnceReady(
     name,
-    served(service).then((made) => closing(made.connect(name))),
+    bed.served(service).then((made) => bed.closing(made.connect(name))),
   );
-
-/** One passive party and a hello that it accepts. */
-function lonely(): { job: PreparedJob; service: PassiveService; hello: Parameters<PassivePeer["join"]>[0] } {
-  const job = prepareJob({ table, kernel: portableKernel, key, training: { num_round: 1 } });
-  const hello = {
-    protocolVersion,
-    activeName: "bank",
-    instanceCount: 50,
-    idsDigest: idsDigest(job.ids),
-    parameters: proposedParameters(job.agreed),
-  };
-  return { job, service: job.passives[0].service, hello };
-}
-
-async function joined(
-  peer: PassivePeer,
-  hello: Parameters<PassivePeer["join"]>[0],
-  signal?: AbortSignal,
-): Promise<AsyncIterator<unknown>> {
-  const stream = peer.join(hello, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
-  await stream.next();
-  return stream;
-}
 
 describe("a whole job over TLS", () => {
   test.each(["batched", "unbatched"] as const)("%s: the model of centralised training, bit for bit", async (codec) => {
-    const job = { table, kernel: portableKernel, key, codec: { codec } };
+    const job = { table, kernel: portableKernel, key: bed.key, codec: { codec } };
     const { model, traffic } = await trainFederated({ ...job, connect: overTls });
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
     const inMemory = await trainFederated(job);
@@ -105,132 +44,15 @@ describe("a whole job over TLS", () => {
   });
 
   test("both sides succeed, and the servers close although connections are open", async () => {
-    const job = prepareJob({ table, kernel: portableKernel, key, training: { num_round: 1 }, connect: overTls });
+    const job = prepareJob({
+      table,
+      kernel: portableKernel,
+      key: bed.key,
+      training: { num_round: 1 },
+      connect: overTls,
+    });
     await job.run();
     for (const { service } of job.passives) expect(await service.ended).toEqual({ failure: null });
-  });
-});
-
-describe("admission refuses", () => {
-  async function expectRefused(
-    connect: (made: Listening) => TlsPeer,
-    code: "CERTIFICATE" | "PARTY_LOST",
-    own?: TlsIdentity,
-  ): Promise<TandemError> {
-    const { service, hello, job } = lonely();
-    const made = await served(service, own);
-    const peer = closing(connect(made));
-    const error = await expectError(() => joined(peer, hello), code, /party telecom/);
-    expect(error.message).toMatch(/certificate/);
-    expect(job.observed, "no call has reached the role").toEqual([]);
-    if (own === undefined) {
-      // A refused peer neither ends the party's job nor keeps the pinned party out.
-      await joined(closing(made.connect("telecom")), hello);
-      expect(job.observed).toEqual([["passive-1", "joined", "bank"]]);
-    }
-    return error;
-  }
-
-  test("a client certificate of another authority", async () => {
-    const other = await createAuthority("another", 1);
-    const foreign = withAuthority(await other.issue("bank", ["127.0.0.1"]), parties.authority);
-    await expectRefused((made) => made.connect("telecom", foreign), "PARTY_LOST");
-  });
-
-  test("no client certificate", async () => {
-    const { service, hello } = lonely();
-    const { server } = await served(service);
-    const transport = createGrpcTransport({
-      baseUrl: `https://127.0.0.1:${server.port}`,
-      nodeOptions: { ca: parties.authority.certificate },
-    });
-    const answers = createClient(PassiveParty, transport).join(hello)[Symbol.asyncIterator]();
-    const refused = await answers.next().catch((error: unknown) => error);
-    expect(String((refused as ConnectError).cause)).toMatch(/certificate required/);
-  });
-
-  test("a client of the same authority that is not the pinned one", async () => {
-    const mallory = await issued(parties.authority, "bank");
-    const error = await expectRefused((made) => made.connect("telecom", mallory), "PARTY_LOST");
-    expect(error.message).toMatch(/has it pinned this party's certificate/);
-  });
-
-  test("a server of the same authority that is not the pinned one", async () => {
-    const mallory = await issued(parties.authority, "telecom");
-    await expectRefused((made) => made.connect("telecom"), "CERTIFICATE", mallory);
-  });
-
-  test("a server of another authority, even if its certificate is pinned", async () => {
-    const other = await createAuthority("another", 1);
-    const foreign = withAuthority(await other.issue("telecom", ["127.0.0.1"]), parties.authority);
-    await expectRefused(
-      (made) => made.connect("telecom", parties.active, certificateFingerprint(foreign.certificate)),
-      "CERTIFICATE",
-      foreign,
-    );
-  });
-
-  test("an expired server certificate, even if it is pinned", async () => {
-    const past = await createAuthority("past", -0.02);
-    const expired = withAuthority(await past.issue("telecom", ["127.0.0.1"]), parties.authority);
-    const trusting = { ...parties.active, authority: past.certificate };
-    const error = await expectRefused(
-      (made) => made.connect("telecom", trusting, certificateFingerprint(expired.certificate)),
-      "CERTIFICATE",
-      expired,
-    );
-    expect(error.message).toMatch(/expired/);
-  });
-
-  test("an expired client certificate, even if it is pinned", async () => {
-    const past = await createAuthority("past", -0.02);
-    const expired = withAuthority(await past.issue("bank", ["127.0.0.1"]), parties.authority);
-    const { service, hello } = lonely();
-    const made = await listening(
-      service,
-      { ...parties, active: expired },
-      { ...parties.passive, authority: past.certificate },
-    );
-    cleanUps.push(() => made.server.close());
-    await expectError(
-      () => joined(closing(made.connect("telecom", expired)), hello),
-      "PARTY_LOST",
-      /party telecom.*certificate/,
-    );
-  });
-
-  test("a client that speaks no TLS", async () => {
-    const { server } = await served(lonely().service);
-    const socket = connectPlain(server.port, "127.0.0.1");
-    socket.on("error", () => {});
-    socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    const received: Buffer[] = [];
-    socket.on("data", (data) => received.push(data));
-    await once(socket, "close");
-    expect(Buffer.concat(received).toString("latin1")).not.toMatch(/HTTP|tandem/);
-  });
-
-  async function outcomeOf(options: ConnectionOptions): Promise<string> {
-    const { server } = await served(lonely().service);
-    const socket = connectSecure({
-      host: "127.0.0.1",
-      port: server.port,
-      ca: parties.authority.certificate,
-      cert: parties.active.certificate,
-      key: parties.active.key,
-      checkServerIdentity: () => undefined,
-      ...options,
-    });
-    cleanUps.push(() => socket.destroy());
-    return new Promise((resolve) => {
-      socket.once("secureConnect", () => resolve(`${socket.getProtocol()} ${String(socket.alpnProtocol)}`));
-      socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    });
-  }
-
-  test("a client that speaks TLS 1.2, although its certificate is the right one", async () => {
-    expect(await outcomeOf({ maxVersion: "TLSv1.2", ALPNProtocols: ["h2"] })).toMatch(/PROTOCOL_VERSION/);
-    expect(await outcomeOf({ ALPNProtocols: ["h2"] })).toBe("TLSv1.3 h2");
   });
 });
 
@@ -238,23 +60,23 @@ describe("a message that is too large", () => {
   const ids = ["x".repeat(messageBytesMax)];
 
   test("is not sent", async () => {
-    const { service, hello } = lonely();
-    const peer = closing((await served(service)).connect("telecom"));
+    const { service, hello } = bed.lonely();
+    const peer = bed.closing((await bed.served(service)).connect("telecom"));
     await joined(peer, hello);
     await expectError(() => peer.testRows(one({ ids }), {}), "PROTOCOL_STATE", /party telecom: a message was refused/);
   });
 
   test("is not read either", async () => {
-    const { service } = lonely();
-    const { server } = await served(service);
-    const { authority: ca, certificate: cert, key: secret } = parties.active;
+    const { service } = bed.lonely();
+    const { server } = await bed.served(service);
+    const { authority: ca, certificate: cert, key: secret } = bed.parties.active;
     const baseUrl = `https://127.0.0.1:${server.port}`;
     const sessionManager = new Http2SessionManager(
       baseUrl,
       {},
       { ca, cert, key: secret, checkServerIdentity: () => undefined },
     );
-    cleanUps.push(() => sessionManager.abort());
+    bed.atEnd(() => sessionManager.abort());
     const transport = createGrpcTransport({ baseUrl, sessionManager });
     const nodes = new Array<number>(1 << 20).fill(0xffffffff);
     const refused = await collect(createClient(PassiveParty, transport).order({ nodes })).catch(
@@ -266,11 +88,11 @@ describe("a message that is too large", () => {
 
 describe("errors across the wire", () => {
   async function errorOf(thrown: unknown): Promise<{ error: TandemError; service: PassiveService }> {
-    const { service, hello, job } = lonely();
+    const { service, hello, job } = bed.lonely();
     job.passives[0].role.answers.finishTree = () => {
       throw thrown;
     };
-    const peer = closing((await served(service)).connect("telecom"));
+    const peer = bed.closing((await bed.served(service)).connect("telecom"));
     await joined(peer, hello);
     const error = await peer.finishTree({ tree: 0 }, {}).then(
       () => null,
@@ -307,18 +129,18 @@ describe("errors across the wire", () => {
 
 describe("a connection that is cut", () => {
   async function cuttable(service: PassiveService): Promise<{ peer: TlsPeer; cut: () => void }> {
-    const { server } = await served(service);
+    const { server } = await bed.served(service);
     const way = await startProxy(server.port);
-    cleanUps.push(() => way.close());
-    const pinned = certificateFingerprint(parties.passive.certificate);
+    bed.atEnd(() => way.close());
+    const pinned = certificateFingerprint(bed.parties.passive.certificate);
     return {
-      peer: closing(connectTls("telecom", parties.active, pinned, { host: "127.0.0.1", port: way.port })),
+      peer: bed.closing(connectTls("telecom", bed.parties.active, pinned, { host: "127.0.0.1", port: way.port })),
       cut: way.cut,
     };
   }
 
   test("in mid-call: every open call fails with PARTY_LOST, and the passive party knows which was lost", async () => {
-    const { service, hello, job } = lonely();
+    const { service, hello, job } = bed.lonely();
     const [{ role }] = job.passives;
     let called = (): void => {};
     const underWay = new Promise<void>((resolve) => (called = resolve));
@@ -340,7 +162,7 @@ describe("a connection that is cut", () => {
     const job = prepareJob({
       table,
       kernel: portableKernel,
-      key,
+      key: bed.key,
       connect: (name, service, index) => {
         if (index === 0) return overTls(name, service);
         return peerOnceReady(
@@ -360,8 +182,8 @@ describe("a connection that is cut", () => {
   });
 
   test("by an active party that leaves right after its hello", async () => {
-    const { service, hello } = lonely();
-    const peer = closing((await served(service)).connect("telecom"));
+    const { service, hello } = bed.lonely();
+    const peer = bed.closing((await bed.served(service)).connect("telecom"));
     const controller = new AbortController();
     await joined(peer, hello, controller.signal);
     controller.abort();
@@ -369,9 +191,9 @@ describe("a connection that is cut", () => {
   });
 
   test("a server closes although a client keeps its calls open", async () => {
-    const { service, hello } = lonely();
-    const made = await listening(service, parties);
-    const peer = closing(made.connect("telecom"));
+    const { service, hello } = bed.lonely();
+    const made = await listening(service, bed.parties);
+    const peer = bed.closing(made.connect("telecom"));
     const stream = await joined(peer, hello);
     const next = stream.next();
     await made.server.close();
@@ -385,20 +207,20 @@ describe("a connection that is cut", () => {
 });
 
 test("a party sends heartbeats while it works on a call, and not otherwise", async () => {
-  const { service, hello, job } = lonely();
+  const { service, hello, job } = bed.lonely();
   let finish = (): void => {};
   job.passives[0].role.answers.finishTree = () => new Promise((resolve) => (finish = resolve));
   const server = await listenTls(
     service,
-    parties.passive,
-    [{ name: "bank", fingerprint: certificateFingerprint(parties.active.certificate) }],
+    bed.parties.passive,
+    [{ name: "bank", fingerprint: certificateFingerprint(bed.parties.active.certificate) }],
     loopback,
     { heartbeatMs: 10 },
   );
-  cleanUps.push(() => server.close());
+  bed.atEnd(() => server.close());
   const address = { host: "127.0.0.1", port: server.port };
-  const peer = closing(
-    connectTls("telecom", parties.active, certificateFingerprint(parties.passive.certificate), address),
+  const peer = bed.closing(
+    connectTls("telecom", bed.parties.active, certificateFingerprint(bed.parties.passive.certificate), address),
   );
   const stream = await joined(peer, hello);
   let beats = 0;
@@ -417,8 +239,8 @@ test("a party sends heartbeats while it works on a call, and not otherwise", asy
 });
 
 test("a connection has one stream for many calls, and a second one is closed", async () => {
-  const { server } = await served(lonely().service);
-  const { active, passive } = parties;
+  const { server } = await bed.served(bed.lonely().service);
+  const { active, passive } = bed.parties;
   const sessions = new PinnedSessionManager(
     `https://127.0.0.1:${server.port}`,
     { pingIntervalMs: 20_000, pingTimeoutMs: 20_000, isReplaced: false },
@@ -428,7 +250,7 @@ test("a connection has one stream for many calls, and a second one is closed", a
         port: server.port,
       }),
   );
-  cleanUps.push(() => sessions.abort());
+  bed.atEnd(() => sessions.abort());
   const [first, second] = [await open(), await open()];
   await once(second, "close");
   const client = createClient(
@@ -444,7 +266,7 @@ test("a connection has one stream for many calls, and a second one is closed", a
 });
 
 test("back-pressure: a party that stops reading stops the sender within the windows", async () => {
-  const { service, hello, job } = lonely();
+  const { service, hello, job } = bed.lonely();
   const chunkCount = 200;
   let consumed = 0;
   let proceed = (): void => {};
@@ -453,7 +275,7 @@ test("back-pressure: a party that stops reading stops the sender within the wind
     const iterator = chunks[Symbol.asyncIterator]();
     while ((await iterator.next()).done !== true) if (++consumed === 1) await pause;
   };
-  const peer = closing((await served(service)).connect("telecom"));
+  const peer = bed.closing((await bed.served(service)).connect("telecom"));
   await joined(peer, hello);
   let produced = 0;
   async function* chunks(): AsyncGenerator<
