@@ -2,13 +2,13 @@
 import { once } from "node:events";
 import { connect as connectPlain } from "node:net";
 import { connect as connectSecure, type ConnectionOptions } from "node:tls";
-import { ConnectError, createClient } from "@connectrpc/connect";
+import { type ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { joined, TlsBed } from "../../test/support/tls-bed.ts";
 import { issued, type Listening, listening, withAuthority } from "../../test/support/tls-pair.ts";
-import { TandemError } from "../base/error.ts";
+import type { TandemError } from "../base/error.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { createAuthority } from "./certificates.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";

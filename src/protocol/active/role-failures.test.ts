@@ -1,4 +1,4 @@
-/** The active party against passive parties that fail or vanish: while joining, in the middle of a tree, in a handler. */
+/** The active party against passive parties that fail or vanish: while joining, in a tree, in a handler. */
 import { afterAll, describe, expect, test } from "vitest";
 import type { PreparedJob } from "../../../test/support/prepared-job.ts";
 import { expectError, watchRejections } from "../../../test/support/expect-error.ts";
