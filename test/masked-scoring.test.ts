@@ -169,6 +169,30 @@ test("noise in scores: recorded in shares, drawn for every question, and and kep
   await expectError(() => ask(0.02), "POLICY", /requires score_noise 0.05, and this model has 0.02/);
 });
 
+test("a person's masked scores are limited per model, also after a restart and by test rows", async () => {
+  const world = await maskedWorld(1, { passive: { policy: { max_scores_per_person: 3 } } });
+  const share = await readActiveShare(sharePath(world.bank.folder));
+  const ask = async (id: string): Promise<void> => {
+    const scorer = await Scorer.connect(world.config, share);
+    onTestFinished(() => scorer.close());
+    const columns = scorer.features.map(() => Float32Array.of(0));
+    await scorer.score({ ids: [id], columns }, { unknownAsMissing: false, timeoutMs: 10_000 });
+  };
+  const predicted = trainingPredictions(world);
+  const tested = common.find((id) => predicted.has(id)) ?? "";
+  const other = common.find((id) => !predicted.has(id)) ?? "";
+  await ask(tested);
+  await ask(other);
+  const listen = { host: "127.0.0.1", port: world.parties[0].port };
+  await world.start(world.shops[0], { listen, policy: { max_scores_per_person: 3 } });
+  await ask(tested);
+  await ask(other);
+  await ask(other);
+  const refusal = /policy of shop0 allows 3 masked scores of a person with one model/;
+  await expectError(() => ask(tested), "POLICY", refusal); // the job's prediction was the first
+  await expectError(() => ask(other), "POLICY", refusal);
+});
+
 test("outcomes are refused: to plain scoring, to a warm start without masking, and by policy", async () => {
   const world = await maskedWorld(1);
   const [shop] = world.shops;

@@ -11,6 +11,7 @@ import { ReceivedGradients } from "../protocol/passive/received-gradients.ts";
 import { addPlaintexts, addSignedGradients, readPlaintexts, readSignedGradients } from "../store/round-evidence.ts";
 import { DailyBudgets } from "./daily-budget.ts";
 import { PartnerBudgets } from "./partner-budget.ts";
+import { QuestionCounts } from "./question-counts.ts";
 
 class Killed extends Error {}
 
@@ -41,7 +42,7 @@ function budgetsOn(storage: Storage): PartnerBudgets {
   const files = { party: "shop", directory: "jobs", storage, ownFiles: <T>(work: () => Promise<T>) => work() };
   const amounts = { ids: 1e6, alignments: 1e6, jobs: 1e6, attempts: 1e6, histogram_requests: 1e6 };
   const daily = new DailyBudgets({ ...files, limits: amounts, rowCount: () => 0, now: () => 0, emit: () => {} });
-  return new PartnerBudgets({ ...files, limits: {}, daily });
+  return new PartnerBudgets({ ...files, limits: {}, daily, questions: new QuestionCounts({ ...files, limit: 1 }) });
 }
 
 /** What the partner has received. */

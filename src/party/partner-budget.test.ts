@@ -6,6 +6,7 @@ import type { Storage } from "../base/files/storage.ts";
 import { nothingSpent, type Spending } from "../privacy/spending.ts";
 import { DailyBudgets } from "./daily-budget.ts";
 import { type BudgetLimits, PartnerBudgets } from "./partner-budget.ts";
+import { QuestionCounts } from "./question-counts.ts";
 
 class Disk {
   readonly files = new MemoryDisk();
@@ -22,7 +23,8 @@ class Disk {
     const files = { party: "shop", directory: "jobs", storage, ownFiles: <T>(work: () => Promise<T>) => work() };
     const amounts = { ids: 1e6, alignments: 1e6, jobs: 1e6, attempts: 1e6, histogram_requests: 1e6 };
     const daily = new DailyBudgets({ ...files, limits: amounts, rowCount: () => 0, now: () => 0, emit: () => {} });
-    return new PartnerBudgets({ ...files, limits, daily });
+    const questions = new QuestionCounts({ ...files, limit: 1 });
+    return new PartnerBudgets({ ...files, limits, daily, questions });
   }
 }
 

@@ -15,6 +15,7 @@ import { addSpending, nothingSpent, type Spending } from "../privacy/spending.ts
 import { readBudget, type StoredBudget, writeBudget } from "../store/budget-file.ts";
 import type { PolicyConfig } from "./config/config.ts";
 import type { DailyBudgets } from "./daily-budget.ts";
+import type { QuestionCounts } from "./question-counts.ts";
 
 /** Over all jobs. */
 export type BudgetLimits = Omit<PolicyConfig["budget"], "daily">;
@@ -46,6 +47,8 @@ export interface BudgetOptions {
   readonly limits: BudgetLimits;
   /** Daily limits. */
   readonly daily: DailyBudgets;
+  /** Limits per person and model. */
+  readonly questions: QuestionCounts;
   readonly storage: Storage;
   /** Runs work on this party's own files: the details of an error go to its own log only. */
   readonly ownFiles: <T>(work: () => Promise<T>) => Promise<T>;
@@ -68,6 +71,10 @@ export class PartnerBudgets {
 
   get daily(): DailyBudgets {
     return this.#options.daily;
+  }
+
+  get questions(): QuestionCounts {
+    return this.#options.questions;
   }
 
   /** What a partner has used; the stored amount may be higher. */

@@ -28,6 +28,7 @@ const policy: PolicyConfig = {
   scoring: true,
   warm_start: true,
   max_scoring_ids: 10,
+  max_scores_per_person: 20,
   privacy: resolveParameters(privacyParameters, {}),
   min_instances_per_tree: 1,
   budget: { daily: {} },

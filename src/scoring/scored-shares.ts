@@ -14,6 +14,7 @@ import {
   type SplitColumn,
   type SplitOutcomes,
   splitOutcomes,
+  unknownRow,
 } from "../protocol/passive/split-outcomes.ts";
 import type { MaskedModel } from "../scheme/masked/masked-answerer.ts";
 import type { PassiveShare } from "../store/share-files.ts";
@@ -131,10 +132,12 @@ export class ScoredShares {
         this.checkPolicy(ids.length);
         return ids.length;
       },
-      outcomes: async ({ ids, unknownAsMissing }) => ({
-        rowCount: ids.length,
-        ...(await this.outcomes(share, ids, unknownAsMissing, caller)),
-      }),
+      outcomes: async ({ ids, unknownAsMissing }) => {
+        const { rows } = await this.prepare(share);
+        const held = ids.filter((id) => rows.rowOf(id) !== unknownRow);
+        await this.#budgets.questions.charge(caller, share.model, held);
+        return { rowCount: ids.length, ...(await this.outcomes(share, ids, unknownAsMissing, caller)) };
+      },
     };
   }
 

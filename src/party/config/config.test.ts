@@ -45,6 +45,7 @@ describe("a config", () => {
       explanations: false,
       warm_start: true,
       max_scoring_ids: 10_000,
+      max_scores_per_person: 20,
       privacy: { privacy: "exact", ...noDefences },
       min_instances_per_tree: 1,
       budget: { daily: {} },

@@ -97,6 +97,8 @@ const policy = object({
   explanations: yesOrNo.default(false),
   warm_start: yesOrNo.default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
+  /** Masked scores of one person with one model that an active party may have, in all. */
+  max_scores_per_person: wholeNumber(1, 1_000_000_000).default(20),
   /** What a job must bring at least. */
   privacy: privacyField,
   /** Values of a person that a model may predict at once: its classes. Each has room for marks in every sum. */

@@ -92,6 +92,11 @@ export class JobSpending {
     return this.#budgets.score(this.#active, instanceCount);
   }
 
+  /** Masked scores of these people are requested. @throws TandemError POLICY if one of them has had all allowed */
+  questions(model: string, ids: readonly string[]): Promise<void> {
+    return this.#budgets.questions.charge(this.#active, model, ids);
+  }
+
   /** What the partner has used in all jobs. */
   get spent(): Spending {
     return this.#budgets.spent(this.#active);

@@ -36,7 +36,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
   const events = new JobEvents(options);
   let transcript = noTranscript;
   const role: PassiveRole = new PassiveRole({
-    ...roleJob(options),
+    ...roleJob(options, model),
     scheme,
     observer: {
       joined: () => events.joined(),
@@ -82,7 +82,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
 }
 
 /** The role's input: the party's rows, and the progress of earlier attempts. */
-function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "observer"> {
+function roleJob(options: PassiveJobOptions, model: string): Omit<PassiveJob, "scheme" | "observer"> {
   const { config, agreed, rows, checkpoints, spending } = options;
   const { training, predictable } = rows;
   const names = categoryNamesPerFeature(training);
@@ -107,6 +107,10 @@ function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "obser
     roundStore: checkpoints.rounds,
     nodeJournal: checkpoints.nodes,
     admitScores: (people) => spending.score(people),
+    admitQuestions: (asked) =>
+      "ids" in asked
+        ? spending.questions(model, asked.ids)
+        : spending.questions(agreed.startModel, idsBetween(training, asked.first, asked.count)),
     admitNode: () => spending.node(),
     admitRound: (tree) => spending.roundBegins(tree),
     sampleMin: config.policy.min_instances_per_tree,
@@ -114,6 +118,10 @@ function roleJob(options: PassiveJobOptions): Omit<PassiveJob, "scheme" | "obser
     testRowsMax: predictable.ids.length,
     categoryNames: categoryNamesPerFeature(predictable),
   };
+}
+
+function idsBetween({ ids }: PartyTable, first: number, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => ids.at(first + i) ?? "");
 }
 
 function rowLookUp(table: PartyTable): (id: string) => ((feature: number) => number) | null {

@@ -4,6 +4,7 @@
 import type { Emit } from "../../record/events.ts";
 import { DailyBudgets } from "../daily-budget.ts";
 import { PartnerBudgets } from "../partner-budget.ts";
+import { QuestionCounts } from "../question-counts.ts";
 import type { PassiveFiles } from "./passive-files.ts";
 
 export interface BudgetSurroundings {
@@ -26,6 +27,7 @@ export function passiveBudgets(files: PassiveFiles, surroundings: BudgetSurround
   return new PartnerBudgets({
     ...kept,
     limits: overAll,
+    questions: new QuestionCounts({ ...kept, limit: config.policy.max_scores_per_person }),
     daily: new DailyBudgets({ ...kept, ...surroundings, limits: { ...limits, ...config.experiment.dailyLimits } }),
   });
 }

@@ -53,11 +53,16 @@ export interface PassiveJob {
   readonly admitNode?: () => Promise<void>;
   /** Predictions of a number of instances are requested: settles before they are answered, or rejects. */
   readonly admitScores?: (count: number) => Promise<void>;
+  /** Masked scores are requested: settles before they are answered, or rejects. */
+  readonly admitQuestions?: (asked: AskedRows) => Promise<void>;
   /** A tree that sums fewer instances is refused. */
   readonly sampleMin?: number;
   /** The job has finished successfully: only predictions and its end may be repeated. */
   readonly finished?: boolean;
 }
+
+/** Test rows by their ids; or instances, with a start model, by their numbers. */
+export type AskedRows = { readonly ids: readonly string[] } | { readonly first: number; readonly count: number };
 
 /** Notifications to the owner of this role. */
 export interface PassiveObserver {

@@ -91,6 +91,8 @@ export class PredictionAnswers {
       },
       rowCount: (rows) => this.#checkRows(rows, ofStart),
       outcomes: async ({ firstRow, rowCount }) => {
+        const asked = ofStart ? { first: firstRow, count: rowCount } : { ids: this.#testRows.ids(firstRow, rowCount) };
+        await job.admitQuestions?.(asked);
         await job.admitScores?.(rowCount);
         const outcomes = ofStart
           ? outcomesOfInstances(job, firstRow)

@@ -14,6 +14,7 @@ export type RowValues = (feature: number) => number;
 export class TestRows {
   readonly #attempt: Attempt;
   #rows: readonly RowValues[] | null = null;
+  #ids: readonly string[] = [];
 
   constructor(attempt: Attempt) {
     this.#attempt = attempt;
@@ -38,6 +39,7 @@ export class TestRows {
     tally.see("predicted ids", ids);
     // Looked up only now: otherwise naming one id after the other would show which of them are held.
     this.#rows = ids.map((id) => this.#find(id));
+    this.#ids = ids;
   }
 
   /** @throws TandemError PROTOCOL_STATE if they were not named in this attempt */
@@ -52,6 +54,11 @@ export class TestRows {
     if (count < 1 || first + count > rows.length)
       throw new TandemError("PROTOCOL_STATE", "rows outside those to be predicted");
     return rows.slice(first, first + count);
+  }
+
+  /** The ids of a range of them. */
+  ids(first: number, count: number): readonly string[] {
+    return this.#ids.slice(first, first + count);
   }
 
   /** Checks that all trees are stored and none is to be redone. */

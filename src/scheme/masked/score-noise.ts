@@ -8,7 +8,7 @@
  *
  * Noise is drawn for each answer: weights are hidden from the party, so it cannot recognise a repeated question, and
  * the same noise for another question would cancel. Averages of repeated questions are bounded by their number
- * (party/asked-people.ts).
+ * (party/question-counts.ts).
  */
 import { TandemError } from "../../base/error.ts";
 import { discreteGaussian } from "../../base/noise/discrete-gaussian.ts";
