@@ -12,6 +12,7 @@ import {
   readActiveCheckpoint,
   writeActiveCheckpoint,
 } from "../../src/store/active-checkpoint.ts";
+import { addAnsweredNodes, readAnsweredNodes } from "../../src/store/answered-nodes.ts";
 import { readProgress, writeProgress } from "../../src/store/passive-checkpoint.ts";
 import { addRoundLine } from "../../src/store/round-lines.ts";
 import { type TestJob, type TestOutcome, trainFederated } from "./in-memory-job.ts";
@@ -35,19 +36,26 @@ export interface BrokenOutcome extends TestOutcome {
   readonly treesAtBreaks: readonly number[];
 }
 
-/** @param trees in which the party's process ends, once it has stored a split and before it has sent it; ascending */
-export async function trainBrokenOff(job: TestJob, trees: readonly number[]): Promise<BrokenOutcome> {
+/**
+ * @param trees in which the party's process ends, once it has stored a split and before it has sent it; ascending. With
+ *   hidden members also "node": once it has stored its second answer of the tree
+ */
+export async function trainBrokenOff(
+  job: TestJob,
+  trees: readonly number[],
+  at: "split" | "node" = "split",
+): Promise<BrokenOutcome> {
   if (job.table.parties.length !== 2) throw new Error("an interrupted job has one passive party");
   const disk = new SimulatedDisk().storage(() => false, { ticks: () => 0, before() {}, after() {} });
   const activeProgress = async (): Promise<ActiveProgress | undefined> =>
     (await readActiveCheckpoint(bank, { readSecret: async () => secret }, disk))?.progress ?? undefined;
   const treesAtBreaks: number[] = [];
   for (const tree of trees) {
-    if ((await attempt(job, disk, await activeProgress(), tree)) !== null)
+    if ((await attempt(job, disk, await activeProgress(), tree, at)) !== null)
       throw new Error(`the passive party has no split in tree ${tree}: nothing was broken off`);
     treesAtBreaks.push((await activeProgress())?.trees.length ?? 0);
   }
-  const outcome = await attempt(job, disk, await activeProgress(), -1);
+  const outcome = await attempt(job, disk, await activeProgress(), -1, at);
   if (outcome === null) throw new Error("a process ended without being interrupted");
   return { ...outcome, treesAtBreaks };
 }
@@ -58,6 +66,7 @@ async function attempt(
   disk: Storage,
   progress: ActiveProgress | undefined,
   breaksIn: number,
+  at: "split" | "node",
 ): Promise<TestOutcome | null> {
   let isGone = false;
   let isWritten = false;
@@ -69,8 +78,16 @@ async function attempt(
         progress: await readProgress(shop, run, disk),
         store: async (now) => {
           if (!isGone) await writeProgress(shop, run, now, disk);
-          isGone ||= now.splits.some(({ tree }) => tree === breaksIn);
+          isGone ||= at === "split" && now.splits.some(({ tree }) => tree === breaksIn);
           if (isGone) throw new Error("the process is gone");
+        },
+        nodeJournal: {
+          read: () => readAnsweredNodes(shop, run, disk),
+          add: async (nodes) => {
+            if (!isGone) await addAnsweredNodes(shop, run, nodes, disk);
+            isGone ||= at === "node" && nodes.some(({ tree, node }) => tree === breaksIn && node > 0);
+            if (isGone) throw new Error("the process is gone");
+          },
         },
       },
       activeStored: {

@@ -61,7 +61,7 @@ export interface TestJob {
   /** Per passive party the secret of its candidates' order; drawn where left out. */
   readonly permutationSecrets?: readonly Uint8Array[];
   /** What passive parties have stored in an earlier attempt, and how they store. */
-  readonly stored?: Pick<PassiveJob, "progress" | "store">;
+  readonly stored?: Pick<PassiveJob, "progress" | "store" | "nodeJournal">;
   /** The same of the active party. */
   readonly activeStored?: Pick<ActiveJob, "progress" | "store">;
   /** What stands between a passive party and the transport. */

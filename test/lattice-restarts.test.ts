@@ -1,0 +1,44 @@
+/**
+ * Jobs whose members are hidden, with noise and few thresholds, broken off at seeded places: both parties resume from
+ * their files, and the model is the centralised one, bit for bit.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { SeededRandom } from "../src/base/random.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
+import { trainBrokenOff } from "./support/broken-job.ts";
+import { trainInOnePlace } from "./support/in-memory-job.ts";
+import { randomTable } from "./support/tables.ts";
+
+let key: PrivateKey;
+beforeAll(async () => {
+  key = await generateKey({ bits: 256, insecure: true });
+});
+
+const rounds = 5;
+const cases = [
+  ["exact sums", {}],
+  ["noise", { answer_noise: 2 }],
+  ["noise and few thresholds", { answer_noise: 2, max_thresholds: 1 }],
+] as const;
+
+describe.each(cases)("%s", (name, defences) => {
+  test.each([
+    [1, "node"],
+    [2, "node"],
+    [3, "split"],
+  ] as const)("seed %i: equals the centralised model after restarts at a stored %s", async (seed, at) => {
+    const random = new SeededRandom(`lattice-restarts/${name}/${seed}`);
+    const table = randomTable(`restarts-${seed}`, { rows: 60, features: [1, 3] });
+    const training = { num_round: rounds, max_depth: 3, max_bin: 8 };
+    const job = { table, training, defences, kernel: selectKernel(), key, scheme: lattice };
+    const breaks = new Set(Array.from({ length: 3 }, () => random.below(rounds)));
+    const { model } = await trainBrokenOff(
+      job,
+      [...breaks].sort((a, b) => a - b),
+      at,
+    );
+    expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
+  });
+});
