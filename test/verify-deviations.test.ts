@@ -202,6 +202,13 @@ test.each(
   expect(outcomeOf(verdict)).toBe(party === null ? "as agreed" : "deviated");
 });
 
+test("labels that are invalid for the objective, and so gradients out of their range, are attributed to the bank", async () => {
+  const outside = { ...table, labels: table.labels.map((label, i) => (i === 40 ? 7 : label)) };
+  const cheat: Cheat = { labels: (labels) => labels.map((label) => Math.min(label, 1)) };
+  const found = deviations(await check(await opened({ table: outside, training: { num_round: 1 }, cheat })));
+  expect(found).toEqual([{ party: "bank", tree: null, what: "its committed data is not valid for this job" }]);
+});
+
 test("false sums that change no decision are detected where ciphertexts are checked", async () => {
   const cheat: Cheat = { passiveScheme: (scheme) => confusing(scheme, table.labels, 2) };
   const openings = await opened({ table, training: { num_round: 1 }, cheat });

@@ -10,6 +10,8 @@ import {
   askingOrders,
   confusing,
   forgetting,
+  leavingAt,
+  marking,
   otherCandidate,
   otherMembers,
   otherOrder,
@@ -37,6 +39,8 @@ interface InJob {
   readonly cheat: (random: SeededRandom, table: TestTable) => Cheat;
   /** What the job needs for it. */
   readonly job?: Partial<VerifiedJob>;
+  /** It is done in an attempt that is broken off after the root; the next attempt is honest, and refused. */
+  readonly isBrokenOff?: true;
 }
 
 /** Moves one gradient of one instance, in one round, by any amount within the range. */
@@ -76,6 +80,13 @@ const inJob: readonly InJob[] = [
     party: "bank",
     isCertain: false, // with sampling the instance may be left out
     cheat: (random, table) => ({ activeScheme: movedGradient(random, table), isUnchecking: true }),
+  },
+  {
+    name: "sends marks, reads the root, and comes back with true gradients",
+    party: "bank",
+    isCertain: true,
+    cheat: () => ({ activeScheme: marking, isUnchecking: true, peer: leavingAt(0) }),
+    isBrokenOff: true,
   },
   {
     name: "trains with other labels",
@@ -173,18 +184,26 @@ function drawnJob(random: SeededRandom, seed: number): VerifiedJob {
 export function seededDeviation(seed: number): SeededDeviation {
   const random = new SeededRandom(`deviation/${seed}`);
   const given = drawnJob(random, seed);
-  if (seed % 10 === 0) return { name: "honest", guilty: new Set(), isCertain: true, job: given, evasion: null };
+  if (seed % 10 === 0) {
+    // Ascending: an attempt must not be over before it is broken off. Trees of one round share a root.
+    const trees = Array.from({ length: random.below(3) }, () =>
+      random.below(given.training?.num_parallel_tree === 2 ? 1 : 2),
+    );
+    const earlier = trees.sort().map((tree) => ({ peer: leavingAt(tree) }));
+    return { name: "honest", guilty: new Set(), isCertain: true, job: { ...given, earlier }, evasion: null };
+  }
   const deviation = seed % 3 === 0 ? null : inJob[random.below(inJob.length)];
   const evader = seed % 3 === 1 ? null : (deviation?.party ?? (random.below(2) === 0 ? "bank" : "shop"));
   const role = evader === "bank" ? "active" : "passive";
   const possible = evasions.filter((evasion) => evasion.role === undefined || evasion.role === role);
   const evasion = evader === null ? null : possible[random.below(possible.length)];
-  const cheat = deviation?.cheat(random, given.table);
+  const cheat = deviation?.cheat(random, given.table) ?? {};
+  const attempts = deviation?.isBrokenOff === true ? { earlier: [cheat], isRefused: true } : { cheat };
   return {
     name: [deviation, evasion].flatMap((each) => (each === null ? [] : [each.name])).join(", and "),
     guilty: new Set([deviation?.party ?? evader ?? ""]),
     isCertain: deviation?.isCertain === true,
-    job: { ...given, ...deviation?.job, ...(cheat === undefined ? {} : { cheat }) },
+    job: { ...given, ...deviation?.job, ...attempts },
     evasion: evader === null || evasion === null ? null : { party: evader, change: evasion.change },
   };
 }
