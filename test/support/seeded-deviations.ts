@@ -189,7 +189,7 @@ export function seededDeviation(seed: number): SeededDeviation {
     const trees = Array.from({ length: random.below(3) }, () =>
       random.below(given.training?.num_parallel_tree === 2 ? 1 : 2),
     );
-    const earlier = trees.sort().map((tree) => ({ peer: leavingAt(tree) }));
+    const earlier = trees.sort((a, b) => a - b).map((tree) => ({ peer: leavingAt(tree) }));
     return { name: "honest", guilty: new Set(), isCertain: true, job: { ...given, earlier }, evasion: null };
   }
   const deviation = seed % 3 === 0 ? null : inJob[random.below(inJob.length)];
