@@ -1,10 +1,12 @@
 /** Checks that the opened data is what its owner committed to, and that it can be trained on. */
 import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
+import { FoldTurns } from "../gbdt/boost/fold-turns.ts";
 import { binIndexCount } from "../gbdt/split/binning.ts";
 import { activeFacts, passiveFacts } from "../party/job-facts.ts";
 import { commitmentTo, type Facts } from "../protocol/chain/commitment.ts";
+import { agreedParameters, firstTreeOf } from "../protocol/job-parameters.ts";
 import { schemeNamed } from "../scheme/registry.ts";
-import { fromHex, toHex } from "../store/stored-numbers.ts";
+import { fromHex, rowsFrom, toHex } from "../store/stored-numbers.ts";
 import { firstChange } from "./kept-evidence.ts";
 import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn, startIn } from "./open-job.ts";
@@ -56,15 +58,20 @@ async function factsIn({ name, job, features: stored, active, opened: { facts } 
  * Whether a party could have taken part with its committed data. Labels must be in the range of the objective: then its
  * gradients are in theirs.
  */
-function isUsable({ job, active, features, opened: { facts } }: Opening): boolean {
+function isUsable({ job, active, features, firstTree, opened: { facts } }: Opening): boolean {
   const people = Number(facts["people"]);
   const isBinned = features
     .map(featureFrom)
     .every((feature) => feature.bins.length === people && feature.bins.every((bin) => bin < binIndexCount(feature)));
   if (active === undefined) return isBinned;
   try {
-    const task = new BoostingTask(jobIn(job, active).training, rowsIn(active), false); // checks labels and columns
-    return isBinned && task.rows.count === people;
+    const given = jobIn(job, active);
+    const rows = rowsIn(active);
+    const task = new BoostingTask(given.training, rows, false); // checks labels and columns
+    const folds = active.folds.map(rowsFrom);
+    const training = folds.length === 0 ? given.training : new FoldTurns(given.training, rows, folds).whole;
+    const first = firstTreeOf(agreedParameters({ ...given, training }));
+    return isBinned && task.rows.count === people && (facts["start"] !== "" || firstTree === first);
   } catch {
     return false;
   }

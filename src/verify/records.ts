@@ -33,6 +33,8 @@ export async function checkRecord(opening: Opening, pinned: PinnedCertificates):
 
 /** Checks two openings, each of which is valid alone, against each other. */
 export function checkTogether(active: Opening, passive: Opening): Finding[] {
+  if (passive.firstTree !== active.firstTree)
+    return [{ party: passive.name, tree: null, what: "its evidence begins with another tree than the job" }];
   for (const [one, other] of [
     [active, passive],
     [passive, active],

@@ -89,7 +89,7 @@ export const evasions: readonly Evasion[] = [
   {
     name: "leaves the first tree out, and begins with the next",
     change: ({ opening }) => ({ ...opening, firstTree: opening.firstTree + 1, trees: opening.trees.slice(1) }),
-    what: /chain with \w+ is broken/,
+    what: /chain with \w+ is broken|not valid for this job/,
   },
   {
     name: "renumbers its trees",

@@ -198,7 +198,8 @@ export function seededDeviation(seed: number): SeededDeviation {
   const possible = evasions.filter((evasion) => evasion.role === undefined || evasion.role === role);
   const evasion = evader === null ? null : possible[random.below(possible.length)];
   const cheat = deviation?.cheat(random, given.table) ?? {};
-  const attempts = deviation?.isBrokenOff === true ? { earlier: [cheat], isRefused: true } : { cheat };
+  const whole = { ...given.training, subsample: 1 }; // the marked instance is not left out
+  const attempts = deviation?.isBrokenOff === true ? { training: whole, earlier: [cheat], isRefused: true } : { cheat };
   return {
     name: [deviation, evasion].flatMap((each) => (each === null ? [] : [each.name])).join(", and "),
     guilty: new Set([deviation?.party ?? evader ?? ""]),
