@@ -202,7 +202,7 @@ test.each(
   expect(outcomeOf(verdict)).toBe(party === null ? "as agreed" : "deviated");
 });
 
-test("labels that are invalid for the objective, and so gradients out of their range, are attributed to the bank", async () => {
+test("labels that are invalid, and so gradients out of their range, are attributed to the bank", async () => {
   const outside = { ...table, labels: table.labels.map((label, i) => (i === 40 ? 7 : label)) };
   const cheat: Cheat = { labels: (labels) => labels.map((label) => Math.min(label, 1)) };
   const found = deviations(await check(await opened({ table: outside, training: { num_round: 1 }, cheat })));
