@@ -84,6 +84,20 @@ export class AnsweredNodes {
     }
   }
 
+  /**
+   * A tree that is redone ends with the requests of its first attempt: what it takes is counted once, at its end.
+   * @param asked the nodes that were requested in this attempt
+   * @throws TandemError PROTOCOL_STATE naming a node that was answered in an earlier attempt only
+   */
+  checkAllAsked(tree: number, asked: ReadonlySet<number>): void {
+    for (const answered of this.#answered.values())
+      if (answered.tree === tree && !asked.has(answered.node))
+        throw new TandemError(
+          "PROTOCOL_STATE",
+          `tree ${tree} was grown differently before: node ${answered.node} was requested`,
+        );
+  }
+
   /** The root and one of each pair, over all attempts: what the smudging noise of the job was made for. */
   #checkCount(tree: number, key: string): void {
     if (this.#underWay.has(key)) throw tooOften(key);

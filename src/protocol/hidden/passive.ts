@@ -141,6 +141,7 @@ export class HiddenMembers implements PassiveMembership {
     const { course } = this.#attempt;
     if (course.phase === "ready") await this.#open(tree, 0);
     course.expectTree(tree);
+    this.#answered.checkAllAsked(tree, this.#asked);
   }
 
   nextTree(tree: number): void {
