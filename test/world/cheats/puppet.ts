@@ -1,16 +1,22 @@
 /** An active party whose calls a test makes one by one, over real TLS and with the real cipher. */
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { quantise } from "../../../src/codec/batch-codec.ts";
 import { gradientLayout } from "../../../src/codec/gradient-layout.ts";
 import type { GradientLayout } from "../../../src/codec/layout.ts";
+import { RoundDigest } from "../../../src/messages/gradients.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
+import { openChain } from "../../../src/party/job-chain.ts";
+import { digests } from "../../../src/protocol/chain/digests.ts";
+import { firstLink } from "../../../src/protocol/chain/pair-chain.ts";
+import type { OpenChain } from "../../../src/protocol/chain/record.ts";
 import { idsDigest } from "../../../src/protocol/ids.ts";
 import type { SentDefence } from "../../../src/protocol/agreed-defences.ts";
 import { type AgreedParameters, agreedParameters, proposedParameters } from "../../../src/protocol/job-parameters.ts";
 import { schemeNamed } from "../../../src/scheme/registry.ts";
 import type { SentActive } from "../../../src/scheme/sent-scheme.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
+import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
 import {
   type ActiveGradients,
   ActiveGradientsSchema,
@@ -49,22 +55,30 @@ export class Puppet {
   readonly layout: GradientLayout;
   readonly #connect: () => HostileConnection;
   /** Any commitment, and its own certificate. */
-  readonly #introduction: Pick<Hello, "commitment" | "certificate">;
+  readonly #introduction: Required<Pick<Hello, "commitment" | "certificate">>;
+  readonly #job: string;
+  readonly #identity: TlsIdentity;
+  /** Signs gradients of the first tree; null before the party has answered the hello. */
+  #chain: OpenChain | null = null;
   readonly #jobId = Uint8Array.from({ length: 16 }, (_, i) => i);
   #connection: HostileConnection;
   peer: PassivePeer;
 
   private constructor(
+    job: string,
     agreed: AgreedParameters,
     scheme: SentActive,
     layout: GradientLayout,
-    certificate: Uint8Array,
+    identity: TlsIdentity,
     connect: () => HostileConnection,
   ) {
+    this.#job = job;
     this.agreed = agreed;
     this.scheme = scheme;
     this.layout = layout;
+    const certificate = Uint8Array.from(new X509Certificate(identity.certificate).raw);
     this.#introduction = { commitment: new Uint8Array(32).fill(7), certificate };
+    this.#identity = identity;
     this.#connect = connect;
     this.#connection = connect();
     this.peer = peerOver("shop", this.#connection.transport);
@@ -86,8 +100,7 @@ export class Puppet {
         { min: 0, max: 0.25 },
       ],
     });
-    const certificate = Uint8Array.from(new X509Certificate(identity.certificate).raw);
-    return new Puppet(agreed, half, layout, certificate, () => connectHostile(identity, shop, port));
+    return new Puppet(job, agreed, half, layout, identity, () => connectHostile(identity, shop, port));
   }
 
   /** Drops its connection, and opens another. */
@@ -113,7 +126,19 @@ export class Puppet {
       ...this.#introduction,
       ...changes,
     };
-    await this.peer.join(hello, {})[Symbol.asyncIterator]().next();
+    const answer = await this.peer.join(hello, {})[Symbol.asyncIterator]().next();
+    if (answer.done === true) return;
+    const certificate = new X509Certificate(this.#identity.certificate);
+    const { commitment: active } = this.#introduction;
+    this.#chain = openChain({
+      role: "active",
+      job: this.#job,
+      peer: "shop",
+      certificate,
+      key: createPrivateKey(this.#identity.key),
+      tree: 0,
+      previous: firstLink({ jobId: this.#jobId, active, passive: answer.value.commitment }),
+    });
   }
 
   /** Joins, and sets the scheme up as it should be. */
@@ -133,14 +158,18 @@ export class Puppet {
 
   async gradients(tree: number, change: (chunk: ActiveGradients) => void = () => {}): Promise<void> {
     const { layout, scheme } = this;
+    const round = new RoundDigest(digests);
+    const signature = (): Uint8Array =>
+      this.#chain?.signGradients({ tree, node: null, digest: round.digest }) ?? new Uint8Array(0);
     async function* chunks(): AsyncGenerator<ActiveGradients> {
       let sequence = 0;
       for await (const { message } of scheme.gradients(layout, quantise(layout, gradientsOf(ids.length)), null, tree)) {
         const chunk = create(ActiveGradientsSchema, { tree, sequence: sequence++, scheme: message });
         change(chunk);
+        round.add(chunk);
         yield chunk;
       }
-      yield create(ActiveGradientsSchema, { tree, sequence, last: true });
+      yield create(ActiveGradientsSchema, { tree, sequence, last: true, signature: signature() });
     }
     await this.peer.gradients(chunks(), {});
   }
