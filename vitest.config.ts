@@ -47,7 +47,9 @@ const besideSources = ["src", "web", "lab", "test/world"].flatMap((folder) =>
     .map((path) => join(folder, path)),
 );
 /** A file that replaces modules must not share them with others. */
-const replacing = besideSources.filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
+const replacing = [...besideSources, ...readdirSync("test").map((name) => join("test", name))].filter(
+  (path) => path.endsWith(".test.ts") && readFileSync(path, "utf8").includes("vi.mock("),
+);
 
 export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
@@ -71,7 +73,7 @@ export default defineConfig({
         test: {
           name: "whole",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/world/**", ...(isCampaign ? [] : ["test/campaigns/**"])],
+          exclude: ["test/world/**", ...replacing, ...(isCampaign ? [] : ["test/campaigns/**"])],
         },
       },
       { extends: true, test: { name: "parts", include: besideSources, exclude: replacing } },

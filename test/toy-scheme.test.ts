@@ -95,6 +95,6 @@ describe("between parties", () => {
     const [scenario] = scenarios.all;
     const own = withToy(scenario);
     const refusing = { ...own, passives: scenario.passives };
-    await expect(simulateUndisturbed(refusing)).rejects.toThrow(/scheme: toy asked, paillier allowed/);
+    await expect(simulateUndisturbed(refusing)).rejects.toThrow(/scheme: toy requested, paillier allowed/);
   });
 });

@@ -3,7 +3,7 @@
  * importance of each parameter, and its values with their scores.
  */
 import { formatCount } from "../../src/base/text/format.ts";
-import { importanceTrialsMin, type TrialOutcome } from "../../src/gbdt/tune/outcome.ts";
+import type { TrialOutcome } from "../../src/gbdt/tune/outcome.ts";
 import { Card, CellBar, Figure, Table } from "../views/card.tsx";
 import { htmlPage, timeText } from "./html-page.tsx";
 import type { tuneReport as declared, TuneReport } from "./reports.js";
@@ -44,7 +44,7 @@ export const tuneReport: typeof declared = (report, madeAt) => {
 
 function Importance({ report: { importance, schedule } }: { readonly report: TuneReport }) {
   if (importance === null)
-    return <p class="note">Not shown: it needs at least {importanceTrialsMin} trials, as fewer differ by chance.</p>;
+    return <p class="note">Not shown: with so few trials it would be mostly chance.</p>;
   const most = Math.max(0.01, ...importance.map(({ share }) => share));
   return (
     <>
