@@ -14,7 +14,9 @@ export class ObfuscatorPool {
   #stock: ObfuscatorVector[] = [];
   #stockCount = 0;
   #toMake = 0;
-  #filling: Promise<void> | null = null;
+  #isFilling = false;
+  /** The batch that is being computed. */
+  #making: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | null = null;
 
   readonly #untilIdle: (isUrgent: () => boolean) => Promise<void>;
@@ -35,7 +37,7 @@ export class ObfuscatorPool {
   /** Fills the stock up to `count` in the background. */
   prepare(count: number): void {
     this.#toMake = Math.max(0, count - this.#stockCount);
-    this.#filling ??= this.#fill();
+    if (!this.#isFilling) void this.#fill();
   }
 
   /** How many can be taken without waiting. */
@@ -46,7 +48,7 @@ export class ObfuscatorPool {
   /** Stops computing more; the stock stays. Settles when nothing is being computed. */
   async pause(): Promise<void> {
     this.#toMake = 0;
-    await this.#filling;
+    await this.#making;
   }
 
   /** @throws any error of `make` */
@@ -65,20 +67,27 @@ export class ObfuscatorPool {
   }
 
   async #fill(): Promise<void> {
+    this.#isFilling = true;
+    while (this.#toMake > 0) {
+      await this.#untilIdle(() => this.#toMake === 0);
+      const count = Math.min(this.#batch, this.#toMake);
+      if (count === 0) break;
+      this.#making = this.#add(count);
+      await this.#making;
+    }
+    this.#isFilling = false;
+  }
+
+  async #add(count: number): Promise<void> {
     try {
-      while (this.#toMake > 0) {
-        await this.#untilIdle(() => this.#toMake === 0);
-        const count = Math.min(this.#batch, this.#toMake);
-        if (count === 0) break;
-        const made = await this.#make(count);
-        this.#stock.push(made);
-        this.#stockCount += count;
-        this.#toMake = Math.max(0, this.#toMake - count);
-      }
+      const made = await this.#make(count);
+      this.#stock.push(made);
+      this.#stockCount += count;
+      this.#toMake = Math.max(0, this.#toMake - count);
     } catch (error) {
       this.#failure = { error };
+      this.#toMake = 0;
     }
-    this.#filling = null;
   }
 
   #fromStock(count: number): ObfuscatorVector[] {
