@@ -233,7 +233,7 @@ describe("changes during a job", () => {
     await oneTree(made);
     const keep = join(made.bank.folder, "kept");
     for (const [company, says] of [
-      [made.bank, /job: shop has stored 2 trees of a job named j, which has begun; continue it, or choose another name/],
+      [made.bank, /shop has stored 2 trees of a job named j, which has begun; continue it, or choose another name/],
       [made.shop, /shop: job j was not aligned/],
     ] as const) {
       const folder = join(company.folder, "jobs", "j");

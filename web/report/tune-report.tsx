@@ -43,8 +43,7 @@ export const tuneReport: typeof declared = (report, madeAt) => {
 };
 
 function Importance({ report: { importance, schedule } }: { readonly report: TuneReport }) {
-  if (importance === null)
-    return <p class="note">Not shown: with so few trials it would be mostly chance.</p>;
+  if (importance === null) return <p class="note">Not shown: with so few trials it would be mostly chance.</p>;
   const most = Math.max(0.01, ...importance.map(({ share }) => share));
   return (
     <>
