@@ -36,7 +36,7 @@ import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { agreedParameters, noiseIn, treesPerBoostingRound } from "../src/protocol/job-parameters.ts";
 import { PaillierActive } from "../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../src/scheme/paillier/passive.ts";
-import type { PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
+import { PlaintextJournal } from "../src/protocol/active/plaintext-journal.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
@@ -57,6 +57,7 @@ import {
   simulatedRoles,
   samplingSecret,
 } from "./world/simulated.ts";
+import { PassiveDisk } from "./support/passive-disk.ts";
 
 const worlds = new TrainedWorlds();
 let key: PrivateKey;
@@ -85,11 +86,17 @@ const ownJob = ({ training, defences, scheme }: FoldJob): Job<never> => ({
 });
 const defencesOf = (job: FoldJob): Defences => ownJob(job).privacy;
 
-/** One attempt; passive parties start from the state that the previous attempt left. */
+/** What the parties keep between attempts. */
+class Stored {
+  readonly journal = new PlaintextJournal();
+  readonly disks = [new PassiveDisk(), new PassiveDisk()];
+}
+
+/** One attempt, which starts from the state that the previous attempt left. */
 async function attempt(
   job: FoldJob,
   turns: Turns,
-  stored: (PassiveProgress | undefined)[],
+  stored: Stored,
   trees: Tree<ActiveRule>[],
   { treesMax = Infinity, splitsMax = Infinity } = {},
 ): Promise<void> {
@@ -97,7 +104,7 @@ async function attempt(
   const kernel = selectKernel();
   const scheme =
     job.scheme === undefined
-      ? new PaillierActive(kernel, key, 1)
+      ? new PaillierActive(kernel, key, 1, undefined, undefined, new Uint8Array(32))
       : job.scheme.active(await job.scheme.makeSecret({ keyBits: 0, insecureKey: true }), { seed: new Uint8Array(32) });
   const broken = (): TandemError => new TandemError("PARTY_LOST", "the test breaks the connection");
   let splitsAsked = 0;
@@ -110,12 +117,13 @@ async function attempt(
     passiveScheme: (party) =>
       job.scheme?.passive({ seed: new Uint8Array(32).fill(party) }) ?? new PaillierPassive(kernel, 1),
     passive: (party) => {
-      const progress = stored[party - 1];
+      const disk = stored.disks[party - 1];
       return {
         permutationSecret: new Uint8Array(32).fill(party), // every attempt the same, as it is stored
         minimums: job.minimums ?? noMinimums,
-        ...(progress === undefined ? {} : { progress }),
-        store: async (now) => void (stored[party - 1] = structuredClone(now)),
+        progress: disk.progress,
+        store: disk.store,
+        roundStore: disk,
       };
     },
     connect: (name, service) => {
@@ -131,6 +139,7 @@ async function attempt(
     },
     active: {
       folds: turns,
+      journal: stored.journal,
       observer: {
         treeBegan(tree) {
           if (tree >= treesMax) throw broken();
@@ -260,11 +269,9 @@ describe("every fold's model is the centralised one, node for node and margin fo
     const rows = training.objective === undefined ? table : classes;
     const job = { ...jobOf(training, rows, 3), defences, scheme: lattice };
     const turns = new FoldTurns(job.training, rowsOf(rows), job.folds);
-    const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
-    // What is redone has other noise.
-    if (defences.answer_noise === undefined)
-      for (const limits of [{ splitsMax: 1 }, { treesMax: 5 }, { splitsMax: 3 }])
-        await expect(attempt(job, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
+    const [stored, trees]: [Stored, Tree<ActiveRule>[]] = [new Stored(), []];
+    for (const limits of [{ splitsMax: 1 }, { treesMax: 5 }, { splitsMax: 3 }])
+      await expect(attempt(job, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
     await attempt(job, turns, stored, trees);
     await expectEqual(job, turns, trees);
   });
@@ -287,7 +294,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     const job = { ...jobOf(training, rows, 3, minimums), defences: { answer_noise } };
     const turns = new FoldTurns(job.training, rowsOf(rows), job.folds);
     const trees: Tree<ActiveRule>[] = [];
-    await attempt(job, turns, [], trees);
+    await attempt(job, turns, new Stored(), trees);
     const outcome = await expectEqual(job, turns, trees);
     expect(outcome).toMatchObject({ rounds: 3, bestRound: 2 });
     const monitor = new BoostingMonitor(
@@ -306,7 +313,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     );
     const turns = new FoldTurns(job.training, rowsOf(table), job.folds);
     const trees: Tree<ActiveRule>[] = [];
-    await attempt(job, turns, [], trees);
+    await attempt(job, turns, new Stored(), trees);
     const { rounds, bestRound, history, folds } = await expectEqual(job, turns, trees);
     expect(rounds).toBeLessThan(30);
     expect(bestRound).toBe(rounds - 3);
@@ -327,16 +334,16 @@ describe("every fold's model is the centralised one, node for node and margin fo
     for (const training of partOf<Partial<TrainingParameters>>(growths, defences.max_thresholds ?? 0, 2)) {
       const job = { ...jobOf(training, table, 3), defences };
       const turns = new FoldTurns(job.training, rowsOf(table), job.folds);
-      const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
+      const [stored, trees]: [Stored, Tree<ActiveRule>[]] = [new Stored(), []];
       for (const limits of [{ splitsMax: 1 }, { splitsMax: 9 }, { treesMax: 5 }, { splitsMax: 6 }])
         await expect(attempt(job, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
       await attempt(job, turns, stored, trees);
       await expectEqual(job, turns, trees);
       const limit = defences.max_thresholds ?? Infinity;
-      for (const progress of stored) {
+      for (const { progress } of stored.disks) {
         const byFeature = [0, 1].map(
           (feature) =>
-            new Set(progress?.splits.flatMap((split) => (split.feature === feature ? [split.threshold] : []))),
+            new Set(progress.splits.flatMap((split) => (split.feature === feature ? [split.threshold] : []))),
         );
         for (const { size } of byFeature) expect(size).toBeLessThanOrEqual(limit);
       }
@@ -348,7 +355,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     async (defences) => {
       const job = { ...jobOf({ objective: "multi:softprob", num_class: 3, num_round: 2 }, classes, 3), defences };
       const turns = new FoldTurns(job.training, rowsOf(classes), job.folds);
-      const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
+      const [stored, trees]: [Stored, Tree<ActiveRule>[]] = [new Stored(), []];
       await expect(attempt(job, turns, stored, trees, { treesMax: 7 })).rejects.toThrow("breaks the connection");
       expect(turns.treesDone).toBe(6);
       await attempt(job, turns, stored, trees);
@@ -376,10 +383,9 @@ describe("a parameter search in one job finds what a central one finds, also aft
     const newTurns = (): TrialTurns => new TrialTurns(trials, schedule, rowsOf(rows), job.folds);
     const turns = newTurns();
     const wide = { ...job, training: { ...turns.whole, num_round: job.training.num_round } };
-    const [stored, trees]: [(PassiveProgress | undefined)[], Tree<ActiveRule>[]] = [[], []];
-    if (defences.answer_noise === undefined)
-      for (const limits of [{ splitsMax: 1 }, { treesMax: 5 }, { splitsMax: 3 }])
-        await expect(attempt(wide, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
+    const [stored, trees]: [Stored, Tree<ActiveRule>[]] = [new Stored(), []];
+    for (const limits of [{ splitsMax: 1 }, { treesMax: 5 }, { splitsMax: 3 }])
+      await expect(attempt(wide, turns, stored, trees, limits)).rejects.toThrow("breaks the connection");
     await attempt(wide, turns, stored, trees);
 
     const inOnePlace = newTurns();
@@ -417,10 +423,10 @@ describe("a parameter search in one job finds what a central one finds, also aft
     };
     const narrow = turnsWith(0.6, 0.3);
     const lying = Object.assign(narrow, { whole: { ...narrow.whole, colsample_bytree: 0.6 } });
-    await expect(attempt(job, lying, [], [])).rejects.toThrow(
+    await expect(attempt(job, lying, new Stored(), [])).rejects.toThrow(
       /colsample_bytree of a round is 0.3, where 0.6 was agreed/,
     );
-    const stored: (PassiveProgress | undefined)[] = [];
+    const stored = new Stored();
     const first = turnsWith(0.8, 0.6);
     await expect(attempt(job, first, stored, [], { splitsMax: 0 })).rejects.toThrow("breaks the connection");
     await expect(attempt(job, turnsWith(0.7, 0.6), stored, [])).rejects.toThrow(/was begun with another sample/);

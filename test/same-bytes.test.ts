@@ -10,9 +10,7 @@ import { digests } from "../src/protocol/chain/digests.ts";
 import { PairChain } from "../src/protocol/chain/pair-chain.ts";
 import type { OpenChain } from "../src/protocol/chain/record.ts";
 import { RoundDigest } from "../src/messages/gradients.ts";
-import { noProgress, type PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
 import { recordedAnswers } from "../src/protocol/passive/recorded-answers.ts";
-import type { RoundStore, SignedGradients, StoredAnswer } from "../src/protocol/passive/round-store.ts";
 import type { Signer } from "../src/store/consent-file.ts";
 import { callsTo, everyCall } from "../src/wire/every-call.ts";
 import {
@@ -29,6 +27,7 @@ import { expectError } from "./support/expect-error.ts";
 import { column, drive } from "./support/passive-driver.ts";
 import { collect } from "./support/streams.ts";
 import { signerOf } from "./support/verified-job.ts";
+import { PassiveDisk } from "./support/passive-disk.ts";
 
 let key: PrivateKey;
 let [bank, shop]: Signer[] = [];
@@ -40,36 +39,10 @@ beforeAll(async () => {
 const start = new Uint8Array(32).fill(1);
 const introduction = { commitment: new Uint8Array(32), certificate: new Uint8Array(0) };
 
-/** The disk of a passive party. */
-class Disk implements RoundStore {
-  progress: PassiveProgress = noProgress;
-  readonly gradients: SignedGradients[] = [];
-  readonly refused: SignedGradients[] = [];
-  readonly answers = new Map<number, StoredAnswer[]>();
-
-  readonly store = async (progress: PassiveProgress): Promise<void> => {
-    this.progress = structuredClone(progress) as PassiveProgress;
-  };
-  readonly readAnswers = async (round: number, part: number) => (part === 0 ? (this.answers.get(round) ?? null) : null);
-  readonly addAnswers = async (round: number, _part: number, answers: readonly StoredAnswer[]): Promise<void> => {
-    this.answers.set(round, [...(this.answers.get(round) ?? []), ...answers]);
-  };
-  readonly readGradients = async () => this.gradients;
-  readonly addGradients = async (gradients: readonly SignedGradients[]): Promise<void> => {
-    this.gradients.push(...gradients);
-  };
-  readonly refuseGradients = async (gradients: SignedGradients): Promise<void> => {
-    this.refused.push(gradients);
-  };
-  readonly forget = async (round: number): Promise<void> => {
-    this.answers.delete(round);
-  };
-}
-
-const disks = new Map<Disk, string[]>();
+const disks = new Map<PassiveDisk, string[]>();
 
 /** An attempt at the job: the passive role with its recorder, and the active party's chain. */
-async function attempt(disk: Disk, trees = 0, previous = start) {
+async function attempt(disk: PassiveDisk, trees = 0, previous = start) {
   const alarms = disks.get(disk) ?? [];
   disks.set(disk, alarms);
   const { store, progress } = disk;
@@ -109,7 +82,7 @@ const marks = Float64Array.from(column, (_, i) => (i === 3 ? 0.9 : 0));
 
 describe("in a later attempt", () => {
   test("the same gradients get the stored answer, byte for byte; nothing is stored twice", async () => {
-    const disk = new Disk();
+    const disk = new PassiveDisk();
     const first = await attempt(disk);
     const chunks = signed(await collect(first.driver.chunks(0)), first.ofBank);
     await first.peer.gradients(all(chunks), {});
@@ -125,7 +98,7 @@ describe("in a later attempt", () => {
     ["before a node was requested", false],
     ["after the root was answered", true],
   ])("other gradients are refused, %s: with an alarm, and both signatures are kept", async (_when, isAsked) => {
-    const disk = new Disk();
+    const disk = new PassiveDisk();
     const first = await attempt(disk);
     await first.peer.gradients(all(signed(await collect(first.driver.chunks(0, marks)), first.ofBank)), {});
     if (isAsked) await first.driver.root(0);
@@ -157,7 +130,7 @@ describe("in a later attempt", () => {
   });
 
   test("a tree ends only if all nodes that were answered before are requested again", async () => {
-    const disk = new Disk();
+    const disk = new PassiveDisk();
     const first = await attempt(disk);
     const chunks = signed(await collect(first.driver.chunks(0)), first.ofBank);
     await first.peer.gradients(all(chunks), {});
@@ -184,7 +157,7 @@ describe("a signature is refused, and nothing is answered or stored,", () => {
     ["if it is of another tree", (chunks) => signed(chunks, chainOf(bank, 1, start, 1))],
     ["if it is the passive party's own", (chunks) => signed(chunks, chainOf(shop, 0, start))],
   ])("%s", async (what, change) => {
-    const disk = new Disk();
+    const disk = new PassiveDisk();
     const { driver, peer, ofBank } = await attempt(disk);
     const chunks = await collect(driver.chunks(0));
     const given = /other gradients/.test(what)
@@ -201,7 +174,7 @@ describe("a signature is refused, and nothing is answered or stored,", () => {
   });
 
   test("if it was of an earlier tree; gradients without an end are refused", async () => {
-    const disk = new Disk();
+    const disk = new PassiveDisk();
     const first = await attempt(disk);
     const chunks = signed(await collect(first.driver.chunks(0)), first.ofBank);
     await first.peer.gradients(all(chunks), {});

@@ -1,0 +1,28 @@
+/** What a passive party keeps between attempts, in memory: its progress, the digests of gradients, and answers. */
+import { noProgress, type PassiveProgress } from "../../src/protocol/passive/answered-splits.ts";
+import type { RoundStore, SignedGradients, StoredAnswer } from "../../src/protocol/passive/round-store.ts";
+
+export class PassiveDisk implements RoundStore {
+  progress: PassiveProgress = noProgress;
+  readonly gradients: SignedGradients[] = [];
+  readonly refused: SignedGradients[] = [];
+  readonly answers = new Map<number, StoredAnswer[]>();
+
+  readonly store = async (progress: PassiveProgress): Promise<void> => {
+    this.progress = structuredClone(progress) as PassiveProgress;
+  };
+  readonly readAnswers = async (round: number, part: number) => (part === 0 ? (this.answers.get(round) ?? null) : null);
+  readonly addAnswers = async (round: number, _part: number, answers: readonly StoredAnswer[]): Promise<void> => {
+    this.answers.set(round, [...(this.answers.get(round) ?? []), ...answers]);
+  };
+  readonly readGradients = async () => this.gradients;
+  readonly addGradients = async (gradients: readonly SignedGradients[]): Promise<void> => {
+    this.gradients.push(...gradients);
+  };
+  readonly refuseGradients = async (gradients: SignedGradients): Promise<void> => {
+    this.refused.push(gradients);
+  };
+  readonly forget = async (round: number): Promise<void> => {
+    this.answers.delete(round);
+  };
+}
