@@ -9,7 +9,7 @@ export interface SumPacking {
   readonly perCiphertext: number;
 }
 
-/** A key of exactly b bits has n >= 2^(b-1): any number of b-1 bits is below n. */
+/** A key of exactly b bits has n >= 2^(b-1): every number of b-1 bits is below n. */
 export function plaintextBitsMax(keyBits: number): number {
   return keyBits - 1;
 }

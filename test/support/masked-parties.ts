@@ -1,9 +1,11 @@
 /** Masked scoring between parties in one process, without a transport: every message can be looked at. */
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { SeededRandom } from "../../src/base/random.ts";
-import type { LeafNode, SplitNode, Tree } from "../../src/gbdt/tree/tree.ts";
+import { SeededRandom } from "../../src/base/random.ts";
+import { addLeaf, type LeafNode, leafOf, type SplitNode, type Tree } from "../../src/gbdt/tree/tree.ts";
 import type { MaskedPeer } from "../../src/scheme/masked/mask-channel.ts";
 import { MaskedAnswerer, type MaskedModel, MaskedSessions } from "../../src/scheme/masked/masked-answerer.ts";
+import { type AskParties, MaskedDriver } from "../../src/scheme/masked/masked-driver.ts";
+import { Products } from "../../src/scheme/masked/products.ts";
 import { bitmapFrom } from "../../src/wire/bitmap.ts";
 import {
   ActiveMaskOpenSchema,
@@ -117,4 +119,43 @@ export class MaskedParty implements MaskedPeer {
       },
     };
   }
+}
+
+/** Random outcomes, fixed by the seed. */
+export function drawn(seed: string): Outcomes {
+  return (owner, tree, node, row) => new SeededRandom(`${seed} ${owner} ${tree} ${node} ${row}`).uniform() < 0.5;
+}
+
+/** As plain scoring adds them. */
+export function plainMargins(trees: readonly OwnerTree[], outputs: number, base: number, rows: number, goes: Outcomes) {
+  const margins = new Float64Array(rows * outputs).fill(base);
+  trees.forEach((tree, t) => {
+    for (let row = 0; row < rows; row++)
+      addLeaf(margins, row, outputs, t, tree[leafOf(tree, ({ owner }, node) => goes(owner, t, node, row))]);
+  });
+  return margins;
+}
+
+export function federation(
+  trees: readonly OwnerTree[],
+  goes: Outcomes,
+  { outputs = 1, base = 0.5, scoreNoise = 0 } = {},
+) {
+  const products = new Products({ trees, outputCount: outputs });
+  const driver = new MaskedDriver({ trees, outputCount: outputs, baseMargin: base, scoreNoise }, { model: "m" });
+  const parties = driver.parties.map(({ owner }) => new MaskedParty(owner, trees, goes));
+  for (const party of parties) party.scoreNoise = scoreNoise;
+  const ask: AskParties = (_, question) => question(parties);
+  const score = (first: number, end: number) =>
+    driver.score(
+      {
+        rowCount: end - first,
+        hasIds: true,
+        batchEnd: (from, rowsMax) => Math.min(end - first, from + rowsMax),
+        message: (from, to) => ({ ids: Array.from({ length: to - from }, (_, i) => String(first + from + i)) }),
+        ownGoesLeft: (tree, node, row) => goes(0, tree, node, first + row),
+      },
+      ask,
+    );
+  return { products, parties, score, ready: () => driver.ready(ask) };
 }

@@ -160,7 +160,7 @@ export function standardErrorScreen(): Screen {
   };
 }
 
-/** See no-color.org: any value but the empty one turns colours off. */
+/** See no-color.org: every value except the empty one turns colours off. */
 export function coloursWanted(environment: NodeJS.ProcessEnv): boolean {
   return (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
 }

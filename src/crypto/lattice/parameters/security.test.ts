@@ -29,7 +29,7 @@ interface Attack {
   readonly dimension: number;
 }
 
-/** The smallest block size that finds the secret with the best number of samples: any number is available. */
+/** The smallest block size that finds the secret with the best number of samples, which is not limited. */
 function primalAttack({ degree, primes }: LatticeSet): Attack {
   const log2Q = primes.reduce((sum, prime) => sum + Math.log2(Number(prime)), 0);
   const deviation = Math.sqrt(errorVariance);
