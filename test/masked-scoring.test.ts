@@ -139,7 +139,7 @@ test("serving, in batches that a party's limit makes, before and after it restar
   expect(metrics).toMatch(/tandem_batches_total\{party="shop1",result="answered"\} \d+/);
 });
 
-test("noise in scores: recorded in shares, drawn for every question, and and kept by both sides", async () => {
+test("noise in scores: recorded in shares, drawn for every question, and kept by both sides", async () => {
   const privacy = { masked_scoring: true, score_noise: 0.02 };
   const world = await worlds.train(1, { active: { training, privacy } });
   const [shop] = world.shops;

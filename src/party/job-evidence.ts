@@ -7,6 +7,8 @@ import { commitmentTo, type Facts, saltBytes } from "../protocol/chain/commitmen
 import { isSame } from "../protocol/chain/entries.ts";
 import { firstLink } from "../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
+import type { Defences } from "../privacy/defences/defences.ts";
+import { schemeNamed } from "../scheme/registry.ts";
 import type { Signer } from "../store/consent-file.ts";
 import type { EvidenceFile, TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom, fromHex, toBase64, toHex } from "../store/stored-numbers.ts";
@@ -34,6 +36,12 @@ export interface JoiningParty {
   readonly tree: number;
   /** The link before it; null: the chain begins. */
   readonly previous: Uint8Array | null;
+}
+
+/** Whether a tree that is redone has the same messages: oblivious transfers draw new keys in every attempt. */
+export function isRepeatable(scheme: string, { hidden_outcomes }: Pick<Defences, "hidden_outcomes">): boolean {
+  const { membership, replay } = schemeNamed(scheme);
+  return replay !== undefined && !(membership === "hidden" && hidden_outcomes);
 }
 
 export class JobEvidence {

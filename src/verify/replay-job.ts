@@ -83,7 +83,7 @@ async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<S
 
 function noReplay({ active: { scheme } }: ActiveOpening): string {
   return (
-    `no tree: messages of the ${peerText(scheme)} scheme cannot be recomputed, since its secrets are never stored. ` +
+    `no tree: messages of the ${peerText(scheme)} scheme cannot be checked by this version. ` +
     "Only commitments, signatures and chains of digests were checked"
   );
 }

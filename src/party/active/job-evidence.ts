@@ -18,7 +18,7 @@ import {
 } from "../../store/evidence-files.ts";
 import { addPlaintexts, readPlaintexts } from "../../store/round-evidence.ts";
 import { toBase64, toHex } from "../../store/stored-numbers.ts";
-import { type CommitmentTerms, JobEvidence } from "../job-evidence.ts";
+import { type CommitmentTerms, isRepeatable, JobEvidence } from "../job-evidence.ts";
 import { activeFacts } from "../job-facts.ts";
 import { readSigner } from "../model/signer.ts";
 import type { PreparedJob } from "./attempts.ts";
@@ -43,9 +43,6 @@ export async function openActiveEvidence(
   { folds, ...place }: Pick<ActiveEvidenceTerms, "firstTree" | "folder" | "storage"> & { readonly folds: number },
 ): Promise<ActiveEvidence> {
   const { name, passives, job, output, tls } = prepared.config;
-  const scheme = schemeNamed(job.scheme);
-  // Oblivious transfers draw new keys in every attempt.
-  const hidesOutcomes = scheme.membership === "hidden" && job.privacy.hidden_outcomes;
   return ActiveEvidence.open({
     ...place,
     name,
@@ -56,8 +53,8 @@ export async function openActiveEvidence(
     facts: activeFacts({ ...prepared, ...begun, name, passives, job, folds }),
     signer: await readSigner(tls, new Date()),
     isVerifiable: output.verifiable,
-    isReplayable: scheme.replay !== undefined && !hidesOutcomes,
-    keepsAnswers: scheme.membership === "sent",
+    isReplayable: isRepeatable(job.scheme, job.privacy),
+    keepsAnswers: schemeNamed(job.scheme).membership === "sent",
   });
 }
 

@@ -18,7 +18,7 @@ import {
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
 import { toHex } from "../../store/stored-numbers.ts";
-import { type CommitmentTerms, JobEvidence } from "../job-evidence.ts";
+import { type CommitmentTerms, isRepeatable, JobEvidence } from "../job-evidence.ts";
 import { passiveFacts } from "../job-facts.ts";
 import { readSigner } from "../model/signer.ts";
 import { type AdmittedJob, committedTo } from "./admitted-job.ts";
@@ -56,7 +56,7 @@ export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob)
       tree: Math.max(hello.trees, firstTree),
       firstTree,
       isVerifiable: config.output.verifiable && mayKeepSecrets(agreed),
-      isRepeatable: schemeNamed(agreed.scheme).replay !== undefined,
+      isRepeatable: isRepeatable(agreed.scheme, agreed.defences),
     },
     files.checkpointsOf(agreed.job),
     (work) => checkpoints.keep(work),
@@ -64,11 +64,12 @@ export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob)
 }
 
 /**
- * Whether the secrets of a job's noise may stay after it. Where answers cannot be replayed they prove nothing, and with
- * the sums that the active party kept they would remove the noise.
+ * Whether the secrets of a job's noise may stay after it. Where `verify-job` does not replay answers they prove
+ * nothing, and with the sums that the active party kept they would remove the noise.
  */
 export function mayKeepSecrets({ scheme, defences }: Pick<AgreedParameters, "scheme" | "defences">): boolean {
-  return defences.answer_noise === 0 || schemeNamed(scheme).replay !== undefined;
+  const { membership, replay } = schemeNamed(scheme);
+  return defences.answer_noise === 0 || (membership === "sent" && replay !== undefined);
 }
 
 /** Writes into the job's folder while this attempt is current. */
