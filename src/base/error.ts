@@ -22,7 +22,8 @@ export const errorCodes = {
   LAYOUT_OVERFLOW: "the slot layout could overflow for this many instances",
   LAYOUT_RANGE: "a gradient is outside the range that the slot layout can represent",
   DECODE_OVERFLOW: "a decrypted sum overflowed, or is outside the range that the layout allows",
-  CIPHERTEXT_RANGE: "a received ciphertext is not between 0 and n^2, or shares a factor with n",
+  CIPHERTEXT_RANGE:
+    "a received ciphertext is not a valid one: not between 0 and n^2, a factor in common with n, or not on the curve",
   HANDSHAKE_MISMATCH: "two parties disagree about protocol version, job or data",
   POLICY: "a job exceeds a party's policy, or has categories with fewer people than `min_category_people`",
   MODEL_UNKNOWN: "a party has no share of this model that was trained with the requesting party",

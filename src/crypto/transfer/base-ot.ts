@@ -44,7 +44,7 @@ import {
   negative,
   pointBytes,
   toMontgomery,
-} from "./edwards25519.ts";
+} from "../edwards25519.ts";
 
 /** Base transfers: the security parameter of the extension. */
 export const baseCount = 128;

@@ -25,7 +25,7 @@ import {
   type Point,
   pointBytes,
   toMontgomery,
-} from "./edwards25519.ts";
+} from "../edwards25519.ts";
 import { TransferReceiver, TransferSender } from "./iknp-ot.ts";
 import { ColumnHash, maskWords, proofBytes, proofOf, withMask } from "./matrix-proof.ts";
 import { BitReceiver, BitSender } from "./soft-spoken-ot.ts";

@@ -24,7 +24,7 @@ import {
   Multiples,
   negative,
   toMontgomery,
-} from "./edwards25519.ts";
+} from "../edwards25519.ts";
 import { matrixBytes, type Shape, SingleUse, TransferReceiver, TransferSender } from "./iknp-ot.ts";
 import { addResidues } from "./residues.ts";
 

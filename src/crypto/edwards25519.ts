@@ -1,17 +1,18 @@
 /**
- * Points of edwards25519, -x^2 + y^2 = 1 + d x^2 y^2 modulo p = 2^255 - 19 (RFC 8032), as far as base transfers need
- * them: sums, and multiples of points for which a table pays off. The same curve as Curve25519 in other coordinates: u
- * = (1 + y) / (1 - y).
+ * Points of edwards25519, -x^2 + y^2 = 1 + d x^2 y^2 modulo p = 2^255 - 19 (RFC 8032): sums, and multiples of points
+ * for which a table pays off. The same curve as Curve25519 in other coordinates: u = (1 + y) / (1 - y).
  *
- * Not constant-time: V8's bigint is not. Only scalars of one session are multiplied here, on the machine that drew
- * them; long-term secrets are not.
+ * Not constant-time: V8's bigint is not. Only scalars of one session or job are multiplied here, on the machine that
+ * drew them; long-term secrets are not.
  */
-import { TandemError } from "../../base/error.ts";
-import { inverse, modulo, power, readInteger, writeInteger } from "../integers.ts";
+import { TandemError } from "../base/error.ts";
+import { inverse, modulo, power, readInteger, writeInteger } from "./integers.ts";
 
 export const pointBytes = 32;
-const p = 2n ** 255n - 19n;
-const d = modulo(-121665n * inverseOf(121666n), p);
+export const fieldPrime = 2n ** 255n - 19n;
+const p = fieldPrime;
+export const curveConstant = modulo(-121665n * inverseOf(121666n), p);
+const d = curveConstant;
 const squareRootOfMinusOne = power(2n, (p - 1n) / 4n, p);
 /** The order of the subgroup that the base point generates. */
 export const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -24,7 +25,7 @@ export interface Point {
   readonly t: bigint;
 }
 
-const neutral: Point = { x: 0n, y: 1n, z: 1n, t: 0n };
+export const neutral: Point = { x: 0n, y: 1n, z: 1n, t: 0n };
 export const basePoint = lifted(modulo(4n * inverseOf(5n), p), 0n);
 
 /** Complete: it holds for all pairs of points, equal ones too (Hisil, Wong, Carter and Dawson 2008, section 3.1). */
@@ -90,10 +91,45 @@ export function encoded({ x, y, z }: Point): Uint8Array {
   return bytes;
 }
 
+/** Many points at once: one inversion for all. */
+export function encodedAll(points: readonly Point[]): Uint8Array {
+  const bytes = new Uint8Array(points.length * pointBytes);
+  for (const [i, { x, y }] of affine(points).entries()) writeInteger(bytes, pointBytes, i, y | ((x & 1n) << 255n));
+  return bytes;
+}
+
+/** x and y of many points, by one inversion and three products each (Montgomery's trick). */
+export function affine(points: readonly Point[]): { readonly x: bigint; readonly y: bigint }[] {
+  const inverses = inverted(points.map(({ z }) => z));
+  return points.map(({ x, y }, i) => ({ x: modulo(x * inverses[i], p), y: modulo(y * inverses[i], p) }));
+}
+
+/** The inverses modulo p of values that are not 0. */
+export function inverted(values: readonly bigint[]): bigint[] {
+  const before: bigint[] = [];
+  let product = 1n;
+  for (const value of values) {
+    before.push(product);
+    product = (product * value) % p;
+  }
+  let rest = inverseOf(product);
+  const inverses = new Array<bigint>(values.length);
+  for (let i = values.length - 1; i >= 0; i--) {
+    inverses[i] = modulo(before[i] * rest, p);
+    rest = (rest * values[i]) % p;
+  }
+  return inverses;
+}
+
 /** @throws TandemError PROTOCOL_STATE if it is not a point, not canonical, or of small order */
 export function decoded(bytes: Uint8Array): Point {
+  return checked(decodedAnyOrder(bytes));
+}
+
+/** @throws TandemError PROTOCOL_STATE if it is not a point, or not canonical */
+export function decodedAnyOrder(bytes: Uint8Array): Point {
   const number = readInteger(bytes, pointBytes, 0);
-  return checked(lifted(BigInt.asUintN(255, number), number >> 255n));
+  return lifted(BigInt.asUintN(255, number), number >> 255n);
 }
 
 /**
