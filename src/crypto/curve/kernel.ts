@@ -67,7 +67,7 @@ export interface Curve {
   logarithms(reach: number): Promise<Logarithms>;
   /**
    * Sums of consecutive candidates, value by value: the logarithm of 8 (C - s A) to the base 64 B; NaN if no number
-   * within the bound has this point. The number of steps depends on the bound only, not on the sum.
+   * from centre - bound to centre + bound has this point. The number of steps depends on the bound only.
    * @throws TandemError CIPHERTEXT_RANGE for an invalid point
    */
   open(request: OpenRequest): Promise<Float64Array>;
@@ -114,7 +114,9 @@ export interface OpenRequest {
   readonly secrets: HeldScalars;
   /** Candidate by candidate: A, then C of each value. */
   readonly points: Uint8Array;
-  /** Per candidate and value the largest magnitude of its sum, at most the table's reach. -1: not opened, sum 0. */
+  /** Per candidate and value an integer from which the sum differs by at most its bound; below 2^36. */
+  readonly centres: Float64Array;
+  /** Per candidate and value, at most the table's reach. -1: not opened, the sum is 0. */
   readonly bounds: Float64Array;
   readonly logarithms: Logarithms;
 }

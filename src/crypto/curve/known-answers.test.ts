@@ -74,6 +74,16 @@ test("rows, keys, an answer and its sums", async () => {
   expect(hex(sent)).toBe(answer.join(""));
 
   const logarithms = await curve.logarithms(4096);
-  const bounds = Float64Array.of(4096, 4096);
-  expect([...(await curve.open({ secrets, points: sent, bounds, logarithms }))]).toEqual([1004, 256]);
+  const open = (centres: number[], bounds: number[]): Promise<Float64Array> =>
+    curve.open({
+      secrets,
+      points: sent,
+      centres: Float64Array.from(centres),
+      bounds: Float64Array.from(bounds),
+      logarithms,
+    });
+  expect([...(await open([0, 0], [4096, 4096]))]).toEqual([1004, 256]);
+  expect([...(await open([1000, 300], [4, 44]))]).toEqual([1004, 256]);
+  expect([...(await open([1000, -300], [3, 555]))]).toEqual([NaN, NaN]);
+  expect([...(await open([0, 0], [-1, 256]))]).toEqual([0, 256]);
 });

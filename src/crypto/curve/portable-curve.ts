@@ -120,18 +120,21 @@ class PortableCurve implements Curve {
     return logarithmsOfProcess;
   }
 
-  async open({ secrets, points, bounds, logarithms }: OpenRequest): Promise<Float64Array> {
+  async open({ secrets, points, centres, bounds, logarithms }: OpenRequest): Promise<Float64Array> {
     const s = held(secrets, Scalars).values;
     const table = held(logarithms, PortableLogarithms);
     const elements = decodedAll(points);
     assert(elements.length * s.length === bounds.length * (1 + s.length), "a bound for every candidate and value");
+    assert(centres.length === bounds.length, "a centre for every bound");
     return bounds.map((bound, i) => {
       assert(bound <= table.reach, "a bound within the table's reach");
       if (bound < 0) return 0;
       const [candidate, value] = [Math.floor(i / s.length), i % s.length];
       const base = elements[candidate * (1 + s.length)];
       const masked = elements[candidate * (1 + s.length) + 1 + value];
-      return table.find(eightfold(add(masked, negative(multiple(base, s[value])))), bound);
+      const sum = eightfold(add(masked, negative(multiple(base, s[value]))));
+      const centre = ofBase(modulo(-64n * BigInt(centres[i]), groupOrder));
+      return centres[i] + table.find(add(sum, centre), bound);
     });
   }
 
