@@ -146,6 +146,29 @@ describe("in a later attempt", () => {
     await second.driver.finishTree(0);
     expect(disk.progress.trees).toBe(1);
   });
+
+  test("of a finished tree only stored answers are repeated: no other node, split or order is answered", async () => {
+    const disk = new PassiveDisk();
+    const first = await attempt(disk);
+    const chunks = signed(await collect(first.driver.chunks(0)), first.ofBank);
+    await first.peer.gradients(all(chunks), {});
+    const root = await first.driver.root(0);
+    await first.driver.finishTree(0);
+    // The active party claims not to have stored the tree.
+    const { driver, peer } = await attempt(disk);
+    await peer.gradients(all(chunks), {});
+    expect(await driver.root(0)).toEqual(root.map((message) => expect.objectContaining({ ...message })));
+    const members = Uint8Array.of(0b11111, 0);
+    const child = { node: 1, origin: { parent: 0, sibling: 2, members } };
+    const refusal = /^tree 0 is finished: nothing new about node \d is answered$/;
+    await expectError(() => driver.node(0, child), "PROTOCOL_STATE", refusal);
+    await expectError(() => driver.splits(0, 0, 0), "PROTOCOL_STATE", refusal);
+    await expectError(() => driver.order(0, 1), "PROTOCOL_STATE", /node 1 is not known/);
+    expect([disk.answers.get(0)?.length, disk.progress.splits]).toEqual([1, []]);
+    await driver.finishTree(0);
+    await driver.gradients(1);
+    expect(await driver.root(1), "the next tree is grown as ever").toHaveLength(1);
+  });
 });
 
 describe("a signature is refused, and nothing is answered or stored,", () => {

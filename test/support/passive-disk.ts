@@ -2,6 +2,11 @@
 import { noProgress, type PassiveProgress } from "../../src/protocol/passive/answered-splits.ts";
 import type { RoundStore, SignedGradients, StoredAnswer } from "../../src/protocol/passive/round-store.ts";
 
+/** Answers only: the gradients of each attempt may have other nonces. */
+export function keptAnswers(): RoundStore {
+  return { ...new PassiveDisk(), readGradients: async () => [] };
+}
+
 export class PassiveDisk implements RoundStore {
   progress: PassiveProgress = noProgress;
   readonly gradients: SignedGradients[] = [];

@@ -60,6 +60,11 @@ export class AnsweredNodes {
     this.#isRead = true;
   }
 
+  /** Whether the node was answered in this attempt or before. */
+  has(tree: number, node: number): boolean {
+    return this.#answered.has(splitKey(tree, node));
+  }
+
   /** @param compute the same for the same request, in every attempt */
   async answer(request: Request, compute: () => Promise<readonly SumsAnswer[]>): Promise<readonly SumsAnswer[]> {
     const { tree, node } = request;

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { HiddenDriver, KeptNodes, rowCount } from "../../../test/support/hidden-driver.ts";
+import { noProgress, type PassiveProgress } from "../passive/progress.ts";
 import { nodesOfJob, nodesPerTree } from "./terms.ts";
 
 const seeds = { active: new Uint8Array(32).fill(1), passive: new Uint8Array(32).fill(2) };
@@ -169,6 +170,34 @@ describe("the nodes of a job, over all attempts", () => {
       driver.close();
     }
     expect(nodeJournal.nodes).toHaveLength(most);
+  });
+
+  test("of a finished tree no other node or split is answered, and the same ones are", async () => {
+    const nodeJournal = new KeptNodes();
+    let progress = noProgress;
+    const passive = { nodeJournal, store: async (now: PassiveProgress): Promise<void> => void (progress = now) };
+    const first = await HiddenDriver.growing({ seeds, passive });
+    const [answer] = await first.ask(await first.sealed(0, 1));
+    const [side] = await first.split(0, 0, 1);
+    await first.finishTree(0);
+    first.close();
+    const again = await HiddenDriver.growing({ seeds, passive: { ...passive, progress } });
+    expect(await again.ask(await again.sealed(0, 1))).toEqual([answer]);
+    const refusal = /^tree 0 is finished: nothing new about node \d is answered$/;
+    await expectError(async () => again.ask(await again.sealed(0, 2)), "PROTOCOL_STATE", refusal);
+    await expectError(() => again.split(0, 1, 0), "PROTOCOL_STATE", refusal);
+    expect(await again.split(0, 0, 1)).toEqual([side]);
+    await again.finishTree(0);
+    expect((await again.sums(1, 0)).length).toBeGreaterThan(0);
+    again.close();
+    expect([nodeJournal.nodes.map(({ tree, node }) => [tree, node]), progress.splits.length]).toEqual([
+      [
+        [0, 0],
+        [0, 1],
+        [1, 0],
+      ],
+      1,
+    ]);
   });
 
   test.each([1, 10, 200])("smudging noise is made for the nodes of %i rounds, without spare ones", async (rounds) => {

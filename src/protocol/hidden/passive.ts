@@ -107,7 +107,7 @@ export class HiddenMembers implements PassiveMembership {
     rest: AsyncIterator<ActiveNode>,
     begun: () => void,
   ): Promise<readonly SumsAnswer[]> {
-    const { course, isGrouped, tally } = this.#attempt;
+    const { course, isGrouped, tally, answered } = this.#attempt;
     const { tree, node } = request;
     const messages = new NodeMessages(request, rest);
     const ahead = this.#beginsRound(request) ? await this.#takeFirst(request, messages) : null;
@@ -115,6 +115,7 @@ export class HiddenMembers implements PassiveMembership {
     begun();
     if (ahead === null && request.colsampleBytree !== 0)
       throw new TandemError("PROTOCOL_STATE", "a fraction of columns in the middle of a round");
+    if (!this.#answered.has(tree, node)) answered.requireUnfinished(tree, node);
     const { current } = this.#treesSetUp;
     current.place(node, request.members);
     if (isGrouped && node > 0) tally.see("open groups", request);

@@ -61,6 +61,14 @@ export class AnsweredSplits {
     return this.#progress.current.sides[splitKey(tree, node)] ?? null;
   }
 
+  /**
+   * A finished tree may be redone, but nothing new of it is answered: it was counted and signed at its end.
+   * @throws TandemError PROTOCOL_STATE naming the node
+   */
+  requireUnfinished(tree: number, node: number): void {
+    requireUnfinished(this.#progress.current, tree, node);
+  }
+
   /** A tree begins, for the first time or again. */
   beginTree(): void {
     this.#asked = new Set();
@@ -99,6 +107,7 @@ function withSplits(progress: PassiveProgress, decided: readonly DecidedSplit[])
     const key = splitKey(split.tree, split.node);
     const known = splits.find(({ tree, node }) => tree === split.tree && node === split.node);
     if (known === undefined) {
+      requireUnfinished(progress, split.tree, split.node);
       splits.push(split);
       if (inNode === null || digest === null) continue;
       members[key] = digest;
@@ -108,6 +117,11 @@ function withSplits(progress: PassiveProgress, decided: readonly DecidedSplit[])
     }
   }
   return splits.length > progress.splits.length ? { splits, members, sides } : null;
+}
+
+function requireUnfinished({ trees }: PassiveProgress, tree: number, node: number): void {
+  if (tree >= trees) return;
+  throw new TandemError("PROTOCOL_STATE", `tree ${tree} is finished: nothing new about node ${node} is answered`);
 }
 
 /** Only the digests of this tree and later ones. */

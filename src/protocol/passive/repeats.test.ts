@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { column, drive, type Driver } from "../../../test/support/passive-driver.ts";
+import { keptAnswers } from "../../../test/support/passive-disk.ts";
 import { collect, one } from "../../../test/support/streams.ts";
 import { TandemError } from "../../base/error.ts";
 import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
@@ -13,6 +14,7 @@ import {
   ActiveSetUpSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { noProgress, type PassiveProgress } from "./answered-splits.ts";
+import type { RoundStore } from "./round-store.ts";
 
 let key: PrivateKey;
 beforeAll(async () => {
@@ -27,18 +29,19 @@ class Disk {
   isFull = false;
   writes = 0;
 
-  role(finished = false): Driver {
+  role(finished = false, roundStore?: RoundStore): Driver {
     const store = async (progress: PassiveProgress): Promise<void> => {
       await Promise.resolve();
       if (this.isFull) throw new TandemError("FILE_UNWRITABLE", "full");
       this.writes++;
       this.progress = structuredClone(progress) as PassiveProgress;
     };
-    return drive(key, { progress: this.progress, store, finished, permutationSecret });
+    const rounds = roundStore === undefined ? {} : { roundStore };
+    return drive(key, { progress: this.progress, store, finished, permutationSecret, ...rounds });
   }
 
-  async growing(trees = 0): Promise<Driver> {
-    const driver = this.role();
+  async growing(trees = 0, roundStore?: RoundStore): Promise<Driver> {
+    const driver = this.role(false, roundStore);
     driver.join({ trees });
     await driver.setUp();
     await driver.gradients(trees);
@@ -195,16 +198,23 @@ describe("after a crash", () => {
 
   test("a tree that was finished here and not there is redone, and only in the same way", async () => {
     const disk = new Disk();
-    const first = await disk.growing();
+    const answers = keptAnswers();
+    const first = await disk.growing(0, answers);
     const left = await first.splits(0, 0, 3);
     await first.finishTree(0);
-    const again = await disk.growing(0);
+    const again = await disk.growing(0, answers);
+    await expectError(
+      () => again.finishTree(0),
+      "PROTOCOL_STATE",
+      /tree 0 was grown differently before: node 0 was requested/,
+    );
+    await again.root(0);
     await expectError(
       () => again.finishTree(0),
       "PROTOCOL_STATE",
       /tree 0 was grown differently before: node 0 was split/,
     );
-    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE");
+    await expectError(() => again.splits(0, 0, 4), "PROTOCOL_STATE", /node 0 is already split differently/);
     expect(await again.splits(0, 0, 3)).toEqual(left);
     await again.finishTree(0);
     expect(disk.progress).toMatchObject({ trees: 1, splits: [{ tree: 0, node: 0 }] });

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { column, drive, type Driver } from "../../../test/support/passive-driver.ts";
+import { keptAnswers } from "../../../test/support/passive-disk.ts";
 import { collect } from "../../../test/support/streams.ts";
 import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
 import { ActiveJobFinishedSchema, ActivePredictSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -20,6 +21,7 @@ const threeClasses = { num_round: 3, max_depth: 2, objective: "multi:softprob" a
 /** Roles over one storage; each is an attempt. */
 class Attempts {
   progress: PassiveProgress = noProgress;
+  readonly #answers = keptAnswers();
   readonly #training: typeof threeClasses & { readonly local_rounds?: number };
 
   constructor(training: typeof threeClasses & { readonly local_rounds?: number } = threeClasses) {
@@ -29,7 +31,8 @@ class Attempts {
   async at(trees: number): Promise<Driver> {
     const store = (progress: PassiveProgress): Promise<void> =>
       Promise.resolve(void (this.progress = structuredClone(progress) as PassiveProgress));
-    const driver = drive(key, { progress: this.progress, store, permutationSecret }, this.#training);
+    const roundStore = this.#answers;
+    const driver = drive(key, { progress: this.progress, store, permutationSecret, roundStore }, this.#training);
     driver.join({ trees });
     await driver.setUp();
     return driver;

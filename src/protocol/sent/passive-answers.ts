@@ -74,6 +74,12 @@ export class AnswerStore {
     return this.#splits.get(tree) ?? new Map<number, NodeSplit>();
   }
 
+  /** Whether this node itself was requested, in this attempt or before. */
+  has(tree: number, node: number): boolean {
+    const key = splitKey(tree, node);
+    return this.#places.has(key) || this.#underWay.has(key);
+  }
+
   /** Whether the active party knows the candidates of a node: it or its sibling was requested. */
   isAnswered(tree: number, node: number): boolean {
     const key = splitKey(tree, node);

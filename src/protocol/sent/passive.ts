@@ -86,10 +86,11 @@ export class SentMembers implements PassiveMembership {
     begun: () => void,
     computed: () => void,
   ): Promise<readonly SumsAnswer[]> {
-    const { course, isMonotone } = this.#attempt;
+    const { course, isMonotone, answered } = this.#attempt;
     const { tree, node } = request;
     course.expectTree(tree);
     begun();
+    if (!this.#store.has(tree, node)) answered.requireUnfinished(tree, node);
     const { current } = this.#treesSetUp;
     const parting = this.#place(current, request);
     return this.#store.answer({ tree, node, parting }, () => {
