@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey } from "../src/crypto/paillier/index.ts";
 import { openChain } from "../src/party/job-chain.ts";
 import { digests } from "../src/protocol/chain/digests.ts";
+import { decodeEntries } from "../src/protocol/chain/entries.ts";
 import { PairChain } from "../src/protocol/chain/pair-chain.ts";
 import type { OpenChain } from "../src/protocol/chain/record.ts";
 import { RoundDigest } from "../src/messages/gradients.ts";
@@ -62,7 +63,7 @@ async function attempt(disk: PassiveDisk, trees = 0, previous = start) {
   const peer = everyCall<PassivePeer, object>(PassiveParty, recordedAnswers<object>(record)(callsTo(answers)));
   for await (const _ of peer.join(create(ActiveHelloSchema, { protocolVersion }), {}));
   await peer.setUp(await driver.setUpMessage(), {});
-  return { driver, peer, ofBank, alarms };
+  return { driver, peer, ofBank, ofShop, alarms };
 }
 
 /** The messages of a round, signed. */
@@ -168,6 +169,49 @@ describe("in a later attempt", () => {
     await driver.finishTree(0);
     await driver.gradients(1);
     expect(await driver.root(1), "the next tree is grown as ever").toHaveLength(1);
+  });
+});
+
+describe("calls at the same time", () => {
+  test("gradients without a signature are refused, also if a call before them is", async () => {
+    const disk = new PassiveDisk();
+    const { driver, peer } = await attempt(disk);
+    const chunks = await collect(driver.chunks(0, marks));
+    const outOfOrder = chunks.map((chunk) => ({ ...chunk, sequence: chunk.sequence + 1 }));
+    const outcomes = await Promise.allSettled([outOfOrder, chunks].map((sent) => peer.gradients(all(sent), {})));
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await expectError(() => driver.root(0), "PROTOCOL_STATE");
+    expect([disk.gradients, disk.progress.round]).toEqual([[], null]);
+  });
+
+  test("the first gradients are taken, and their copies; others are refused, and their signature is kept", async () => {
+    const disk = new PassiveDisk();
+    const { driver, peer, ofBank, ofShop } = await attempt(disk);
+    const [own, others] = [
+      signed(await collect(driver.chunks(0)), ofBank),
+      signed(await collect(driver.chunks(0, marks)), ofBank),
+    ];
+    const columns = own.map((chunk, i) => (i === 0 ? { ...chunk, colsampleBytree: 1 } : chunk));
+    const outcomes = await Promise.allSettled(
+      [own, others, own, columns, others].map((sent) => peer.gradients(all(sent), {})),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+      "rejected",
+      "rejected",
+    ]);
+    expect([disk.gradients.length, disk.refused.length]).toEqual([1, 1]);
+    const round = new RoundDigest(digests);
+    for (const chunk of own) round.add(chunk);
+    const noted = decodeEntries(ofShop.chain.closing().entries).find(({ kind }) => kind === "gradients");
+    expect(noted?.digest).toEqual(round.gradients);
+    await driver.root(0);
+    const endless = async function* (): AsyncGenerator<ActiveGradients> {
+      for (let sequence = 0; ; sequence++) yield { ...own[0], sequence, scheme: new Uint8Array(0) };
+    };
+    await expectError(() => peer.gradients(endless(), {}), "PROTOCOL_STATE", /more chunks than instances/);
   });
 });
 

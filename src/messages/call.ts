@@ -150,10 +150,6 @@ export interface CallFacts<
   /** Its entries in the chain of digests. */
   readonly entries?: Readonly<Record<Kind, EntryFacts>>;
   readonly recorder?: (tools: RecorderTools) => Recorder<RequestOf<Name>, AnswerOf<Name>, NoInfer<Kind>>;
-  /**
-   * For calls of which a passive party accepts only the first of several copies: calls with equal values are copies.
-   */
-  readonly copyOf?: (firstRequest: RequestOf<Name>) => number;
 }
 
 /** Infers the types of an entry of the table. */

@@ -55,7 +55,6 @@ const gradients = call<"gradients">()({
       },
     };
   },
-  copyOf: ({ tree }) => tree,
 });
 
 /** The digest of a round's gradients, chunk by chunk. */

@@ -21,6 +21,8 @@ export class ReceivedGradients {
   readonly #digests = new Map<string, string>();
   /** The first tree with these gradients, by digest. */
   readonly #firstTrees = new Map<string, number>();
+  /** Rounds and nodes of which other gradients were stored in this attempt: one signature is proof enough. */
+  readonly #refusedKeys = new Set<string>();
   /** They wait for the store, which writes all at once. */
   #waiting: SignedGradients[] = [];
 
@@ -41,7 +43,7 @@ export class ReceivedGradients {
     const digest = hexOf(gradients.digest);
     const before = this.#digests.get(key);
     if (before !== undefined && before !== digest) {
-      await this.#store?.refuseGradients(gradients);
+      await this.#keepRefused(key, gradients);
       const words = otherGradients(gradients);
       this.#refused(words);
       throw new TandemError("PROTOCOL_STATE", `${words}: a round that is redone must be the same`);
@@ -52,6 +54,17 @@ export class ReceivedGradients {
     }
     await this.#writes.run(() => this.#write());
     return this.#firstTrees.get(digest) ?? gradients.tree;
+  }
+
+  async #keepRefused(key: string, gradients: SignedGradients): Promise<void> {
+    if (this.#refusedKeys.has(key)) return;
+    this.#refusedKeys.add(key);
+    try {
+      await this.#store?.refuseGradients(gradients);
+    } catch (error) {
+      this.#refusedKeys.delete(key);
+      throw error;
+    }
   }
 
   async #load(): Promise<void> {

@@ -5,8 +5,6 @@
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
-import type { RequestOf } from "../../messages/call.ts";
-import { factsOf } from "../../messages/table.ts";
 import { type AnyCall, type Messages, onlyOf, streamOf } from "../../wire/every-call.ts";
 import {
   type ActiveGradients,
@@ -34,8 +32,6 @@ class AnswerRecording<More> {
   readonly #turns = new Exclusive();
   /** The answers at the end of each tree of this attempt, for repeated calls. */
   readonly #finished = new Map<number, PassiveTreeStored>();
-  /** For calls of which the role accepts the first copy: the recorder of that copy, by call and tree. */
-  readonly #taken = new Map<string, AnyRecorder>();
   #open: OpenChain | null = null;
 
   constructor(answers: AnyCall<More>, record: PassivePairRecord) {
@@ -53,49 +49,21 @@ class AnswerRecording<More> {
       : this.#recorded([method, requests, more], recorder);
   }
 
+  /** Signatures of gradients are checked in every copy of a call: the role may accept any of them. */
   async *#recorded(call: Parameters<AnyCall<More>>, recorder: AnyRecorder): AsyncGenerator {
     const { chain, verifyGradients } = this.#opened;
-    const copy = this.#copyOf(call[0], recorder);
-    try {
-      yield* recordedCall(
-        this.#answers,
-        call,
-        copy.recorder,
-        (notes) => {
-          if (copy.isTaken()) for (const note of notes) chain.note(note);
-        },
-        (closed, message) => {
-          if (copy.isTaken()) verifyGradients(closed, (message as Pick<ActiveGradients, "signature">).signature);
-          return message;
-        },
-      );
-    } catch (error) {
-      copy.refused();
-      throw error;
-    }
-  }
-
-  /** Of several copies of a call, the one that the role accepts is recorded. */
-  #copyOf(method: DescMethod, recorder: AnyRecorder) {
-    const { copyOf } = factsOf(method);
-    let key: string | null = null;
-    const isTaken = (): boolean => key === null || this.#taken.get(key) === recorder;
-    return {
-      isTaken,
-      recorder: {
-        ...recorder,
-        request: (message: unknown) => {
-          if (copyOf !== undefined && key === null) {
-            key = `${method.localName}/${copyOf(message as RequestOf<"gradients">)}`;
-            if (!this.#taken.has(key)) this.#taken.set(key, recorder);
-          }
-          if (isTaken()) recorder.request?.(message);
-        },
+    yield* recordedCall(
+      this.#answers,
+      call,
+      recorder,
+      (notes) => {
+        for (const note of notes) chain.note(note);
       },
-      refused: () => {
-        if (key !== null && isTaken()) this.#taken.delete(key);
+      (closed, message) => {
+        verifyGradients(closed, (message as Pick<ActiveGradients, "signature">).signature);
+        return message;
       },
-    };
+    );
   }
 
   get #opened(): OpenChain {
@@ -137,7 +105,6 @@ class AnswerRecording<More> {
       await this.#record.closed({ ...closed, own, theirs: finished.signature });
       await stores();
       chain.advance(closed);
-      this.#taken.clear();
       const stored = create(PassiveTreeStoredSchema, { digest: closed.link, signature: own });
       this.#finished.set(closed.tree, stored);
       return stored;

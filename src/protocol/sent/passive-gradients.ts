@@ -48,7 +48,7 @@ export class RoundGradients {
     this.#opening = new RoundOpening(attempt);
   }
 
-  /** A duplicate of gradients is read to its end and changes nothing. */
+  /** A duplicate of gradients is read to its end and changes nothing; it must be the same. */
   async take(chunks: AsyncIterable<ActiveGradients>): Promise<void> {
     const { course } = this.#attempt;
     course.expect("ready", "loading", "growing", "storing");
@@ -57,11 +57,7 @@ export class RoundGradients {
       const first = await iterator.next();
       if (first.done === true) throw new TandemError("PROTOCOL_STATE", "gradients without a single chunk");
       const { tree } = first.value;
-      if (this.#taking?.tree === tree) {
-        const { taken } = this.#taking;
-        while ((await iterator.next()).done !== true);
-        return await taken;
-      }
+      if (this.#taking?.tree === tree) return await this.#compare(first.value, iterator, this.#taking.taken);
       course.expect("ready");
       checkChunk(first.value, course.tree + 1, 0);
       this.#opening.check(tree, first.value);
@@ -76,6 +72,16 @@ export class RoundGradients {
     }
   }
 
+  /** Both parties record a call that succeeds, so no other gradients than those that were taken may succeed. */
+  async #compare(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>, taken: Promise<void>): Promise<void> {
+    const copy = await this.#read(first, rest, async () => {});
+    await taken;
+    const { received, progress } = this.#attempt;
+    await received.accept(copy);
+    if (progress.current.round?.sample !== sampleDigest(first))
+      throw new TandemError("PROTOCOL_STATE", `the round of tree ${first.tree} was begun with another sample`);
+  }
+
   async #take(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<void> {
     const { course, job } = this.#attempt;
     const { tree, sampled } = first;
@@ -84,7 +90,8 @@ export class RoundGradients {
       this.#checkSample(sampled);
       this.#beginTree(first);
       await job.admitRound?.(tree);
-      const received = await this.#load(first, rest);
+      const received = await this.#read(first, rest, (chunk) => this.#takeChunk(chunk));
+      await this.#scheme.endOfGradients();
       const firstTree = await this.#attempt.received.accept(received);
       if (firstTree !== tree) this.#repeats(first, firstTree);
       await this.#begin({ tree, sample: sampleDigest(first) });
@@ -106,7 +113,11 @@ export class RoundGradients {
   }
 
   /** @returns their digest, and the active party's signature */
-  async #load(first: ActiveGradients, rest: AsyncIterator<ActiveGradients>): Promise<SignedGradients> {
+  async #read(
+    first: ActiveGradients,
+    rest: AsyncIterator<ActiveGradients>,
+    take: (chunk: ActiveGradients) => Promise<void>,
+  ): Promise<SignedGradients> {
     const { tree } = first;
     const round = new RoundDigest(digests);
     let count = 0;
@@ -117,11 +128,10 @@ export class RoundGradients {
       if (count > 0 && (chunk.sampled.length > 0 || chunk.colsampleBytree !== 0))
         throw new TandemError("PROTOCOL_STATE", "a second sample of one tree");
       round.add(chunk);
-      if (chunk.last) {
-        await this.#scheme.endOfGradients();
-        return { tree, node: null, digest: round.digest, signature: chunk.signature };
-      }
-      await this.#takeChunk(chunk);
+      if (count > this.#attempt.job.instanceCount)
+        throw new TandemError("PROTOCOL_STATE", `the gradients of tree ${tree} are in more chunks than instances`);
+      if (chunk.last) return { tree, node: null, digest: round.digest, signature: chunk.signature };
+      await take(chunk);
       count++;
     }
   }
