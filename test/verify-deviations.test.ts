@@ -13,6 +13,7 @@ import {
   exchanged,
   forgetting,
   leavingAt,
+  lostAtEnd,
   marking,
   markingIn,
   otherCandidate,
@@ -200,6 +201,33 @@ test.each(
       : [{ party, tree, what: expect.stringMatching(/gradients .* are not those of its labels/) as string }],
   );
   expect(outcomeOf(verdict)).toBe(party === null ? "as agreed" : "deviated");
+});
+
+test.each([
+  ["with one party only", [false]],
+  ["with both, and again with one", [true, false]],
+  ["with one, then with both", [false, true]],
+  ["with both, twice", [true, true]],
+])("no party is blamed for connections lost while a tree is signed %s", async (_, telecomSigns) => {
+  const lost = telecomSigns.map(lostAtEnd);
+  const [last] = lost.slice(-1);
+  const job = { table, training: { num_round: 2 } };
+  const openings = await opened({ ...job, earlier: lost.slice(0, -1), cheat: last, isRefused: true });
+  const [{ trees }, , telecom] = openings;
+  expect([trees.length, telecom.trees.length]).toEqual([1, telecomSigns.includes(true) ? 1 : 0]);
+  expect(Object.keys(trees[0].pairs).sort()).toEqual(telecom.trees.length === 1 ? ["shop", "telecom"] : ["shop"]);
+  const verdict = await check(openings);
+  expect([deviations(verdict), outcomeOf(verdict)]).toEqual([[], "as agreed"]);
+  // The bank leaves a party out that has its signature.
+  for (const party of Object.keys(trees[0].pairs)) {
+    const pairs = Object.fromEntries(Object.entries(trees[0].pairs).filter(([peer]) => peer !== party));
+    const found = deviations(await check([{ ...openings[0], trees: [{ ...trees[0], pairs }] }, ...openings.slice(1)]));
+    expect(found).toEqual([
+      expect.objectContaining({ party: "bank", what: expect.stringMatching(/lacks it$/) as string }),
+    ]);
+  }
+  const resumed = await check(await opened({ ...job, earlier: lost }));
+  expect([deviations(resumed), outcomeOf(resumed)]).toEqual([[], "as agreed"]);
 });
 
 test("labels that are invalid, and so gradients out of their range, are attributed to the bank", async () => {

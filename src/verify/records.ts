@@ -57,7 +57,8 @@ function lack(one: Opening, other: Opening): Pick<Finding, "tree" | "what"> | nu
     return { tree: null, what: "its opening is of another commitment than the one that it has signed" };
   if (shown.commitment !== other.own.commitment)
     return { tree: null, what: `it has signed another commitment of ${other.name} than the one in its opening` };
-  const missing = trees.find(({ tree }) => !one.trees.some((own) => own.tree === tree));
+  const has = (tree: number): boolean => one.trees.find((own) => own.tree === tree)?.pairs[other.name] !== undefined;
+  const missing = trees.find(({ tree }) => !has(tree));
   return missing === undefined
     ? null
     : { tree: missing.tree, what: `it has signed this tree with ${other.name}, and its opening lacks it` };
@@ -128,7 +129,10 @@ function brokenPair(
   let previous = beginning(opening, peer);
   for (const [i, { tree, pairs }] of trees.entries()) {
     const pair = pairs[peer];
-    if (tree !== firstTree + i || pair === undefined) return { tree, what: `its evidence about ${peer} is incomplete` };
+    const incomplete = { tree, what: `its evidence about ${peer} is incomplete` };
+    if (tree !== firstTree + i) return incomplete;
+    // The active party signs for each party. Whether the peer has its signature of the last tree: checkTogether.
+    if (pair === undefined) return i === trees.length - 1 ? null : incomplete;
     const link = nextLink(previous, tree, bytesFrom(pair.entries));
     if (!isSame(link, fromHex(pair.link))) return { tree, what: `its chain with ${peer} is broken` };
     if (ours === null || !isSigned(ours, signedText(role, job, tree, link), bytesFrom(pair.own)))

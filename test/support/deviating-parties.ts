@@ -13,6 +13,7 @@ import {
   ActiveSplitDecisionSchema,
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
+import type { Cheat } from "./verified-job.ts";
 
 /** Swaps a member and a non-member; as long as there are two such in whole bytes. */
 function swapped(bitmap: Uint8Array): Uint8Array {
@@ -134,6 +135,31 @@ export const leavingAt =
       if (isAsked) throw new TandemError("PARTY_LOST", "the bank has left");
     },
   });
+
+/** Connections that are lost at the end of a tree: with telecom before or after it is signed, with shop afterwards. */
+export function lostAtEnd(telecomSigns: boolean): Required<Pick<Cheat, "peer" | "toTelecom">> {
+  let signed = (): void => {};
+  const isSigned = new Promise<void>((resolve) => (signed = resolve));
+  const lost = (): TandemError => new TandemError("PARTY_LOST", "the connection is lost");
+  return {
+    peer: (peer) => ({
+      ...peer,
+      finishTree: async (...call) => {
+        await peer.finishTree(...call);
+        signed();
+        throw lost();
+      },
+    }),
+    toTelecom: (peer) => ({
+      ...peer,
+      finishTree: async (...call) => {
+        if (telecomSigns) await peer.finishTree(...call);
+        await isSigned;
+        throw lost();
+      },
+    }),
+  };
+}
 
 /** The bank names the candidate beside the best one. */
 export function otherCandidate(peer: PassivePeer): PassivePeer {

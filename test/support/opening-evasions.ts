@@ -92,6 +92,17 @@ export const evasions: readonly Evasion[] = [
     what: /chain with \w+ is broken|not valid for this job/,
   },
   {
+    name: "leaves the other out of its last tree",
+    change: ({ opening, other }) => {
+      const trees = opening.trees.map((tree, i) => {
+        const { [other.name]: _, ...pairs } = tree.pairs;
+        return i < opening.trees.length - 1 ? tree : { ...tree, pairs };
+      });
+      return { ...opening, trees };
+    },
+    what: lacks,
+  },
+  {
     name: "renumbers its trees",
     change: (cheater) => {
       const { opening } = cheater;

@@ -54,6 +54,8 @@ import {
 export interface Cheat {
   /** The bank sends other messages. */
   readonly peer?: (peer: PassivePeer) => PassivePeer;
+  /** The same towards telecom. */
+  readonly toTelecom?: (peer: PassivePeer) => PassivePeer;
   readonly activeScheme?: (scheme: SentActive) => SentActive;
   /** The bank trains with other parameters than it has committed to. */
   readonly training?: Partial<TrainingParameters>;
@@ -206,8 +208,11 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
           { begin: () => records[party - 1].begin(), finish: () => Promise.resolve() },
           recordedAnswers(records[party - 1]),
         ),
-      connect: (name, service, i) =>
-        ofCheat(i + 1, recordedPeer(connectInMemory(name, service), recordOf(name)), cheat.peer),
+      connect: (name, service, i) => {
+        const change = i === 0 ? cheat.peer : cheat.toTelecom;
+        const peer = recordedPeer(connectInMemory(name, service), recordOf(name));
+        return change?.(peer) ?? peer;
+      },
       active: {
         name: "bank",
         rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {

@@ -96,9 +96,8 @@ export class ActiveEvidence {
    */
   async attempt(tree: number): Promise<(peer: string) => ActivePairRecord> {
     const { folder, storage, firstTree, name } = this.#terms;
-    await this.#writes.idle();
+    await this.#writes.run(() => this.#write()); // signatures that came before the connection was lost
     this.#pending.clear();
-    this.#unwritten.clear();
     this.#signed = await this.#signedFrom(tree);
     await this.#storeFile();
     const before = tree > firstTree ? await readTreeEvidence(folder, tree - 1, storage) : null;
@@ -120,12 +119,14 @@ export class ActiveEvidence {
     const stored = await readPlaintexts(folder, run, storage);
     if (tree > firstTree && stored.length === 0)
       throw new TandemError("CHECKPOINT", `${name} has lost its record of gradient rounds; begin under another name`);
-    return new PlaintextJournal(stored, (entries) => addPlaintexts(folder, run, entries, storage));
+    return new PlaintextJournal(stored, async (entries) => {
+      await this.#storeFile(); // with the commitments of all parties, before anything is signed
+      await addPlaintexts(folder, run, entries, storage);
+    });
   }
 
   /** Stored before the round itself, so that every stored tree has its links. */
   async store(): Promise<void> {
-    await this.#storeFile();
     await this.#writes.run(() => this.#write());
     for (const [tree, pairs] of this.#pending)
       if (!this.#unwritten.has(tree) && this.#isSigned(pairs)) this.#pending.delete(tree);
@@ -138,19 +139,27 @@ export class ActiveEvidence {
 
   async #write(): Promise<void> {
     const { folder, storage } = this.#terms;
+    await this.#storeFile();
     for (const tree of [...this.#unwritten].sort((a, b) => a - b)) {
       this.#unwritten.delete(tree);
       try {
-        await writeTreeEvidence(
-          folder,
-          { run: this.#evidence.run, tree, pairs: this.#pending.get(tree) ?? {} },
-          storage,
-        );
+        await writeTreeEvidence(folder, { run: this.#evidence.run, tree, pairs: this.#pairsOf(tree) }, storage);
       } catch (error) {
         this.#unwritten.add(tree);
         throw error;
       }
     }
+  }
+
+  /** What earlier attempts have signed stays until it is signed again. */
+  #pairsOf(tree: number): Pairs {
+    const [before, now] = [this.#signed.get(tree) ?? {}, this.#pending.get(tree) ?? {}];
+    const merged = { ...before, ...now };
+    for (const [peer, pair] of Object.entries(now)) {
+      const { link, theirs } = before[peer] ?? {};
+      if (theirs !== undefined && link === pair.link) merged[peer] = { theirs, ...pair };
+    }
+    return merged;
   }
 
   /** At most a round: the active party stores a round when all of its trees are signed. */
