@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { TandemError } from "../src/base/error.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations, type Finding, outcomeOf, type Verdict } from "../src/verify/findings.ts";
 import type { Opening } from "../src/verify/opening.ts";
@@ -228,6 +229,45 @@ test.each([
   }
   const resumed = await check(await opened({ ...job, earlier: lost }));
   expect([deviations(resumed), outcomeOf(resumed)]).toEqual([[], "as agreed"]);
+});
+
+test.each<readonly [string, Cheat]>([
+  ["it has gradients that the bank signed", { peer: leavingAt(0) }],
+  ["the bank has its signature of a tree", lostAtEnd(true)],
+])("shop cannot commit to other inputs when %s, nor have the bank blamed", async (_, first) => {
+  const again: Cheat = { recommits: true };
+  const openings = await opened({ table, training: { num_round: 2 }, earlier: [first], cheat: again, isRefused: true });
+  const verdict = await check(openings);
+  expect(new Set(deviations(verdict).map(({ party }) => party))).toEqual(new Set(["shop"]));
+  const [bank, shop] = openings;
+  expect(bank.peers["shop"].commitment, "the bank keeps the first").not.toBe(shop.own.commitment);
+});
+
+test("shop may commit anew as long as not all parties have joined", async () => {
+  let joined = (): void => {};
+  const hasJoined = new Promise<void>((resolve) => (joined = resolve));
+  const first: Cheat = {
+    peer: (peer) => ({
+      ...peer,
+      join: async function* (...call) {
+        for await (const answer of peer.join(...call)) {
+          joined();
+          yield answer;
+        }
+      },
+    }),
+    toTelecom: (peer) => ({
+      ...peer,
+      join: async function* () {
+        yield hasJoined.then((): never => {
+          throw new TandemError("PARTY_LOST", "telecom cannot be reached");
+        });
+      },
+    }),
+  };
+  const job: VerifiedJob = { table, training: { num_round: 1 }, earlier: [first], cheat: { recommits: true } };
+  const verdict = await check(await opened(job));
+  expect([deviations(verdict), outcomeOf(verdict)]).toEqual([[], "as agreed"]);
 });
 
 test("labels that are invalid, and so gradients out of their range, are attributed to the bank", async () => {

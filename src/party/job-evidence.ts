@@ -49,6 +49,8 @@ export class JobEvidence {
   readonly #terms: CommitmentTerms;
   #file: EvidenceFile;
   #isStored: boolean;
+  /** Parties whose commitments are new in this attempt. */
+  #joining: EvidenceFile["peers"] = {};
 
   /**
    * @param stored what an earlier attempt of the same run has stored; null: nothing
@@ -77,11 +79,21 @@ export class JobEvidence {
     return { commitment: fromHex(commitment), certificate: bytesFrom(certificate) };
   }
 
-  /** Writes the file if it has changed. */
+  /** Stores this party's own commitment, before it is sent. */
   async store(write: (file: EvidenceFile) => Promise<void>): Promise<void> {
     if (this.#isStored) return;
     await write(this.#file);
     this.#isStored = true;
+  }
+
+  /** Stores the commitments of all parties that have joined, before anything is signed. */
+  async begin(write: (file: EvidenceFile) => Promise<void>): Promise<void> {
+    if (Object.keys(this.#joining).length > 0) {
+      this.#file = { ...this.#file, peers: { ...this.#file.peers, ...this.#joining } };
+      this.#isStored = false;
+      this.#joining = {};
+    }
+    await this.store(write);
   }
 
   /** The link from which the chain with a party continues after a tree; null: none is stored. */
@@ -91,7 +103,8 @@ export class JobEvidence {
   }
 
   /**
-   * Before the first tree is finished a passive party may start over with a new commitment.
+   * Until all parties have joined one of them may start over with a new commitment; from then on its own is in what is
+   * signed.
    * @throws TandemError HANDSHAKE_MISMATCH if the party's certificate is not the pinned one, or its commitment has
    * changed
    */
@@ -100,12 +113,10 @@ export class JobEvidence {
     const certificate = checkedCertificate(peer, theirs, fingerprint);
     const known = this.#file.peers[peer];
     const isKnown = known !== undefined && isSame(fromHex(known.commitment), theirs.commitment);
-    const mayCommit = previous === null && (known === undefined || this.#role === "active");
-    if (!isKnown && !mayCommit) refuseOtherCommitment(peer);
     if (!isKnown) {
+      if (known !== undefined || previous !== null) refuseOtherCommitment(peer);
       const introduced = { commitment: toHex(theirs.commitment), certificate: toBase64(theirs.certificate) };
-      this.#file = { ...this.#file, peers: { ...this.#file.peers, [peer]: introduced } };
-      this.#isStored = false;
+      this.#joining = { ...this.#joining, [peer]: introduced };
     }
     const own = this.own.commitment;
     const [active, passive] = this.#role === "active" ? [own, theirs.commitment] : [theirs.commitment, own];

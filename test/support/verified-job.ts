@@ -3,6 +3,7 @@
  * any of them may cheat. What is left is their openings.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Defences } from "../../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../../src/gbdt/parameters/training-parameters.ts";
@@ -69,6 +70,8 @@ export interface Cheat {
   readonly passiveScheme?: (scheme: SentPassive) => SentPassive;
   /** Shop takes part with other columns than it has committed to. */
   readonly features?: (features: readonly BinnedFeature[]) => readonly BinnedFeature[];
+  /** Shop commits anew. */
+  readonly recommits?: true;
 }
 
 export interface VerifiedJob {
@@ -160,6 +163,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     const scheme = cheat.activeScheme?.(real) ?? real;
     const tree = Math.max(progress?.trees.length ?? 0, firstTree);
     const recordOf = await evidence.attempt(tree);
+    if (cheat.recommits === true) await rm(join(folders[1], "evidence.json"), { force: true });
     const records = await Promise.all(
       own.map((facts, i) => {
         const folder = folders[i + 1];
@@ -228,6 +232,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     });
     const train = async (): Promise<void> => {
       await active.join();
+      await evidence.begin();
       await active.train();
       await active.finish();
     };

@@ -171,6 +171,7 @@ export class JobAttempts<Result> {
       let hasJoined = false;
       try {
         await role.join();
+        await evidence.begin();
         hasJoined = true;
         patience.joined();
         return await attempt.run(role);

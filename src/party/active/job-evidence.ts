@@ -99,7 +99,7 @@ export class ActiveEvidence {
     await this.#writes.run(() => this.#write()); // signatures that came before the connection was lost
     this.#pending.clear();
     this.#signed = await this.#signedFrom(tree);
-    await this.#storeFile();
+    await this.#evidence.store((file) => writeEvidence(folder, file, storage));
     const before = tree > firstTree ? await readTreeEvidence(folder, tree - 1, storage) : null;
     return (peer) => {
       const link = this.#evidence.linkAfter(before, peer);
@@ -112,6 +112,12 @@ export class ActiveEvidence {
     };
   }
 
+  /** All parties have joined. */
+  begin(): Promise<void> {
+    const { folder, storage } = this.#terms;
+    return this.#evidence.begin((file) => writeEvidence(folder, file, storage));
+  }
+
   /** What was encrypted in this run. @param tree the next one @throws TandemError CHECKPOINT if the record is lost */
   async journal(tree: number): Promise<PlaintextJournal> {
     const { folder, storage, firstTree, name } = this.#terms;
@@ -119,10 +125,7 @@ export class ActiveEvidence {
     const stored = await readPlaintexts(folder, run, storage);
     if (tree > firstTree && stored.length === 0)
       throw new TandemError("CHECKPOINT", `${name} has lost its record of gradient rounds; begin under another name`);
-    return new PlaintextJournal(stored, async (entries) => {
-      await this.#storeFile(); // with the commitments of all parties, before anything is signed
-      await addPlaintexts(folder, run, entries, storage);
-    });
+    return new PlaintextJournal(stored, (entries) => addPlaintexts(folder, run, entries, storage));
   }
 
   /** Stored before the round itself, so that every stored tree has its links. */
@@ -139,7 +142,6 @@ export class ActiveEvidence {
 
   async #write(): Promise<void> {
     const { folder, storage } = this.#terms;
-    await this.#storeFile();
     for (const tree of [...this.#unwritten].sort((a, b) => a - b)) {
       this.#unwritten.delete(tree);
       try {
@@ -176,10 +178,6 @@ export class ActiveEvidence {
   #add(tree: number, peer: string, pair: Pairs[string]): void {
     this.#pending.set(tree, { ...this.#pending.get(tree), [peer]: pair });
     this.#unwritten.add(tree);
-  }
-
-  #storeFile(): Promise<void> {
-    return this.#evidence.store((file) => writeEvidence(this.#terms.folder, file, this.#terms.storage));
   }
 
   #pair(peer: string, tree: number, previous: Uint8Array | null): ActivePairRecord {

@@ -130,7 +130,7 @@ export class PassiveEvidence implements PassivePairRecord {
 
   /** The attempt is accepted. */
   begin(): Promise<void> {
-    return this.#evidence.store((file) => this.#keep((folder, storage) => writeEvidence(folder, file, storage)));
+    return this.#evidence.begin((file) => this.#keep((folder, storage) => writeEvidence(folder, file, storage)));
   }
 
   closed(signed: SignedTree): Promise<void> {
