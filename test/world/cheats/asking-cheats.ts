@@ -39,7 +39,7 @@ async function connected({ bank, shop, port }: Target): Promise<HostileConnectio
 /** A finished job of an honest active party with this one. */
 async function afterJob(party: Target): Promise<{ readonly model: string; readonly said: readonly Said[] }> {
   const job = new HostileJob(0, 1);
-  const said = await runHostileActive(party, { name: "before" }, job, { elsewhere: [], callsBefore: 0 });
+  const { said } = await runHostileActive(party, { name: "before" }, job, { elsewhere: [], callsBefore: 0 });
   const share = join(party.bank.folder, "jobs", jobName(job), "share.json");
   return { model: (await readActiveShare(share)).model, said };
 }

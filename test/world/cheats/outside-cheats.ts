@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { runActive } from "../../../src/party/active/run.ts";
 import { realWorld } from "../../../src/party/active/world.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
-import { centralisedModel, isSameModel } from "../hostile/exact-model.ts";
+import { centralisedModel, isSameJson } from "../hostile/exact-model.ts";
 import type { ProcessWorld } from "../processes.ts";
 import { bankConfig } from "../hostile/hostile-parties.ts";
 import type { Arena } from "./arena.ts";
@@ -20,7 +20,7 @@ async function honestJob(
   const config = await bankConfig(world, port, name, { name }, { patience_seconds });
   await runActive(config, () => {}, { ...realWorld, notes: () => noNotes });
   const stored = await world.model(name);
-  return isSameModel(stored, await centralisedModel(config, world)) ? null : "another model than in one place";
+  return isSameJson(stored, await centralisedModel(config, world)) ? null : "another model than in one place";
 }
 
 /** A proxy that changes one byte of the first connections. */

@@ -2,9 +2,7 @@
  * An active party that trains with a hostile passive one: in this process, for the number of jobs, or as the commands
  * `tandem train` and `tandem align`. It must refuse with a code, or end with the exact model.
  */
-import { isDeepStrictEqual } from "node:util";
 import { join } from "node:path";
-import { runActive } from "../../../src/party/active/run.ts";
 import { realWorld } from "../../../src/party/active/world.ts";
 import { TandemError } from "../../../src/base/error.ts";
 import type { PartyEvent } from "../../../src/record/events.ts";
@@ -13,20 +11,29 @@ import { readActiveShare } from "../../../src/store/share-files.ts";
 import type { ProcessWorld } from "../processes.ts";
 import { TandemProcess } from "../tandem-process.ts";
 import { heapMegabytes, residentBytesMax } from "./attacked-party.ts";
-import { centralisedModel, isSameModel } from "./exact-model.ts";
+import { centralisedModel, isSameJson } from "./exact-model.ts";
 import { outcomeWithin, jobName } from "./hostile-active.ts";
 import { type Aim, HostileAnswers } from "./hostile-answers.ts";
 import { HostileJob, watchdogMs } from "./hostile-job.ts";
 import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
 import { type HostilePassive, startHostilePassive } from "./hostile-passive.ts";
 import { type Scenario, scenarios } from "./hostile-scenarios.ts";
+import { isScoring, perform } from "./hostile-tasks.ts";
 import { pick } from "./hostile-values.ts";
 import { SecretScanner } from "./secret-scanner.ts";
 
 /** What an undisturbed job of a kind is like. */
 interface Known {
   readonly calls: readonly Aim[];
-  readonly trees: unknown;
+  readonly result: unknown;
+  /** The folder of the model that is asked for scores. */
+  readonly model: string;
+}
+
+/** How a job ended, and its result where it ended well. */
+interface Ended {
+  readonly outcome: string;
+  readonly result: unknown;
 }
 
 /** As a function of this process, or as a command. */
@@ -34,11 +41,18 @@ export type Run = "in process" | "train" | "align";
 
 /**
  * Statements of a passive party about its own columns and ids cannot be checked by others: that it holds an id, on
- * which side of its split an instance is, its sums. False ones change the model, as a column with wrong values does.
+ * which side of its split an instance is, its sums. False ones change models and scores, as wrong values in a column
+ * do.
  */
-const ownWords = ["PassiveSplit.left_members", "PassiveRemaskedIds.points", "PassiveMaskedIds.points"].concat(
-  ["scheme", "counts", "suppressed", "groups"].map((field) => `PassiveHistograms.${field}`),
-);
+const ownWords = [
+  "PassiveSplit.left_members",
+  "PassiveRemaskedIds.points",
+  "PassiveMaskedIds.points",
+  "PassiveOutcomes.left",
+  "PassiveTags.tags",
+  "PassiveMaskOpened.scheme",
+  "PassiveMaskStep.scheme",
+].concat(["scheme", "counts", "suppressed", "groups"].map((field) => `PassiveHistograms.${field}`));
 
 export class AttackedActive {
   readonly #world: ProcessWorld;
@@ -65,48 +79,62 @@ export class AttackedActive {
   }
 
   async attack(job: HostileJob, scenario: Scenario, run: Run): Promise<void> {
-    const { calls, trees } = await this.#undisturbed(scenario);
+    const { calls, result: expected, model } = await this.#undisturbed(scenario);
     const random = job.random("aims");
     const aims = Array.from({ length: 1 + random.below(2) }, () => pick(random, calls));
     this.#passive.answers = new HostileAnswers(job, aims);
-    const outcome = run === "in process" ? await this.#here(job, scenario) : await this.#command(job, scenario, run);
+    const { outcome, result } =
+      run === "in process" ? await this.#here(job, scenario, model) : await this.#command(job, scenario, run);
     this.#passive.answers = null;
     job.ended("the job", outcome);
-    if (outcome !== "finished" || run === "align") return;
-    const share = await readActiveShare(join(this.#folder(job), "share.json"));
-    if (isDeepStrictEqual(share.trees, trees)) return;
+    if (outcome !== "finished" || run === "align" || isSameJson(result, expected)) return;
     const word = job.done.find((what) => ownWords.some((own) => what.startsWith(own)));
-    if (word === undefined) job.wrong.push(`another model than in one place, after ${job.done.join(", ")}`);
+    if (word === undefined) job.wrong.push(`another result than it should have, after ${job.done.join(", ")}`);
     else this.misled.set(word, (this.misled.get(word) ?? 0) + 1);
   }
 
-  /** Once per kind of job: the calls that it makes, and its trees, which are those of a job in one place. */
+  /** Once per kind of job: its calls, and its result. Trees are those of a job in one place. */
   async #undisturbed(scenario: Scenario): Promise<Known> {
     const before = this.#known.get(scenario);
     if (before !== undefined) return before;
+    const { task = "train" } = scenario;
+    const model = isScoring(task) ? await this.#modelOf(scenario) : "";
     const job = new HostileJob(0, 1_000_000 + scenarios.indexOf(scenario));
     const answers = new HostileAnswers(job, []);
     this.#passive.answers = answers;
-    const outcome = await this.#here(job, scenario);
+    const { outcome, result } = await this.#here(job, scenario, model);
     if (outcome !== "finished") throw new Error(`an undisturbed job (${scenario.name}) ends with ${outcome}`);
     const config = await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
-    const stored = await this.#world.model(jobName(job));
-    if (!isSameModel(stored, await centralisedModel(config, this.#world)))
-      throw new Error(`an undisturbed job (${scenario.name}) makes another model than in one place`);
-    const known = {
-      calls: answers.calls,
-      trees: (await readActiveShare(join(this.#folder(job), "share.json"))).trees,
-    };
+    if (task === "train") {
+      const stored = await this.#world.model(jobName(job));
+      if (!isSameJson(stored, await centralisedModel(config, this.#world)))
+        throw new Error(`an undisturbed job (${scenario.name}) makes another model than in one place`);
+    }
+    const known = { calls: answers.calls, result, model };
     this.#known.set(scenario, known);
     return known;
   }
 
-  async #here(job: HostileJob, scenario: Scenario): Promise<string> {
+  async #modelOf(scenario: Scenario): Promise<string> {
+    const job = new HostileJob(0, 2_000_000 + scenarios.indexOf(scenario));
+    this.#passive.answers = null;
+    const { outcome } = await this.#here(job, { ...scenario, task: "train" }, "");
+    if (outcome !== "finished") throw new Error(`a model to be scored (${scenario.name}) ends with ${outcome}`);
+    return this.#folder(job);
+  }
+
+  async #here(job: HostileJob, scenario: Scenario, model: string): Promise<Ended> {
     const config = await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
     const events: PartyEvent[] = [];
+    const means = {
+      world: { ...realWorld, notes: () => noNotes },
+      emit: (event: PartyEvent) => void events.push(event),
+      model,
+    };
+    let result: unknown;
     const outcome = await outcomeWithin(watchdogMs, async () => {
       try {
-        await runActive(config, (event) => events.push(event), { ...realWorld, notes: () => noNotes });
+        result = await perform(scenario.task ?? "train", config, means);
       } catch (error) {
         if (error instanceof TandemError && error.code !== "INTERNAL") this.#look(job, error.message);
         else job.wrong.push(`the active party fails: ${error instanceof Error ? error.stack : String(error)}`);
@@ -115,10 +143,10 @@ export class AttackedActive {
     });
     this.#look(job, JSON.stringify(events));
     // That the other side has a bug is its own word: it may lie about that as well.
-    return outcome === "INTERNAL" ? "PARTY_LOST" : outcome;
+    return { outcome: outcome === "INTERNAL" ? "PARTY_LOST" : outcome, result };
   }
 
-  async #command(job: HostileJob, scenario: Scenario, command: "train" | "align"): Promise<string> {
+  async #command(job: HostileJob, scenario: Scenario, command: "train" | "align"): Promise<Ended> {
     const config = join(this.#world.bank.folder, `active-${jobName(job)}.json`);
     await bankConfig(this.#world, this.#passive.port, jobName(job), { ...scenario, align: true });
     const process = new TandemProcess([command, "-c", config], { heapMegabytes });
@@ -128,11 +156,14 @@ export class AttackedActive {
     this.peakBytes = Math.max(this.peakBytes, process.peakBytes());
     if (process.peakBytes() > residentBytesMax) job.wrong.push(`it takes ${process.peakBytes() >> 20} MB`);
     this.#look(job, process.output);
-    if (exitCode === 0) return "finished";
+    if (exitCode === 0) {
+      const share = join(this.#folder(job), "share.json");
+      return { outcome: "finished", result: command === "align" ? null : (await readActiveShare(share)).trees };
+    }
     const code = /^error: .*\(([A-Z_]+)\)$/m.exec(process.output)?.[1];
-    if (exitCode === 2 && code !== undefined) return code;
+    if (exitCode === 2 && code !== undefined) return { outcome: code, result: null };
     job.wrong.push(`${command} ends with ${exitCode ?? signal}: ${process.output.slice(-500)}`);
-    return signal === "SIGKILL" ? "hang" : "INTERNAL";
+    return { outcome: signal === "SIGKILL" ? "hang" : "INTERNAL", result: null };
   }
 
   #look(job: HostileJob, text: string): void {

@@ -5,7 +5,6 @@
 import { create } from "@bufbuild/protobuf";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Model } from "../../../src/gbdt/tree/model.ts";
 import { readActiveShare } from "../../../src/store/share-files.ts";
 import type { ActiveMaskOpen } from "../../../src/wire/generated/tandem/v1/masked_pb.ts";
 import {
@@ -17,12 +16,13 @@ import {
 import { protocolVersion } from "../../../src/wire/version.ts";
 import type { PassiveChanges } from "../processes.ts";
 import type { TandemProcess } from "../tandem-process.ts";
-import { centralisedModel, isSameModel } from "./exact-model.ts";
+import { centralisedModel, isSameJson } from "./exact-model.ts";
 import { jobName, runHostileActive, type Target } from "./hostile-active.ts";
 import type { Said } from "./hostile-call.ts";
 import { HostileJob } from "./hostile-job.ts";
 import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
-import { type Scenario, scenarios } from "./hostile-scenarios.ts";
+import { direct, type Scenario, trainings } from "./hostile-scenarios.ts";
+import { isScoring } from "./hostile-tasks.ts";
 import { SecretScanner } from "./secret-scanner.ts";
 
 /** A party with 48 people takes some 130 MB; a flood of messages may be under way at any moment. */
@@ -38,7 +38,10 @@ export class AttackedParty {
   readonly process: TandemProcess;
   readonly #target: Target;
   readonly #secrets = new SecretScanner(makePeople());
-  readonly #expected = new Map<Scenario, Promise<Model>>();
+  /** Of training, models that were trained in one place; of other tasks, results of the first undisturbed job. */
+  readonly #expected = new Map<Scenario, unknown>();
+  /** The folders of the models that scenarios ask for scores. */
+  readonly #models = new Map<Scenario, string>();
   /** What honest parties have said. */
   readonly #said: Said[] = [];
   #honest = 0;
@@ -54,7 +57,7 @@ export class AttackedParty {
     const process = await world.spawn(world.shop, changes, { heapMegabytes });
     const { bank, shop } = world;
     const party = new AttackedParty(process, { world, bank, shop, port: await process.port() });
-    for (const scenario of scenarios.slice(0, 3)) await party.#rehearse(scenario);
+    for (const scenario of trainings.slice(0, 3)) await party.#rehearse(scenario);
     return party;
   }
 
@@ -64,13 +67,14 @@ export class AttackedParty {
 
   /** A hostile job. What is wrong about it stands in the job. */
   async attack(job: HostileJob, scenario: Scenario): Promise<void> {
-    await runHostileActive(this.#target, scenario, job, { elsewhere: this.#said, callsBefore });
+    const model = await this.#modelOf(scenario);
+    await runHostileActive(this.#target, scenario, job, { elsewhere: this.#said, callsBefore }, model);
     this.look(job);
   }
 
   /** An honest job, which must end well, whatever was done to the party before. */
   async check(job: HostileJob): Promise<void> {
-    await this.#rehearse(scenarios[this.#honest % scenarios.length], job);
+    await this.#rehearse(direct[this.#honest % direct.length], job);
   }
 
   async stop(job: HostileJob): Promise<void> {
@@ -103,10 +107,12 @@ export class AttackedParty {
   /** An honest job whose messages are kept. */
   async #rehearse(scenario: Scenario, report?: HostileJob): Promise<void> {
     const honest = new HostileJob(0, 1_000_000 + this.#honest++);
-    const said = await runHostileActive(this.#target, scenario, honest, { elsewhere: [], callsBefore: 0 });
+    const model = await this.#modelOf(scenario);
+    const hostility = { elsewhere: [], callsBefore: 0 };
+    const { said, result } = await runHostileActive(this.#target, scenario, honest, hostility, model);
     const wrong: string[] = [...honest.wrong];
     if (!honest.outcomes.has("finished")) wrong.push([...honest.outcomes.keys()].join());
-    else if (!(await this.#isExact(honest, scenario))) wrong.push("another model than in one place");
+    else if (!(await this.#isExact(honest, scenario, result))) wrong.push("another result than it should have");
     for (const what of wrong) (report ?? honest).wrong.push(`an honest job afterwards (${scenario.name}): ${what}`);
     if (report === undefined) {
       if (honest.wrong.length > 0) throw new Error(honest.wrong.join("; "));
@@ -115,15 +121,29 @@ export class AttackedParty {
     this.look(report ?? honest);
   }
 
-  async #isExact(job: HostileJob, scenario: Scenario): Promise<boolean> {
+  async #isExact(job: HostileJob, scenario: Scenario, result: unknown): Promise<boolean> {
     const { world, port } = this.#target;
-    const stored = await world.model(jobName(job));
+    const isTraining = (scenario.task ?? "train") === "train";
     if (!this.#expected.has(scenario)) {
       const config = await bankConfig(world, port, jobName(job), scenario);
-      this.#expected.set(scenario, centralisedModel(config, world));
+      this.#expected.set(scenario, isTraining ? await centralisedModel(config, world) : result);
     }
-    const expected = await this.#expected.get(scenario);
-    return expected !== undefined && isSameModel(stored, expected);
+    return isSameJson(isTraining ? await world.model(jobName(job)) : result, this.#expected.get(scenario));
+  }
+
+  /** Trained before the first question about it, by an honest party. */
+  async #modelOf(scenario: Scenario): Promise<string> {
+    if (!isScoring(scenario.task ?? "train")) return "";
+    const known = this.#models.get(scenario);
+    if (known !== undefined) return known;
+    const { bank } = this.#target;
+    const job = new HostileJob(0, 2_000_000 + this.#models.size);
+    const training = { ...scenario, task: "train" } as const;
+    await runHostileActive(this.#target, training, job, { elsewhere: [], callsBefore: 0 });
+    const model = join(bank.folder, "jobs", jobName(job));
+    if (!job.outcomes.has("finished")) throw new Error(`a model to be scored: ${[...job.outcomes.keys()].join()}`);
+    this.#models.set(scenario, model);
+    return model;
   }
 
   /** The calls of scoring with this job's model. */

@@ -9,7 +9,7 @@ import { AttackedActive, type Run } from "./attacked-active.ts";
 import { AttackedParty } from "./attacked-party.ts";
 import { CampaignReport } from "./campaign-report.ts";
 import { HostileJob } from "./hostile-job.ts";
-import { scenarios } from "./hostile-scenarios.ts";
+import { direct, type Scenario, scenarios, trainings } from "./hostile-scenarios.ts";
 import { pick } from "./hostile-values.ts";
 
 export interface CampaignOptions {
@@ -137,13 +137,11 @@ class Lane {
     for (const [word, times] of active.misled) this.#report.misled[word] = (this.#report.misled[word] ?? 0) + times;
   }
 
-  async #timed(
-    job: HostileJob,
-    run: Run | "party",
-    attack: (scenario: (typeof scenarios)[number]) => Promise<void>,
-  ): Promise<void> {
+  async #timed(job: HostileJob, run: Run | "party", attack: (scenario: Scenario) => Promise<void>): Promise<void> {
     const started = performance.now();
-    await attack(pick(job.random("scenario"), scenarios));
+    // The commands train or align.
+    const kinds = run === "in process" ? scenarios : run === "party" ? direct : trainings;
+    await attack(pick(job.random("scenario"), kinds));
     this.#report.add(job, run, performance.now() - started);
     this.#options.onProgress?.(this.#report);
   }

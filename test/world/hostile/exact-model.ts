@@ -44,6 +44,7 @@ export async function centralisedModel(config: ActiveConfig, { shop }: ProcessWo
   return model;
 }
 
-export function isSameModel(a: Model, b: Model): boolean {
+/** Equal once written to a file: models, metrics, scores. */
+export function isSameJson(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));
 }

@@ -4,11 +4,11 @@
  */
 import type { Transport } from "@connectrpc/connect";
 import { readIdentity } from "../../../src/party/identity.ts";
-import { runActive } from "../../../src/party/active/run.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "../../../src/party/active/world.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
 import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
+import { scoringPeerOver } from "../../../src/transport/scoring-client.ts";
 import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
 import type { Said } from "./hostile-call.ts";
 import { connectHostile, type HostileConnection } from "./hostile-connection.ts";
@@ -16,6 +16,7 @@ import { type HostileJob, outcomeOf, watchdogMs } from "./hostile-job.ts";
 import type { Company, ProcessWorld } from "../processes.ts";
 import { bankConfig } from "./hostile-parties.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
+import { perform } from "./hostile-tasks.ts";
 import { HostileTransport, type HostileWays } from "./hostile-transport.ts";
 
 /** A party that is attacked: where it listens, and who attacks it. */
@@ -29,13 +30,21 @@ export interface Target {
 /** The party may not have noticed yet that the job before is over. */
 const busyMs = 20;
 
-/** @returns what the honest party has said */
+export interface HostileRun {
+  /** What the honest party has said. */
+  readonly said: readonly Said[];
+  /** Of a job that ended well. */
+  readonly result: unknown;
+}
+
+/** @param model the folder of the model that is asked for scores, where the scenario asks for some */
 export async function runHostileActive(
   { world, bank, shop, port }: Target,
   scenario: Scenario,
   job: HostileJob,
   hostility: Pick<HostileWays, "elsewhere" | "callsBefore">,
-): Promise<readonly Said[]> {
+  model = "",
+): Promise<HostileRun> {
   const config = await bankConfig(world, port, jobName(job), scenario);
   const identity = await readIdentity(config.tls);
   const connections = new Connections(identity, shop, port);
@@ -43,12 +52,19 @@ export async function runHostileActive(
   const ways = { transport: connections.first.transport, other: () => connections.second.transport, ...hostility };
   const hostile = new HostileTransport(ways, job, over.signal);
   await untilFree(connections.first.transport, job);
-  const surroundings = surroundingsOver(shop.name, hostile, bank.fingerprint);
-  job.ended("the job", await outcomeWithin(watchdogMs, () => runActive(config, () => {}, surroundings)));
+  const means = {
+    world: surroundingsOver(shop.name, hostile, bank.fingerprint),
+    scoring: scoringPeerOver(shop.name, hostile.transport),
+    emit: () => {},
+    model,
+  };
+  let result: unknown;
+  const work = async (): Promise<void> => void (result = await perform(scenario.task ?? "train", config, means));
+  job.ended("the job", await outcomeWithin(watchdogMs, work));
   if (hostility.callsBefore > 0) await hostile.afterwards();
   over.abort();
   connections.close();
-  return hostile.said;
+  return { said: hostile.said, result };
 }
 
 /** The party may not have noticed yet that the job before is over. An empty hello opens nothing. */

@@ -87,6 +87,7 @@ export function foundHostileWorld(
           lattice_minimums: "root",
           max_trees: 20,
           explanations: true,
+          max_scores_per_person: 1e9,
           budget: { daily: { ids: 1e9 } },
         },
       },
@@ -99,7 +100,7 @@ export function foundHostileWorld(
           max_depth: 2,
           max_bin: 6,
           min_child_weight: 0,
-          ...(hasCategories ? { enable_categorical: true } : {}),
+          ...(hasCategories ? { enable_categorical: true, min_category_people: 1 } : {}),
         },
       },
       experiment: (name) => (name === "bank" ? { samplingSecret: plantedSecrets[0] } : shopExperiment),
@@ -111,7 +112,7 @@ export function bankConfig(
   world: ProcessWorld,
   port: number,
   job: string,
-  { name: _name, ...scenario }: Scenario,
+  { name: _name, task: _task, ...scenario }: Scenario,
   changes: ActiveChanges = {},
 ): Promise<ActiveConfig> {
   const keyless = scenario.scheme === "lattice" ? { insecure_key_bits: undefined } : {};

@@ -1,8 +1,11 @@
 /** What the jobs are: small, and one of every kind in which other messages, or other fields of them, travel. */
 import type { ActiveConfigInput } from "../../../src/party/config/config.ts";
+import type { Task } from "./hostile-tasks.ts";
 
 export interface Scenario {
   readonly name: string;
+  /** Left out: it trains. */
+  readonly task?: Task;
   readonly align?: boolean;
   readonly training?: ActiveConfigInput["training"];
   readonly privacy?: ActiveConfigInput["privacy"];
@@ -47,4 +50,19 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   { name: "few thresholds", privacy: { max_thresholds: 3, min_people_share: 0.1 } },
+  { name: "cross-validation", task: "cv", training: { num_round: 2 } },
+  { name: "cross-validation, hidden members", task: "cv", scheme: "lattice", training: { num_round: 1 } },
+  { name: "tuning", task: "tune", training: { num_round: 3 } },
+  { name: "tuning, hidden members", task: "tune", scheme: "lattice", training: { num_round: 3 } },
+  { name: "scores", task: "predict" },
+  { name: "contributions", task: "contributions" },
+  { name: "masked scores", task: "predict", privacy: { masked_scoring: true } },
+  { name: "served", task: "serve" },
+  { name: "masked scores, served", task: "serve", privacy: { masked_scoring: true } },
 ];
+
+/** What reaches a passive party in other messages: `serve` sends it what `predict` sends. */
+export const direct = scenarios.filter(({ task }) => task !== "serve");
+
+/** Training, as opposed to questions about a model. */
+export const trainings = scenarios.filter(({ task = "train" }) => task === "train");
