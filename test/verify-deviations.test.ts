@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { TandemError } from "../src/base/error.ts";
+import { commitmentTo } from "../src/protocol/chain/commitment.ts";
+import { fromHex, toHex } from "../src/store/stored-numbers.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations, type Finding, outcomeOf, type Verdict } from "../src/verify/findings.ts";
 import type { Opening } from "../src/verify/opening.ts";
@@ -268,6 +270,32 @@ test("shop may commit anew as long as not all parties have joined", async () => 
   const job: VerifiedJob = { table, training: { num_round: 1 }, earlier: [first], cheat: { recommits: true } };
   const verdict = await check(await opened(job));
   expect([deviations(verdict), outcomeOf(verdict)]).toEqual([[], "as agreed"]);
+});
+
+test("the bank cannot open another commitment than the one of gradients in an unfinished tree", async () => {
+  const others = table.labels.map((label, i) => (i === person ? 1 - label : label));
+  const cheat: Cheat = { labels: () => others, peer: leavingAt(0) };
+  const training = { num_round: 2 };
+  const [bank, ...passives] = await opened({ table, training, cheat, isRefused: true });
+  const [fitting] = await opened({
+    table: { ...table, labels: others },
+    training,
+    cheat: { peer: leavingAt(0) },
+    isRefused: true,
+  });
+  const { salt, facts } = bank.opened;
+  const revealed = { salt, facts: { ...facts, labels: fitting.opened.facts["labels"] } };
+  const commitment = toHex(commitmentTo(fromHex(salt), revealed.facts));
+  const changed = { ...bank, active: fitting.active, opened: revealed, own: { ...bank.own, commitment } };
+  const found = deviations(await check([changed, ...passives]));
+  expect(found).toEqual([
+    { party: "bank", tree: null, what: "its opening is of another commitment than the one that it has signed" },
+    { party: "bank", tree: null, what: "its opening is of another commitment than the one that it has signed" },
+  ]);
+  const { shop: _, ...peers } = bank.peers;
+  expect(deviations(await check([{ ...bank, peers }, ...passives]))).toEqual([
+    { party: "bank", tree: null, what: "it has signed messages with shop, and opens none of them" },
+  ]);
 });
 
 test("labels that are invalid, and so gradients out of their range, are attributed to the bank", async () => {

@@ -9,7 +9,7 @@ import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import { readEvidence, readTreeEvidence, writeEvidence } from "../src/store/evidence-files.ts";
 import { checkOpenings } from "../src/verify/check.ts";
-import { deviations } from "../src/verify/findings.ts";
+import { deviations, outcomeOf } from "../src/verify/findings.ts";
 import { type Opening, readOpening, writeOpening } from "../src/verify/opening.ts";
 import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
@@ -94,16 +94,35 @@ test("an interrupted job passes, with a passive party one tree ahead", async () 
   await expectHolds(await open(), 3);
 });
 
-/** The bank's process ends after shop has stored a tree, and before it receives the answer. */
-function tornWorld(tree: number) {
+test("a job with hidden outcomes has other messages when a tree is redone, and no party is blamed for it", async () => {
+  const changes: Changes = {
+    active: { scheme: "lattice", insecure_key_bits: undefined, privacy: { hidden_outcomes: true } },
+    passive: { policy: { schemes: ["lattice"] } },
+  };
+  const { open } = await ran("redone", changes, async (config) => {
+    const attempt = (tear: ReturnType<typeof tornWorld>) =>
+      expect(runActive({ ...config, patience_seconds: 0 }, () => {}, tear.world)).rejects.toThrow("torn");
+    await attempt(tornWorld(0));
+    await attempt(tornWorld(0, "before"));
+  });
+  const openings = await open();
+  const [bank, shop] = openings;
+  expect(bank.trees[0].pairs["shop"].link).not.toBe(shop.trees[0].pairs["bank"].link);
+  const verdict = await checkOpenings(openings, { pins: world.pins, trees: null });
+  expect([deviations(verdict), outcomeOf(verdict)]).toEqual([[], "incomplete"]);
+});
+
+/** The bank's process ends at the end of a tree: before shop receives the request, or after it has stored the tree. */
+function tornWorld(tree: number, when: "before" | "after" = "after") {
   const state = { torn: 0 };
   const world: ActiveWorld = {
     ...realWorld,
     connect: async (config, watchOf) => {
       const [first, ...others] = await realWorld.connect(config, watchOf);
       const finishTree: typeof first.finishTree = async (finished, options) => {
-        const stored = await first.finishTree(finished, options);
-        if (finished.tree !== tree) return stored;
+        const isTorn = finished.tree === tree;
+        if (!isTorn) return first.finishTree(finished, options);
+        if (when === "after") await first.finishTree(finished, options);
         state.torn++;
         throw new Error("torn");
       };

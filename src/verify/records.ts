@@ -6,12 +6,13 @@
  * evidence against it.
  */
 import { isSigned } from "../party/job-chain.ts";
+import { isRepeatable } from "../party/job-evidence.ts";
 import { isSame } from "../protocol/chain/entries.ts";
 import { firstLink, gradientsText, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
 import { bytesFrom, fromHex, toHex } from "../store/stored-numbers.ts";
 import type { Finding } from "./findings.ts";
 import { dataFaults } from "./opened-data.ts";
-import type { Opening } from "./opening.ts";
+import { jobIn, type Opening } from "./opening.ts";
 import type { PinnedCertificates } from "./pins.ts";
 
 /** What is wrong with an opening alone. */
@@ -42,17 +43,26 @@ export function checkTogether(active: Opening, passive: Opening): Finding[] {
     const what = lack(one, other);
     if (what !== null) return [{ party: one.name, ...what }];
   }
-  return twoLinks(active, passive);
+  return isRepeatableJob(active) ? twoLinks(active, passive) : [];
 }
 
-/** What a party has signed, by the other's opening, and its own opening does not have. */
+/** Whether a tree that is redone has the same messages, as far as the active party has committed to it. */
+function isRepeatableJob({ active }: Opening): boolean {
+  return active === undefined || isRepeatable(active.scheme, jobIn("", active).privacy);
+}
+
+/**
+ * What a party has signed, by the other's opening, and its own opening does not have. Both commitments are part of
+ * everything that is signed, gradients of unfinished trees included.
+ */
 function lack(one: Opening, other: Opening): Pick<Finding, "tree" | "what"> | null {
   const shown = one.peers[other.name];
   const signed = other.peers[one.name];
   const trees = other.trees.filter(({ pairs }) => pairs[one.name]?.theirs !== undefined);
-  if (trees.length === 0 || signed === undefined) return null;
+  const hasSigned = trees.length > 0 || (one.role === "active" && other.gradients.length > 0);
+  if (!hasSigned || signed === undefined) return null;
   if (shown === undefined)
-    return { tree: null, what: `it has signed trees with ${other.name}, and opens none of them` };
+    return { tree: null, what: `it has signed messages with ${other.name}, and opens none of them` };
   if (signed.commitment !== one.own.commitment)
     return { tree: null, what: "its opening is of another commitment than the one that it has signed" };
   if (shown.commitment !== other.own.commitment)

@@ -121,7 +121,7 @@ export const evasions: readonly Evasion[] = [
       });
       return { ...opening, peers, trees };
     },
-    what: /^it has signed trees with \w+, and opens none of them$|does not contain/,
+    what: /^it has signed messages with \w+, and opens none of them$|does not contain/,
   },
   {
     name: "shows another certificate as its own",
