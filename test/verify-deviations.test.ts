@@ -20,12 +20,13 @@ import {
   marking,
   markingIn,
   otherCandidate,
+  otherGradients,
   otherMembers,
   otherOrder,
   otherOutcome,
 } from "./support/deviating-parties.ts";
 import { expectError } from "./support/expect-error.ts";
-import { auditorPins, verifiedJob, type VerifiedJob, type Cheat } from "./support/verified-job.ts";
+import { auditorPins, type Cheat, type FailedAttempt, verifiedJob, type VerifiedJob } from "./support/verified-job.ts";
 import { manyFeatures } from "./support/oracle-jobs.ts";
 import { randomTable } from "./support/tables.ts";
 import { type TestTable } from "./world/simulated.ts";
@@ -164,26 +165,36 @@ test.each(cheats)("$name", async ({ job = {}, cheat, party, tree = 0, what }) =>
 
 interface Attempts {
   readonly name: string;
-  readonly earlier: readonly Cheat[];
-  readonly last?: Cheat;
+  readonly earlier: readonly FailedAttempt[];
+  readonly last?: FailedAttempt;
   /** What is found: null if nothing is. */
   readonly party: string | null;
   readonly tree?: number;
 }
 
 const marked: Cheat = { activeScheme: marking, isUnchecking: true };
-const leaving: Cheat = { peer: leavingAt(0) };
+const leaving = leavingAt(0);
 
 const attempts: readonly Attempts[] = [
   { name: "true gradients, twice", earlier: [leaving], party: null },
   { name: "true gradients, and no second attempt", earlier: [], last: leaving, party: null },
-  { name: "false gradients, then true ones", earlier: [{ ...marked, ...leaving }], last: {}, party: "bank" },
-  { name: "true gradients, then false ones", earlier: [leaving], last: { ...marked, ...leaving }, party: "bank" },
+  {
+    name: "false gradients, then true ones",
+    earlier: [{ ...marked, ...leaving }],
+    last: { fails: otherGradients },
+    party: "bank",
+  },
+  {
+    name: "true gradients, then false ones",
+    earlier: [leaving],
+    last: { ...marked, ...leaving, fails: otherGradients },
+    party: "bank",
+  },
   { name: "false gradients, and no second attempt", earlier: [], last: { ...marked, ...leaving }, party: "bank" },
   {
     name: "a false gradient in the second round, then true ones",
-    earlier: [{ activeScheme: (scheme) => markingIn(scheme, 1), isUnchecking: true, peer: leavingAt(1) }],
-    last: {},
+    earlier: [{ activeScheme: (scheme) => markingIn(scheme, 1), isUnchecking: true, ...leavingAt(1) }],
+    last: { fails: otherGradients },
     party: "bank",
     tree: 1,
   },
@@ -195,7 +206,7 @@ test.each(
     attempts.map((each) => ({ ...each, defences, noise: "answer_noise" in defences ? "with" : "without" })),
   ),
 )("broken-off attempts, $noise noise: $name", async ({ earlier, last, party, tree = 0, defences }) => {
-  const failing = last === undefined ? {} : { cheat: last, isRefused: true };
+  const failing = last === undefined ? {} : { cheat: last, fails: last.fails };
   const openings = await opened({ table, training: { num_round: 2 }, defences, earlier, ...failing });
   const verdict = await check(openings);
   expect(deviations(verdict)).toEqual(
@@ -215,7 +226,7 @@ test.each([
   const lost = telecomSigns.map(lostAtEnd);
   const [last] = lost.slice(-1);
   const job = { table, training: { num_round: 2 } };
-  const openings = await opened({ ...job, earlier: lost.slice(0, -1), cheat: last, isRefused: true });
+  const openings = await opened({ ...job, earlier: lost.slice(0, -1), cheat: last, fails: last.fails });
   const [{ trees }, , telecom] = openings;
   expect([trees.length, telecom.trees.length]).toEqual([1, telecomSigns.includes(true) ? 1 : 0]);
   expect(Object.keys(trees[0].pairs).sort()).toEqual(telecom.trees.length === 1 ? ["shop", "telecom"] : ["shop"]);
@@ -233,12 +244,17 @@ test.each([
   expect([deviations(resumed), outcomeOf(resumed)]).toEqual([[], "as agreed"]);
 });
 
-test.each<readonly [string, Cheat]>([
-  ["it has gradients that the bank signed", { peer: leavingAt(0) }],
+test.each<readonly [string, FailedAttempt]>([
+  ["it has gradients that the bank signed", leaving],
   ["the bank has its signature of a tree", lostAtEnd(true)],
 ])("shop cannot commit to other inputs when %s, nor have the bank blamed", async (_, first) => {
-  const again: Cheat = { recommits: true };
-  const openings = await opened({ table, training: { num_round: 2 }, earlier: [first], cheat: again, isRefused: true });
+  const openings = await opened({
+    table,
+    training: { num_round: 2 },
+    earlier: [first],
+    cheat: { recommits: true },
+    fails: /^HANDSHAKE_MISMATCH: commitment: party shop has committed to something else/,
+  });
   const verdict = await check(openings);
   expect(new Set(deviations(verdict).map(({ party }) => party))).toEqual(new Set(["shop"]));
   const [bank, shop] = openings;
@@ -248,7 +264,8 @@ test.each<readonly [string, Cheat]>([
 test("shop may commit anew as long as not all parties have joined", async () => {
   let joined = (): void => {};
   const hasJoined = new Promise<void>((resolve) => (joined = resolve));
-  const first: Cheat = {
+  const first: FailedAttempt = {
+    fails: /^PARTY_LOST: telecom cannot be reached$/,
     peer: (peer) => ({
       ...peer,
       join: async function* (...call) {
@@ -274,14 +291,14 @@ test("shop may commit anew as long as not all parties have joined", async () => 
 
 test("the bank cannot open another commitment than the one of gradients in an unfinished tree", async () => {
   const others = table.labels.map((label, i) => (i === person ? 1 - label : label));
-  const cheat: Cheat = { labels: () => others, peer: leavingAt(0) };
+  const cheat: Cheat = { ...leaving, labels: () => others };
   const training = { num_round: 2 };
-  const [bank, ...passives] = await opened({ table, training, cheat, isRefused: true });
+  const [bank, ...passives] = await opened({ table, training, cheat, fails: leaving.fails });
   const [fitting] = await opened({
     table: { ...table, labels: others },
     training,
-    cheat: { peer: leavingAt(0) },
-    isRefused: true,
+    cheat: leaving,
+    fails: leaving.fails,
   });
   const { salt, facts } = bank.opened;
   const revealed = { salt, facts: { ...facts, labels: fitting.opened.facts["labels"] } };

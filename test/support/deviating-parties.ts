@@ -13,7 +13,7 @@ import {
   ActiveSplitDecisionSchema,
 } from "../../src/wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
-import type { Cheat } from "./verified-job.ts";
+import type { FailedAttempt } from "./verified-job.ts";
 
 /** Swaps a member and a non-member; as long as there are two such in whole bytes. */
 function swapped(bitmap: Uint8Array): Uint8Array {
@@ -119,29 +119,37 @@ async function* otherRequests(nodes: Requests, isChanged: (request: ActiveNode) 
 }
 
 /** The bank reads the answer about the root of a tree, and leaves. */
-export const leavingAt =
-  (tree: number) =>
-  (peer: PassivePeer): PassivePeer => ({
-    ...peer,
-    async *histograms(nodes, options) {
-      let isAsked = false;
-      async function* watched(): typeof nodes {
-        for await (const request of nodes) {
-          isAsked ||= request.tree === tree;
-          yield request;
+export function leavingAt(tree: number): Required<Pick<FailedAttempt, "peer" | "fails">> {
+  return {
+    fails: /^PARTY_LOST: party shop: the bank has left$/,
+    peer: (peer) => ({
+      ...peer,
+      async *histograms(nodes, options) {
+        let isAsked = false;
+        async function* watched(): typeof nodes {
+          for await (const request of nodes) {
+            isAsked ||= request.tree === tree;
+            yield request;
+          }
         }
-      }
-      yield* peer.histograms(watched(), options);
-      if (isAsked) throw new TandemError("PARTY_LOST", "the bank has left");
-    },
-  });
+        yield* peer.histograms(watched(), options);
+        if (isAsked) throw new TandemError("PARTY_LOST", "the bank has left");
+      },
+    }),
+  };
+}
+
+/** Of a bank that sends other gradients in a later attempt. */
+export const otherGradients =
+  /^PROTOCOL_STATE: .*the gradients of the round of tree \d are not those that were received before/;
 
 /** Connections that are lost at the end of a tree: with telecom before or after it is signed, with shop afterwards. */
-export function lostAtEnd(telecomSigns: boolean): Required<Pick<Cheat, "peer" | "toTelecom">> {
+export function lostAtEnd(telecomSigns: boolean): FailedAttempt {
   let signed = (): void => {};
   const isSigned = new Promise<void>((resolve) => (signed = resolve));
   const lost = (): TandemError => new TandemError("PARTY_LOST", "the connection is lost");
   return {
+    fails: /^PARTY_LOST: party (shop|telecom): the connection is lost$/,
     peer: (peer) => ({
       ...peer,
       finishTree: async (...call) => {

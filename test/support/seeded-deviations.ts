@@ -13,6 +13,7 @@ import {
   leavingAt,
   marking,
   otherCandidate,
+  otherGradients,
   otherMembers,
   otherOrder,
   overridden,
@@ -85,7 +86,7 @@ const inJob: readonly InJob[] = [
     name: "sends marks, reads the root, and comes back with true gradients",
     party: "bank",
     isCertain: true,
-    cheat: () => ({ activeScheme: marking, isUnchecking: true, peer: leavingAt(0) }),
+    cheat: () => ({ activeScheme: marking, isUnchecking: true, peer: leavingAt(0).peer }),
     isBrokenOff: true,
   },
   {
@@ -189,7 +190,7 @@ export function seededDeviation(seed: number): SeededDeviation {
     const trees = Array.from({ length: random.below(3) }, () =>
       random.below(given.training?.num_parallel_tree === 2 ? 1 : 2),
     );
-    const earlier = trees.sort((a, b) => a - b).map((tree) => ({ peer: leavingAt(tree) }));
+    const earlier = trees.sort((a, b) => a - b).map(leavingAt);
     return { name: "honest", guilty: new Set(), isCertain: true, job: { ...given, earlier }, evasion: null };
   }
   const deviation = seed % 3 === 0 ? null : inJob[random.below(inJob.length)];
@@ -199,7 +200,9 @@ export function seededDeviation(seed: number): SeededDeviation {
   const evasion = evader === null ? null : possible[random.below(possible.length)];
   const cheat = deviation?.cheat(random, given.table) ?? {};
   const whole = { ...given.training, subsample: 1 }; // the marked instance is not left out
-  const attempts = deviation?.isBrokenOff === true ? { training: whole, earlier: [cheat], isRefused: true } : { cheat };
+  const brokenOff = { ...cheat, fails: leavingAt(0).fails };
+  const attempts =
+    deviation?.isBrokenOff === true ? { training: whole, earlier: [brokenOff], fails: otherGradients } : { cheat };
   return {
     name: [deviation, evasion].flatMap((each) => (each === null ? [] : [each.name])).join(", and "),
     guilty: new Set([deviation?.party ?? evader ?? ""]),

@@ -80,9 +80,14 @@ export interface VerifiedJob {
   readonly defences?: Partial<Defences>;
   readonly cheat?: Cheat;
   /** Attempts before the last one, each of which fails. */
-  readonly earlier?: readonly Cheat[];
-  /** The last attempt fails too. */
-  readonly isRefused?: boolean;
+  readonly earlier?: readonly FailedAttempt[];
+  /** How the last attempt fails; left out: it succeeds. */
+  readonly fails?: RegExp;
+}
+
+export interface FailedAttempt extends Cheat {
+  /** Matches code and message of the bank's error. */
+  readonly fails: RegExp;
 }
 
 const names = ["bank", "shop", "telecom"];
@@ -104,7 +109,7 @@ export async function auditorPins(): Promise<Pins> {
 }
 
 export async function verifiedJob(root: string, options: VerifiedJob): Promise<Opening[]> {
-  const { table, cheat: last = {}, earlier = [], isRefused = false } = options;
+  const { table, cheat: last = {}, earlier = [], fails } = options;
   const committed = testJob({ ...options, key: { publicKey: { bits: 256 } } }, job);
   const { training } = committed;
   const keys = await signers();
@@ -238,9 +243,12 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     };
     await (cheat.isUnchecking === true ? withoutOwnChecks(train) : train());
   };
-  for (const cheat of [...earlier, ...(isRefused ? [last] : [])])
-    await expect(attempt(cheat)).rejects.toBeInstanceOf(TandemError);
-  if (!isRefused) await attempt(last);
+  for (const failed of [...earlier, ...(fails === undefined ? [] : [{ ...last, fails }])]) {
+    const error: unknown = await attempt(failed).catch((thrown: unknown) => thrown);
+    if (!(error instanceof TandemError)) throw error ?? new Error(`an attempt succeeded; expected: ${failed.fails}`);
+    expect(`${error.code}: ${error.message}`).toMatch(failed.fails);
+  }
+  if (fails === undefined) await attempt(last);
   return Promise.all(
     folders.map(async (folder, i): Promise<Opening> => {
       const kept = await keptEvidence(folder, i === 0 ? "active" : "passive");
