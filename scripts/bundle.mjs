@@ -1,15 +1,17 @@
 /**
  * Bundles src/ and web/ into dist/. A command that opens a dozen of our files starts faster than one that opens
- * hundreds. Packages that run at a user's machine are not bundled: npm installs them, so that `npm audit` sees them and
- * an update of theirs takes effect (docs/decisions/0029-dependencies.md).
+ * hundreds. Packages that run at a user's machine are installed by npm, so that `npm audit` sees them and an update of
+ * theirs takes effect. What the program uses of them is bundled too, for as long as these versions are installed
+ * (docs/decisions/0029-dependencies.md).
  *
  *   dist/program/                   the command, the library and what they share; CommonJS, which Node loads faster
  *   dist/program/lab/               bench, reproduce and what only they need; not in the package
+ *   dist/program/packages/          what the chunks use of installed packages (scripts/package-bundle.mjs)
  *   dist/program/*-thread.mjs       what threads run, each in one file (scripts/build-threads.mjs)
  *   dist/web/                       the page
  *   dist/index.js, gbdt.js, ...     the library's entries: ES modules that hand on what the bundle exports
  *   dist/program.sha256             the digest of the sources that this was made from (program-digest.ts)
- *   dist/sbom.json                  CycloneDX: the packages that are in the bundles all the same
+ *   dist/sbom.json                  CycloneDX: the packages that are in the bundles
  *   dist/third-party-licences.txt   their licences
  *
  * Each bundled package is a chunk of its own. All is minified, but our own code keeps the names of its functions and
@@ -23,6 +25,7 @@ import { minifySync } from "rolldown/utils";
 import { build as buildPage } from "vite";
 import { buildThreads, isInstalled } from "./build-threads.mjs";
 import { billOfMaterials, bundledPackages, licenceTexts, packageOf } from "./bundled-packages.mjs";
+import { bundlePackages, withLoader } from "./package-bundle.mjs";
 import { importSources } from "./import-sources.mjs";
 import { subpaths } from "./subpaths.mjs";
 import { preactJsx, rawStyles } from "./web-views.mjs";
@@ -36,7 +39,9 @@ const entries = {
 };
 
 /** After the bundler has printed a chunk: it would print what is shortened before at full length again. */
-function minify({ code, fileName, moduleIds }) {
+function minify(chunk) {
+  const { fileName, moduleIds } = chunk;
+  const code = withLoader(chunk);
   const isOurs = moduleIds.some((id) => packageOf(id) === null);
   const readable = { compress: true, mangle: { toplevel: true, keepNames: true } };
   const { code: short, errors } = minifySync(fileName, code, { module: false, ...(isOurs ? readable : {}) });
@@ -100,8 +105,9 @@ async function bundleProgram() {
   });
   await build.close();
   const chunks = output.filter(({ type }) => type === "chunk");
+  const packageModules = await bundlePackages(root, join(dist, "program"), chunks);
   for (const chunk of chunks) writeFileSync(join(dist, "program", chunk.fileName), minify(chunk));
-  return chunks.filter(isOfProduct);
+  return { chunks: chunks.filter(isOfProduct), packageModules };
 }
 
 /** Names, not `export *`: of CommonJS that would be a guess at what it exports. */
@@ -115,7 +121,7 @@ function libraryEntry({ exports, fileName }) {
 }
 
 rmSync(join(dist, "program"), { recursive: true, force: true });
-const chunks = await bundleProgram();
+const { chunks, packageModules } = await bundleProgram();
 for (const name of subpaths) {
   const entry = chunks.find((chunk) => chunk.isEntry && chunk.name === `library-${name}`);
   writeFileSync(join(dist, `${name}.js`), libraryEntry(entry));
@@ -123,7 +129,7 @@ for (const name of subpaths) {
 const threads = await buildThreads({ folder: join(dist, "program"), minify: true });
 const page = await buildPage({ root: join(root, "web"), logLevel: "error" });
 const bundled = [...chunks, ...threads, ...page.output.filter(({ type }) => type === "chunk")];
-const packages = bundledPackages(bundled.flatMap(({ moduleIds }) => moduleIds));
+const packages = bundledPackages([...packageModules, ...bundled.flatMap(({ moduleIds }) => moduleIds)]);
 writeFileSync(join(dist, "sbom.json"), `${JSON.stringify(billOfMaterials(root, packages), null, 2)}\n`);
 writeFileSync(join(dist, "third-party-licences.txt"), licenceTexts(packages));
 const [{ sourceDigest }] = await importSources("lab/trials/program-digest.ts");

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packagePath } from "../src/base/package-root.ts";
@@ -70,14 +71,44 @@ test("the program loads packages that npm installs with it, and files that are p
   expect(chunks.length).toBeGreaterThan(20);
   for (const name of chunks) {
     const form = name.endsWith(".cjs") ? /\brequire\(["'`]([^"'`]+)["'`]\)/g : /(?:^|;)import\b[^"]*"([^"]+)"/g;
-    for (const [, specifier] of readFileSync(join(program, name), "utf8").matchAll(form)) loaded.add(specifier);
+    const text = readFileSync(join(program, name), "utf8");
+    for (const [, specifier] of text.matchAll(form)) loaded.add(specifier);
+    for (const [, specifier] of text.matchAll(/load\.cjs["'`]\)\(["'`]([^"'`]+)["'`]\)/g)) loaded.add(specifier);
   }
-  const files = [...loaded].filter((specifier) => specifier.startsWith("."));
+  const files = [...loaded].filter((specifier) => specifier.startsWith(".") && specifier !== "./packages/load.cjs");
   expect(files.filter((file) => !chunks.includes(file.slice(2)))).toEqual([]);
   const packages = [...loaded].filter((each) => !each.startsWith(".") && !isBuiltin(each)).map(packageOf);
   expect(packages.filter((name) => !installed.has(name))).toEqual([]);
   // Every one of them is needed, so that nothing is installed that never runs. The compiler reads one, by its path.
   expect([...installed].filter((name) => !packages.includes(name))).toEqual(["node-api-headers"]);
+});
+
+test("a bundled package runs only while its exact version is installed", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tandem-packages-"));
+  try {
+    cpSync(packagePath("dist", "program", "packages"), join(folder, "packages"), { recursive: true });
+    const { groups } = readJson<{ readonly groups: Readonly<Record<string, Readonly<Record<string, string>>>> }>(
+      "dist",
+      "program",
+      "packages",
+      "table.json",
+    );
+    const installedYaml = (version: string): unknown => {
+      for (const [name, own] of Object.entries(groups.core)) {
+        const home = join(folder, "node_modules", name);
+        mkdirSync(home, { recursive: true });
+        const manifestOf = { name, version: name === "yaml" ? version : own, main: "index.js" };
+        writeFileSync(join(home, "package.json"), JSON.stringify(manifestOf));
+        writeFileSync(join(home, "index.js"), "exports.isInstalled = true;");
+      }
+      const program = "process.stdout.write(String(require('./packages/load.cjs')('yaml').isInstalled === true))";
+      return execFileSync(process.execPath, ["-e", program], { cwd: folder, encoding: "utf8" });
+    };
+    expect(installedYaml(groups.core.yaml)).toBe("false");
+    expect(installedYaml("99.0.0")).toBe("true");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("what is bundled is in the SBOM, with its licence", () => {
@@ -88,7 +119,7 @@ test("what is bundled is in the SBOM, with its licence", () => {
   expect(sbom.bomFormat).toBe("CycloneDX");
   const bundled = sbom.components.map(({ purl }) => /^pkg:npm\/(.+)@([^@]+)$/.exec(purl.replace("%40", "@")) ?? []);
   const names = bundled.map(([, name]) => name);
-  expect(names).toEqual(expect.arrayContaining(["@preact/signals", "preact", "preact-render-to-string"]));
+  expect(names).toEqual(expect.arrayContaining(["@preact/signals", "preact", "preact-render-to-string", "zod"]));
   expect(names).toEqual(names.toSorted((a, b) => (a < b ? -1 : 1)));
   const licences = readFileSync(packagePath("dist", "third-party-licences.txt"), "utf8");
   for (const [, name, version] of bundled) expect(licences).toContain(`${name} ${version}: `);

@@ -7,7 +7,7 @@ import { request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { type ServeOptions, startServer } from "../src/scoring/http/run-serve.ts";

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { writeFileAtomically } from "../../src/base/files/atomic-file.ts";
 import { TandemError } from "../../src/base/error.ts";
 import { type TrialOutcome, type Repeat, type TrialSpec, trialCodec, trialName, trialTraining } from "./trial.ts";

@@ -7,7 +7,7 @@
  * `identity` holds what must not change during a job, field by field.
  */
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { Scheme, SchemeSecret } from "../scheme/scheme.ts";
 import { TandemError } from "../base/error.ts";

@@ -4,7 +4,7 @@
  * when the job has succeeded.
  */
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { AnsweredNode } from "../protocol/hidden/passive-answered-nodes.ts";
 import { passiveKind } from "./passive-checkpoint.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import { type SealedKind, readSealed, writeSealed } from "./sealed-file.ts";
 

@@ -12,7 +12,7 @@
  *   default directions
  */
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import { readBoundedText } from "../base/files/bounded-file.ts";
 import { TandemError } from "../base/error.ts";

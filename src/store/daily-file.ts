@@ -3,7 +3,7 @@
  * one over all days. Frequent counts are written ahead of the requests. Removing the file gives the partner a fresh
  * day, but does not reset the total budget.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import { inPartnersFolder, partnerPath } from "./budget-file.ts";
 import { type SealedKind, readSealed, writeSealed } from "./sealed-file.ts";

@@ -2,7 +2,7 @@
  * The checkpoint fields of booster dart: the leaf of every instance in each tree, and the tree weights. The initial
  * margins replace the margins, which are recomputed by the same sums, bit for bit.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { TandemError } from "../base/error.ts";
 import { addPlaced, placed } from "../gbdt/boost/dart/placed-tree.ts";
 import type { DartProgress } from "../gbdt/boost/dart/course.ts";

@@ -10,7 +10,7 @@
  * left out: the chain then only proves that both parties had the same messages.
  */
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
 import type { ClosedTree } from "../protocol/chain/pair-chain.ts";

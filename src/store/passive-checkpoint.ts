@@ -13,7 +13,7 @@
  *   nodes.jsonl     where members are hidden, the nodes that were answered (answered-nodes.ts)
  */
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/passive/answered-splits.ts";
 import { readSealed, type SealedKind, writeSealed, writeSealedText } from "./sealed-file.ts";

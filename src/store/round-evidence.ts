@@ -9,7 +9,7 @@
  * Lines name their run of the job; those of other runs are ignored.
  */
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { JournalEntry } from "../protocol/active/plaintext-journal.ts";
 import type { SignedGradients } from "../protocol/passive/round-store.ts";

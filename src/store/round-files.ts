@@ -7,7 +7,7 @@
  * job.
  */
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Storage } from "../base/files/storage.ts";
 import type { StoredAnswer } from "../protocol/passive/round-store.ts";
 import { passiveKind } from "./passive-checkpoint.ts";

@@ -3,7 +3,7 @@
  * leaf of each instance. Margins are recomputed by the same additions, bit for bit. A line takes at most an eighth of
  * the space of the margins.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { TandemError } from "../base/error.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { addLeafWeights } from "../gbdt/boost/train.ts";

@@ -3,7 +3,7 @@
  * text of the contents. A truncated or corrupted file is detected and not used.
  */
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { type ErrorCode, TandemError } from "../base/error.ts";
 import { exactJson } from "../base/text/exact-json.ts";
 import { diskStorage, readText, type Storage } from "../base/files/storage.ts";

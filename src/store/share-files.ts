@@ -4,7 +4,7 @@
  * party's feature or threshold, and none contains a time, randomness or a candidate id: the same training gives the
  * same bytes.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { TandemError } from "../base/error.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { Storage } from "../base/files/storage.ts";

@@ -3,7 +3,7 @@
  * its labels and the job's private key, a passive party's its binned columns and its secrets. It is only for an auditor
  * whom both sides trust with it (mode 0600).
  */
-import { z } from "zod";
+import * as z from "zod";
 import { mapColumns, rowColumnNames } from "../base/rows/row-columns.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
 import { chooseScheme } from "../scheme/registry.ts";

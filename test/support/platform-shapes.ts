@@ -3,7 +3,7 @@
  * from the reference of Kubernetes' API (v1, apps/v1, policy/v1), of the compose specification and of the chart
  * nats/nats.
  */
-import { z } from "zod";
+import * as z from "zod";
 
 const labels = z.record(z.string(), z.string().max(63));
 const metadata = z.strictObject({ name: z.string().max(63), labels });

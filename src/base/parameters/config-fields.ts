@@ -1,5 +1,5 @@
 /** What fields of configs are made of, and the messages about what is wrong. */
-import { z } from "zod";
+import * as z from "zod";
 import { didYouMean } from "../text/nearest-name.ts";
 
 export const text = z.string("must be text; put it in quotes").min(1, "must not be empty");

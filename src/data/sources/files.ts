@@ -1,6 +1,6 @@
 /** Files: CSV, Parquet or LIBSVM's text; one, a folder of them, or a list. */
 import { stat } from "node:fs/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { listOf, text } from "../../base/parameters/config-fields.ts";
 import { streamCsvText } from "../csv-table.ts";
 import { csvText } from "../csv-text.ts";

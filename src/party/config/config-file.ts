@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { Document, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { readBoundedText } from "../../base/files/bounded-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { suggestion } from "../../base/text/nearest-name.ts";

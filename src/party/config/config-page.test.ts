@@ -1,7 +1,7 @@
 /** docs/config.md against what the program reads, both ways: names, who has them, and defaults. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { activeConfig, passiveConfig } from "./config.ts";
 import { workerConfig } from "./crew-config.ts";
 

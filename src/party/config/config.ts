@@ -5,7 +5,7 @@
 import { jobSyntax } from "../../base/job-name.ts";
 import { logLevels } from "../../record/log-line.ts";
 import { defaultScheme } from "../../scheme/registry.ts";
-import { z } from "zod";
+import * as z from "zod";
 import { normalisationNames } from "../../psi/normalise.ts";
 import type { PrivacyParameters } from "../../privacy/defences/defences.ts";
 import { trainingParameters } from "../../gbdt/parameters/training-parameters.ts";

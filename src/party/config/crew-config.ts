@@ -1,6 +1,6 @@
 /** `crew:` in a party's config, and worker.yaml: where the engine is, and who a party or a worker is to it. */
 import { dirname, join, resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
 import { logLevels } from "../../record/log-line.ts";
 import { isScheme, schemeNamed } from "../../scheme/registry.ts";

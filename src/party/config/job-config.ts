@@ -1,6 +1,6 @@
 /** The fields of the active party's config that are its job: read, resolved, and written again. */
 import type { FeatureConstraints } from "../../data/feature-constraints.ts";
-import { z } from "zod";
+import * as z from "zod";
 import { jobSyntax } from "../../base/job-name.ts";
 import { TandemError } from "../../base/error.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";

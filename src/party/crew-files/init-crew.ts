@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { requireNewFile } from "../../base/files/new-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { programVersion } from "../../base/program-version.ts";

@@ -2,7 +2,7 @@
  * What travels over HTTP, as schemas: requests are parsed with them, and the OpenAPI document is made from them.
  * Messages of errors name the field, never a value.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { errorCodes, TandemError } from "../../base/error.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import { outputKinds, type Wanted } from "../wanted.ts";

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of a scoring server, made from the schemas that parse its requests. */
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
-import { z } from "zod";
+import * as z from "zod";
 import { errorResponse, healthResponse, predictRequest, predictResponse, readyResponse } from "./messages.ts";
 
 export interface DocumentOptions {
