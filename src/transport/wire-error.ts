@@ -21,6 +21,11 @@ export function toWireError(error: unknown): ConnectError {
   return new ConnectError("an internal error; the party's own log has it", Code.Internal, { [codeHeader]: "INTERNAL" });
 }
 
+/** Whether a peer, or the connection to it, reported the error. */
+export function isPeerError(error: TandemError): boolean {
+  return error.cause instanceof ConnectError;
+}
+
 /** Whether a party was lost because of its own bug: a retry would not help. */
 export function isPartyFault(error: TandemError): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {

@@ -1,5 +1,6 @@
 /** Errors as HTTP sees them: a status, and code and message as everywhere. */
 import { type ErrorCode, TandemError } from "../../base/error.ts";
+import { isPeerError } from "../../transport/wire-error.ts";
 
 /** An error of the request itself. */
 export class HttpProblem extends TandemError {
@@ -19,7 +20,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   PARTY_BUSY: 503,
   TIMEOUT: 504,
 };
-/** What goes wrong on the way to a passive party, or there. */
+/** What this party finds wrong with a passive party. */
 const partyCodes: ReadonlySet<ErrorCode> = new Set([
   "MODEL_UNKNOWN",
   "POLICY",
@@ -36,7 +37,8 @@ export function toHttpProblem(error: unknown): {
 } {
   if (error instanceof HttpProblem) return { status: error.status, code: error.code, message: error.message };
   if (error instanceof TandemError) {
-    const status = statuses[error.code] ?? (partyCodes.has(error.code) ? 502 : 500);
+    const isOfParty = partyCodes.has(error.code) || isPeerError(error);
+    const status = statuses[error.code] ?? (isOfParty ? 502 : 500);
     if (status !== 500) return { status, code: error.code, message: error.message };
   }
   return { status: 500, code: "INTERNAL", message: "an internal error; the server's log has it" };
