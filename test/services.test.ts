@@ -262,6 +262,8 @@ describe("admission", () => {
     const informs = message.includes(`${folder} holds the private key of this job, which has encrypted nothing yet`);
     expect(informs).toBe(existsSync(join(folder, "checkpoint.json")));
     expect(JSON.stringify(running[0].events)).not.toContain(folder);
+    for (const company of [made.bank, made.shop])
+      expect(existsSync(made.path(company, job, "share.json")), company.name).toBe(false);
     expect(running[0].events.find((event) => event.type === "refused")).toMatchObject({
       peer: "bank",
       code: "POLICY",

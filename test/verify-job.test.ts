@@ -196,6 +196,15 @@ test("the command writes openings that only their owner can read, checks them, a
     }),
   ]);
   const opening = await readOpening(paths[1]);
+  const [first, ...rest] = opening.trees;
+  const { bank: pair } = first.pairs;
+  const forged = { ...first, pairs: { bank: { ...pair, theirs: pair.own } } };
+  await writeOpening(paths[1], { ...opening, trees: [forged, ...rest] });
+  const invalid = await tandemHere(...check);
+  expect([invalid.exitCode, invalid.stdout]).toEqual([
+    3,
+    expect.stringMatching(/tree 0: shop: the signature of bank in its evidence is invalid[\s\S]*shop deviated\.\n$/),
+  ]);
   await writeOpening(paths[1], { ...opening, trees: opening.trees.slice(0, 1) });
   const cut = await tandem(...check);
   expect([cut.exitCode, cut.stdout]).toEqual([

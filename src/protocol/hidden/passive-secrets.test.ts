@@ -200,6 +200,30 @@ describe("the nodes of a job, over all attempts", () => {
     ]);
   });
 
+  test("with three classes a round has the nodes of three trees, over all attempts", async () => {
+    const nodeJournal = new KeptNodes();
+    const training = { objective: "multi:softprob", num_class: 3, num_round: 1 } as const;
+    let progress = noProgress;
+    const store = async (now: PassiveProgress): Promise<void> => void (progress = now);
+    const attempt = () => HiddenDriver.ready({ seeds, training, passive: { nodeJournal, store, progress } });
+    const most = 4;
+    const lost = await attempt();
+    for (const node of [0, 3]) await lost.ask(await lost.sealed(0, node));
+    lost.close();
+    for (let again = 0; again < 2; again++) {
+      const driver = await attempt();
+      expect([nodesPerTree(driver.agreed), driver.agreed.treesPerRound]).toEqual([most, 3]);
+      for (let tree = 0; tree < 3; tree++) {
+        for (let node = 0; node < most; node++) await driver.ask(await driver.sealed(tree, node));
+        await expectError(async () => driver.ask(await driver.sealed(tree, most)), "PROTOCOL_STATE");
+        await driver.finishTree(tree);
+      }
+      expect(nodeJournal.nodes).toHaveLength(nodesOfJob(driver.agreed));
+      driver.close();
+    }
+    expect(progress.trees).toBe(3);
+  });
+
   test.each([1, 10, 200])("smudging noise is made for the nodes of %i rounds, without spare ones", async (rounds) => {
     const { agreed } = await HiddenDriver.of({ training: { num_round: rounds } });
     expect(nodesOfJob(agreed)).toBe(rounds * nodesPerTree(agreed));
