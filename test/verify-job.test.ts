@@ -7,6 +7,7 @@ import type { ActiveConfig, ActiveConfigInput } from "../src/party/config/config
 import { runCrossValidation } from "../src/party/active/cross-validation.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
+import { allShortcuts } from "../src/scheme/shortcuts.ts";
 import { readEvidence, readTreeEvidence, writeEvidence } from "../src/store/evidence-files.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations, outcomeOf } from "../src/verify/findings.ts";
@@ -236,6 +237,14 @@ test("without stored evidence a job cannot be opened, and no secret of it is lef
     const tree = await readTreeEvidence(join(folder, "jobs", "closed"), 0, diskStorage);
     for (const pair of Object.values(tree?.pairs ?? {})) expect(Object.keys(pair)).toEqual(signedFields);
   }
+});
+
+test("a job without all shortcuts, which an auditor would take for a deviation, cannot be opened", async () => {
+  const shortcuts = { ...allShortcuts, ownerEncryption: false };
+  const { open } = await ran("textbook", { active: { training: { num_round: 1 } } }, (config) =>
+    runActive({ ...config, job: { ...config.job, shortcuts } }, () => {}),
+  );
+  await expectError(open, "FILE_UNREADABLE", /as an experiment/);
 });
 
 const signedFields = ["link", "entries", "own", "theirs"];

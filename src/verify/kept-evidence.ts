@@ -20,8 +20,8 @@ export async function keptEvidence(folder: string, role: EvidenceFile["role"]): 
   if (opened === null)
     throw new TandemError(
       "FILE_UNREADABLE",
-      `${folder}: the job ran with 'output.verifiable: false', or with noise and a scheme that cannot be replayed, ` +
-        "so there is nothing to open",
+      `${folder}: the job ran with 'output.verifiable: false', as an experiment, or with noise and a scheme that ` +
+        "cannot be replayed, so there is nothing to open",
     );
   return { ...evidence, opened };
 }

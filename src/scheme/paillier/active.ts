@@ -15,6 +15,7 @@ import type { QuantisedGradients } from "../../base/gradients/quantised-gradient
 import { decodeSums, encode } from "../../codec/batch-codec.ts";
 import { columnCount, type GradientLayout } from "../../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
+import { integerBytes } from "../../crypto/integers.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import type { PrivateKey } from "../../crypto/paillier/keys.ts";
 import { modulusProof } from "../../crypto/paillier/modulus-proof.ts";
@@ -29,7 +30,7 @@ import { type GradientChunk, noOperations, type SchemeParameters } from "../sche
 import type { SentActive } from "../sent-scheme.ts";
 import { allShortcuts, type Shortcuts } from "../shortcuts.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
-import { gradientExponents } from "./gradient-nonces.ts";
+import { gradientExponents, textbookNonces } from "./gradient-nonces.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
 import type { TaskCrew } from "../tasks/tasks.ts";
@@ -165,7 +166,7 @@ export class PaillierActive implements SentActive {
     first: number,
     stock: ObfuscatorPool | null,
   ): Promise<CiphertextVector> {
-    if (!this.#shortcuts.ownerEncryption) return this.#public.unload(await this.#public.encrypt(plaintexts));
+    if (!this.#shortcuts.ownerEncryption) return this.#textbook(plaintexts, serial, first);
     const sealed = Math.min(plaintexts.count, stock?.stock ?? 0);
     const { bytes, sizeBytes, count } = plaintexts;
     const begin = new PlaintextVector(bytes.subarray(0, sealed * sizeBytes), sizeBytes);
@@ -180,6 +181,20 @@ export class PaillierActive implements SentActive {
     ]);
     if (prepared === null || encrypted === null) return prepared ?? encrypted ?? new CiphertextVector(noBytes, 1);
     return new CiphertextVector(Buffer.concat([prepared.bytes, encrypted.bytes]), this.#ciphertextBytes);
+  }
+
+  /** (1 + m n) r^n modulo n^2, where r follows from the seed: in experiments too a redone round is the same. */
+  async #textbook(plaintexts: PlaintextVector, serial: number, first: number): Promise<CiphertextVector> {
+    const { key } = this.#public;
+    const { count } = plaintexts;
+    const nonces = this.#public.allocate(count);
+    await this.#public.load(textbookNonces(this.#seed, key, serial, first, count), nonces, 0);
+    const exponents = Buffer.concat(Array.from({ length: count }, () => integerBytes(key.n - 1n, key.plaintextBytes)));
+    const powers = await this.#public.scale(nonces, new PlaintextVector(exponents, key.plaintextBytes));
+    const obfuscators = await this.#public.unload(await this.#public.add(powers, nonces));
+    return this.#public.unload(
+      await this.#public.sealWith(plaintexts, await this.#public.loadObfuscators(obfuscators)),
+    );
   }
 
   /** The number of precomputed obfuscators for the next gradients. */

@@ -33,3 +33,20 @@ test("a round has the same bytes in every process, and no two rounds share a non
   expect(await messages(anyone, null, 0)).not.toEqual(await messages(active, null, 0));
   active.close();
 });
+
+test("textbook encryption of experiments has the same bytes too, with either kernel", async () => {
+  const key = await generateKey({ bits: keyBits, insecure: true });
+  const { layout, gradients } = bench(key, "batched");
+  const seed = new Uint8Array(32).fill(9);
+  const textbook = { ...allShortcuts, ownerEncryption: false };
+  const [active, other] = [selectKernel(), portableKernel].map(
+    (kernel) => new PaillierActive(kernel, key, 1, textbook, undefined, seed),
+  );
+  const messages = async (half: PaillierActive, serial: number): Promise<string[]> =>
+    (await collect(half.gradients(layout, gradients, null, serial))).map(({ message }) =>
+      Buffer.from(message).toString("hex"),
+    );
+  const rounds = [await messages(active, 0), await messages(active, 1)];
+  expect([await messages(other, 0), await messages(active, 1)]).toEqual(rounds);
+  expect(new Set(rounds.flat()).size).toBe(rounds.flat().length);
+});

@@ -6,7 +6,25 @@
  */
 import { createHmac } from "node:crypto";
 import { derivedRandom } from "../../base/random.ts";
+import { writeInteger } from "../../crypto/integers.ts";
+import { hashedBelow } from "../../crypto/paillier/hashed-integers.ts";
 import type { ExponentPart } from "../../crypto/paillier/kernel.ts";
+import type { PublicKey } from "../../crypto/paillier/keys.ts";
+import { CiphertextVector } from "../../crypto/paillier/vectors.ts";
+
+/** Textbook nonces r of consecutive positions of a round, as elements modulo n^2. */
+export function textbookNonces(
+  seed: Uint8Array,
+  { n, ciphertextBytes }: PublicKey,
+  serial: number,
+  first: number,
+  count: number,
+): CiphertextVector {
+  const key = createHmac("sha256", seed).update(`tandem/textbook-nonces/${serial}`).digest();
+  const bytes = new Uint8Array(count * ciphertextBytes);
+  for (let i = 0; i < count; i++) writeInteger(bytes, ciphertextBytes, i, hashedBelow("textbook", key, first + i, n));
+  return new CiphertextVector(bytes, ciphertextBytes);
+}
 
 /** Positions whose exponents are drawn together: rejected values make the length of a draw uncertain. */
 const blockSize = 256;
