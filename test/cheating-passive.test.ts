@@ -5,7 +5,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { SeededRandom } from "../src/base/random.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
-import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
 import type { OwnSplit } from "../src/protocol/passive/role.ts";
 import { bitmapFrom, isSet } from "../src/wire/bitmap.ts";
 import {
@@ -44,7 +43,7 @@ function attacked(
   job: Pick<TestJob, "table" | "training" | "defences" | "connect" | "passiveScheme">,
   alarms: Alarm[] = [],
 ): TestJob {
-  return { kernel: portableKernel, key, look: { alarm: (...alarm) => void alarms.push(alarm) }, ...job };
+  return { kernel: selectKernel(), key, look: { alarm: (...alarm) => void alarms.push(alarm) }, ...job };
 }
 
 describe("one instance's gradient per candidate, so that all instances of a class tie", () => {
@@ -52,7 +51,7 @@ describe("one instance's gradient per candidate, so that all instances of a clas
   /** Sums and counts as if `times` instances had each gradient. */
   const multiplied = (winners: NamedWinners, times: number): Pick<TestJob, "connect" | "passiveScheme"> => ({
     connect: cheating(winners, { sums: multipliedCounts(times) }),
-    passiveScheme: () => new MultiplyingPassive(portableKernel, key.publicKey, times),
+    passiveScheme: () => new MultiplyingPassive(selectKernel(), key.publicKey, times),
   });
 
   test("with honest columns: one winner per node, and an alarm", async () => {
@@ -183,7 +182,7 @@ describe("one category per instance", () => {
     // An honest party suppresses every category of a single instance; this one does not.
     const offering = {
       connect: cheating(winners, { sums: (answer) => ({ ...answer, suppressed: new Uint8Array(0) }) }),
-      passiveScheme: () => new OfferingPassive(portableKernel),
+      passiveScheme: () => new OfferingPassive(selectKernel()),
     };
     await expectError(
       () => trainFederated(attacked({ table, training, defences: { answer_noise: 0.01 }, ...offering })),

@@ -10,7 +10,7 @@ function somePoints(count: number): Uint8Array {
 
 describe("MaskingPool", () => {
   test.each([0, 1, 2])("two secrets commute, on %i threads and in this thread", async (threads) => {
-    const [a, b] = [new MaskingPool(threads), new MaskingPool(0)];
+    const [a, b] = [new MaskingPool(threads, 0), new MaskingPool(0)];
     const points = somePoints(70);
     const chunks = Array.from({ length: 7 }, (_, i) => points.subarray(320 * i, 320 * (i + 1)));
     const masked = async (pool: MaskingPool, input: Uint8Array[]): Promise<Uint8Array[]> =>
@@ -27,7 +27,7 @@ describe("MaskingPool", () => {
   });
 
   test("points of small order come back as zero, other points do not", async () => {
-    const pool = new MaskingPool(1);
+    const pool = new MaskingPool(1, 0);
     const points = somePoints(3);
     points.fill(0, 32, 64);
     const masked = await pool.mask(points);
@@ -39,12 +39,20 @@ describe("MaskingPool", () => {
   });
 
   test.each([0, 2])("closing fails the work under way and all later work (%i threads)", async (threads) => {
-    const pool = new MaskingPool(threads);
+    const pool = new MaskingPool(threads, 0);
     const underWay = Array.from({ length: 5 }, () => pool.mask(somePoints(400)));
     pool.close();
     for (const outcome of await Promise.allSettled(underWay))
       expect(outcome).toMatchObject({ status: "rejected", reason: { code: "PROTOCOL_STATE" } });
     await expect(pool.mask(somePoints(1))).rejects.toMatchObject({ code: "PROTOCOL_STATE" });
+  });
+
+  test("threads start after the first points, and under the same secret", async () => {
+    const pool = new MaskingPool(1, 10);
+    const points = somePoints(20);
+    const [here, there] = [await pool.mask(points), await pool.mask(points)];
+    expect(Buffer.from(there).equals(here)).toBe(true);
+    pool.close();
   });
 
   test("yields to the event loop, also without threads and with several at work", async () => {

@@ -19,6 +19,9 @@ const threadSource = `(${serveMasking.toString()})(
 /** Points masked between two looks at the clock in this thread: 2 ms. */
 const pointsPerLook = 32;
 
+/** Points masked in this thread before others start: they take as long as the start of a thread, 50 ms. */
+const pointsBeforeThreads = 800;
+
 interface Task {
   readonly points: Uint8Array<ArrayBuffer>;
   readonly resolve: (masked: Uint8Array) => void;
@@ -32,12 +35,17 @@ export class MaskingPool {
   readonly #idle: Worker[] = [];
   readonly #running = new Map<Worker, Task>();
   readonly #waiting: Task[] = [];
+  #pointsHere: number;
   #failure: unknown = null;
 
-  /** @param threadCount threads to use, started when there is work for them; 0 works in this thread, in short slices */
-  constructor(threadCount: number) {
+  /**
+   * @param threadCount threads to use; 0 works in this thread, in short slices
+   * @param pointsHere points that are masked in this thread first
+   */
+  constructor(threadCount: number, pointsHere = pointsBeforeThreads) {
     assert(Number.isInteger(threadCount) && threadCount >= 0, "threadCount is a natural number");
     this.#threadCount = threadCount;
+    this.#pointsHere = threadCount === 0 ? Infinity : pointsHere;
   }
 
   /** How many calls of mask() keep everything busy. */
@@ -52,7 +60,10 @@ export class MaskingPool {
   mask(points: Uint8Array): Promise<Uint8Array> {
     assert(points.length % pointBytes === 0, "whole points");
     const copy = new Uint8Array(points);
-    if (this.#threadCount === 0) return this.#maskHere(copy);
+    if (this.#pointsHere > 0) {
+      this.#pointsHere -= copy.length / pointBytes;
+      return this.#maskHere(copy);
+    }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ points: copy, resolve, reject });
       this.#dispatch();

@@ -4,8 +4,7 @@ import { expectError } from "../../test/support/expect-error.ts";
 import { trainFederated, trainInOnePlace } from "../../test/support/in-memory-job.ts";
 import { rowsOf, sharesOf, TablePeer } from "../../test/support/scored-model.ts";
 import { randomTable } from "../../test/support/tables.ts";
-import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
-import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../crypto/paillier/index.ts";
 import { predictContributions } from "../gbdt/explain/contributions.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import { lattice } from "../scheme/lattice/lattice.ts";
@@ -50,7 +49,7 @@ const sums = (values: Float64Array, width: number): number[] =>
 test.each(["paillier", "lattice"])(
   "a model that parties trained (%s) is explained as where all columns are in one place",
   async (scheme) => {
-    const job = { table, training: { num_round: 2, max_depth: 3 }, kernel: portableKernel, key };
+    const job = { table, training: { num_round: 2, max_depth: 3 }, kernel: selectKernel(), key };
     const trained = await trainFederated(scheme === "lattice" ? { ...job, scheme: lattice } : job);
     const peers = trained.passiveShares.map((share, i) => new TablePeer(share, table, i + 1));
     const scorer = new Scorer(trained.activeShare, peers);

@@ -6,8 +6,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { prepareJob } from "../../test/support/prepared-job.ts";
 import { randomTable } from "../../test/support/tables.ts";
-import { generateKey, type PrivateKey } from "../crypto/paillier/index.ts";
-import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../crypto/paillier/index.ts";
 import { resolveParameters } from "../base/parameters/parameters.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { objectiveFor } from "../gbdt/objective/objectives.ts";
@@ -61,7 +60,7 @@ test("the check itself detects a leak", () => {
 });
 
 test("a job that succeeds", async () => {
-  const job = prepareJob({ table, kernel: portableKernel, key });
+  const job = prepareJob({ table, kernel: selectKernel(), key });
   const { model } = await job.run();
   const [activePath, passivePath] = ["active", "passive"].map((name) => join(folder, name));
   const origin = { job: "test", model: modelId(job.agreed, job.ids.length, idsDigest(job.ids)) };
@@ -99,7 +98,7 @@ describe("a job that fails", () => {
   ] as const)("%s", async (_name, call) => {
     const job = prepareJob({
       table,
-      kernel: portableKernel,
+      kernel: selectKernel(),
       key,
       connect: (name, service) => {
         const peer = connectInMemory(name, service);

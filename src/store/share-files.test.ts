@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { trainFederated, type TestOutcome } from "../../test/support/in-memory-job.ts";
 import { randomTable } from "../../test/support/tables.ts";
-import { generateKey } from "../crypto/paillier/index.ts";
-import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
+import { generateKey, selectKernel } from "../crypto/paillier/index.ts";
 import { firstDifference } from "../gbdt/tree/model-compare.ts";
 import type { OwnSplit } from "../protocol/passive/role.ts";
 import { mergeShares } from "./merge-shares.ts";
@@ -29,7 +28,7 @@ beforeAll(async () => {
   const key = await generateKey({ bits: 256, insecure: true });
   outcome = await trainFederated({
     table: randomTable("shares", { rows: 70, features: [2, 2, 2], missingFraction: 0.1 }),
-    kernel: portableKernel,
+    kernel: selectKernel(),
     key,
   });
 });

@@ -12,7 +12,7 @@ import { joined, table, TlsBed } from "../../test/support/tls-bed.ts";
 import { listening, loopback, peerOnceReady } from "../../test/support/tls-pair.ts";
 import { startProxy } from "../../test/world/proxy.ts";
 import { TandemError } from "../base/error.ts";
-import { portableKernel } from "../crypto/paillier/portable-kernel.ts";
+import { selectKernel } from "../crypto/paillier/index.ts";
 import { firstDifference } from "../gbdt/tree/model-compare.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../wire/peer.ts";
@@ -36,7 +36,7 @@ const overTls = (name: string, service: PassiveService): PassivePeer =>
 
 describe("a whole job over TLS", () => {
   test.each(["batched", "unbatched"] as const)("%s: the model of centralised training, bit for bit", async (codec) => {
-    const job = { table, kernel: portableKernel, key: bed.key, codec: { codec } };
+    const job = { table, kernel: selectKernel(), key: bed.key, codec: { codec } };
     const { model, traffic } = await trainFederated({ ...job, connect: overTls });
     expect(firstDifference(model, await trainInOnePlace(job))).toBeNull();
     const inMemory = await trainFederated(job);
@@ -46,7 +46,7 @@ describe("a whole job over TLS", () => {
   test("both sides succeed, and the servers close although connections are open", async () => {
     const job = prepareJob({
       table,
-      kernel: portableKernel,
+      kernel: selectKernel(),
       key: bed.key,
       training: { num_round: 1 },
       connect: overTls,
@@ -161,7 +161,7 @@ describe("a connection that is cut", () => {
     let cut = (): void => {};
     const job = prepareJob({
       table,
-      kernel: portableKernel,
+      kernel: selectKernel(),
       key: bed.key,
       connect: (name, service, index) => {
         if (index === 0) return overTls(name, service);

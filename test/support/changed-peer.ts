@@ -1,8 +1,7 @@
 /** Jobs in memory of which one passive party is replaced by another that deviates, fails or vanishes. */
 import { expect } from "vitest";
 import type { TandemError } from "../../src/base/error.ts";
-import { generateKey } from "../../src/crypto/paillier/index.ts";
-import { portableKernel } from "../../src/crypto/paillier/portable-kernel.ts";
+import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { expectError } from "./expect-error.ts";
@@ -17,7 +16,7 @@ export function jobWith(change: (peer: PassivePeer) => Partial<PassivePeer>, ans
   return prepareJob({
     defences: { answer_noise },
     table,
-    kernel: portableKernel,
+    kernel: selectKernel(),
     key,
     training: { num_round: 1 },
     connect: (name, service, index) => {

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { quantise } from "../../src/codec/batch-codec.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/index.ts";
-import { portableKernel } from "../../src/crypto/paillier/portable-kernel.ts";
+import { selectKernel } from "../../src/crypto/paillier/index.ts";
 import {
   type ActiveGradients,
   ActiveGradientsSchema,
@@ -86,7 +86,7 @@ export function drive(
   training: NonNullable<JobOptions["training"]> = plain,
   defences: NonNullable<JobOptions["defences"]> = {},
 ): Driver {
-  const job = prepareJob({ table, kernel: portableKernel, key, training, passive, defences });
+  const job = prepareJob({ table, kernel: selectKernel(), key, training, passive, defences });
   const [{ role }] = job.passives;
   const { scheme } = job;
   const own = testJob({ training, defences });

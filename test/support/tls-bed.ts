@@ -1,7 +1,6 @@
 /** Services over TLS on loopback for the tests of one file; servers and connections are closed after each test. */
 import { afterAll, afterEach, beforeAll } from "vitest";
-import { generateKey, type PrivateKey } from "../../src/crypto/paillier/index.ts";
-import { portableKernel } from "../../src/crypto/paillier/portable-kernel.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
 import { idsDigest } from "../../src/protocol/ids.ts";
 import { proposedParameters } from "../../src/protocol/job-parameters.ts";
 import type { PassiveService } from "../../src/transport/passive-service.ts";
@@ -63,7 +62,7 @@ export class TlsBed {
 
   /** One passive party and a hello that it accepts. */
   lonely(): { readonly job: PreparedJob; readonly service: PassiveService; readonly hello: Hello } {
-    const job = prepareJob({ table, kernel: portableKernel, key: this.key, training: { num_round: 1 } });
+    const job = prepareJob({ table, kernel: selectKernel(), key: this.key, training: { num_round: 1 } });
     const hello = {
       protocolVersion,
       activeName: "bank",

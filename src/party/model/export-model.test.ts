@@ -10,8 +10,7 @@ import { type Company, foundCompany, ProcessWorld } from "../../../test/world/pr
 import { expectError } from "../../../test/support/expect-error.ts";
 import { trainFederated, type TestOutcome } from "../../../test/support/in-memory-job.ts";
 import { randomTable } from "../../../test/support/tables.ts";
-import { generateKey } from "../../crypto/paillier/index.ts";
-import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { generateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { readConsent, writeConsent } from "../../store/consent-file.ts";
 import { type ActiveShare, type PassiveShare, writeActiveShare, writePassiveShare } from "../../store/share-files.ts";
 import { gbtreeOf } from "../../store/xgboost/booster.ts";
@@ -40,7 +39,7 @@ beforeAll(async () => {
   const key = await generateKey({ bits: 256, insecure: true });
   outcome = await trainFederated({
     table: randomTable("export", { rows: 90, features: [2, 3, 2], missingFraction: 0.1 }),
-    kernel: portableKernel,
+    kernel: selectKernel(),
     key,
   });
   world = await ProcessWorld.found(root, { active: nothing, "passive-1": nothing, "passive-2": nothing });

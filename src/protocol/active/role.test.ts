@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { expectError, watchRejections } from "../../../test/support/expect-error.ts";
 import { expectFailure, jobWith, key, mapped, table } from "../../../test/support/changed-peer.ts";
 import { prepareJob } from "../../../test/support/prepared-job.ts";
-import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { selectKernel } from "../../crypto/paillier/index.ts";
 import { connectInMemory } from "../../transport/in-memory.ts";
 import type { PassiveHistograms, PassivePrediction, PassiveSplit } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
@@ -200,7 +200,7 @@ describe("predictions", () => {
     const messages: number[] = [];
     const job = prepareJob({
       table,
-      kernel: portableKernel,
+      kernel: selectKernel(),
       key,
       training: { num_round: 1 },
       connect: (name, service) => {
@@ -243,7 +243,7 @@ describe("predictions", () => {
 });
 
 test("a gradient that the layout cannot hold ends the job before anything is sent", async () => {
-  const made = prepareJob({ table, kernel: portableKernel, key, codec: { layout: "paper", shift: -0.001 } });
+  const made = prepareJob({ table, kernel: selectKernel(), key, codec: { layout: "paper", shift: -0.001 } });
   await expectError(() => made.run(), "LAYOUT_RANGE", /below the layout's shift/);
   expect(made.active.traffic).toEqual({ activeToPassive: 0, passiveToActive: 0 });
   for (const { service } of made.passives) expect((await service.ended).failure?.message).toMatch(/gave up: .*shift/);

@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { categoricalTable } from "../../../test/support/categorical-tables.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { prepareJob } from "../../../test/support/prepared-job.ts";
-import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
-import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { generateKey, type PrivateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { binCategories } from "../../gbdt/split/category-binning.ts";
 import { connectInMemory } from "../../transport/in-memory.ts";
@@ -112,7 +111,7 @@ describe("a deviating party is rejected", () => {
   const job = (change: (answer: PassiveHistograms) => PassiveHistograms, enable_categorical = true) =>
     prepareJob({
       table,
-      kernel: portableKernel,
+      kernel: selectKernel(),
       key,
       training: { num_round: 1, max_depth: 3, enable_categorical },
       connect: (name, service): PassivePeer => {
@@ -146,7 +145,7 @@ describe("a deviating party is rejected", () => {
   test("a decision that names a category as a split, or an unknown group, is rejected", async () => {
     const { passives, run } = prepareJob({
       table,
-      kernel: portableKernel,
+      kernel: selectKernel(),
       key,
       training: { num_round: 1, max_depth: 2, enable_categorical: true },
     });

@@ -5,8 +5,7 @@ import { expectError } from "../../../test/support/expect-error.ts";
 import { prepareJob } from "../../../test/support/prepared-job.ts";
 import { one, collect } from "../../../test/support/streams.ts";
 import { randomTable } from "../../../test/support/tables.ts";
-import { CiphertextVector, generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
-import { portableKernel } from "../../crypto/paillier/portable-kernel.ts";
+import { CiphertextVector, generateKey, type PrivateKey, selectKernel } from "../../crypto/paillier/index.ts";
 import { binGoesLeft } from "../../gbdt/split/candidate.ts";
 import type { Minimums } from "../../gbdt/split/offered-candidates.ts";
 import { connectInMemory } from "../../transport/in-memory.ts";
@@ -64,7 +63,7 @@ function watchedJob(minimums: Minimums) {
   };
   const job = prepareJob({
     table,
-    kernel: portableKernel,
+    kernel: selectKernel(),
     key,
     training: { num_round: 1, max_depth: 4 },
     minimums: [none, minimums],
@@ -84,7 +83,7 @@ test("a suppressed candidate decrypts to zero, and its ciphertexts look like all
   const decoded = vi.spyOn(job.scheme, "sums");
   await job.run();
   const sums = await Promise.all(decoded.mock.results.map(({ value }) => value as Promise<Float64Array>));
-  const plain = portableKernel.privateEvaluator(key, { threads: 1 });
+  const plain = selectKernel().privateEvaluator(key, { threads: 1 });
   let suppressed = 0;
   let offered = 0;
   let empty = 0;
@@ -162,7 +161,7 @@ describe("a passive party with minimums rejects", () => {
     const used: Promise<void>[] = [];
     const job = prepareJob({
       table,
-      kernel: portableKernel,
+      kernel: selectKernel(),
       key,
       training: { num_round: 1, max_depth: 3 },
       minimums: [none, { perNode: 1, perCandidate: 10 }],
