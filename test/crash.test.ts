@@ -11,7 +11,7 @@ import type { ProcessWorld } from "./world/processes.ts";
 import { onFullDisk, type RestartedProcess, until } from "./world/tandem-process.ts";
 
 const worlds = testWorlds();
-const people = makePeople(700, "crash");
+const people = makePeople(260, "crash");
 
 /** One kill: which parties, and when. A killed party is restarted at once. */
 interface Kill {
@@ -26,9 +26,9 @@ let world: ProcessWorld;
 beforeAll(async () => {
   world = await worlds.found(
     {
-      bank: { people: shuffled(people.slice(0, 620), "bank"), columns: [0, 1] },
+      bank: { people: shuffled(people.slice(0, 220), "bank"), columns: [0, 1] },
       shop0: { people: shuffled(people.slice(40), "shop 0"), columns: [2, 3] },
-      shop1: { people: shuffled(people.slice(20, 690), "shop 1"), columns: [4, 5] },
+      shop1: { people: shuffled(people.slice(20, 250), "shop 1"), columns: [4, 5] },
     },
     { active: { training: { num_round: 8, max_depth: 3, max_bin: 16 }, insecure_key_bits: 256 } },
   );

@@ -43,7 +43,7 @@ const explained = {
 };
 
 // Pictures need trees of several seconds: a page is drawn every three.
-const demoSize = pictures ? { rows: "50000", trees: "12", fewer: "6" } : { rows: "400", trees: "4", fewer: "2" };
+const demoSize = pictures ? { rows: "50000", trees: "12", fewer: "6" } : { rows: "200", trees: "4", fewer: "1" };
 const views = ["overview", "quality", "encoding", "trees", "disclosure", "exposure", "jobs"];
 
 describe.skipIf(browserPath === null)("the dashboard in a browser", () => {

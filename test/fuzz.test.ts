@@ -11,13 +11,13 @@ import { mutated } from "./support/fuzz/mutate.ts";
 
 const folder = scratchDirectory();
 /** Starting threads and drawing charts is slow. */
-const few = new Set(["parquet", "events", "transcript"]);
+const counts: Readonly<Record<string, number>> = { parquet: 6, events: 12, transcript: 12 };
 
 test.each(formats.map(({ name, prepare }) => ({ name, prepare })))("$name", async ({ name, prepare }) => {
   const own = join(folder, name);
   mkdirSync(own);
   const target = await prepare(own);
-  const count = few.has(name) ? 12 : 60;
+  const count = counts[name] ?? 60;
   const { read, refused, wrong } = await fuzz(target, { seed: 7, format: name, from: 0, count });
   await target.close?.();
   expect(wrong).toEqual([]);

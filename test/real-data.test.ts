@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { AuditResult } from "../src/privacy/attack/audit-result.ts";
 import { isCampaign } from "./support/campaign.ts";
+import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
 
 const folder = process.env["TANDEM_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
@@ -14,9 +15,12 @@ if (absent)
   console.warn("real-data: the Default of Credit Card Clients table is not here (TANDEM_DATA); its test is skipped");
 
 describe.skipIf(absent)("Default of Credit Card Clients", () => {
-  test("22,500 training rows, three parties: identical to centralised", async () => {
-    const { exitCode, stdout, stderr } = await tandem(
+  const rows = isCampaign ? 22_500 : 3000;
+  test(`${rows} training rows, three parties: identical to centralised`, async () => {
+    const { exitCode, stdout, stderr } = await (isCampaign ? tandem : tandemHere)(
       "simulate",
+      "--test-fraction",
+      String(1 - rows / 30_000),
       "--data",
       file,
       "--id",
@@ -46,7 +50,7 @@ describe.skipIf(absent)("Default of Credit Card Clients", () => {
     };
     expect(result.identicalToCentralised).toBe(true);
     expect(result.metrics.test.auc).toBeGreaterThan(0.7);
-    expect(result.counts.encryptions).toBe(2 * 22_500);
+    expect(result.counts.encryptions).toBe(2 * rows);
   });
 
   test.runIf(isCampaign)(

@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { exportWords } from "../src/gbdt/tree/xgboost-agreement.ts";
 import { isCampaign, partOf } from "./support/campaign.ts";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
@@ -17,7 +17,7 @@ import { Terminal } from "./support/terminal.ts";
 const directory = scratchDirectory();
 const worlds = testWorlds();
 const table = join(directory, "loans.csv");
-writeLoanTable(table, 300);
+writeLoanTable(table, 120);
 const simulation = [
   "simulate",
   "--data",
@@ -136,6 +136,8 @@ describe.skipIf(withoutPython)("a passive party on a terminal", () => {
 });
 
 describe("elsewhere", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
   test("--json: events one per line, the result on standard output", async () => {
     const { stdout, stderr } = await tandemHere(...simulation, "--json");
     expect(stdout.trim().split("\n")).toHaveLength(1);
@@ -149,7 +151,8 @@ describe("elsewhere", () => {
 
   test("--quiet: only the result, and no record is kept by default", async () => {
     const state = join(directory, "state");
-    const run = await startTandem([...simulation, "--quiet"], { XDG_STATE_HOME: state }).finished;
+    vi.stubEnv("XDG_STATE_HOME", state);
+    const run = await tandemHere(...simulation, "--quiet");
     expect(run.stderr).toBe("");
     expect(run.exitCode).toBe(0);
     expect(() => statSync(state)).toThrow(/ENOENT/);
@@ -158,7 +161,8 @@ describe("elsewhere", () => {
   test("plain lines; --dashboard keeps the job and its report in the state folder, and no scores", async () => {
     const state = join(directory, "kept");
     const files = ["--predictions", join(directory, "plain.csv"), "--export", join(directory, "plain.json")];
-    const run = await startTandem([...simulation, ...files, "--dashboard"], { XDG_STATE_HOME: state }).finished;
+    vi.stubEnv("XDG_STATE_HOME", state);
+    const run = await tandemHere(...simulation, ...files, "--dashboard");
     expect(run.exitCode).toBe(0);
     expect(run.stderr).toMatch(/^tree 3\/3 {2}train auc/m);
     expect(run.stderr).not.toContain("\u001b");

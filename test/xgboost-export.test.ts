@@ -26,7 +26,6 @@ import { xgboostText } from "../src/store/xgboost/text.ts";
 import { seedCount } from "./support/campaign.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { tandemHere } from "./world/command-here.ts";
-import { tandem } from "./world/tandem-process.ts";
 import { expectError } from "./support/expect-error.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { resolveJob } from "../src/party/resolve-job.ts";
@@ -99,9 +98,9 @@ describe("golden files", () => {
     expect(sizeBytes).toBeLessThan(60_000);
   });
 
-  test("tandem simulate --export: companies in processes of their own export the same file", async () => {
+  test("tandem simulate --export: companies that train over TLS export the same file", async () => {
     const path = join(directory, "exported.json");
-    const { exitCode, stderr } = await tandem(
+    const { exitCode, stderr } = await tandemHere(
       "simulate",
       "--data",
       join(fixtures, "train.csv"),

@@ -63,7 +63,7 @@ describe("bombs", () => {
   });
 
   test("line breaks that were nearly nothing before", async () => {
-    const table = Buffer.concat([Buffer.from("id,x\n1,2\n"), Buffer.alloc(1 << 22, "\n")]);
+    const table = Buffer.concat([Buffer.from("id,x\n1,2\n"), Buffer.alloc(1 << 21, "\n")]);
     const path = file("breaks.csv.gz", gzipSync(table, { level: 9 }));
     await expectError(() => readCsvTable(path), "FILE_FORMAT", /breaks\.csv\.gz, line \d+: there are over \d+ blank/);
     const patient = { ...tableLimits, blankLines: Infinity, ratioFreeBytes: 1 << 20 };

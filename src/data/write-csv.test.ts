@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedCount } from "../../test/support/campaign.ts";
 import { readCsvTable } from "./csv-table.ts";
 import { writeCsv } from "./write-csv.ts";
 
@@ -46,7 +47,7 @@ describe("writeCsv", () => {
         const before = [names, ...rows.slice(0, -1)].flat().join("").split("\n").length - 1;
         expect(table.lineOf(rows.length - 1), text).toBe(1 + rows.length + before);
       }),
-      { numRuns: 200 },
+      { numRuns: seedCount({ test: 60, campaign: 200 }) },
     );
   });
 

@@ -254,13 +254,13 @@ describe.skipIf(kernels.size === 0).each(keySizes)("native equals portable with 
     });
 
     /**
-     * All owners give the same bytes; above 2048 bits plain powers stand in for the portable owner, whose tables take
+     * All owners give the same bytes; above 1024 bits plain powers stand in for the portable owner, whose tables take
      * long.
      */
     async function encryptByAll(plaintexts: PlaintextVector, exponents: OwnerExponents): Promise<CiphertextVector[]> {
-      const contestants = bits > 2048 ? owners.slice(1) : owners;
+      const contestants = bits > 1024 ? owners.slice(1) : owners;
       const results = await Promise.all(contestants.map((owner) => owner.encryptWithExponents(plaintexts, exponents)));
-      if (bits > 2048) results.unshift(encryptByPowers(key, plaintexts, exponents));
+      if (bits > 1024) results.unshift(encryptByPowers(key, plaintexts, exponents));
       for (const result of results.slice(1)) expect(Buffer.compare(result.bytes, results[0].bytes)).toBe(0);
       return results;
     }

@@ -140,7 +140,7 @@ test("a short job over few instances reveals most of a column of 28 bins", async
 });
 
 test("gradients drawn at random give an upper estimate of what true ones reveal", async () => {
-  const job = await attackedJob(creditTable(1, 600), { num_round: 14, max_bin: 16 });
+  const job = await attackedJob(creditTable(1, 300), { num_round: 10, max_bin: 12 });
   const { recorder, transcript, people } = job;
   const depthOf = (nodes: readonly { id: number; parent: number }[], id: number): number => {
     const parent = nodes.find((node) => node.id === id)?.parent ?? -1;

@@ -17,6 +17,8 @@ export interface CampaignOptions {
   /** Minimum number of jobs, and of changed messages. */
   readonly jobs: number;
   readonly messages?: number;
+  /** The number of the first job; default: 1. */
+  readonly from?: number;
   /** Only the job with this number. */
   readonly only?: number | undefined;
   readonly onProgress?: (report: CampaignReport) => void;
@@ -87,8 +89,8 @@ class Lane {
   }
 
   *#numbers(): Generator<number, undefined> {
-    const { jobs, messages = 0, only } = this.#options;
-    for (let number = only ?? 1; number <= jobs || this.#report.messages < messages; number++) {
+    const { jobs, messages = 0, from = 1, only } = this.#options;
+    for (let number = only ?? from; number < from + jobs || this.#report.messages < messages; number++) {
       const isOurs = (runOf(number) === "party") === (this.#side === "party");
       if (isOurs && hasCategories(number) === this.#categories) yield number;
       if (number === only) return;
