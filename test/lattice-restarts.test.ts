@@ -19,8 +19,8 @@ beforeAll(async () => {
 const rounds = 5;
 const cases = [
   ["exact sums", {}],
-  ["noise", { answer_noise: 2 }],
-  ["noise and few thresholds", { answer_noise: 2, max_thresholds: 1 }],
+  ["noise", { answer_noise: 0.5 }],
+  ["noise and few thresholds", { answer_noise: 0.5, max_thresholds: 1 }],
 ] as const;
 
 describe.each(cases)("%s", (name, defences) => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   key = await generateKey({ bits: 256, insecure: true });
 });
 
-const some = { answer_noise: 0.7 };
+const some = { answer_noise: 0.1 };
 const mixed = { rows: 120, features: [2, 2, 2], missingFraction: 0.1 };
 
 /** Equal, and different from the same job without noise, or nothing was tested. */
@@ -63,7 +63,6 @@ describe("with every parameter", () => {
     ["no packing", { shortcuts: { packing: false }, codec: { codec: "unbatched" } }],
     ["no skipped bin", { shortcuts: { skipBin: false } }],
     ["minimums", { minimums: [1, 8, 5].map((perCandidate) => ({ perNode: 1, perCandidate })) }],
-    ["much noise", { defences: { answer_noise: 1000 }, training: { max_depth: 6 } }],
     ["little noise", { defences: { answer_noise: 1e-9 } }],
     ["a coarse grid", { codec: { resolution_bits: 4, padding: 1 } }],
     ["weights and a start margin", { training: { base_score: 0.3, scale_pos_weight: 3.5 } }],
@@ -119,6 +118,22 @@ describe("with every parameter", () => {
     const table = randomTable("kernels", { ...mixed, rows: 60 });
     for (const other of [portableKernel, ...loadNativeKernel().kernels.values()])
       await expectEqual({ table, kernel: other, training: { num_round: 2 } }, other.name);
+  });
+
+  test("much noise, deep trees", async () => {
+    const table = randomTable("much", { rows: 3000, features: [1, 2, 2], missingFraction: 0.1 });
+    await expectEqual({ table, defences: { answer_noise: 5 }, training: { max_depth: 6 }, scheme: toy });
+  });
+
+  test("so much noise that only the active party splits", async () => {
+    const table = randomTable("so much", mixed);
+    const noisy = { table, kernel, key, defences: { answer_noise: 1000 }, training: { max_depth: 6 } };
+    const { model, passiveShares } = await trainFederated(noisy);
+    expect(passiveShares.flatMap(({ splits }) => splits)).toEqual([]);
+    expect(firstDifference(model, await trainInOnePlace(noisy))).toBeNull();
+    const alone = { ...noisy, table: { ...table, parties: [table.parties[0]] }, defences: {} };
+    const { trees } = await trainInOnePlace(alone);
+    expect(model.trees.map((tree) => tree.length)).toEqual(trees.map((tree) => tree.length));
   });
 
   test("the root is summed in pieces", async () => {

@@ -1,6 +1,6 @@
 /**
  * The oracle with all defences together, as in the presets: federated equals centralised, node for node. The tables are
- * so small that a preset's noise would hide every split, so the tests use a tenth of it.
+ * so small that a preset's noise would hide every split, so the tests use a small fraction of it.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { resolveParameters } from "../src/base/parameters/parameters.ts";
@@ -32,7 +32,7 @@ async function expectEqual(job: TestJob): Promise<number> {
 
 describe.each(presets.filter((preset) => preset !== "exact"))("%s", (preset) => {
   const defences: Defences = resolveParameters(privacyParameters, { privacy: preset });
-  const less: Defences = { ...defences, answer_noise: defences.answer_noise / 20, min_people_share: 0.05 };
+  const less: Defences = { ...defences, answer_noise: defences.answer_noise / 400, min_people_share: 0.05 };
 
   test("jobs that take many features at once", async () => {
     let splits = 0;

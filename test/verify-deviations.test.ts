@@ -129,7 +129,7 @@ const cheats: readonly Deviation[] = [
   {
     // Noise hides it from the bank.
     name: "shop leaves instances out of its sums",
-    job: { defences: { answer_noise: 3, min_people_share: 0.05 } },
+    job: { defences: { answer_noise: 1, min_people_share: 0.05 } },
     cheat: { passiveScheme: forgetting },
     party: "shop",
     what: /^the sums of node \d+: not/,

@@ -176,6 +176,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         outputs,
         isConstrained,
         hidesCounts: gradients.hidesCounts ?? false,
+        noise: gradients.noise,
       });
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const search = new CentralisedSearch(

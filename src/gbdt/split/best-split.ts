@@ -9,7 +9,7 @@ import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
 import { leftSums } from "./histogram.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { selectBest } from "./select-best.ts";
-import { addNoise } from "./tree-noise.ts";
+import { addNoise, type CandidateNoise } from "./tree-noise.ts";
 
 /** One party's best split of a node. */
 export interface PartySplit {
@@ -25,7 +25,7 @@ export interface PartySplit {
  * @param histogram of the feature; it is not changed
  * @param totals the node's row, from nodeTotals
  * @param isOffered which candidates may be chosen; null: all
- * @param noise the noise of the left side of each candidate (TreeNoise); null: none
+ * @param noise of a passive party's sums; null: none
  * @returns null if no candidate is allowed
  */
 export function bestSplitOf(
@@ -36,24 +36,24 @@ export function bestSplitOf(
   gain: TreeGain,
   bounds: WeightBounds = unbounded,
   isOffered: ((candidate: Candidate) => boolean) | null = null,
-  noise: Float64Array | null = null,
+  noise: CandidateNoise | null = null,
 ): PartySplit | null {
   if (isPartitioned(feature)) {
     const rows = noise === null ? histogram : histogram.slice();
     // A candidate is one category, which goes right.
-    if (noise !== null && noise.length > 0) addNoise(rows, totals.length, noise, -1);
+    if (noise !== null && noise.left.length > 0) addNoise(rows, totals.length, noise.left, -1);
     const suppressed = Uint8Array.from(candidatesOf(feature), (candidate) =>
       isOffered === null || isOffered(candidate) ? 0 : 1,
     );
     const best =
       suppressed.length === 0
         ? null
-        : bestPartition({ rows, hasMissing: feature.hasMissing, suppressed }, totals, gain, bounds);
+        : bestPartition({ rows, hasMissing: feature.hasMissing, suppressed }, totals, gain, bounds, noise?.draws);
     return best && { gain: best.gain, feature: index, candidate: best.candidate };
   }
   const sides = leftSums(feature, histogram);
-  if (noise !== null) addNoise(sides, totals.length, noise, 1);
-  const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0);
+  if (noise !== null) addNoise(sides, totals.length, noise.left, 1);
+  const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0, noise?.draws);
   if (isOffered !== null)
     candidatesOf(feature).forEach((candidate, i) => (gains[i] = isOffered(candidate) ? gains[i] : -Infinity));
   const best = selectBest(gains);

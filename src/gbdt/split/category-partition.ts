@@ -31,12 +31,13 @@ export interface PartitionSplit {
   readonly right: Float64Array;
 }
 
-/** @returns null if no set is allowed */
+/** @param draws of noise in each category's row @returns null if no set is allowed */
 export function bestPartition(
   { rows, hasMissing, suppressed }: CategoryRows,
   totals: Float64Array,
   gain: TreeGain,
   bounds: WeightBounds = unbounded,
+  draws = 0,
 ): PartitionSplit | null {
   const stride = totals.length;
   const rowOf = (place: number): Float64Array => rows.subarray(place * stride, (place + 1) * stride);
@@ -58,12 +59,15 @@ export function bestPartition(
 
   const prefixes = prefixRows(order.map(rowOf), stride);
   const sides = new Float64Array(tried.length * stride);
+  const drawn = new Float64Array(tried.length);
   tried.forEach(({ cut, missingLeft }, i) => {
     const side = sides.subarray(i * stride, (i + 1) * stride);
     side.set(prefixes[cut]);
-    if (!missingLeft && missing !== null) addRow(side, missing);
+    const takesMissing = !missingLeft && missing !== null;
+    if (takesMissing) addRow(side, missing);
+    drawn[i] = draws * (cut + (takesMissing ? 1 : 0));
   });
-  const best = selectBest(gain.gains(sides, totals, bounds));
+  const best = selectBest(gain.gains(sides, totals, bounds, 0, drawn));
   if (best.indices.length === 0) return null;
   const [first] = best.indices;
   const { cut, missingLeft } = tried[first];

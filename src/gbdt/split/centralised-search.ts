@@ -179,7 +179,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
           this.#gain,
           node.bounds,
           isOffered,
-          this.#noise[owner]?.of(node.id, index) ?? null,
+          this.#noise[owner]?.candidates(node.id, index) ?? null,
         );
         best = betterSplit(best, split && { owner, ...split });
       }

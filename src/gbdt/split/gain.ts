@@ -7,6 +7,7 @@
  * several with vector leaves; then gains are summed over outputs.
  */
 import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
+import type { NoiseScale } from "../../base/noise/noise-scale.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 
 export interface SplitParameters {
@@ -22,6 +23,12 @@ export interface SplitParameters {
 
 /** XGBoost's kRtEps: a gain up to this is rounding noise. */
 const gainNoise = 1e-6;
+
+/**
+ * How many standard deviations a gain from noisy sums must be above one from exact sums; chosen by measurement
+ * (docs/decisions/0039-noise-aware-gain.md).
+ */
+const noiseDeviations = 1;
 
 export function toSplitParameters(parameters: TrainingParameters): SplitParameters {
   return {
@@ -53,6 +60,12 @@ export const unbounded: WeightBounds = { lower: -Infinity, upper: Infinity, pare
 export type LowerSide = number | Int8Array;
 
 /**
+ * How many draws of a passive party's noise (base/noise/noise-scale.ts) a candidate's sums contain. One for all
+ * candidates, or one per candidate.
+ */
+export type NoiseDraws = number | Float64Array;
+
+/**
  * The gains and leaf weights of one tree, used by centralised and federated training alike.
  */
 export class TreeGain {
@@ -61,6 +74,8 @@ export class TreeGain {
   readonly #outputs: readonly number[];
   readonly #isConstrained: boolean;
   readonly #hidesCounts: boolean;
+  /** Per slot the variance of one draw. */
+  readonly #noiseVariances: readonly number[];
 
   /**
    * @param outputs those of the tree
@@ -68,6 +83,7 @@ export class TreeGain {
    * @param hidesCounts rows of passive parties have no counts (there is noise): then counts are not used. An empty
    * side of
    *   exact sums has H = 0, and passive parties offer none
+   * @param noise of passive parties; left out: none
    */
   constructor(
     grids: readonly SlotGrid[],
@@ -76,10 +92,12 @@ export class TreeGain {
       outputs = [0],
       isConstrained = false,
       hidesCounts = false,
+      noise,
     }: {
       readonly outputs?: readonly number[];
       readonly isConstrained?: boolean;
       readonly hidesCounts?: boolean;
+      readonly noise?: NoiseScale | undefined;
     } = {},
   ) {
     this.#grids = grids;
@@ -87,13 +105,17 @@ export class TreeGain {
     this.#outputs = outputs;
     this.#isConstrained = isConstrained;
     this.#hidesCounts = hidesCounts;
+    this.#noiseVariances = grids.map(({ resolution }) => ((noise?.sigma ?? 0) * resolution) ** 2);
   }
 
   /**
    * The gains of splits, given one row (sums, count) per candidate, over either side of its split. The other side is
    * the complement, computed in integers; both sides go through the same operations, and their terms are added before
    * the parent's is subtracted, so the result is bit for bit the same for either side.
-   * @param totals the node's row
+   *
+   * From the gain of noisy sums, what noise adds to it in expectation is subtracted, and some standard deviations of
+   * what it may add: otherwise candidates win by their noise (docs/decisions/0039-noise-aware-gain.md).
+   * @param totals the node's row, without noise
    * @param lowerSide monotone constraints
    * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight,
    *   or the lower weight on the wrong side
@@ -103,6 +125,7 @@ export class TreeGain {
     totals: Float64Array,
     bounds: WeightBounds = unbounded,
     lowerSide: LowerSide = 0,
+    draws: NoiseDraws = 0,
   ): Float64Array {
     const stride = totals.length;
     const limbs = this.#limbsOf(totals);
@@ -110,6 +133,7 @@ export class TreeGain {
     const totalTerm = this.#termOf(totals, bounds.parent ?? unbounded);
     const gains = new Float64Array(sides.length / stride);
     const { minChildWeight } = this.#parameters;
+    const noise = new GainNoise(this.#parameters.lambda);
     for (let c = 0; c < gains.length; c++) {
       const row = c * stride;
       const count = sides[row + stride - 1];
@@ -120,16 +144,23 @@ export class TreeGain {
       let hB = 0;
       let termA = 0;
       let termB = 0;
+      const drawn = typeof draws === "number" ? draws : draws[c];
+      noise.reset();
       for (const output of this.#outputs) {
         const slot = 2 * output;
         const gridG = this.#grids[slot];
         const gridH = this.#grids[slot + 1];
         const hOwn = realSum(gridH, slotSum(sides, row, slot + 1, limbs), count);
         const hOther = realSum(gridH, slotSumOfRest(totals, sides, row, slot + 1, limbs), otherCount);
+        const gOwn = realSum(gridG, slotSum(sides, row, slot, limbs), count);
+        const gOther = realSum(gridG, slotSumOfRest(totals, sides, row, slot, limbs), otherCount);
         hA += hOwn;
         hB += hOther;
-        termA += this.#term(realSum(gridG, slotSum(sides, row, slot, limbs), count), hOwn, bounds);
-        termB += this.#term(realSum(gridG, slotSumOfRest(totals, sides, row, slot, limbs), otherCount), hOther, bounds);
+        termA += this.#term(gOwn, hOwn, bounds);
+        termB += this.#term(gOther, hOther, bounds);
+        if (drawn === 0) continue;
+        const [wOwn, wOther] = [this.#bounded(gOwn, hOwn, bounds), this.#bounded(gOther, hOther, bounds)];
+        noise.add(this.#noiseVariances[slot], this.#noiseVariances[slot + 1], hOwn, wOwn, hOther, wOther);
       }
       // With lambda >= 0 this also rules out H + lambda <= 0. Quantised hessians may sum to zero or, in the paper's
       // layout, to slightly less; XGBoost rejects such a side as well.
@@ -137,6 +168,7 @@ export class TreeGain {
       const wanted = typeof lowerSide === "number" ? lowerSide : lowerSide[c];
       if (wanted !== 0 && !this.#isOrdered(sides, row, totals, bounds, wanted)) continue;
       gains[c] = termA + termB - totalTerm; // eq. (3), symmetric in A and B
+      if (drawn > 0) gains[c] = noise.takenOff(gains[c], drawn);
     }
     return gains;
   }
@@ -167,11 +199,9 @@ export class TreeGain {
     const [output] = this.#outputs;
     const [slot, last, limbs] = [2 * output, totals.length - 1, this.#limbsOf(totals)];
     const weight = (sumOf: (slot: number) => number, count: number): number =>
-      clipped(
-        this.#weight(
-          realSum(this.#grids[slot], sumOf(slot), count),
-          realSum(this.#grids[slot + 1], sumOf(slot + 1), count),
-        ),
+      this.#bounded(
+        realSum(this.#grids[slot], sumOf(slot), count),
+        realSum(this.#grids[slot + 1], sumOf(slot + 1), count),
         bounds,
       );
     const own = weight((at) => slotSum(sides, row, at, limbs), sides[row + last]);
@@ -203,8 +233,12 @@ export class TreeGain {
       const kept = thresholdL1(g, alpha);
       return (kept * kept) / (h + lambda);
     }
-    const w = clipped(this.#weight(g, h), bounds);
+    const w = this.#bounded(g, h, bounds);
     return -(2 * g * w + (h + lambda) * w * w);
+  }
+
+  #bounded(g: number, h: number, bounds: WeightBounds): number {
+    return clipped(this.#weight(g, h), bounds);
   }
 
   #weight(g: number, h: number): number {
@@ -213,6 +247,39 @@ export class TreeGain {
     const weight = -thresholdL1(g, alpha) / (h + lambda);
     if (maxDeltaStep === 0 || Math.abs(weight) <= maxDeltaStep) return weight;
     return weight > 0 ? maxDeltaStep : -maxDeltaStep;
+  }
+}
+
+/** What noise in the sums of a candidate does to its gain, up to second order; symmetric in its sides A and B. */
+class GainNoise {
+  readonly #lambda: number;
+  /** Of one draw. */
+  #expectation = 0;
+  #variance = 0;
+
+  constructor(lambda: number) {
+    this.#lambda = lambda;
+  }
+
+  reset(): void {
+    this.#expectation = 0;
+    this.#variance = 0;
+  }
+
+  /** Adds one output, given the variances of its noise, and the hessian and the leaf weight of each side. */
+  add(ofG: number, ofH: number, hA: number, wA: number, hB: number, wB: number): void {
+    this.#expectation += this.#expected(ofG, ofH, hA, wA) + this.#expected(ofG, ofH, hB, wB);
+    this.#variance += (wA - wB) ** 2 * (4 * ofG + (wA + wB) ** 2 * ofH);
+  }
+
+  takenOff(gain: number, draws: number): number {
+    const corrected = gain - draws * this.#expectation - noiseDeviations * Math.sqrt(draws * this.#variance);
+    return Number.isNaN(corrected) ? -Infinity : corrected; // beyond the range of doubles
+  }
+
+  /** A side without a hessian has no term in the gain. */
+  #expected(ofG: number, ofH: number, h: number, w: number): number {
+    return h <= 0 ? 0 : (ofG + w * w * ofH) / (h + this.#lambda);
   }
 }
 

@@ -44,9 +44,22 @@ export interface SummedNode {
   readonly members: Uint32Array;
 }
 
+/** The noise in the sums of one feature's candidates, at one node. */
+export interface CandidateNoise {
+  /** Per candidate and slot, of the left side. */
+  readonly left: Float64Array;
+  /** How many draws each value is the sum of. */
+  readonly draws: number;
+}
+
 const noMembers = new Uint32Array(0);
 
-type NodeNoise = (feature: number) => Float64Array;
+interface NodeNoise {
+  /** Per candidate and slot. */
+  readonly of: (feature: number) => Float64Array;
+  /** How many draws each value is the sum of. */
+  readonly draws: number;
+}
 
 export class TreeNoise {
   readonly #noise: PartyNoise;
@@ -84,24 +97,33 @@ export class TreeNoise {
       this.#nodes.set(smaller.id, drawn).set(larger.id, this.#drawn(larger));
       return;
     }
-    this.#nodes.set(smaller.id, drawn).set(
-      larger.id,
-      kept((feature) => {
-        const [whole, part] = [above(feature), drawn(feature)];
+    this.#nodes.set(smaller.id, drawn).set(larger.id, {
+      of: kept((feature) => {
+        const [whole, part] = [above.of(feature), drawn.of(feature)];
         return whole.map((value, i) => value - part[i]);
       }),
-    );
+      draws: above.draws + drawn.draws,
+    });
   }
 
   /** Per candidate of a feature, in the order of candidatesOf, and slot: the noise of the left side. */
   of(node: number, feature: number): Float64Array {
+    return this.#at(node).of(feature);
+  }
+
+  candidates(node: number, feature: number): CandidateNoise {
+    const { of, draws } = this.#at(node);
+    return { left: of(feature), draws };
+  }
+
+  #at(node: number): NodeNoise {
     let noise = this.#nodes.get(node);
     if (noise === undefined && this.#names.by === "number") {
       noise = this.#drawn({ id: node, members: noMembers }); // independent of its members
       this.#nodes.set(node, noise);
     }
     assert(noise !== undefined, "the node belongs to this tree");
-    return noise(feature);
+    return noise;
   }
 
   #drawn({ id, members }: SummedNode): NodeNoise {
@@ -110,7 +132,7 @@ export class TreeNoise {
     const stream = new NoiseStream(
       names.by === "members" ? noiseKey(secret, this.#round, members) : numberedNoiseKey(secret, names.tree, id),
     );
-    return kept((feature) => {
+    const of = kept((feature) => {
       const noise = new Float64Array(candidateCount(this.#features[feature]) * slotCount);
       this.#partitions[feature].forEach(({ first, sign }, candidate) => {
         for (let slot = 0; slot < slotCount; slot++) {
@@ -123,6 +145,7 @@ export class TreeNoise {
       });
       return noise;
     });
+    return { of, draws: 1 };
   }
 }
 
@@ -156,7 +179,7 @@ export function minimumsWithNoise(minimums: Minimums, hasNoise: boolean): Minimu
 }
 
 /** Computes once per feature. */
-function kept(noiseOf: NodeNoise): NodeNoise {
+function kept(noiseOf: NodeNoise["of"]): NodeNoise["of"] {
   const known = new Map<number, Float64Array>();
   return (feature) => {
     const noise = known.get(feature) ?? noiseOf(feature);

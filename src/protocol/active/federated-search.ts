@@ -40,7 +40,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   readonly #own: OwnSearch;
   /** Candidates of the nodes whose children may be requested. */
   readonly #rows = new Map<number, RowsByPeer>();
-  /** Number of noise draws in the sums of derived nodes. */
+  /** Number of noise draws in the sums of nodes whose noise is derived (gbdt/split/tree-noise.ts). */
   readonly #draws = new Map<number, number>();
   readonly #asked: AskedNodes;
   /** Null with noise, and in local rounds. */
@@ -85,7 +85,9 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     asked.catch(() => {});
     const own = await this.#own.children(pairs);
     const byPeer = await asked;
-    for (const pair of pairs) this.#draws.set(bySize(pair)[1].id, (this.#draws.get(pair.parent.id) ?? 1) + 1);
+    // Noise that is keyed by members is derived where sums are requested, too.
+    if (subtraction || !this.#task.round.derivesAlways)
+      for (const pair of pairs) this.#draws.set(bySize(pair)[1].id, this.#drawsAt(pair.parent) + 1);
     const rows = nodes.map((node, i): RowsByPeer => {
       const pair = pairs[i >>> 1]; // left and right of each pair, in order
       const [smaller] = bySize(pair);
@@ -112,7 +114,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     for (const { node, found } of chosen) {
       if (found.kind !== "peer") continue;
       const rows = this.#rows.get(node.id)?.[found.peer] ?? noCandidates;
-      won[found.peer].push({ node, tied: found.tied, rows, draws: this.#draws.get(node.id) ?? 1 });
+      won[found.peer].push({ node, tied: found.tied, rows, draws: this.#drawsAt(node) });
     }
     const answers = await Promise.all(
       sessions.map(async (session, peer) =>
@@ -162,10 +164,15 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       if (isSliceOver()) await nextSlice();
       const fault = this.#sumsCheck?.fault(ofPeer, node) ?? null;
       if (fault !== null) throw this.#task.sessions[peer].deviates(fault);
-      const found = bestOfCandidates(ofPeer, node.totals, this.#gain, node.bounds);
+      const draws = this.#task.gradients.noise === undefined ? 0 : this.#drawsAt(node);
+      const found = bestOfCandidates(ofPeer, node.totals, this.#gain, node.bounds, draws);
       best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });
     }
     return best;
+  }
+
+  #drawsAt({ id }: GrowingNode): number {
+    return this.#draws.get(id) ?? 1;
   }
 
   #checkCategories({ sampled }: GrowingNode, rows: RowsByPeer): void {

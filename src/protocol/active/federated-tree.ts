@@ -60,6 +60,7 @@ export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>
     outputs: task.outputs,
     isConstrained,
     hidesCounts: gradients.hidesCounts ?? false,
+    noise: gradients.noise,
   });
   return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
 }

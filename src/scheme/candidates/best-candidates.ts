@@ -19,23 +19,27 @@ export interface BestCandidates {
   readonly tied: readonly BestCandidate[];
 }
 
-/** For a category group, the first set that reaches the gain, as its owner would find it. */
+/**
+ * For a category group, the first set that reaches the gain, as its owner would find it.
+ * @param draws number of noise draws in the sum of each candidate
+ */
 export function bestOfCandidates(
   ofPeer: CandidateRows,
   totals: Float64Array,
   treeGain: TreeGain,
   bounds: WeightBounds,
+  draws = 0,
 ): BestCandidates | null {
   const stride = totals.length;
   const { rows, lowerSides, groups } = ofPeer;
   const firstSplit = groupedCount(groups);
   const splits = rows.subarray(firstSplit * stride);
   const { gain: splitGain, indices } = selectBest(
-    treeGain.gains(splits, totals, bounds, lowerSides?.subarray(firstSplit) ?? 0),
+    treeGain.gains(splits, totals, bounds, lowerSides?.subarray(firstSplit) ?? 0, draws),
   );
   let first = 0;
   const partitions = groups.map((group) => {
-    const found = bestPartition(categoryRows(group, first, ofPeer, totals), totals, treeGain, bounds);
+    const found = bestPartition(categoryRows(group, first, ofPeer, totals), totals, treeGain, bounds, draws);
     first += group.size;
     return found;
   });
