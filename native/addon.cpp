@@ -13,6 +13,7 @@
 
 #include "arguments.h"
 #include "calls.h"
+#include "curve/calls.h"
 #include "lattice-calls.h"
 #include "peel.h"
 #include "plain-file.h"
@@ -475,5 +476,6 @@ NAPI_MODULE_INIT() {
   };
   for (const Entry& entry : entries) exportEntry(env, exports, entry);
   for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);
+  for (const Entry& entry : curveEntries()) exportEntry(env, exports, entry);
   return exports;
 }

@@ -1,8 +1,8 @@
 /**
- * Compiles native/*.cpp into build/tandem.node, with the system's C++ compiler and nothing else: no node-gyp, no
- * download. Runs as npm's install script, in a clone and as an installed dependency. The build is skipped when sources,
- * compiler and flags are unchanged. Without a compiler Tandem still works, on the portable kernel: then this prints one
- * line and succeeds.
+ * Compiles the C++ files below native/ into build/tandem.node, with the system's C++ compiler and nothing else: no
+ * node-gyp, no download. Runs as npm's install script, in a clone and as an installed dependency. The build is skipped
+ * when sources, compiler and flags are unchanged. Without a compiler Tandem still works, on the portable kernel: then
+ * this prints one line and succeeds.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -91,10 +91,11 @@ async function build(sources, compiler, headers, hash) {
   const folder = await mkdtemp(join(buildFolder, "objects-"));
   try {
     const queue = sources.filter((name) => name.endsWith(".cpp"));
-    const objects = queue.map((name) => join(folder, `${name}.o`));
+    const objectOf = (name) => join(folder, `${name.replaceAll(sep, "-")}.o`);
+    const objects = queue.map(objectOf);
     const compileNext = async () => {
       for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-        const files = ["-c", join(sourceFolder, name), "-o", join(folder, `${name}.o`)];
+        const files = ["-c", join(sourceFolder, name), "-o", objectOf(name)];
         await run(compiler.command, [...compiler.leading, ...compileFlags(headers), ...files]);
       }
     };
@@ -117,7 +118,7 @@ async function main() {
   }
   try {
     const headers = headerFolder();
-    const sources = (await readdir(sourceFolder)).filter((name) => /\.(cpp|h)$/.test(name)).sort();
+    const sources = (await readdir(sourceFolder, { recursive: true })).filter((name) => /\.(cpp|h)$/.test(name)).sort();
     const hash = await inputHash(sources, compiler, [...compileFlags(headers), ...linkFlags()]);
     if (await isCurrent(hash)) return;
     // A stale binary would be worse than none: its functions may not be the ones that the TypeScript calls.

@@ -9,7 +9,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { bundleChild, fuzzFormat, printHead, printLine, printWrong } from "./fuzz.mjs";
@@ -34,8 +34,8 @@ async function build() {
   const headers = join(dirname(createRequire(import.meta.url).resolve("node-api-headers/package.json")), "include");
   const shared = ["-O1", "-g", "-fPIC", "-std=c++17", "-pthread", "-fvisibility=hidden", "-ffp-contract=off"];
   const flags = [...shared, ...sanitised, `-I${headers}`];
-  const sources = readdirSync(join(root, "native")).filter((name) => name.endsWith(".cpp"));
-  const objects = sources.map((name) => join(folder, `${name}.o`));
+  const sources = readdirSync(join(root, "native"), { recursive: true }).filter((name) => name.endsWith(".cpp"));
+  const objects = sources.map((name) => join(folder, `${name.replaceAll(sep, "-")}.o`));
   const queue = sources.map((name, i) => [join(root, "native", name), objects[i]]);
   const compileNext = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())

@@ -16,7 +16,7 @@ const sanitisedAddon = {
 export default defineConfig({
   plugins: [sanitisedAddon],
   test: {
-    include: ["src/crypto/{paillier,lattice}/*.test.ts", "src/privacy/attack/attack.test.ts"],
+    include: ["src/crypto/{paillier,lattice,curve}/*.test.ts", "src/privacy/attack/attack.test.ts"],
     testTimeout: 600_000,
     hookTimeout: 600_000,
     maxWorkers: 1,

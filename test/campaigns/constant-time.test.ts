@@ -5,7 +5,9 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { osRandom } from "../../src/base/random.ts";
-import { writeInteger } from "../../src/crypto/integers.ts";
+import type { Curve, HeldScalars } from "../../src/crypto/curve/kernel.ts";
+import { loadNativeCurve } from "../../src/crypto/curve/native-kernel.ts";
+import { integerBytes, writeInteger } from "../../src/crypto/integers.ts";
 import type { SeamedPrivateEvaluator, SeamedPublicEvaluator } from "../../src/crypto/paillier/evaluator-seams.ts";
 import { generateKey } from "../../src/crypto/paillier/key-generation.ts";
 import type { PrivateKey } from "../../src/crypto/paillier/keys.ts";
@@ -124,5 +126,81 @@ describe.each(names)("%s kernel", (name) => {
         q: exponents.q.slice(),
       });
     expect(await isLeak(encrypted(sparse), encrypted(dense))).toBe(false);
+  });
+});
+
+describe.each([...loadNativeCurve().kernels.values()])("$name kernel of the curve scheme", (kernel) => {
+  const curve: Curve = kernel.curve(1);
+  const count = 64;
+  const places = Uint32Array.from({ length: count }, (_, i) => i);
+  const sparse = Buffer.concat(Array.from({ length: count }, () => integerBytes(1n, 64)));
+  const random = osRandom.fill(new Uint8Array(64 * count));
+  const scalars = (): Promise<HeldScalars[]> => Promise.all([sparse, random].map((bytes) => curve.scalars(bytes)));
+  const secrets = (): Promise<HeldScalars[]> =>
+    Promise.all([sparse, random].map((bytes) => curve.scalars(bytes.slice(0, 128))));
+
+  test("a planted leak is caught: multiples that take an eighth longer unless the scalars are sparse", async () => {
+    const [ones, drawn] = await scalars();
+    const few = places.slice(0, count / 8);
+    const leaky = (held: HeldScalars) => async () => {
+      await curve.multiples(held, places);
+      if (held === drawn) await curve.multiples(held, few);
+    };
+    expect(await isLeak(leaky(ones), leaky(drawn)), "this machine is too noisy to time anything").toBe(true);
+  });
+
+  test("multiples take as long for sparse scalars as for random ones", async () => {
+    const [ones, drawn] = await scalars();
+    expect(
+      await isLeak(
+        () => curve.multiples(ones, places),
+        () => curve.multiples(drawn, places),
+      ),
+    ).toBe(false);
+  });
+
+  test("encryption takes as long for zeros and sparse secrets as for random ones", async () => {
+    const [[ones, rows], [one, secret]] = [await scalars(), await secrets()];
+    const zeros = new Int32Array(2 * count);
+    const drawn = new Int32Array(osRandom.fill(new Uint8Array(8 * count)).buffer);
+    expect(
+      await isLeak(
+        () => curve.encrypt({ rows: ones, places, secrets: one, plaintexts: zeros }),
+        () => curve.encrypt({ rows, places, secrets: secret, plaintexts: drawn }),
+      ),
+    ).toBe(false);
+  });
+
+  test("opening takes as long for a sparse secret as for a random one, whatever the sums are", async () => {
+    const [[, rows], [one, secret]] = [await scalars(), await secrets()];
+    const logarithms = await curve.logarithms(1000);
+    const points = await curve.multiples(rows, places.slice(0, 48));
+    const bounds = new Float64Array(32).fill(1000);
+    const request = { points, centres: new Float64Array(32), bounds, logarithms };
+    expect(
+      await isLeak(
+        () => curve.open({ ...request, secrets: one }),
+        () => curve.open({ ...request, secrets: secret }),
+      ),
+    ).toBe(false);
+  });
+
+  test("an answer takes as long for sparse masks as for random ones", async () => {
+    const [, rows] = await scalars();
+    const sums = await curve.decode(await curve.multiples(rows, places), 1);
+    const keys = await curve.keys(await curve.multiples(rows, Uint32Array.of(1)));
+    const answered = (masks: Uint8Array) => () =>
+      curve.answer({
+        bases: sums,
+        values: sums,
+        chainOffsets: Uint32Array.of(0, count),
+        sources: places,
+        targets: Int32Array.from(places),
+        suppressed: new Uint8Array(count),
+        noise: null,
+        keys,
+        masks,
+      });
+    expect(await isLeak(answered(sparse), answered(random))).toBe(false);
   });
 });

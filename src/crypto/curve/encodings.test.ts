@@ -1,11 +1,10 @@
 /** Every encoding that is refused: RFC 8032 names some, and Python's integers found the points of small order. */
 import { describe, expect, test } from "vitest";
+import { curveKernels } from "../../../test/support/curve-kernels.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { encodedAll, fieldPrime, isSmallOrder, decodedAnyOrder } from "../edwards25519.ts";
 import { integerBytes } from "../integers.ts";
-import { portableCurveKernel } from "./portable-curve.ts";
 
-const curve = portableCurveKernel.curve(1);
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"));
 
 /** The public keys of RFC 8032, 7.1. */
@@ -28,9 +27,10 @@ const smallOrder = [
   "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
 ];
 
-const load = (bytes: Uint8Array): Promise<void> => curve.load(bytes, curve.points(1, 1), Uint32Array.of(0));
+describe.each(curveKernels)("points of rows: $name", (kernel) => {
+  const curve = kernel.curve(1);
+  const load = (bytes: Uint8Array): Promise<void> => curve.load(bytes, curve.points(1, 1), Uint32Array.of(0));
 
-describe("points of rows", () => {
   test("the keys of RFC 8032 are accepted, and encoded again to the same bytes", async () => {
     for (const key of publicKeys) {
       const sums = await curve.decode(bytesOf(key), 1);

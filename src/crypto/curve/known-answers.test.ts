@@ -1,6 +1,6 @@
 /** Known answers: a small job in numbers, computed independently with Python's integers. */
 import { expect, test } from "vitest";
-import { portableCurveKernel } from "./portable-curve.ts";
+import { curveKernels } from "../../../test/support/curve-kernels.ts";
 import { wideScalarBytes } from "./kernel.ts";
 import { integerBytes } from "../integers.ts";
 import { roundScalars, rowScalars } from "./secrets.ts";
@@ -36,10 +36,10 @@ const answer = [
 ];
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
-const curve = portableCurveKernel.curve(1);
 const places = Uint32Array.of(0, 1, 2, 3);
 
-test("rows, keys, an answer and its sums", async () => {
+test.each(curveKernels)("rows, keys, an answer and its sums: $name", async (kernel) => {
+  const curve = kernel.curve(1);
   const rows = await curve.scalars(rowScalars(rowSeed, 4));
   const secrets = await curve.scalars(roundScalars(roundSecret, 2));
   const sentBases = await curve.multiples(rows, places);

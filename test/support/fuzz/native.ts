@@ -8,6 +8,7 @@ import type { SeededRandom } from "../../../src/base/random.ts";
 import { integerBytes } from "../../../src/crypto/integers.ts";
 import { generateKey } from "../../../src/crypto/paillier/index.ts";
 import { ownerConstants } from "../../../src/crypto/paillier/owner-constants.ts";
+import { curveCalls } from "./curve-calls.ts";
 import type { FuzzFormat, Outcome } from "./fuzz-format.ts";
 import { latticeCalls } from "./lattice-calls.ts";
 import { oneOf } from "./mutate.ts";
@@ -110,7 +111,7 @@ export const native: FuzzFormat = {
   },
 };
 
-/** Calls on a toy key, and of the lattice scheme on every kernel, that all succeed. */
+/** Calls on a toy key, and of the lattice and curve schemes on every kernel, that all succeed. */
 async function validCalls(addon: Functions): Promise<Call[]> {
   const key = await generateKey({ bits: 256, insecure: true });
   const { n, plaintextBytes, ciphertextBytes } = key.publicKey;
@@ -178,6 +179,7 @@ async function validCalls(addon: Functions): Promise<Call[]> {
       50,
     ],
     ...(addon["latticeKernels"]() as string[]).flatMap((name) => latticeCalls(addon, name)),
+    ...(await Promise.all((addon["curveKernels"]() as string[]).map((name) => curveCalls(addon, name)))).flat(),
   ];
   for (const [name, ...values] of calls)
     await addon[name](...values.map((value) => (ArrayBuffer.isView(value) ? structuredClone(value) : value)));
