@@ -118,7 +118,9 @@ async function main() {
   }
   try {
     const headers = headerFolder();
-    const sources = (await readdir(sourceFolder, { recursive: true })).filter((name) => /\.(cpp|h)$/.test(name)).sort();
+    const sources = (await readdir(sourceFolder, { recursive: true, encoding: "utf8" }))
+      .filter((name) => /\.(cpp|h)$/.test(name))
+      .sort();
     const hash = await inputHash(sources, compiler, [...compileFlags(headers), ...linkFlags()]);
     if (await isCurrent(hash)) return;
     // A stale binary would be worse than none: its functions may not be the ones that the TypeScript calls.

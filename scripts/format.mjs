@@ -28,7 +28,7 @@ function formatWithOxfmt() {
 function formatNative() {
   const style = readFileSync(join(root, ".clang-format"), "utf8");
   let clean = true;
-  for (const name of readdirSync(join(root, "native"), { recursive: true })) {
+  for (const name of readdirSync(join(root, "native"), { recursive: true, encoding: "utf8" })) {
     if (![".cpp", ".h"].includes(extname(name))) continue;
     const path = join(root, "native", name);
     const text = readFileSync(path, "utf8");

@@ -34,7 +34,9 @@ async function build() {
   const headers = join(dirname(createRequire(import.meta.url).resolve("node-api-headers/package.json")), "include");
   const shared = ["-O1", "-g", "-fPIC", "-std=c++17", "-pthread", "-fvisibility=hidden", "-ffp-contract=off"];
   const flags = [...shared, ...sanitised, `-I${headers}`];
-  const sources = readdirSync(join(root, "native"), { recursive: true }).filter((name) => name.endsWith(".cpp"));
+  const sources = readdirSync(join(root, "native"), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".cpp"),
+  );
   const objects = sources.map((name) => join(folder, `${name.replaceAll(sep, "-")}.o`));
   const queue = sources.map((name, i) => [join(root, "native", name), objects[i]]);
   const compileNext = async () => {
