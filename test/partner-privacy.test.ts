@@ -6,6 +6,8 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { auditJob } from "../src/simulate/audit/audit-job.ts";
+import { TandemError } from "../src/base/error.ts";
+import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import { runActive } from "../src/party/active/run.ts";
 import { ownExposures } from "../src/record/exposure-facts.ts";
 import { readRecord } from "../src/record/stored-record.ts";
@@ -60,6 +62,48 @@ test("jobs add up, over restarts of the party, until the budget is spent", async
   expect(agreedParameters(bounded.events)).not.toHaveProperty("privacy");
   expect(spentSums(bounded.events)).toBeGreaterThan(afterOne);
   expect(spentSums(bounded.events)).toBeLessThanOrEqual(1.2 * afterOne);
+});
+
+/** The connection with the passive party is lost before the end of the first tree, when all of it was answered. */
+function losingOnce(): ActiveWorld {
+  let isLost = false;
+  return {
+    ...realWorld,
+    sleep: () => Promise.resolve(),
+    connect: async (config, watchOf) => {
+      const [peer] = await realWorld.connect(config, watchOf);
+      const finishTree: typeof peer.finishTree = async (finished, options) => {
+        if (isLost) return peer.finishTree(finished, options);
+        isLost = true;
+        throw new TandemError("PARTY_LOST", "torn");
+      };
+      return [{ ...peer, finishTree }];
+    },
+  };
+}
+
+test("a partner that reconnects before the end of each tree, or leaves there, gets nothing back", async () => {
+  const world = await worlds.restarted(1, {});
+  const [shop] = world.shops;
+  const training = { num_round: 1, max_depth: 1, max_bin: 8 }; // its tree always takes the most that it can
+  const attack = (job: number, patience_seconds: number) =>
+    world.train(`attack-${job}`, { training, patience_seconds }, { surroundings: losingOnce() });
+  const [party] = world.parties;
+  await world.train("usual", { training });
+  await party.seen("passive-result", 1);
+  const before = spentSums(party.events);
+  await attack(0, 60);
+  await party.seen("passive-result", 2);
+  const perJob = spentSums(party.events) - before;
+  expect(perJob).toBeGreaterThan(0);
+  const budget = { sums_per_person: before + 3.5 * perJob };
+  const bounded = await world.start(shop, { policy: { budget, max_unfinished_jobs: 100 } });
+  await attack(1, 60);
+  await expectError(() => attack(2, 0), "PARTY_LOST", /torn/);
+  for (let job = 3; job < 12; job++)
+    await expectError(() => attack(job, 60), "POLICY", /budget of shop0 .* does not allow this job: sums_per_person/);
+  await bounded.seen("job-ended", 3); // two attempts at the first job, and one at the second
+  expect(spentSums(bounded.events) - before).toBeCloseTo(3 * perJob, 9);
 });
 
 test("a warm start must fit the policy too: its thresholds, and the instances that it scores", async () => {

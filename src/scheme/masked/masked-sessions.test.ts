@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import { drawn, federation, leaf, plainMargins, split } from "../../../test/support/masked-parties.ts";
+import { drawn, federation, leaf, MaskedParty, plainMargins, split } from "../../../test/support/masked-parties.ts";
 import { osRandom } from "../../base/random.ts";
 import {
   ActiveMaskOpenSchema,
@@ -44,6 +44,25 @@ describe("sessions", () => {
       return finish(request);
     };
     await expectError(() => score(0, 1), "PARTY_LOST", /lost its session of masked scoring 3 times/);
+  });
+
+  test("an active party that impersonates one party to the other reads the conditions of the other", async () => {
+    // A score is not zero only if both parties go left.
+    const joint = [[split(1, 1), split(3, 2), leaf(0), leaf(1), leaf(0)]];
+    const rows = 40;
+    const conditions = (owner: number) => Array.from({ length: rows }, (_, row) => goes(owner, 0, owner - 1, row));
+    for (const [impersonated, other] of [
+      [1, 2],
+      [2, 1],
+    ]) {
+      const [honest, relayed] = [federation(joint, goes, { base: 0 }), federation(joint, goes, { base: 0 })];
+      relayed.parties[impersonated - 1] = new MaskedParty(impersonated, joint, () => true);
+      const read = async ({ score }: typeof honest) =>
+        [...(await score(0, rows)).margins].map((margin) => margin === 1);
+      const own = conditions(impersonated);
+      expect(await read(honest)).toEqual(conditions(other).map((isLeft, row) => isLeft && own[row]));
+      expect(await read(relayed)).toEqual(conditions(other));
+    }
   });
 
   test("an inconsistent matrix fails the request, and the next one opens a new session", async () => {
