@@ -123,7 +123,8 @@ test("both parties sign the same digests, including those of the choices", async
     const empty = new Uint8Array(32);
     const chain = new PairChain(0, firstLink({ jobId: empty, active: empty, passive: empty }));
     const sign = (): Uint8Array => new Uint8Array(1);
-    return { chain, sign, verify: () => {}, signGradients: sign, verifyGradients: () => {} };
+    const signGradients = () => ({ signature: sign() });
+    return { chain, sign, verify: () => {}, signGradients, verifyGradients: () => {} };
   };
   const record = { own: introduction, joined: opened, keep: null };
   const outcome = await trainFederated({

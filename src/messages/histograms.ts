@@ -5,7 +5,7 @@ import type {
   NodeMembers,
   PassiveHistograms,
 } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { call, noBytes, type Note, numberBytes, observation, ofAllPieces } from "./call.ts";
+import { call, type Digests, noBytes, type Note, numberBytes, observation, ofAllPieces } from "./call.ts";
 
 type NodeMessage = Pick<ActiveNode, "tree" | "node" | "scheme">;
 type NodeOrigin = Pick<NodeMembers, "parent" | "sibling" | "members">;
@@ -23,9 +23,7 @@ export interface SumsMessage extends Pick<
 
 interface AskedNode {
   readonly tree: number;
-  readonly request: Uint8Array;
-  /** Of the node's own gradients, per message. */
-  readonly gradients: readonly Uint8Array[];
+  readonly request: NodeDigest;
   /** Per message. */
   readonly answers: Uint8Array[];
   readonly sums: Uint8Array[];
@@ -131,17 +129,18 @@ const histograms = call<"histograms">()({
   },
   recorder({ digests, keepsPieces }) {
     const asked = new Map<number, AskedNode>();
-    let requests: Uint8Array[] = [];
-    let gradients: Uint8Array[] = [];
+    let request = new NodeDigest(digests);
     return {
       request(message) {
-        const { tree, node, more, scheme } = message;
-        requests.push(digests.message({ ...message, scheme: noBytes }));
-        if (scheme.length > 0) gradients.push(digests.shared(scheme));
+        const { tree, node, more } = message;
+        request.add(message);
         if (more) return;
-        const request = requests.length === 1 ? requests[0] : digests.bytes(...requests);
-        asked.set(node, { tree, request, gradients, answers: [], sums: [], pieces: [] });
-        [requests, gradients] = [[], []];
+        asked.set(node, { tree, request, answers: [], sums: [], pieces: [] });
+        request = new NodeDigest(digests);
+      },
+      closed({ tree, node, more }) {
+        const sent = asked.get(node)?.request;
+        return more || sent === undefined || !sent.hasGradients ? null : { tree, node, digest: sent.digest };
       },
       answer(message) {
         const node = asked.get(message.node);
@@ -151,16 +150,57 @@ const histograms = call<"histograms">()({
         if (keepsPieces) node.pieces.push(message.scheme);
       },
       notes: () =>
-        [...asked].flatMap(([node, { tree, request, gradients: sent, answers, sums, pieces }]): Note<NodeEntry>[] => [
-          { kind: "members", tree, node, digest: request },
-          ...(sent.length === 0
-            ? []
-            : [{ kind: "node gradients" as const, tree, node, digest: ofAllPieces(digests, sent) }]),
+        [...asked].flatMap(([node, { tree, request: sent, answers, sums, pieces }]): Note<NodeEntry>[] => [
+          { kind: "members", tree, node, digest: sent.members },
+          ...(sent.hasGradients ? [{ kind: "node gradients" as const, tree, node, digest: sent.gradients }] : []),
           { kind: "answer", tree, node, digest: digests.bytes(...answers) },
           { kind: "sums", tree, node, digest: ofAllPieces(digests, sums), ...(keepsPieces ? { pieces } : {}) },
         ]),
     };
   },
 });
+
+/**
+ * The digest of a node's request, message by message. All bytes of its gradients are hashed: the active party signs the
+ * digest, a passive party compares it in later attempts, and an auditor recomputes it.
+ */
+export class NodeDigest {
+  readonly #digests: Digests;
+  readonly #requests: Uint8Array[] = [];
+  readonly #gradients: Uint8Array[] = [];
+
+  constructor(digests: Digests) {
+    this.#digests = digests;
+  }
+
+  add(message: ActiveNode): void {
+    const { scheme } = message;
+    this.#requests.push(this.#digests.message({ ...message, scheme: noBytes, signature: noBytes, entries: noBytes }));
+    if (scheme.length > 0) this.#gradients.push(this.#digests.shared(scheme));
+  }
+
+  /** Where members are hidden. */
+  get hasGradients(): boolean {
+    return this.#gradients.length > 0;
+  }
+
+  /** Of everything but its gradients. */
+  get members(): Uint8Array {
+    return this.#requests.length === 1 ? this.#requests[0] : this.#digests.bytes(...this.#requests);
+  }
+
+  get gradients(): Uint8Array {
+    return ofAllPieces(this.#digests, this.#gradients);
+  }
+
+  get digest(): Uint8Array {
+    return requestDigest(this.#digests, this.members, this.gradients);
+  }
+}
+
+/** What the active party signs of a node, from the digests of its entries. */
+export function requestDigest(digests: Digests, members: Uint8Array, gradients: Uint8Array): Uint8Array {
+  return digests.bytes(members, gradients);
+}
 
 export const histogramCalls = { histograms };

@@ -2,8 +2,8 @@
 import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
 import { TandemError } from "../base/error.ts";
 import { digestBytes } from "../protocol/chain/entries.ts";
-import type { ClosedGradients } from "../messages/call.ts";
-import { gradientsText, PairChain, signedText } from "../protocol/chain/pair-chain.ts";
+import { type ClosedGradients, noBytes } from "../messages/call.ts";
+import { gradientsText, nextLink, PairChain, signedText } from "../protocol/chain/pair-chain.ts";
 import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import { peerText } from "../wire/peer-text.ts";
@@ -25,7 +25,8 @@ export interface ChainTerms {
 export function openChain({ role, job, peer, certificate, key, tree, previous }: ChainTerms): OpenChain {
   const other = role === "active" ? "passive" : "active";
   const chain = new PairChain(tree, previous);
-  const textOf = (closed: ClosedGradients): Buffer => gradientsText(job, chain.previous, closed);
+  const textOf = (closed: ClosedGradients, entries: Uint8Array): Buffer =>
+    gradientsText(job, closed.node === null ? chain.previous : nextLink(chain.previous, closed.tree, entries), closed);
   return {
     chain,
     sign: (closed) => Uint8Array.from(sign(digestFor(key), signedText(role, job, closed.tree, closed.link), key)),
@@ -33,9 +34,14 @@ export function openChain({ role, job, peer, certificate, key, tree, previous }:
       if (isSigned(certificate, signedText(other, job, closed.tree, closed.link), signature)) return;
       throw new TandemError("PROTOCOL_STATE", `party ${peer} has not signed tree ${closed.tree} with its key`);
     },
-    signGradients: (closed) => Uint8Array.from(sign(digestFor(key), textOf(closed), key)),
-    verifyGradients: (closed, signature) => {
-      if (closed.tree === chain.tree && isSigned(certificate, textOf(closed), signature)) return;
+    signGradients: (closed) => {
+      const entries = closed.node === null ? null : chain.closing().entries;
+      const signature = Uint8Array.from(sign(digestFor(key), textOf(closed, entries ?? noBytes), key));
+      return { signature, ...(entries === null ? {} : { entries }) };
+    },
+    verifyGradients: (closed, { signature, entries = noBytes }) => {
+      if (closed.node !== null) chain.check(closed.tree, entries);
+      if (closed.tree === chain.tree && isSigned(certificate, textOf(closed, entries), signature)) return;
       throw new TandemError(
         "PROTOCOL_STATE",
         `party ${peer} has not signed these gradients of tree ${closed.tree} with its key`,

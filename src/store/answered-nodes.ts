@@ -14,7 +14,15 @@ const index = z.number().int().nonnegative();
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const kind = passiveKind(
   "node",
-  z.strictObject({ beginning: z.string(), tree: index, node: index, request: digest, answer: digest }),
+  z.strictObject({
+    beginning: z.string(),
+    tree: index,
+    node: index,
+    request: digest,
+    answer: digest,
+    signature: z.base64(),
+    entries: z.base64().optional(),
+  }),
 );
 
 const pathIn = (folder: string): string => join(folder, "nodes.jsonl");
@@ -26,7 +34,14 @@ export async function readAnsweredNodes(
 ): Promise<readonly AnsweredNode[]> {
   const lines = (await readSealedLines(pathIn(folder), kind, storage)) ?? [];
   const own = lines.filter((line) => line.beginning === beginning);
-  return own.map(({ tree, node, request, answer }) => ({ tree, node, request, answer }));
+  return own.map(({ tree, node, request, answer, signature, entries }) => ({
+    tree,
+    node,
+    request,
+    answer,
+    signature,
+    entries,
+  }));
 }
 
 export function addAnsweredNodes(

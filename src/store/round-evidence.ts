@@ -21,7 +21,13 @@ const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 
 const place = { run: z.string(), tree: index, node: index.nullable() };
 const plaintextLine = z.strictObject({ ...place, serial: index, plaintexts: hex });
-const signed = { tree: index, node: index.nullable(), digest: hex, signature: z.base64() };
+const signed = {
+  tree: index,
+  node: index.nullable(),
+  digest: hex,
+  signature: z.base64(),
+  entries: z.base64().optional(),
+};
 const signedLine = z.strictObject({ ...place, ...signed, refused: z.boolean() });
 
 /** As openings have them. */
@@ -66,11 +72,12 @@ export async function readSignedGradients(
   const lines = (await readSealedLines(path(folder), signedKind, storage)) ?? [];
   return lines
     .filter((line) => line.run === run)
-    .map(({ tree, node, digest, signature, refused }) => ({
+    .map(({ tree, node, digest, signature, entries, refused }) => ({
       tree,
       node,
       digest: fromHex(digest),
       signature: bytesFrom(signature),
+      ...(entries === undefined ? {} : { entries: bytesFrom(entries) }),
       refused,
     }));
 }
@@ -83,12 +90,13 @@ export function addSignedGradients(
   refused: boolean,
   storage: Storage,
 ): Promise<void> {
-  const lines = gradients.map(({ tree, node, digest, signature }) => ({
+  const lines = gradients.map(({ tree, node, digest, signature, entries }) => ({
     run,
     tree,
     node,
     digest: toHex(digest),
     signature: toBase64(signature),
+    ...(entries === undefined ? {} : { entries: toBase64(entries) }),
     refused,
   }));
   return appendSealed(path(folder), signedKind, lines, storage);

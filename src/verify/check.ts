@@ -4,7 +4,7 @@ import { peerText } from "../wire/peer-text.ts";
 import type { Finding, TreeVerdict, Verdict } from "./findings.ts";
 import type { Opening } from "./opening.ts";
 import { PinnedCertificates, type Pins } from "./pins.ts";
-import { agreedTrees, checkRecord, checkTogether } from "./records.ts";
+import { agreedTrees, checkRecord, checkTogether, hidesOutcomes } from "./records.ts";
 import { type ActiveOpening, replayJob } from "./replay-job.ts";
 
 export interface CheckOptions {
@@ -65,14 +65,20 @@ async function replayed(
     ...(onTree === undefined ? {} : { onTree }),
   });
   const rest = active.trees.filter(({ tree }) => !found.some((verdict) => verdict.tree === tree));
-  const notChecked: string[] = [];
-  const plain = found.filter(({ state }) => state === "plain");
-  const omitted = plain.filter(({ tree }) => !isChosen(tree)).length;
-  if (omitted > 0) notChecked.push(`the ciphertexts of ${omitted} trees that were not chosen`);
-  if (plain.length > omitted)
-    notChecked.push(`some sums of ${plain.length - omitted} trees: their answers were too large to be stored`);
+  const plain = found.filter(({ state }) => state === "plain").map(({ tree }) => tree);
+  const notChecked = plainTexts(plain.length, plain.filter((tree) => !isChosen(tree)).length, hidesOutcomes(active));
   if (rest.length > 0) notChecked.push(restText(rest.length, found, failure));
   return { trees: [...found, ...rest.map(({ tree }) => untouchedTree(tree))], notChecked };
+}
+
+/** What was not compared of trees that are "plain". @param omitted of these, trees that were not chosen */
+function plainTexts(count: number, omitted: number, hidden: boolean): string[] {
+  if (hidden && count > 0)
+    return [`the outcomes of splits in ${count} trees: their oblivious transfers cannot be recomputed`];
+  return [
+    ...(omitted > 0 ? [`the ciphertexts of ${omitted} trees that were not chosen`] : []),
+    ...(count > omitted ? [`some sums of ${count - omitted} trees: their answers were too large to be stored`] : []),
+  ];
 }
 
 function restText(count: number, found: readonly TreeVerdict[], failure: string | null): string {

@@ -5,6 +5,7 @@ import type { Facts } from "../protocol/chain/commitment.ts";
 import { presentFacts } from "../protocol/chain/removed-facts.ts";
 import { type EvidenceFile, type TreeEvidence, readEvidence, readTreeEvidence } from "../store/evidence-files.ts";
 
+import { readAnsweredNodes } from "../store/answered-nodes.ts";
 import { readSignedGradients } from "../store/round-evidence.ts";
 import { toBase64, toHex } from "../store/stored-numbers.ts";
 import type { Opening } from "./opening.ts";
@@ -35,15 +36,32 @@ export async function keptTrees(folder: string, { run, firstTree }: EvidenceFile
   }
 }
 
-/** Those that were refused too. */
-export async function keptGradients(folder: string, { run }: EvidenceFile): Promise<Opening["gradients"]> {
+/**
+ * Gradients of rounds, and of nodes whose tree is not signed; those that were refused too.
+ * @param finished number of signed trees: their links cover all nodes that were answered
+ */
+export async function keptGradients(
+  folder: string,
+  { run, firstTree }: EvidenceFile,
+  finished: number,
+): Promise<Opening["gradients"]> {
   const signed = await readSignedGradients(folder, run, diskStorage);
-  return signed.map(({ tree, node, digest, signature }) => ({
-    tree,
-    node,
-    digest: toHex(digest),
-    signature: toBase64(signature),
-  }));
+  const nodes = await readAnsweredNodes(folder, run.split("/")[1], diskStorage);
+  let entries = "";
+  const ofNodes = nodes.map(({ tree, node, request, signature, entries: own }) => {
+    entries = own ?? entries; // left out: as in the line before
+    return { tree, node, digest: request, signature, entries };
+  });
+  return [
+    ...signed.map(({ tree, node, digest, signature, entries: own }) => ({
+      tree,
+      node,
+      digest: toHex(digest),
+      signature: toBase64(signature),
+      ...(own === undefined ? {} : { entries: toBase64(own) }),
+    })),
+    ...ofNodes.filter(({ tree }) => tree >= firstTree + finished),
+  ];
 }
 
 /** @throws TandemError CHECKPOINT naming a fact that differs from the committed one */

@@ -127,12 +127,9 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
       ...secretsIn(facts),
     }),
   );
-  return {
-    ...recordOf(evidence),
-    features: features.map(storedFeature),
-    trees: await keptTrees(folder, evidence),
-    gradients: await keptGradients(folder, evidence),
-  };
+  const trees = await keptTrees(folder, evidence);
+  const gradients = await keptGradients(folder, evidence, trees.length);
+  return { ...recordOf(evidence), features: features.map(storedFeature), trees, gradients };
 }
 
 /** The start model; null: none. */

@@ -7,7 +7,7 @@
  */
 import { isSigned } from "../party/job-chain.ts";
 import { isRepeatable } from "../party/job-evidence.ts";
-import { isSame } from "../protocol/chain/entries.ts";
+import { decodeEntries, isSame } from "../protocol/chain/entries.ts";
 import { firstLink, gradientsText, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
 import { bytesFrom, fromHex, toHex } from "../store/stored-numbers.ts";
 import type { Finding } from "./findings.ts";
@@ -47,7 +47,7 @@ export function checkTogether(active: Opening, passive: Opening): Finding[] {
 }
 
 /** Whether a tree that is redone has the same messages, as far as the active party has committed to it. */
-function isRepeatableJob({ active }: Opening): boolean {
+export function isRepeatableJob({ active }: Opening): boolean {
   return active === undefined || isRepeatable(active.scheme, jobIn("", active).privacy);
 }
 
@@ -94,9 +94,12 @@ function twoLinks(active: Opening, passive: Opening): Finding[] {
 export function agreedTrees(active: Opening, passives: readonly Opening[]): Opening["trees"] {
   return active.trees
     .map((tree) => {
-      const isAgreed = ([peer, { theirs }]: [string, { readonly theirs?: string | undefined }]): boolean =>
+      const isAgreed = ([peer, { theirs, link }]: [string, Opening["trees"][number]["pairs"][string]]): boolean =>
         theirs !== undefined ||
-        passives.some(({ name, trees }) => name === peer && trees.some((t) => t.tree === tree.tree));
+        passives.some(
+          ({ name, trees }) =>
+            name === peer && trees.some((t) => t.tree === tree.tree && t.pairs[active.name]?.link === link),
+        );
       return { ...tree, pairs: Object.fromEntries(Object.entries(tree.pairs).filter(isAgreed)) };
     })
     .filter(({ pairs }) => Object.keys(pairs).length > 0);
@@ -106,13 +109,25 @@ export function agreedTrees(active: Opening, passives: readonly Opening[]): Open
 function unsignedGradients(opening: Opening, active: string, pinned: PinnedCertificates): Opening["gradients"] {
   const { job, gradients, trees, firstTree } = opening;
   const certificate = pinned.of(active);
-  return gradients.filter(({ tree, node, digest, signature }) => {
+  return gradients.filter(({ tree, node, digest, signature, entries }) => {
     const before =
       tree === firstTree ? toHex(beginning(opening, active)) : trees[tree - firstTree - 1]?.pairs[active]?.link;
     if (before === undefined || certificate === null) return true;
-    const text = gradientsText(job, fromHex(before), { tree, node, digest: fromHex(digest) });
+    const link = node === null ? fromHex(before) : linkSoFar(fromHex(before), tree, entries);
+    if (link === null) return true;
+    const text = gradientsText(job, link, { tree, node, digest: fromHex(digest) });
     return !isSigned(certificate, text, bytesFrom(signature));
   });
+}
+
+/** Null: these are no entries. */
+function linkSoFar(before: Uint8Array, tree: number, entries = ""): Uint8Array | null {
+  try {
+    decodeEntries(bytesFrom(entries));
+    return nextLink(before, tree, bytesFrom(entries));
+  } catch {
+    return null;
+  }
 }
 
 /** The link before the first tree. */

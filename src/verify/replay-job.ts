@@ -1,6 +1,7 @@
 /**
- * Replays a job in one process, from the openings of all parties: the same roles, with schemes that do not encrypt.
- * After each tree its messages are compared with the signed ones.
+ * Replays a job in one process, from the openings of all parties: the same roles, with schemes that do not encrypt, or
+ * with the real ones where all their randomness follows from opened seeds. After each tree its messages are compared
+ * with the signed ones.
  */
 import { create } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
@@ -12,7 +13,9 @@ import type { Job } from "../protocol/job.ts";
 import { agreedParameters } from "../protocol/job-parameters.ts";
 import { decodeEntries } from "../protocol/chain/entries.ts";
 import { PassiveRole } from "../protocol/passive/role.ts";
+import { schemeSeedOf } from "../party/scheme-seed.ts";
 import { schemeNamed } from "../scheme/registry.ts";
+import type { ActiveScheme, PassiveScheme } from "../scheme/scheme.ts";
 import type { SchemeReplay } from "../scheme/sent-scheme.ts";
 import { bytesFrom, doublesFrom, fromHex, rowsFrom } from "../store/stored-numbers.ts";
 import { connectInMemory } from "../transport/in-memory.ts";
@@ -24,7 +27,9 @@ import type { TreeVerdict } from "./findings.ts";
 import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 import { ReplayedEvents } from "./replayed-events.ts";
-import { checkSentGradients, checkTree, type RoundCheck, type SentGradients, type TreeToCheck } from "./tree-check.ts";
+import { Ciphertexts, type RoundCheck } from "./ciphertexts.ts";
+import { checkSignedNodes, type SignedNode } from "./signed-nodes.ts";
+import { checkTree, type TreeToCheck } from "./tree-check.ts";
 
 export type ActiveOpening = Opening & { readonly active: NonNullable<Opening["active"]> };
 
@@ -52,16 +57,16 @@ export async function replayJob(
   passives: readonly Opening[],
   { isChosen, onTree }: ReplayOptions,
 ): Promise<Replayed> {
-  const replay = await replayOf(active);
+  const halves = await halvesOf(active);
   const found: TreeVerdict[] = [];
   const add = (verdict: TreeVerdict): boolean => {
     found.push(verdict);
     onTree?.(verdict);
     return verdict.finding === null;
   };
-  if (replay === null) return { found, failure: noReplay(active) };
+  if (halves === null) return { found, failure: noReplay(active) };
   try {
-    const job = new Replay(active, passives, replay);
+    const job = new Replay(active, passives, halves);
     const last = await job.run(async (tree) => add(await judged(job, tree, isChosen(tree.tree))));
     const next = found.some(({ finding }) => finding !== null) ? undefined : job.signedAfter(last);
     if (next !== undefined) add(surplus(active, next));
@@ -70,15 +75,43 @@ export async function replayJob(
     if (!(error instanceof TandemError)) throw error;
     return { found, failure: `the remaining trees: the replay failed (${error.code}: ${error.message})` };
   } finally {
-    replay.close();
+    halves.close();
   }
 }
 
-async function replayOf({ active, opened: { facts } }: ActiveOpening): Promise<SchemeReplay | null> {
+/** Both sides of the scheme. */
+interface Halves {
+  /** Compares ciphertexts; null: all messages follow from the openings. */
+  readonly sent: SchemeReplay | null;
+  readonly active: ActiveScheme;
+  passive(opening: Opening): PassiveScheme;
+  close(): void;
+}
+
+/** Null: the scheme cannot be replayed. */
+async function halvesOf({ active, opened: { facts } }: ActiveOpening): Promise<Halves | null> {
   const scheme = schemeNamed(active.scheme);
   const secret = await scheme.readSecret(String(facts["key"]));
   const options = { seed: fromHex(String(facts["seed"])) };
-  return scheme.membership === "sent" ? (scheme.replay?.(secret, options) ?? null) : null;
+  if (scheme.membership === "sent") {
+    const sent = scheme.replay?.(secret, options);
+    return sent === undefined
+      ? null
+      : { sent, active: sent.active, passive: () => sent.passive(), close: () => sent.close() };
+  }
+  const hidden = scheme.replay?.(secret, options);
+  if (hidden === undefined) return null;
+  const open: { close?(): void }[] = [hidden.active];
+  return {
+    sent: null,
+    active: hidden.active,
+    passive({ opened }) {
+      const half = hidden.passive(schemeSeedOf(secretsIn(opened.facts).permutationSecret));
+      open.push(half);
+      return half;
+    },
+    close: () => open.forEach((half) => half.close?.()),
+  };
 }
 
 function noReplay({ active: { scheme } }: ActiveOpening): string {
@@ -96,10 +129,12 @@ function surplus({ name }: ActiveOpening, tree: number): TreeVerdict {
 async function judged(job: Replay, kept: TreeToCheck["tree"], isChosen: boolean): Promise<TreeVerdict> {
   const { tree } = kept;
   const toCheck = job.toCheck(kept);
+  const { ciphertexts } = toCheck;
   const isFinished = Object.keys(kept.pairs).length > 0;
+  if (ciphertexts === null) return judgedWhole(job, toCheck, isFinished);
   const light = isChosen || !isFinished ? null : (await checkTree(toCheck, false)).finding;
   if (!isChosen && isFinished && light === null) return { tree, state: "plain", finding: null };
-  const sent = await checkSentGradients(toCheck, job.sentGradients(tree));
+  const sent = await ciphertexts.sentDeviate(toCheck, job.sentGradients(tree));
   if (sent !== null) return { tree, state: "deviates", finding: sent };
   if (!isFinished) return { tree, state: "begun", finding: null };
   // Ciphertexts may show which party deviated.
@@ -108,42 +143,67 @@ async function judged(job: Replay, kept: TreeToCheck["tree"], isChosen: boolean)
   return { tree, state: finding !== null ? "deviates" : notStored.length > 0 ? "plain" : "as agreed", finding };
 }
 
+/** All messages are compared, whichever trees are chosen. */
+async function judgedWhole(job: Replay, toCheck: TreeToCheck, isFinished: boolean): Promise<TreeVerdict> {
+  const { tree } = toCheck.tree;
+  const finished = isFinished ? (await checkTree(toCheck, true)).finding : null;
+  const finding = finished ?? checkSignedNodes(toCheck, job.signedNodes(tree));
+  if (finding !== null) return { tree, state: "deviates", finding };
+  if (!isFinished) return { tree, state: "begun", finding };
+  return { tree, state: toCheck.opaque.length > 0 ? "plain" : "as agreed", finding };
+}
+
 class Replay {
   readonly #active: ActiveOpening;
   readonly #passives: readonly Opening[];
-  readonly #replay: SchemeReplay;
+  readonly #halves: Halves;
   readonly #job: Job<never>;
   readonly #events = new ReplayedEvents();
   #round: RoundCheck | null = null;
   #setUpLayout: GradientLayout | null = null;
+  readonly #opaque: string[] = [];
 
-  constructor(active: ActiveOpening, passives: readonly Opening[], replay: SchemeReplay) {
+  constructor(active: ActiveOpening, passives: readonly Opening[], halves: Halves) {
     this.#active = active;
     this.#passives = passives;
-    this.#replay = replay;
+    this.#halves = halves;
     this.#job = jobIn(active.job, active.active);
   }
 
-  toCheck(tree: TreeToCheck["tree"]) {
-    if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
+  toCheck(tree: TreeToCheck["tree"]): TreeToCheck {
+    const { hidden_outcomes: isHidden } = this.#job.privacy;
     return {
       active: this.#active.name,
       tree,
       replayed: this.#events,
-      replay: this.#replay,
-      round: this.#round,
-      setUpLayout: this.#setUpLayout,
-      people: doublesFrom(this.#active.active.labels).length,
-      keyBits: this.#active.active.keyBits,
+      ciphertexts: this.#ciphertexts(),
+      // Oblivious transfers draw new keys in every attempt.
+      isOpaque: (kind) => isHidden && (kind === "choices" || kind === "outcome"),
+      opaque: this.#opaque,
     };
   }
 
-  /** Of the gradient round that begins with this tree. */
-  sentGradients(tree: number): readonly SentGradients[] {
-    return this.#passives.flatMap(({ name, gradients }) =>
+  #ciphertexts(): Ciphertexts | null {
+    const { sent } = this.#halves;
+    if (sent === null) return null;
+    if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
+    const { labels, keyBits } = this.#active.active;
+    const terms = { setUpLayout: this.#setUpLayout, people: doublesFrom(labels).length, keyBits };
+    return new Ciphertexts(sent, this.#round, terms);
+  }
+
+  /** What the active party signed with gradients of this tree, or of the gradient round that begins with it. */
+  sentGradients(tree: number) {
+    return this.#passives.flatMap(({ name: peer, gradients }) =>
       gradients
         .filter((signed) => signed.tree === tree)
-        .map(({ digest }) => ({ peer: name, tree, digest: fromHex(digest) })),
+        .map(({ node, digest, entries = "" }) => ({ peer, tree, node, digest: fromHex(digest), entries })),
+    );
+  }
+
+  signedNodes(tree: number): readonly SignedNode[] {
+    return this.sentGradients(tree).flatMap(({ node, entries, ...signed }) =>
+      node === null ? [] : [{ ...signed, node, entries: decodeEntries(bytesFrom(entries)) }],
     );
   }
 
@@ -184,7 +244,7 @@ class Replay {
 
   /** Gradients are sent with the first tree of a gradient round. */
   #beginRound(kept: TreeToCheck["tree"]): void {
-    const { round } = this.#replay.active;
+    const round = this.#halves.sent?.active.round ?? null;
     const signed = new Map<string, Uint8Array>();
     for (const [peer, { entries }] of Object.entries(kept.pairs)) {
       const gradients = decodeEntries(bytesFrom(entries)).find(({ kind }) => kind === "gradients");
@@ -197,7 +257,6 @@ class Replay {
     const { name, features, active, opened, firstTree } = this.#active;
     const job = this.#job;
     const { training } = job;
-    const scheme = this.#replay.active;
     const rows = rowsIn(active);
     const folds = active.folds.length === 0 ? null : new FoldTurns(training, rows, active.folds.map(rowsFrom));
     const agreed = agreedParameters({ ...job, training: folds?.whole ?? training });
@@ -210,7 +269,7 @@ class Replay {
         features: passive.features.map(featureFrom),
         instanceCount: rows.count,
         ...secretsIn(passive.opened.facts),
-        scheme: this.#replay.passive(),
+        scheme: this.#halves.passive(passive),
         lookUp: () => null,
         observer: {},
       });
@@ -224,8 +283,9 @@ class Replay {
       rows,
       ...(folds === null ? {} : { folds }),
       samplingSecret: String(opened.facts["sampling"]),
+      jobId: fromHex(this.#active.run.split("/")[0]),
       idsDigest,
-      scheme,
+      scheme: this.#halves.active,
       peers,
       observer: {
         layoutProven: (layout) => (this.#setUpLayout = layout),

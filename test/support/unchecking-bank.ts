@@ -1,11 +1,14 @@
 /** A bank that deviates does not check itself: it takes whatever sums and outcomes come of what it has done. */
+import { UncountedSums } from "../../src/protocol/hidden/active-uncounted-sums.ts";
 import { BelievableSums } from "../../src/protocol/sent/active-believable-sums.ts";
 import { PeerSession } from "../../src/protocol/active/peer-session.ts";
 import { vi } from "vitest";
 
 /** For as long as `work` takes: an auditor's own checks are on again afterwards. */
 export async function withoutOwnChecks<T>(work: () => Promise<T>): Promise<T> {
-  const believing = vi.spyOn(BelievableSums.prototype, "fault").mockReturnValue(null);
+  const believing = [BelievableSums.prototype, UncountedSums.prototype].map((check) =>
+    vi.spyOn(check, "fault").mockReturnValue(null),
+  );
   const checked = Reflect.get(PeerSession.prototype, "splits") as PeerSession["splits"];
   const taking = vi.spyOn(PeerSession.prototype, "splits").mockImplementation(function (
     this: PeerSession,
@@ -19,7 +22,7 @@ export async function withoutOwnChecks<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
-    believing.mockRestore();
+    for (const spy of believing) spy.mockRestore();
     taking.mockRestore();
   }
 }

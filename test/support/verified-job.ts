@@ -11,6 +11,13 @@ import { diskStorage } from "../../src/base/files/storage.ts";
 import { generateKey, selectKernel } from "../../src/crypto/paillier/index.ts";
 import type { BinnedFeature } from "../../src/gbdt/split/binning.ts";
 import { noMinimums } from "../../src/gbdt/split/offered-candidates.ts";
+import { isRepeatable } from "../../src/party/job-evidence.ts";
+import { schemeSeedOf } from "../../src/party/scheme-seed.ts";
+import type { NodeJournal } from "../../src/protocol/hidden/passive-answered-nodes.ts";
+import type { HiddenActive, HiddenPassive } from "../../src/scheme/hidden-scheme.ts";
+import { lattice } from "../../src/scheme/lattice/lattice.ts";
+import type { PassiveScheme } from "../../src/scheme/scheme.ts";
+import { addAnsweredNodes, readAnsweredNodes } from "../../src/store/answered-nodes.ts";
 import { ActiveEvidence } from "../../src/party/active/job-evidence.ts";
 import { activeFacts, passiveFacts } from "../../src/party/job-facts.ts";
 import { PassiveEvidence } from "../../src/party/passive/job-evidence.ts";
@@ -58,6 +65,7 @@ export interface Cheat {
   /** The same towards telecom. */
   readonly toTelecom?: (peer: PassivePeer) => PassivePeer;
   readonly activeScheme?: (scheme: SentActive) => SentActive;
+  readonly hiddenActive?: (scheme: HiddenActive) => HiddenActive;
   /** The bank trains with other parameters than it has committed to. */
   readonly training?: Partial<TrainingParameters>;
   /** The bank trains with other labels or weights than it has committed to. */
@@ -68,6 +76,9 @@ export interface Cheat {
   /** Shop answers in another way. */
   readonly answers?: (answers: PassiveAnswers) => PassiveAnswers;
   readonly passiveScheme?: (scheme: SentPassive) => SentPassive;
+  readonly hiddenPassive?: (scheme: HiddenPassive) => HiddenPassive;
+  /** Shop does not look what it has answered in earlier attempts. */
+  readonly isForgetful?: boolean;
   /** Shop takes part with other columns than it has committed to. */
   readonly features?: (features: readonly BinnedFeature[]) => readonly BinnedFeature[];
   /** Shop commits anew. */
@@ -75,6 +86,8 @@ export interface Cheat {
 }
 
 export interface VerifiedJob {
+  /** Default: Paillier. */
+  readonly scheme?: "paillier" | "lattice";
   readonly table: TestTable;
   readonly training?: Partial<TrainingParameters>;
   readonly defences?: Partial<Defences>;
@@ -110,13 +123,17 @@ export async function auditorPins(): Promise<Pins> {
 
 export async function verifiedJob(root: string, options: VerifiedJob): Promise<Opening[]> {
   const { table, cheat: last = {}, earlier = [], fails } = options;
-  const committed = testJob({ ...options, key: { publicKey: { bits: 256 } } }, job);
+  const isLattice = options.scheme === "lattice";
+  const scheme = isLattice ? lattice : paillier;
+  const codec = isLattice ? { resolution_bits: 20 } : {};
+  const committed = testJob({ ...options, codec, scheme, key: { publicKey: { bits: 256 } } }, job);
   const { training } = committed;
   const keys = await signers();
   const fingerprints = [...(await auditorPins()).values()];
-  const secret = new PaillierSecret(await generateKey({ bits: 256, insecure: true }));
+  const secret = isLattice
+    ? await lattice.readSecret("lattice")
+    : new PaillierSecret(await generateKey({ bits: 256, insecure: true }));
   const seed = new Uint8Array(32).fill(5);
-  const real = paillier.active(secret, { threads: 1, seed });
   const binned = binTable(table, training);
   const digest = idsDigest(Array.from(table.labels, (_, i) => `id-${i}`));
   const agreed = agreedParameters({ ...committed, training: { ...training, ...last.training } });
@@ -147,6 +164,8 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     firstTree,
     aligned: null,
     isVerifiable: true,
+    isReplayable: isRepeatable(committed.scheme, committed.privacy),
+    keepsAnswers: !isLattice,
     folder: folders[0],
     storage: diskStorage,
   });
@@ -165,7 +184,9 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
   const rounds = passives.map((_, i) => roundStore(folders[i + 1], `${toHex(jobId)}/once`));
   let progress: ActiveProgress | undefined;
   const attempt = async (cheat: Cheat): Promise<void> => {
-    const scheme = cheat.activeScheme?.(real) ?? real;
+    const active = isLattice
+      ? changed(lattice.active(secret, { threads: 1, seed }), cheat.hiddenActive)
+      : changed(paillier.active(secret, { threads: 1, seed }), cheat.activeScheme);
     const tree = Math.max(progress?.trees.length ?? 0, firstTree);
     const recordOf = await evidence.attempt(tree);
     if (cheat.recommits === true) await rm(join(folders[1], "evidence.json"), { force: true });
@@ -186,7 +207,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
             tree,
             firstTree,
             isVerifiable: true,
-            isRepeatable: true,
+            isRepeatable: isRepeatable(committed.scheme, committed.privacy),
           },
           { party: facts.name, job, folder, storage: diskStorage, ownFiles: (work) => work() },
           (work) => work(folder, diskStorage),
@@ -196,20 +217,27 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
     /** Party 1, shop, is the one that may cheat. */
     const ofCheat = <T>(party: number, honest: T, change: ((honest: T) => T) | undefined): T =>
       party === 1 && change !== undefined ? change(honest) : honest;
-    const { active } = simulatedRoles<SentPassive>({
+    const { active: role } = simulatedRoles<PassiveScheme>({
       table,
       job: { ...committed, training: { ...training, ...cheat.training } },
       agreed,
       binned,
-      scheme,
+      scheme: active,
       passiveScheme: (party) =>
-        ofCheat<SentPassive>(party, new PaillierPassive(selectKernel(), 1), cheat.passiveScheme),
+        isLattice
+          ? ofCheat(
+              party,
+              lattice.passive({ threads: 1, seed: schemeSeedOf(own[party - 1].permutationSecret) }),
+              cheat.hiddenPassive,
+            )
+          : ofCheat<SentPassive>(party, new PaillierPassive(selectKernel(), 1), cheat.passiveScheme),
       passive: (party) => ({
         ...own[party - 1],
         features: ofCheat<readonly BinnedFeature[]>(party, binned[party], cheat.features),
         progress: stored[party - 1],
         store: async (now) => void (stored[party - 1] = now),
         roundStore: rounds[party - 1],
+        nodeJournal: nodeJournal(folders[party], party === 1 && cheat.isForgetful === true),
       }),
       service: ({ answers }, party) =>
         passiveService(
@@ -224,6 +252,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       },
       active: {
         name: "bank",
+        jobId,
         rows: new TrainingRows(cheat.labels?.(rows.labels) ?? rows.labels, {
           ...rows,
           columns: { ...rows.columns, ...cheat.columns },
@@ -236,10 +265,10 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       },
     });
     const train = async (): Promise<void> => {
-      await active.join();
+      await role.join();
       await evidence.begin();
-      await active.train();
-      await active.finish();
+      await role.train();
+      await role.finish();
     };
     await (cheat.isUnchecking === true ? withoutOwnChecks(train) : train());
   };
@@ -254,6 +283,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       const kept = await keptEvidence(folder, i === 0 ? "active" : "passive");
       const { role, name, run, own, opened, peers: others } = kept;
       const { salt, facts } = opened;
+      const trees = await keptTrees(folder, kept);
       const opening = {
         role,
         name,
@@ -264,8 +294,8 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         firstTree,
         peers: others,
         features: binned[i].map(storedFeature),
-        trees: await keptTrees(folder, kept),
-        gradients: i === 0 ? [] : await keptGradients(folder, kept),
+        trees,
+        gradients: i === 0 ? [] : await keptGradients(folder, kept, trees.length),
       };
       return i > 0 ? opening : { ...opening, active: activePart(table, committed) };
     }),
@@ -283,6 +313,17 @@ function roundStore(folder: string, run: string): RoundStore {
     addGradients: (gradients) => addSignedGradients(folder, run, gradients, false, diskStorage),
     refuseGradients: (gradients) => addSignedGradients(folder, run, [gradients], true, diskStorage),
     forget: async () => {},
+  };
+}
+
+function changed<T>(honest: T, change: ((honest: T) => T) | undefined): T {
+  return change?.(honest) ?? honest;
+}
+
+function nodeJournal(folder: string, isForgetful: boolean): NodeJournal {
+  return {
+    read: async () => (isForgetful ? [] : readAnsweredNodes(folder, "once", diskStorage)),
+    add: (nodes) => addAnsweredNodes(folder, "once", nodes, diskStorage),
   };
 }
 

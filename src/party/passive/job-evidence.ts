@@ -68,8 +68,7 @@ export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob)
  * nothing, and with the sums that the active party kept they would remove the noise.
  */
 export function mayKeepSecrets({ scheme, defences }: Pick<AgreedParameters, "scheme" | "defences">): boolean {
-  const { membership, replay } = schemeNamed(scheme);
-  return defences.answer_noise === 0 || (membership === "sent" && replay !== undefined);
+  return defences.answer_noise === 0 || schemeNamed(scheme).replay !== undefined;
 }
 
 /** Writes into the job's folder while this attempt is current. */

@@ -51,7 +51,7 @@ class PeerRecording {
       [method, requests, options],
       recorder,
       (notes) => this.#note(notes),
-      (closed, message) => ({ ...(message as object), signature: this.#opened.signGradients(closed) }),
+      (closed, message) => ({ ...(message as object), ...this.#opened.signGradients(closed) }),
     );
   }
 

@@ -106,3 +106,12 @@ export function inWords({ kind, node }: Named): string {
 export function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
+
+/** By kind and node. */
+export function keyed(entries: readonly Entry[]): Map<string, Entry> {
+  return new Map(entries.map((entry) => [entryKey(entry), entry]));
+}
+
+export function entryKey({ kind, node }: Named): string {
+  return `${kind}/${node}`;
+}

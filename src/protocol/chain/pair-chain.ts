@@ -32,11 +32,15 @@ export function signedText(role: "active" | "passive", job: string, tree: number
   return Buffer.from(`tandem-chain/1\n${role}\n${job}\n${tree}\n${Buffer.from(link).toString("hex")}`, "utf8");
 }
 
-/** The text that the active party signs with a round's gradients, before any of them is answered. */
-export function gradientsText(job: string, previous: Uint8Array, { tree, node, digest }: ClosedGradients): Buffer {
+/**
+ * The text that the active party signs with gradients, before any of them is answered.
+ * @param link of a round's gradients the link before the tree; of a node's the link of the tree so far, which covers
+ * all answers that the request depends on
+ */
+export function gradientsText(job: string, link: Uint8Array, { tree, node, digest }: ClosedGradients): Buffer {
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
   const place = `${tree}\n${node ?? "round"}`;
-  return Buffer.from(`tandem-gradients/1\nactive\n${job}\n${hex(previous)}\n${place}\n${hex(digest)}`, "utf8");
+  return Buffer.from(`tandem-gradients/1\nactive\n${job}\n${hex(link)}\n${place}\n${hex(digest)}`, "utf8");
 }
 
 /** Length prefix: makes the concatenation unambiguous. */
@@ -93,12 +97,17 @@ export class PairChain {
 
   /** Checks the other party's entries. @throws TandemError PROTOCOL_STATE naming the tree if they differ */
   agree({ tree, entries, link }: ClosedTree): ClosedTree {
+    this.check(tree, entries);
+    if (!isSame(link, nextLink(this.#previous, tree, entries)))
+      throw new TandemError("PROTOCOL_STATE", `tree ${tree}: the digest is not that of the same messages`);
+    return { tree, entries, link };
+  }
+
+  /** Checks the other party's entries so far. @throws TandemError PROTOCOL_STATE naming the tree if they differ */
+  check(tree: number, entries: Uint8Array): void {
     try {
       if (tree !== this.#tree) throw new TandemError("PROTOCOL_STATE", `tree ${this.#tree} is under way`);
       this.#entries.check(entries);
-      if (!isSame(link, nextLink(this.#previous, tree, entries)))
-        throw new TandemError("PROTOCOL_STATE", "the digest is not that of the same messages");
-      return { tree, entries, link };
     } catch (error) {
       if (!(error instanceof TandemError)) throw error;
       throw new TandemError("PROTOCOL_STATE", `tree ${tree}: ${error.message}`, { cause: error });

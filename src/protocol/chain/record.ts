@@ -17,10 +17,19 @@ export interface OpenChain {
   sign(closed: ClosedTree): Uint8Array;
   /** @throws TandemError PROTOCOL_STATE if the signature is not the other party's */
   verify(closed: ClosedTree, signature: Uint8Array): void;
-  /** The active party's signature of gradients of the tree under way. */
-  signGradients(closed: ClosedGradients): Uint8Array;
-  /** @throws TandemError PROTOCOL_STATE if it is not the active party's, or of gradients of another tree */
-  verifyGradients(closed: ClosedGradients, signature: Uint8Array): void;
+  /** The active party signs gradients of the tree under way. */
+  signGradients(closed: ClosedGradients): GradientsSignature;
+  /**
+   * @throws TandemError PROTOCOL_STATE if it is not the active party's, of gradients of another tree, or of other
+   *   entries than this party has
+   */
+  verifyGradients(closed: ClosedGradients, signed: GradientsSignature): void;
+}
+
+export interface GradientsSignature {
+  readonly signature: Uint8Array;
+  /** Of a node's gradients: the entries of the tree so far, which it covers. */
+  readonly entries?: Uint8Array;
 }
 
 /** A tree that both sides have signed. */

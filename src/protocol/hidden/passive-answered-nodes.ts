@@ -5,15 +5,19 @@
  * gradients for a node, and subtract: the same noise in two answers would cancel, and every answer uses up some of the
  * job's smudging.
  *
- * Two digests are stored before the first byte of an answer is sent. The answer itself is not: it follows from the
- * request and the seed of the job, and is compared with its digest.
+ * Two digests are stored before the first byte of an answer is sent, with the active party's signature of the request
+ * and of what it was answered before: a tree that is broken off is evidence too. The answer itself is not stored: it
+ * follows from the request and the seed of the job, and is compared with its digest. Of a request that is refused the
+ * signature is kept as well.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { PassiveHistogramsSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { noBytes } from "../../messages/call.ts";
 import { digests } from "../chain/digests.ts";
 import type { SumsAnswer } from "../passive/histogram-answer.ts";
+import type { SignedGradients } from "../passive/round-store.ts";
 import { splitKey } from "../split-key.ts";
 
 export interface AnsweredNode {
@@ -23,6 +27,10 @@ export interface AnsweredNode {
   readonly request: string;
   /** Digest of all messages of the answer, in hex. */
   readonly answer: string;
+  /** The active party's, base64. */
+  readonly signature: string;
+  /** The entries of the tree that it covers, base64; left out: those of the node that was stored before this one. */
+  readonly entries?: string | undefined;
 }
 
 /** Stores the answered nodes of a job. */
@@ -33,7 +41,7 @@ export interface NodeJournal {
   add(nodes: readonly AnsweredNode[]): Promise<void>;
 }
 
-type Request = Omit<AnsweredNode, "answer">;
+type Request = SignedGradients & { readonly node: number };
 
 export class AnsweredNodes {
   readonly #journal: NodeJournal | null;
@@ -44,12 +52,25 @@ export class AnsweredNodes {
   readonly #writes = new Exclusive();
   /** They wait for the journal, which writes all at once. */
   #waiting: AnsweredNode[] = [];
+  /** Of the node that was stored last in this attempt. */
+  #entries: string | null = null;
   #isRead = false;
+  readonly #refuse: (other: SignedGradients, reason: string) => Promise<void>;
+  /** One other request per node proves the deviation. */
+  readonly #refused = new Set<string>();
 
-  /** @param nodesPerTree the maximum over all attempts */
-  constructor(journal: NodeJournal | null, nodesPerTree: number) {
+  /**
+   * @param nodesPerTree the maximum over all attempts
+   * @param refuse called with a request that differs from the answered one
+   */
+  constructor(
+    journal: NodeJournal | null,
+    nodesPerTree: number,
+    refuse: (other: SignedGradients, reason: string) => Promise<void>,
+  ) {
     this.#journal = journal;
     this.#nodesPerTree = nodesPerTree;
+    this.#refuse = refuse;
   }
 
   /** A round begins, for the first time or again: earlier ones are never redone. */
@@ -70,18 +91,24 @@ export class AnsweredNodes {
     const { tree, node } = request;
     const key = splitKey(tree, node);
     const known = this.#answered.get(key);
-    if (known !== undefined && known.request !== request.request)
-      throw new TandemError(
-        "PROTOCOL_STATE",
-        `node ${node} of tree ${tree} was requested with other gradients before. Begin anew under another name`,
-      );
+    const digest = Buffer.from(request.digest).toString("hex");
+    if (known !== undefined && known.request !== digest) await this.#refuseOther(key, request);
     this.#checkCount(tree, key);
     this.#underWay.add(key);
     try {
       const messages = await compute();
       const answer = digestOf(messages);
-      if (known === undefined) await this.#keep({ ...request, answer });
-      else if (known.answer !== answer)
+      if (known === undefined) {
+        const { signature, entries = noBytes } = request;
+        await this.#keep({
+          tree,
+          node,
+          request: digest,
+          answer,
+          signature: base64(signature),
+          entries: base64(entries),
+        });
+      } else if (known.answer !== answer)
         throw new TandemError("CHECKPOINT", `the answer about node ${node} of tree ${tree} cannot be repeated`);
       return messages;
     } finally {
@@ -103,6 +130,15 @@ export class AnsweredNodes {
         );
   }
 
+  async #refuseOther(key: string, request: Request): Promise<never> {
+    const reason = `node ${request.node} of tree ${request.tree} was requested with other gradients before`;
+    if (!this.#refused.has(key)) {
+      this.#refused.add(key);
+      await this.#refuse(request, reason);
+    }
+    throw new TandemError("PROTOCOL_STATE", `${reason}. Begin anew under another name`);
+  }
+
   /** The root and one of each pair, over all attempts: what the smudging noise of the job was made for. */
   #checkCount(tree: number, key: string): void {
     if (this.#underWay.has(key)) throw tooOften(key);
@@ -119,12 +155,23 @@ export class AnsweredNodes {
       const all = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#journal?.add(all);
+        await this.#journal?.add(this.#lean(all));
       } catch (error) {
+        this.#entries = null;
         this.#waiting.unshift(...all.filter((other) => other !== answered)); // they retry themselves
         throw error;
       }
       for (const one of all) this.#remember(one);
+    });
+  }
+
+  /** Nodes of a level have the same entries, which are stored once. */
+  #lean(nodes: readonly AnsweredNode[]): AnsweredNode[] {
+    return nodes.map((node) => {
+      const { entries = "", ...rest } = node;
+      const isSame = entries === this.#entries;
+      this.#entries = entries;
+      return isSame ? rest : node;
     });
   }
 
@@ -138,6 +185,10 @@ function digestOf(messages: readonly SumsAnswer[]): string {
     digests.bytes(toBinary(PassiveHistogramsSchema, create(PassiveHistogramsSchema, message))),
   );
   return Buffer.from(digests.bytes(...encoded)).toString("hex");
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
 }
 
 function tooOften(key: string): TandemError {

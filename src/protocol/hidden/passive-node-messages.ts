@@ -1,34 +1,36 @@
 /** The messages of one node: the first, and all that follow it. */
-import { create } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
-import { type ActiveNode, ActiveNodeSchema } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { NodeDigest } from "../../messages/histograms.ts";
+import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { digests } from "../chain/digests.ts";
+import type { SignedGradients } from "../passive/round-store.ts";
 
 export class NodeMessages implements AsyncIterable<Uint8Array> {
   /** Bytes of the messages read so far. */
   bytes = 0;
   readonly #first: ActiveNode;
   readonly #rest: AsyncIterator<ActiveNode>;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #digest = new NodeDigest(digests);
+  #last: ActiveNode;
 
   constructor(first: ActiveNode, rest: AsyncIterator<ActiveNode>) {
     this.#first = first;
+    this.#last = first;
     this.#rest = rest;
   }
 
-  /** Of all messages read so far: what is requested, and its gradients. */
-  get digest(): Uint8Array {
-    const { tree, node, members, colsampleBytree } = this.#first;
-    const place = members === undefined ? {} : { members };
-    const request = create(ActiveNodeSchema, { tree, node, colsampleBytree, ...place });
-    return digests.bytes(digests.message(request), ...this.#chunks);
+  /** The whole request, when all messages are read. */
+  get signed(): SignedGradients & { readonly node: number } {
+    const { tree, node, signature, entries } = this.#last;
+    return { tree, node, digest: this.#digest.digest, signature, entries };
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     const { tree, node } = this.#first;
     for (let message = this.#first; ;) {
       this.bytes += message.scheme.length;
-      this.#chunks.push(digests.shared(message.scheme));
+      this.#digest.add(message);
+      this.#last = message;
       yield message.scheme;
       if (!message.more) return;
       const next = await this.#rest.next();

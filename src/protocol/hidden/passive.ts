@@ -52,7 +52,11 @@ export class HiddenMembers implements PassiveMembership {
     this.#attempt = attempt;
     this.#scheme = scheme;
     this.#opening = new RoundOpening(attempt);
-    this.#answered = new AnsweredNodes(attempt.job.nodeJournal ?? null, nodesPerTree(agreed));
+    const { nodeJournal = null, roundStore, observer } = attempt.job;
+    this.#answered = new AnsweredNodes(nodeJournal, nodesPerTree(agreed), async (other, reason) => {
+      observer.alarm?.(reason);
+      await roundStore?.refuseGradients(other);
+    });
     this.#splits = new SplitCount(agreed);
     this.showsDrawnColumns = drawsColumns(agreed);
     const decisions = new SplitDecisions(attempt, this.#splitRules());
@@ -123,10 +127,10 @@ export class HiddenMembers implements PassiveMembership {
     return this.#tracked(async () => {
       const task = current.task(node);
       const taken = ahead ?? (await this.#scheme.take(messages));
-      const { digest } = messages;
+      const { signed } = messages;
+      const { digest } = signed;
       const treeOfRound = tree % this.#attempt.job.agreed.treesPerRound;
-      const request = { tree, node, request: Buffer.from(digest).toString("hex") };
-      const answers = await this.#answered.answer(request, () =>
+      const answers = await this.#answered.answer(signed, () =>
         histogramAnswers(tree, task, taken.sums(task, { tree, treeOfRound, digest }), this.#attempt.isMonotone),
       );
       tally.see("encrypted node", tree, node, taken.ciphertexts, messages.bytes);

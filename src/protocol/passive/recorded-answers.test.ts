@@ -36,7 +36,7 @@ async function ready() {
       chain,
       sign: () => none,
       verify: () => {},
-      signGradients: () => none,
+      signGradients: () => ({ signature: none }),
       verifyGradients: () => {},
     }),
     closed: () => Promise.resolve(),

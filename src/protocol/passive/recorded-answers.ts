@@ -7,7 +7,6 @@ import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { type AnyCall, type Messages, onlyOf, streamOf } from "../../wire/every-call.ts";
 import {
-  type ActiveGradients,
   type ActiveHello,
   type ActiveTreeFinished,
   PassiveHelloSchema,
@@ -16,7 +15,7 @@ import {
   type PassiveTreeStored,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../../wire/version.ts";
-import type { OpenChain, PassivePairRecord } from "../chain/record.ts";
+import type { GradientsSignature, OpenChain, PassivePairRecord } from "../chain/record.ts";
 import { type AnyRecorder, recordedCall, recorderOf } from "../chain/recording.ts";
 
 export function recordedAnswers<More>(record: PassivePairRecord): (answers: AnyCall<More>) => AnyCall<More> {
@@ -60,7 +59,7 @@ class AnswerRecording<More> {
         for (const note of notes) chain.note(note);
       },
       (closed, message) => {
-        verifyGradients(closed, (message as Pick<ActiveGradients, "signature">).signature);
+        verifyGradients(closed, message as GradientsSignature);
         return message;
       },
     );

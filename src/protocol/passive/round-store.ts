@@ -7,6 +7,8 @@ import type { ClosedGradients } from "../../messages/call.ts";
 /** Gradients that were received, with the active party's signature. */
 export interface SignedGradients extends ClosedGradients {
   readonly signature: Uint8Array;
+  /** Of a node's: the entries of its tree that the signature covers, encoded. */
+  readonly entries?: Uint8Array;
 }
 
 /** How a parent was split: the members of the node. The sibling has the other members. */

@@ -160,7 +160,7 @@ export class Puppet {
     const { layout, scheme } = this;
     const round = new RoundDigest(digests);
     const signature = (): Uint8Array =>
-      this.#chain?.signGradients({ tree, node: null, digest: round.digest }) ?? new Uint8Array(0);
+      this.#chain?.signGradients({ tree, node: null, digest: round.digest }).signature ?? new Uint8Array(0);
     async function* chunks(): AsyncGenerator<ActiveGradients> {
       let sequence = 0;
       for await (const { message } of scheme.gradients(layout, quantise(layout, gradientsOf(ids.length)), null, tree)) {

@@ -1,0 +1,72 @@
+/** Deviations of a bank or a shop in jobs that hide the members of nodes (verified-job.ts). */
+import { TandemError } from "../../src/base/error.ts";
+import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
+import type { HiddenActive, HiddenNode, HiddenPassive } from "../../src/scheme/hidden-scheme.ts";
+import type { PassivePeer } from "../../src/wire/peer.ts";
+import { overridden } from "./deviating-parties.ts";
+
+type Place = Pick<HiddenNode, "tree" | "node">;
+
+/** The bank gives a sampled instance other gradients. @param isMarked the nodes where it does */
+export const markingAt =
+  (isMarked: (place: Place) => boolean, amount = 1) =>
+  (scheme: HiddenActive): HiddenActive =>
+    overridden(scheme, {
+      seal: (node) => {
+        const [marked] = node.sampled;
+        if (!isMarked(node) || marked === undefined) return scheme.seal(node);
+        const columns = node.gradients.columns.map((column) =>
+          column.map((value, i) => (i === marked ? (value > 0 ? value - amount : value + amount) : value)),
+        );
+        return scheme.seal({ ...node, gradients: { ...node.gradients, columns } as QuantisedGradients });
+      },
+    });
+
+/** The bank leaves an instance of the node out. */
+export const omittingAt =
+  (isMarked: (place: Place) => boolean) =>
+  (scheme: HiddenActive): HiddenActive =>
+    overridden(scheme, {
+      seal: (node) => scheme.seal(isMarked(node) ? { ...node, sampled: node.sampled.subarray(1) } : node),
+    });
+
+/** Shop adds another noise than its secret draws. @param isChanged the nodes where it does */
+export const otherNoise =
+  (isChanged: (place: Place) => boolean) =>
+  (scheme: HiddenPassive): HiddenPassive =>
+    overridden(scheme, {
+      take: async (messages) => {
+        const taken = await scheme.take(messages);
+        return {
+          ...taken,
+          sums: (task, request) => {
+            const { node, noise } = task;
+            const isThis = isChanged({ tree: request.tree, node });
+            return taken.sums(isThis && noise !== null ? { ...task, noise: noise.map(further) } : task, request);
+          },
+        };
+      },
+    });
+
+/** Away from 0, and within the bounds of noise. */
+function further(noise: number): number {
+  return noise > 0 ? noise - 1 : noise + 1;
+}
+
+/** The bank reads the answers about nodes below the root of a tree, and leaves. */
+export const leavingBelow =
+  (tree: number) =>
+  (peer: PassivePeer): PassivePeer => ({
+    ...peer,
+    async *histograms(nodes, options) {
+      let isAsked = false;
+      async function* watched(): typeof nodes {
+        for await (const request of nodes) {
+          isAsked ||= request.tree === tree && request.node !== 0;
+          yield request;
+        }
+      }
+      yield* peer.histograms(watched(), options);
+      if (isAsked) throw new TandemError("PARTY_LOST", "the bank has left");
+    },
+  });

@@ -1,0 +1,215 @@
+/** Jobs with the lattice scheme: a party that deviates is named, with the tree and the message; honest parties are not. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { checkOpenings } from "../src/verify/check.ts";
+import { deviations, outcomeOf, type Verdict } from "../src/verify/findings.ts";
+import type { Opening } from "../src/verify/opening.ts";
+import { leavingBelow, markingAt, omittingAt, otherNoise } from "./support/deviating-lattice.ts";
+import { askingOrders, exchanged, leavingAt, otherCandidate, otherOrder } from "./support/deviating-parties.ts";
+import { randomTable } from "./support/tables.ts";
+import { auditorPins, type Cheat, verifiedJob, type VerifiedJob } from "./support/verified-job.ts";
+
+const root = mkdtempSync(join(tmpdir(), "tandem-verified-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let folders = 0;
+const opened = (options: Omit<VerifiedJob, "scheme">): Promise<Opening[]> =>
+  verifiedJob(join(root, String(folders++)), { ...options, scheme: "lattice" });
+const check = async (openings: readonly Opening[], trees: ReadonlySet<number> | null = null): Promise<Verdict> =>
+  checkOpenings(openings, { pins: await auditorPins(), trees });
+
+const table = randomTable("verified", { rows: 90, features: [1, 2, 2], missingFraction: 0.1 });
+const noise = { answer_noise: 3, min_people_share: 0.05 };
+const two = { num_round: 2, max_depth: 3 };
+
+test.each<[string, Omit<VerifiedJob, "scheme">]>([
+  ["without noise", { table, training: two }],
+  ["noise", { table, training: two, defences: noise }],
+  ["sampled rows and columns", { table, training: { ...two, subsample: 0.7, colsample_bynode: 0.5 } }],
+  ["trees that share a round", { table, training: { ...two, num_parallel_tree: 2 } }],
+  ["few thresholds", { table, training: two, defences: { max_thresholds: 1 } }],
+  [
+    "attempts that are broken off",
+    { table, training: two, earlier: [0, 1].map((tree) => ({ peer: leavingAt(tree) })) },
+  ],
+  ["no last attempt", { table, training: two, cheat: { peer: leavingBelow(1) }, isRefused: true }],
+])("an honest job holds: %s", async (_, options) => {
+  const verdict = await check(await opened(options));
+  expect(deviations(verdict)).toEqual([]);
+  expect(verdict.notChecked).toEqual([]);
+  expect(outcomeOf(verdict)).toBe("as agreed");
+});
+
+interface Deviation {
+  readonly name: string;
+  readonly job?: Partial<VerifiedJob>;
+  readonly cheat?: Cheat;
+  readonly party: string;
+  readonly tree?: number;
+  readonly what: RegExp;
+}
+
+const isRoot = ({ node }: { readonly node: number }): boolean => node === 0;
+const isBelow = ({ tree, node }: { readonly tree: number; readonly node: number }): boolean => tree === 1 && node > 0;
+/** Two instances with the same label, and so the same gradients in the first tree. */
+const [person, alike, unlike] = [0, 11, 2];
+const copies = { ...table, parties: table.parties.map((own, i) => (i === 1 ? [own[1], own[1]] : own)) };
+
+const inJob: readonly Deviation[] = [
+  {
+    name: "the bank marks an instance at the roots",
+    cheat: { hiddenActive: markingAt(isRoot), isUnchecking: true },
+    party: "bank",
+    what: /^the encrypted gradients of node 0: not/,
+  },
+  {
+    name: "the bank marks an instance below a root",
+    cheat: { hiddenActive: markingAt(isBelow), isUnchecking: true },
+    party: "bank",
+    tree: 1,
+    what: /^the encrypted gradients of node \d: not/,
+  },
+  {
+    name: "the bank leaves an instance of a node out",
+    cheat: { hiddenActive: omittingAt(isBelow), isUnchecking: true },
+    party: "bank",
+    tree: 1,
+    what: /^the encrypted gradients of node \d: not/,
+  },
+  {
+    name: "the bank trains with another label than it has committed to",
+    cheat: { labels: (labels) => labels.map((label, i) => (i === person ? 1 - label : label)) },
+    party: "bank",
+    what: /^the encrypted gradients of node 0: not/,
+  },
+  {
+    name: "the bank searches with another parameter than it has committed to",
+    cheat: { training: { lambda: 60 } },
+    party: "bank",
+    what: /^(the order of candidates at|the decision at|the encrypted gradients of) node \d+: .* \(towards /,
+  },
+  {
+    name: "the bank names another candidate than the best",
+    cheat: { peer: otherCandidate, isUnchecking: true },
+    party: "bank",
+    what: /^the decision at node \d+: not/,
+  },
+  {
+    name: "the bank asks for an order where nothing ties",
+    cheat: { peer: askingOrders },
+    party: "bank",
+    what: /^the order of candidates at node \d+: unexpected \(towards shop\)/,
+  },
+  {
+    name: "the bank agrees on other parameters than it has committed to",
+    cheat: { training: { seed: 99 } },
+    party: "bank",
+    what: /^the terms of the job: not/,
+  },
+  {
+    name: "shop adds another noise",
+    job: { defences: noise },
+    cheat: { hiddenPassive: otherNoise(isBelow) },
+    party: "shop",
+    tree: 1,
+    what: /^the sums of node \d: not/,
+  },
+  {
+    name: "shop sums another column than it has committed to",
+    cheat: { features: exchanged(person, unlike) },
+    party: "shop",
+    what: /^the hints: not/,
+  },
+  {
+    name: "shop sums a column in which instances with equal gradients are exchanged",
+    cheat: { features: exchanged(person, alike) },
+    party: "shop",
+    what: /^the hints: not/,
+  },
+  {
+    name: "shop gives another order of candidates that tie",
+    job: { table: copies },
+    cheat: { answers: otherOrder },
+    party: "shop",
+    what: /^the order of candidates at node 0: not/,
+  },
+];
+
+const leavesRoot: Cheat = { peer: leavingAt(1) };
+const leavesBelow: Cheat = { peer: leavingBelow(1) };
+const lies: Cheat = { hiddenPassive: otherNoise(({ tree, node }) => tree === 1 && node === 0) };
+const marks: Cheat = { hiddenActive: markingAt(isBelow), isUnchecking: true };
+const marksRoot: Cheat = { hiddenActive: markingAt(({ tree, node }) => tree === 1 && node === 0), isUnchecking: true };
+
+/** The second tree is not finished. */
+const brokenOff: readonly Deviation[] = [
+  {
+    name: "marks at a root, and no second attempt",
+    job: { cheat: { ...marksRoot, ...leavesRoot }, isRefused: true },
+    party: "bank",
+    what: /^the request of node 0: not .* \(towards/,
+  },
+  {
+    name: "marks at a root, then true gradients, which are refused",
+    job: { earlier: [{ ...marksRoot, ...leavesRoot }], isRefused: true },
+    party: "bank",
+    what: /^the request of node 0: not .* \(towards/,
+  },
+  {
+    name: "true gradients, then marks, which are refused, then true ones again",
+    job: { earlier: [leavesRoot, marksRoot] },
+    party: "bank",
+    what: /^the request of node 0: not .* \(towards/,
+  },
+  {
+    name: "marks below a root, and no second attempt",
+    job: { cheat: { ...marks, ...leavesBelow }, isRefused: true },
+    party: "bank",
+    what: /^the request of node \d: not .* \(towards/,
+  },
+  {
+    name: "marks below a root, which are refused, then true gradients",
+    job: { earlier: [leavesBelow, marks] },
+    party: "bank",
+    what: /^the request of node \d: not .* \(towards/,
+  },
+  {
+    name: "another candidate than the best, and no second attempt",
+    job: { cheat: { isUnchecking: true, peer: (peer) => otherCandidate(leavingBelow(0)(peer)) }, isRefused: true },
+    party: "bank",
+    what: /^the decision at node 0: not/,
+  },
+  {
+    name: "false sums of shop, upon which the bank makes other requests",
+    job: { defences: noise, cheat: { ...lies, ...leavesBelow }, isRefused: true },
+    party: "shop",
+    what: /^the sums of node 0: not/,
+  },
+  {
+    name: "false sums of shop in a second attempt, which make the bank sign a node twice",
+    job: {
+      defences: noise,
+      earlier: [leavesBelow],
+      cheat: { ...lies, ...leavesBelow, isForgetful: true },
+      isRefused: true,
+    },
+    party: "shop",
+    what: /^the sums of node 0: not/,
+  },
+];
+
+test.each(inJob)("$name", async ({ job = {}, cheat = {}, party, tree = 0, what }) => {
+  const openings = await opened({ table, training: two, ...job, cheat });
+  const expected = [{ party, tree, what: expect.stringMatching(what) as string }];
+  expect(deviations(await check(openings))).toEqual(expected);
+});
+
+test.each(brokenOff)("broken-off attempts: $name", async ({ job = {}, party, what }) => {
+  const openings = await opened({ table, training: two, ...job });
+  const verdict = await check(openings);
+  expect(deviations(verdict)).toEqual([
+    { party, tree: expect.any(Number) as number, what: expect.stringMatching(what) as string },
+  ]);
+});
