@@ -3,12 +3,13 @@ import { sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nextLink, signedText } from "../src/protocol/chain/pair-chain.ts";
 import { bytesFrom, fromHex, toBase64, toHex } from "../src/store/stored-numbers.ts";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations, outcomeOf, type Verdict } from "../src/verify/findings.ts";
 import type { Opening } from "../src/verify/opening.ts";
+import { leavingBelow } from "./support/deviating-lattice.ts";
 import { expectError } from "./support/expect-error.ts";
 import { evasions } from "./support/opening-evasions.ts";
 import { randomTable } from "./support/tables.ts";
@@ -40,14 +41,42 @@ const cases = evasions.flatMap((evasion) =>
     .map((role) => ({ ...evasion, role, party: role === "active" ? "bank" : "shop" })),
 );
 
-test.each(cases)("$party $name", async ({ role, party, change, what = /./ }) => {
+type Case = (typeof cases)[number];
+
+async function expectNamed(openings: readonly Opening[], { role, party, change, what = /./ }: Case): Promise<void> {
   const [own, deceived] = role === "active" ? [0, 1] : [1, 0];
-  const changed = change({ opening: honest[own], other: honest[deceived], signer: keys[own], draw: (n) => n >> 1 });
-  const verdict = await check(honest.map((opening, i) => (i === own ? changed : opening)));
+  const changed = change({ opening: openings[own], other: openings[deceived], signer: keys[own], draw: (n) => n >> 1 });
+  const verdict = await check(openings.map((opening, i) => (i === own ? changed : opening)));
   const found = deviations(verdict);
   expect(new Set(found.map((finding) => finding.party))).toEqual(new Set([party]));
   expect(found[0].what).toMatch(what);
   expect(outcomeOf(verdict)).toBe("deviated");
+}
+
+test.each(cases.filter(({ scheme }) => scheme !== "lattice"))("$party $name", (given) => expectNamed(honest, given));
+
+describe("a lattice job whose last tree is broken off", () => {
+  let unfinished: readonly Opening[];
+  beforeAll(async () => {
+    unfinished = await verifiedJob(join(root, "lattice"), {
+      scheme: "lattice",
+      table,
+      training: { num_round: 4, max_depth: 3 },
+      cheat: { peer: leavingBelow(3) },
+      isRefused: true,
+    });
+  });
+
+  test("is as agreed", async () => {
+    const verdict = await check(unfinished);
+    expect([deviations(verdict), outcomeOf(verdict)]).toEqual([[], "as agreed"]);
+    expect(verdict.trees.map(({ state }) => state)).toEqual(["as agreed", "as agreed", "as agreed", "begun"]);
+    expect(unfinished[1].gradients.map(({ tree }) => tree)).toEqual([3, 3]);
+  });
+
+  test.each(cases.filter(({ scheme }) => scheme !== "paillier"))("$party $name", (given) =>
+    expectNamed(unfinished, given),
+  );
 });
 
 test("the auditor's pins decide which certificate is a party's", async () => {

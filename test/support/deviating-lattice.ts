@@ -5,7 +5,7 @@ import type { HiddenActive, HiddenNode, HiddenPassive } from "../../src/scheme/h
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { overridden } from "./deviating-parties.ts";
 
-type Place = Pick<HiddenNode, "tree" | "node">;
+export type Place = Pick<HiddenNode, "tree" | "node">;
 
 /** The bank gives a sampled instance other gradients. @param isMarked the nodes where it does */
 export const markingAt =

@@ -22,6 +22,8 @@ export interface Evasion {
   readonly name: string;
   /** Left out: both. */
   readonly role?: Opening["role"];
+  /** Left out: of either. */
+  readonly scheme?: "paillier" | "lattice";
   readonly change: (cheater: Cheater) => Opening;
   /** What the auditor says; left out: it depends on the draw. */
   readonly what?: RegExp;
@@ -67,6 +69,12 @@ function committedAgain(opening: Opening, facts: Opening["opened"]["facts"]): Op
   return { ...opening, opened: { salt, facts }, own: { ...opening.own, commitment } };
 }
 
+/** Those of lattice nodes are covered by the links of finished trees. */
+function gradientsIn({ gradients, firstTree }: Opening): Opening["gradients"][number] {
+  const [first] = gradients.length > 0 ? gradients : [{ tree: firstTree, node: 0, digest: "", signature: "AAAA" }];
+  return first;
+}
+
 const cutTo =
   (count: number) =>
   ({ opening }: Cheater): Opening => ({
@@ -100,7 +108,7 @@ export const evasions: readonly Evasion[] = [
       });
       return { ...opening, trees };
     },
-    what: lacks,
+    what: /its opening lacks it$|do not have a valid signature of bank$/,
   },
   {
     name: "renumbers its trees",
@@ -226,7 +234,7 @@ export const evasions: readonly Evasion[] = [
     role: "passive",
     change: ({ opening }) => ({
       ...opening,
-      gradients: [...opening.gradients, { ...opening.gradients[0], digest: "ab".repeat(32) }],
+      gradients: [...opening.gradients, { ...gradientsIn(opening), digest: "ab".repeat(32) }],
     }),
     what: /gradients in its evidence do not have a valid signature of bank/,
   },
@@ -234,11 +242,23 @@ export const evasions: readonly Evasion[] = [
     name: "signs other gradients itself",
     role: "passive",
     change: ({ opening, signer }) => {
-      const { tree, node } = opening.gradients[0];
+      const { tree, node } = gradientsIn(opening);
       const text = gradientsText(opening.job, new Uint8Array(32), { tree, node, digest: new Uint8Array(32) });
       const signature = toBase64(sign("sha256", text, signer.key));
       return { ...opening, gradients: [{ tree, node, digest: "00".repeat(32), signature }] };
     },
+    what: /gradients in its evidence do not have a valid signature of bank/,
+  },
+  {
+    name: "changes what the other has acknowledged with a request",
+    role: "passive",
+    scheme: "lattice",
+    change: ({ opening, draw }) => ({
+      ...opening,
+      gradients: opening.gradients.map((signed, i) =>
+        i > 0 ? signed : { ...signed, entries: flipped(signed.entries ?? "AAAA", 10 + draw(20)) },
+      ),
+    }),
     what: /gradients in its evidence do not have a valid signature of bank/,
   },
   {
@@ -292,19 +312,21 @@ export const evasions: readonly Evasion[] = [
     change: ({ opening }) => {
       const { active } = opening;
       if (active === undefined) throw new Error("an active party");
-      return { ...opening, active: { ...active, scheme: "lattice" } };
+      return { ...opening, active: { ...active, scheme: active.scheme === "lattice" ? "paillier" : "lattice" } };
     },
     what: /does not match its commitment/,
   },
   {
     name: "removes an answer from its evidence",
     role: "active",
+    scheme: "paillier",
     change: (cheater) => withPair(cheater, anyTree(cheater), (pair) => ({ ...pair, answers: {} })),
     what: /^the sums of node \d+ from \w+: not in its evidence/,
   },
   {
     name: "changes an answer in its evidence, and adds others that were never sent",
     role: "active",
+    scheme: "paillier",
     change: (cheater) =>
       withPair(cheater, anyTree(cheater), (pair) => {
         const [[node, [first, ...rest]], ...others] = Object.entries(pair.answers ?? {});
@@ -325,6 +347,7 @@ export const evasions: readonly Evasion[] = [
   {
     name: "shows another set-up",
     role: "active",
+    scheme: "paillier",
     change: (cheater) =>
       withPair(cheater, anyTree(cheater), (pair) => ({ ...pair, setUp: flipped(pair.setUp ?? "", 7) })),
     what: /^the set-up: not/,

@@ -18,6 +18,7 @@ import {
   otherOrder,
   overridden,
 } from "./deviating-parties.ts";
+import { leavingBelow, markingAt, omittingAt, otherNoise, type Place } from "./deviating-lattice.ts";
 import { evasions } from "./opening-evasions.ts";
 import { randomTable } from "./tables.ts";
 import type { Cheat, VerifiedJob } from "./verified-job.ts";
@@ -33,8 +34,12 @@ export interface SeededDeviation {
   readonly evasion: { readonly party: "bank" | "shop"; readonly change: (typeof evasions)[number]["change"] } | null;
 }
 
+type SchemeName = NonNullable<VerifiedJob["scheme"]>;
+
 interface InJob {
   readonly name: string;
+  /** Left out: of either. */
+  readonly scheme?: SchemeName;
   readonly party: "bank" | "shop";
   readonly isCertain: boolean;
   readonly cheat: (random: SeededRandom, table: TestTable) => Cheat;
@@ -78,12 +83,14 @@ function swappedRows(random: SeededRandom, { labels }: TestTable) {
 const inJob: readonly InJob[] = [
   {
     name: "moves a gradient",
+    scheme: "paillier",
     party: "bank",
     isCertain: false, // with sampling the instance may be left out
     cheat: (random, table) => ({ activeScheme: movedGradient(random, table), isUnchecking: true }),
   },
   {
     name: "sends marks, reads the root, and comes back with true gradients",
+    scheme: "paillier",
     party: "bank",
     isCertain: true,
     cheat: () => ({ activeScheme: marking, isUnchecking: true, peer: leavingAt(0).peer }),
@@ -124,6 +131,7 @@ const inJob: readonly InJob[] = [
   },
   {
     name: "sends other members",
+    scheme: "paillier",
     party: "bank",
     isCertain: false,
     cheat: () => ({ peer: otherMembers, isUnchecking: true }),
@@ -143,6 +151,7 @@ const inJob: readonly InJob[] = [
   },
   {
     name: "confuses two instances at a node",
+    scheme: "paillier",
     party: "shop",
     isCertain: false,
     cheat: (random, { labels }) => {
@@ -152,16 +161,97 @@ const inJob: readonly InJob[] = [
   },
   {
     name: "leaves instances out of sums with noise",
+    scheme: "paillier",
     party: "shop",
     isCertain: false,
     cheat: () => ({ passiveScheme: forgetting }),
     job: { defences: { answer_noise: 3, min_people_share: 0.05 } },
   },
   { name: "gives another order", party: "shop", isCertain: false, cheat: () => ({ answers: otherOrder }) },
+  {
+    name: "marks an instance at a root",
+    scheme: "lattice",
+    party: "bank",
+    isCertain: true,
+    cheat: (random) => ({ hiddenActive: markingAt(atRoot(random), 1 + random.below(99)), isUnchecking: true }),
+  },
+  {
+    name: "marks an instance below a root",
+    scheme: "lattice",
+    party: "bank",
+    isCertain: false, // the root may not be split
+    cheat: (random) => ({ hiddenActive: markingAt(belowRoot(random), 1 + random.below(99)), isUnchecking: true }),
+  },
+  {
+    name: "leaves an instance out below a root",
+    scheme: "lattice",
+    party: "bank",
+    isCertain: false,
+    cheat: (random) => ({ hiddenActive: omittingAt(belowRoot(random)), isUnchecking: true }),
+  },
+  {
+    name: "marks an instance at a root, reads it, and comes back with true gradients",
+    scheme: "lattice",
+    party: "bank",
+    isCertain: true,
+    cheat: () => ({ hiddenActive: markingAt(({ node }) => node === 0), isUnchecking: true, peer: leavingAt(0) }),
+    isBrokenOff: true,
+  },
+  {
+    name: "marks an instance below a root, reads it, and comes back with true gradients",
+    scheme: "lattice",
+    party: "bank",
+    isCertain: true,
+    cheat: () => ({ hiddenActive: markingAt(({ node }) => node > 0), isUnchecking: true, peer: leavingBelow(0) }),
+    isBrokenOff: true,
+  },
+  {
+    name: "adds other noise",
+    scheme: "lattice",
+    party: "shop",
+    isCertain: true,
+    cheat: (random) => ({ hiddenPassive: otherNoise(atRoot(random)) }),
+    job: { defences: { answer_noise: 3, min_people_share: 0.05 } },
+  },
+  {
+    name: "adds other noise below a root",
+    scheme: "lattice",
+    party: "shop",
+    isCertain: false,
+    cheat: (random) => ({ hiddenPassive: otherNoise(belowRoot(random)) }),
+    job: { defences: { answer_noise: 3, min_people_share: 0.05 } },
+  },
+  {
+    // The bank's requests differ from the first attempt's, and from what follows from the openings.
+    name: "adds other noise in a second attempt that is broken off",
+    scheme: "lattice",
+    party: "shop",
+    isCertain: true,
+    cheat: () => ({
+      hiddenPassive: otherNoise(({ node }) => node === 0),
+      isForgetful: true,
+      peer: leavingBelow(0),
+    }),
+    job: {
+      defences: { answer_noise: 3, min_people_share: 0.05 },
+      earlier: [{ peer: leavingBelow(0) }],
+      isRefused: true,
+    },
+  },
 ];
 
+const atRoot = (random: SeededRandom): ((place: Place) => boolean) => {
+  const tree = random.below(2);
+  return (place) => place.tree === tree && place.node === 0;
+};
+
+const belowRoot = (random: SeededRandom): ((place: Place) => boolean) => {
+  const tree = random.below(2);
+  return (place) => place.tree === tree && place.node > 0;
+};
+
 /** Jobs differ in what their messages depend on. */
-function drawnJob(random: SeededRandom, seed: number): VerifiedJob {
+function drawnJob(random: SeededRandom, seed: number, scheme: SchemeName): VerifiedJob {
   const ties = random.uniform() < 0.3;
   const table = randomTable(`deviation-${seed}`, {
     rows: 60 + random.below(60),
@@ -170,6 +260,7 @@ function drawnJob(random: SeededRandom, seed: number): VerifiedJob {
     ties,
   });
   return {
+    scheme,
     table,
     training: {
       num_round: 2 + random.below(2),
@@ -182,9 +273,10 @@ function drawnJob(random: SeededRandom, seed: number): VerifiedJob {
 }
 
 /** One in ten is honest; of the others a third deviates in the job, a third in its opening, and a third in both. */
-export function seededDeviation(seed: number): SeededDeviation {
+export function seededDeviation(seed: number, scheme: SchemeName): SeededDeviation {
   const random = new SeededRandom(`deviation/${seed}`);
-  const given = drawnJob(random, seed);
+  const given = drawnJob(random, seed, scheme);
+  const isOf = (each: { readonly scheme?: SchemeName }): boolean => each.scheme === undefined || each.scheme === scheme;
   if (seed % 10 === 0) {
     // Ascending: an attempt must not be over before it is broken off. Trees of one round share a root.
     const trees = Array.from({ length: random.below(3) }, () =>
@@ -193,10 +285,11 @@ export function seededDeviation(seed: number): SeededDeviation {
     const earlier = trees.sort((a, b) => a - b).map(leavingAt);
     return { name: "honest", guilty: new Set(), isCertain: true, job: { ...given, earlier }, evasion: null };
   }
-  const deviation = seed % 3 === 0 ? null : inJob[random.below(inJob.length)];
+  const cheats = inJob.filter(isOf);
+  const deviation = seed % 3 === 0 ? null : cheats[random.below(cheats.length)];
   const evader = seed % 3 === 1 ? null : (deviation?.party ?? (random.below(2) === 0 ? "bank" : "shop"));
   const role = evader === "bank" ? "active" : "passive";
-  const possible = evasions.filter((evasion) => evasion.role === undefined || evasion.role === role);
+  const possible = evasions.filter((each) => isOf(each) && (each.role === undefined || each.role === role));
   const evasion = evader === null ? null : possible[random.below(possible.length)];
   const cheat = deviation?.cheat(random, given.table) ?? {};
   const whole = { ...given.training, subsample: 1 }; // the marked instance is not left out
