@@ -2,12 +2,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { checkOpenings } from "../src/verify/check.ts";
 import { deviations, outcomeOf, type Verdict } from "../src/verify/findings.ts";
 import type { Opening } from "../src/verify/opening.ts";
 import { leavingBelow, markingAt, omittingAt, otherNoise } from "./support/deviating-lattice.ts";
-import { askingOrders, exchanged, leavingAt, otherCandidate, otherOrder } from "./support/deviating-parties.ts";
+import {
+  askingOrders,
+  exchanged,
+  leavingAt,
+  lostAtEnd,
+  otherCandidate,
+  otherOrder,
+} from "./support/deviating-parties.ts";
 import { randomTable } from "./support/tables.ts";
 import { auditorPins, type Cheat, verifiedJob, type VerifiedJob } from "./support/verified-job.ts";
 
@@ -212,4 +219,44 @@ test.each(brokenOff)("broken-off attempts: $name", async ({ job = {}, party, wha
   expect(deviations(verdict)).toEqual([
     { party, tree: expect.any(Number) as number, what: expect.stringMatching(what) as string },
   ]);
+});
+
+test("broken-off attempts: undecided if another party's opening lacks what the active party had from it", async () => {
+  const cheat = { ...marks, ...leavesBelow };
+  const [bank, shop, telecom] = await opened({ table, training: two, cheat, isRefused: true });
+  const silent = { ...telecom, gradients: telecom.gradients.filter(({ node }) => node === 0) };
+  const verdict = await check([bank, shop, silent]);
+  const what = /^the request of node \d: not .* \(bank towards shop\), but no party has stored .* from telecom$/;
+  expect(deviations(verdict)).toEqual([{ party: null, tree: 1, what: expect.stringMatching(what) as string }]);
+});
+
+test("a party that answers falsely, and does not sign the tree, does not have the bank blamed", async () => {
+  const falsely: Cheat = { hiddenPassive: otherNoise(isRoot), ...lostAtEnd(true) };
+  const openings = await opened({ table, training: two, defences: noise, cheat: falsely, isRefused: true });
+  const [bank, shop, telecom] = openings;
+  expect(telecom.trees).toHaveLength(1);
+  expect(deviations(await check(openings))).toMatchObject([{ party: "shop", tree: 0 }]);
+  const silent = { ...shop, trees: [], gradients: [] };
+  expect(deviations(await check([bank, silent, telecom]))).toMatchObject([{ party: null, tree: 0 }]);
+});
+
+describe("hidden outcomes", () => {
+  const hidden = { table, training: { num_round: 2, max_depth: 2 }, defences: { hidden_outcomes: true } };
+
+  test("an honest job has no finding, and the verdict says what it leaves out", async () => {
+    const verdict = await check(await opened({ ...hidden, earlier: [{ peer: leavingAt(1) }] }));
+    expect(deviations(verdict)).toEqual([]);
+    expect(verdict.notChecked).toEqual([expect.stringMatching(/^the outcomes of splits in 2 trees: .* cannot be rec/)]);
+    expect(outcomeOf(verdict)).toBe("incomplete");
+  });
+
+  test("requests after an outcome are attributed to no party", async () => {
+    expect(deviations(await check(await opened({ ...hidden, cheat: marksRoot })))).toMatchObject([
+      {
+        party: null,
+        tree: 1,
+        what: expect.stringMatching(/node 0: not .*, but the outcome at node 0 from \w+ cannot/),
+      },
+    ]);
+  });
 });

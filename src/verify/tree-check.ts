@@ -19,7 +19,7 @@ export interface TreeToCheck {
   readonly ciphertexts: Ciphertexts | null;
   /** Whether messages of a kind contain fresh randomness that is not opened. */
   readonly isOpaque: (kind: EntryKind) => boolean;
-  /** Opaque messages of this tree and earlier ones; added to. */
+  /** Opaque answers of this tree and earlier ones; added to. */
   readonly opaque: string[];
 }
 
@@ -65,7 +65,7 @@ async function firstDeviation(job: TreeToCheck, isFull: boolean, notStored: stri
     if (outcome === "not stored" && job.ciphertexts?.isDue(job, event) === true)
       return deviation(job, job.active, `${what}: not in its evidence`);
     if (outcome === "not stored") notStored.push(what);
-    if (outcome === "opaque") job.opaque.push(what);
+    if (outcome === "opaque" && entryFacts[kind].sender === "passive") job.opaque.push(what);
     if (outcome === "deviates") return blame(job, event, entry === undefined, unknown());
   }
   for (const [peer, rest] of entries)

@@ -42,16 +42,14 @@ export const otherNoise =
           sums: (task, request) => {
             const { node, noise } = task;
             const isThis = isChanged({ tree: request.tree, node });
-            return taken.sums(isThis && noise !== null ? { ...task, noise: noise.map(further) } : task, request);
+            return taken.sums(
+              isThis && noise !== null ? { ...task, noise: noise.map((value) => -value) } : task,
+              request,
+            );
           },
         };
       },
     });
-
-/** Away from 0, and within the bounds of noise. */
-function further(noise: number): number {
-  return noise > 0 ? noise - 1 : noise + 1;
-}
 
 /** The bank reads the answers about nodes below the root of a tree, and leaves. */
 export const leavingBelow =
