@@ -62,8 +62,8 @@ describe("a lattice job whose last tree is broken off", () => {
       scheme: "lattice",
       table,
       training: { num_round: 4, max_depth: 3 },
-      cheat: { peer: leavingBelow(3) },
-      isRefused: true,
+      cheat: leavingBelow(3),
+      fails: leavingBelow(3).fails,
     });
   });
 

@@ -1,4 +1,4 @@
-/** Jobs with the lattice scheme: a party that deviates is named, with the tree and the message; honest parties are not. */
+/** Jobs with the lattice scheme: a party that deviates is named, with tree and message; honest parties are not. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,11 +37,8 @@ test.each<[string, Omit<VerifiedJob, "scheme">]>([
   ["sampled rows and columns", { table, training: { ...two, subsample: 0.7, colsample_bynode: 0.5 } }],
   ["trees that share a round", { table, training: { ...two, num_parallel_tree: 2 } }],
   ["few thresholds", { table, training: two, defences: { max_thresholds: 1 } }],
-  [
-    "attempts that are broken off",
-    { table, training: two, earlier: [0, 1].map((tree) => ({ peer: leavingAt(tree) })) },
-  ],
-  ["no last attempt", { table, training: two, cheat: { peer: leavingBelow(1) }, isRefused: true }],
+  ["attempts that are broken off", { table, training: two, earlier: [0, 1].map(leavingAt) }],
+  ["no last attempt", { table, training: two, cheat: leavingBelow(1), fails: leavingBelow(1).fails }],
 ])("an honest job holds: %s", async (_, options) => {
   const verdict = await check(await opened(options));
   expect(deviations(verdict)).toEqual([]);
@@ -144,8 +141,11 @@ const inJob: readonly Deviation[] = [
   },
 ];
 
-const leavesRoot: Cheat = { peer: leavingAt(1) };
-const leavesBelow: Cheat = { peer: leavingBelow(1) };
+const leavesRoot = leavingAt(1);
+const leavesBelow = leavingBelow(1);
+const { fails } = leavesRoot;
+/** The bank reads the error of the party that refuses. */
+const refused = /^PROTOCOL_STATE: party (shop|telecom): node \d of tree 1 was requested with other gradients before/;
 const lies: Cheat = { hiddenPassive: otherNoise(({ tree, node }) => tree === 1 && node === 0) };
 const marks: Cheat = { hiddenActive: markingAt(isBelow), isUnchecking: true };
 const marksRoot: Cheat = { hiddenActive: markingAt(({ tree, node }) => tree === 1 && node === 0), isUnchecking: true };
@@ -154,43 +154,43 @@ const marksRoot: Cheat = { hiddenActive: markingAt(({ tree, node }) => tree === 
 const brokenOff: readonly Deviation[] = [
   {
     name: "marks at a root, and no second attempt",
-    job: { cheat: { ...marksRoot, ...leavesRoot }, isRefused: true },
+    job: { cheat: { ...marksRoot, ...leavesRoot }, fails },
     party: "bank",
     what: /^the request of node 0: not .* \(towards/,
   },
   {
     name: "marks at a root, then true gradients, which are refused",
-    job: { earlier: [{ ...marksRoot, ...leavesRoot }], isRefused: true },
+    job: { earlier: [{ ...marksRoot, ...leavesRoot }], fails: refused },
     party: "bank",
     what: /^the request of node 0: not .* \(towards/,
   },
   {
     name: "true gradients, then marks, which are refused, then true ones again",
-    job: { earlier: [leavesRoot, marksRoot] },
+    job: { earlier: [leavesRoot, { ...marksRoot, fails: refused }] },
     party: "bank",
     what: /^the request of node 0: not .* \(towards/,
   },
   {
     name: "marks below a root, and no second attempt",
-    job: { cheat: { ...marks, ...leavesBelow }, isRefused: true },
+    job: { cheat: { ...marks, ...leavesBelow }, fails },
     party: "bank",
     what: /^the request of node \d: not .* \(towards/,
   },
   {
     name: "marks below a root, which are refused, then true gradients",
-    job: { earlier: [leavesBelow, marks] },
+    job: { earlier: [leavesBelow, { ...marks, fails: refused }] },
     party: "bank",
     what: /^the request of node \d: not .* \(towards/,
   },
   {
     name: "another candidate than the best, and no second attempt",
-    job: { cheat: { isUnchecking: true, peer: (peer) => otherCandidate(leavingBelow(0)(peer)) }, isRefused: true },
+    job: { cheat: { isUnchecking: true, peer: (peer) => otherCandidate(leavingBelow(0).peer(peer)) }, fails },
     party: "bank",
     what: /^the decision at node 0: not/,
   },
   {
     name: "false sums of shop, upon which the bank makes other requests",
-    job: { defences: noise, cheat: { ...lies, ...leavesBelow }, isRefused: true },
+    job: { defences: noise, cheat: { ...lies, ...leavesBelow }, fails },
     party: "shop",
     what: /^the sums of node 0: not/,
   },
@@ -200,7 +200,7 @@ const brokenOff: readonly Deviation[] = [
       defences: noise,
       earlier: [leavesBelow],
       cheat: { ...lies, ...leavesBelow, isForgetful: true },
-      isRefused: true,
+      fails,
     },
     party: "shop",
     what: /^the sums of node 0: not/,
@@ -223,7 +223,7 @@ test.each(brokenOff)("broken-off attempts: $name", async ({ job = {}, party, wha
 
 test("broken-off attempts: undecided if another party's opening lacks what the active party had from it", async () => {
   const cheat = { ...marks, ...leavesBelow };
-  const [bank, shop, telecom] = await opened({ table, training: two, cheat, isRefused: true });
+  const [bank, shop, telecom] = await opened({ table, training: two, cheat, fails });
   const silent = { ...telecom, gradients: telecom.gradients.filter(({ node }) => node === 0) };
   const verdict = await check([bank, shop, silent]);
   const what = /^the request of node \d: not .* \(bank towards shop\), but no party has stored .* from telecom$/;
@@ -231,8 +231,8 @@ test("broken-off attempts: undecided if another party's opening lacks what the a
 });
 
 test("a party that answers falsely, and does not sign the tree, does not have the bank blamed", async () => {
-  const falsely: Cheat = { hiddenPassive: otherNoise(isRoot), ...lostAtEnd(true) };
-  const openings = await opened({ table, training: two, defences: noise, cheat: falsely, isRefused: true });
+  const falsely = { hiddenPassive: otherNoise(isRoot), ...lostAtEnd(true) };
+  const openings = await opened({ table, training: two, defences: noise, cheat: falsely, fails: falsely.fails });
   const [bank, shop, telecom] = openings;
   expect(telecom.trees).toHaveLength(1);
   expect(deviations(await check(openings))).toMatchObject([{ party: "shop", tree: 0 }]);
@@ -244,7 +244,7 @@ describe("hidden outcomes", () => {
   const hidden = { table, training: { num_round: 2, max_depth: 2 }, defences: { hidden_outcomes: true } };
 
   test("an honest job has no finding, and the verdict says what it leaves out", async () => {
-    const verdict = await check(await opened({ ...hidden, earlier: [{ peer: leavingAt(1) }] }));
+    const verdict = await check(await opened({ ...hidden, earlier: [leavesRoot] }));
     expect(deviations(verdict)).toEqual([]);
     expect(verdict.notChecked).toEqual([expect.stringMatching(/^the outcomes of splits in 2 trees: .* cannot be rec/)]);
     expect(outcomeOf(verdict)).toBe("incomplete");

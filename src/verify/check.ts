@@ -4,7 +4,7 @@ import { peerText } from "../wire/peer-text.ts";
 import type { Finding, TreeVerdict, Verdict } from "./findings.ts";
 import type { Opening } from "./opening.ts";
 import { PinnedCertificates, type Pins } from "./pins.ts";
-import { agreedTrees, checkRecord, checkTogether, hidesOutcomes } from "./records.ts";
+import { agreedTrees, checkRecord, checkTogether, isRepeatableJob } from "./records.ts";
 import { type ActiveOpening, replayJob } from "./replay-job.ts";
 
 export interface CheckOptions {
@@ -66,7 +66,7 @@ async function replayed(
   });
   const rest = active.trees.filter(({ tree }) => !found.some((verdict) => verdict.tree === tree));
   const plain = found.filter(({ state }) => state === "plain").map(({ tree }) => tree);
-  const notChecked = plainTexts(plain.length, plain.filter((tree) => !isChosen(tree)).length, hidesOutcomes(active));
+  const notChecked = plainTexts(plain.length, plain.filter((tree) => !isChosen(tree)).length, !isRepeatableJob(active));
   if (rest.length > 0) notChecked.push(restText(rest.length, found, failure));
   return { trees: [...found, ...rest.map(({ tree }) => untouchedTree(tree))], notChecked };
 }

@@ -1,6 +1,6 @@
 /**
- * Comparison of random ciphertexts with what had to be sent: gradients are encrypted again with the nonces of the active
- * party, and answers are decrypted with its key. Only if the gradients are right can wrong sums be attributed to their
+ * Comparison of random ciphertexts with what had to be sent: gradients are encrypted again with the active party's
+ * nonces, and answers are decrypted with its key. Only if the gradients are right can wrong sums be attributed to their
  * sender, and wrong decisions to the active party.
  */
 import { assert } from "../base/assert.ts";

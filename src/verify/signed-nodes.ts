@@ -1,5 +1,5 @@
 /**
- * Checks the requests of nodes that the active party signed, in trees that were never finished and in attempts that were
+ * Checks the requests of nodes that the active party signed, in trees that were never finished and attempts that were
  * refused. Its signature covers the request and the entries of the tree so far: the answers that the request depends
  * on. A passive party compares these with its own before it answers, so what they contain of its messages is what it
  * has sent.
@@ -64,7 +64,7 @@ function firstDifference(job: TreeToCheck, { peer, node, digest, entries }: Sign
   return { before, peer, what: `the request of node ${node}: ${how}`, isByPeer: false };
 }
 
-/** Why a difference may be due to another party: an answer that the active party had, and no opening has; null: none. */
+/** Why a difference may be due to another party: an answer that no opening has; null: it may not. */
 function unknownAnswer(job: TreeToCheck, signed: readonly SignedNode[], { before, peer }: Difference): string | null {
   if (job.opaque.length > 0) return `${job.opaque[0]} cannot be recomputed`;
   const seen = [...acknowledged(job, signed)];

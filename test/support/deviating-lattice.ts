@@ -1,9 +1,8 @@
 /** Deviations of a bank or a shop in jobs that hide the members of nodes (verified-job.ts). */
-import { TandemError } from "../../src/base/error.ts";
 import type { QuantisedGradients } from "../../src/base/gradients/quantised-gradients.ts";
 import type { HiddenActive, HiddenNode, HiddenPassive } from "../../src/scheme/hidden-scheme.ts";
-import type { PassivePeer } from "../../src/wire/peer.ts";
-import { overridden } from "./deviating-parties.ts";
+import { leavingWhen, overridden } from "./deviating-parties.ts";
+import type { FailedAttempt } from "./verified-job.ts";
 
 export type Place = Pick<HiddenNode, "tree" | "node">;
 
@@ -52,19 +51,6 @@ export const otherNoise =
     });
 
 /** The bank reads the answers about nodes below the root of a tree, and leaves. */
-export const leavingBelow =
-  (tree: number) =>
-  (peer: PassivePeer): PassivePeer => ({
-    ...peer,
-    async *histograms(nodes, options) {
-      let isAsked = false;
-      async function* watched(): typeof nodes {
-        for await (const request of nodes) {
-          isAsked ||= request.tree === tree && request.node !== 0;
-          yield request;
-        }
-      }
-      yield* peer.histograms(watched(), options);
-      if (isAsked) throw new TandemError("PARTY_LOST", "the bank has left");
-    },
-  });
+export function leavingBelow(tree: number): Required<Pick<FailedAttempt, "peer" | "fails">> {
+  return leavingWhen((request) => request.tree === tree && request.node !== 0);
+}

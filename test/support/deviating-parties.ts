@@ -120,6 +120,13 @@ async function* otherRequests(nodes: Requests, isChanged: (request: ActiveNode) 
 
 /** The bank reads the answer about the root of a tree, and leaves. */
 export function leavingAt(tree: number): Required<Pick<FailedAttempt, "peer" | "fails">> {
+  return leavingWhen((request) => request.tree === tree);
+}
+
+/** The bank leaves after the answers to such a request. */
+export function leavingWhen(
+  isLast: (request: Pick<ActiveNode, "tree" | "node">) => boolean,
+): Required<Pick<FailedAttempt, "peer" | "fails">> {
   return {
     fails: /^PARTY_LOST: party shop: the bank has left$/,
     peer: (peer) => ({
@@ -128,7 +135,7 @@ export function leavingAt(tree: number): Required<Pick<FailedAttempt, "peer" | "
         let isAsked = false;
         async function* watched(): typeof nodes {
           for await (const request of nodes) {
-            isAsked ||= request.tree === tree;
+            isAsked ||= isLast(create(ActiveNodeSchema, request));
             yield request;
           }
         }
@@ -141,7 +148,7 @@ export function leavingAt(tree: number): Required<Pick<FailedAttempt, "peer" | "
 
 /** Of a bank that sends other gradients in a later attempt. */
 export const otherGradients =
-  /^PROTOCOL_STATE: .*the gradients of the round of tree \d are not those that were received before/;
+  /^PROTOCOL_STATE: .*(gradients of the round of tree \d are not those that were received|with other gradients) before/;
 
 /** Connections that are lost at the end of a tree: with telecom before or after it is signed, with shop afterwards. */
 export function lostAtEnd(telecomSigns: boolean): FailedAttempt {

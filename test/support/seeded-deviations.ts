@@ -194,7 +194,7 @@ const inJob: readonly InJob[] = [
     scheme: "lattice",
     party: "bank",
     isCertain: true,
-    cheat: () => ({ hiddenActive: markingAt(({ node }) => node === 0), isUnchecking: true, peer: leavingAt(0) }),
+    cheat: () => ({ hiddenActive: markingAt(({ node }) => node === 0), isUnchecking: true, ...leavingAt(0) }),
     isBrokenOff: true,
   },
   {
@@ -202,7 +202,7 @@ const inJob: readonly InJob[] = [
     scheme: "lattice",
     party: "bank",
     isCertain: true,
-    cheat: () => ({ hiddenActive: markingAt(({ node }) => node > 0), isUnchecking: true, peer: leavingBelow(0) }),
+    cheat: () => ({ hiddenActive: markingAt(({ node }) => node > 0), isUnchecking: true, ...leavingBelow(0) }),
     isBrokenOff: true,
   },
   {
@@ -230,12 +230,12 @@ const inJob: readonly InJob[] = [
     cheat: () => ({
       hiddenPassive: otherNoise(({ node }) => node === 0),
       isForgetful: true,
-      peer: leavingBelow(0),
+      ...leavingBelow(0),
     }),
     job: {
       defences: { answer_noise: 3, min_people_share: 0.05 },
-      earlier: [{ peer: leavingBelow(0) }],
-      isRefused: true,
+      earlier: [leavingBelow(0)],
+      fails: leavingBelow(0).fails,
     },
   },
 ];

@@ -234,7 +234,11 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
       passive: (party) => ({
         ...own[party - 1],
         features: ofCheat<readonly BinnedFeature[]>(party, binned[party], cheat.features),
-        progress: stored[party - 1],
+        progress: ofCheat(
+          party,
+          stored[party - 1],
+          cheat.isForgetful === true ? (known) => withoutSplits(known, tree) : undefined,
+        ),
         store: async (now) => void (stored[party - 1] = now),
         roundStore: rounds[party - 1],
         nodeJournal: nodeJournal(folders[party], party === 1 && cheat.isForgetful === true),
@@ -318,6 +322,11 @@ function roundStore(folder: string, run: string): RoundStore {
 
 function changed<T>(honest: T, change: ((honest: T) => T) | undefined): T {
   return change?.(honest) ?? honest;
+}
+
+/** Of a tree that is redone. */
+function withoutSplits(progress: PassiveProgress, tree: number): PassiveProgress {
+  return { ...progress, splits: progress.splits.filter((split) => split.tree < tree) };
 }
 
 function nodeJournal(folder: string, isForgetful: boolean): NodeJournal {
