@@ -17,7 +17,7 @@ import { type Aim, HostileAnswers } from "./hostile-answers.ts";
 import { HostileJob, watchdogMs } from "./hostile-job.ts";
 import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
 import { type HostilePassive, startHostilePassive } from "./hostile-passive.ts";
-import { type Scenario, scenarios } from "./hostile-scenarios.ts";
+import type { Scenario } from "./hostile-scenarios.ts";
 import { isScoring, perform } from "./hostile-tasks.ts";
 import { pick } from "./hostile-values.ts";
 import { SecretScanner } from "./secret-scanner.ts";
@@ -58,7 +58,8 @@ export class AttackedActive {
   readonly #world: ProcessWorld;
   readonly #passive: HostilePassive;
   readonly #secrets = new SecretScanner(makePeople());
-  readonly #known = new Map<Scenario, Known>();
+  /** By the name of the scenario, and whether ids are aligned. */
+  readonly #known = new Map<string, Known>();
   peakBytes = 0;
   /** Jobs that ended well with another model, by the word that did it. */
   readonly misled = new Map<string, number>();
@@ -78,7 +79,8 @@ export class AttackedActive {
     await this.#passive.close();
   }
 
-  async attack(job: HostileJob, scenario: Scenario, run: Run): Promise<void> {
+  async attack(job: HostileJob, given: Scenario, run: Run): Promise<void> {
+    const scenario = run === "in process" ? given : { ...given, align: true };
     const { calls, result: expected, model } = await this.#undisturbed(scenario);
     const random = job.random("aims");
     const aims = Array.from({ length: 1 + random.below(2) }, () => pick(random, calls));
@@ -95,11 +97,12 @@ export class AttackedActive {
 
   /** Once per kind of job: its calls, and its result. Trees are those of a job in one place. */
   async #undisturbed(scenario: Scenario): Promise<Known> {
-    const before = this.#known.get(scenario);
+    const key = `${scenario.name} ${scenario.align}`;
+    const before = this.#known.get(key);
     if (before !== undefined) return before;
     const { task = "train" } = scenario;
     const model = isScoring(task) ? await this.#modelOf(scenario) : "";
-    const job = new HostileJob(0, 1_000_000 + scenarios.indexOf(scenario));
+    const job = new HostileJob(0, 1_000_000 + this.#known.size);
     const answers = new HostileAnswers(job, []);
     this.#passive.answers = answers;
     const { outcome, result } = await this.#here(job, scenario, model);
@@ -111,12 +114,12 @@ export class AttackedActive {
         throw new Error(`an undisturbed job (${scenario.name}) makes another model than in one place`);
     }
     const known = { calls: answers.calls, result, model };
-    this.#known.set(scenario, known);
+    this.#known.set(key, known);
     return known;
   }
 
   async #modelOf(scenario: Scenario): Promise<string> {
-    const job = new HostileJob(0, 2_000_000 + scenarios.indexOf(scenario));
+    const job = new HostileJob(0, 2_000_000 + this.#known.size);
     this.#passive.answers = null;
     const { outcome } = await this.#here(job, { ...scenario, task: "train" }, "");
     if (outcome !== "finished") throw new Error(`a model to be scored (${scenario.name}) ends with ${outcome}`);
@@ -148,7 +151,7 @@ export class AttackedActive {
 
   async #command(job: HostileJob, scenario: Scenario, command: "train" | "align"): Promise<Ended> {
     const config = join(this.#world.bank.folder, `active-${jobName(job)}.json`);
-    await bankConfig(this.#world, this.#passive.port, jobName(job), { ...scenario, align: true });
+    await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
     const process = new TandemProcess([command, "-c", config], { heapMegabytes });
     const timer = setTimeout(() => void process.stop("SIGKILL"), watchdogMs);
     const { exitCode, signal } = await process.finished;

@@ -88,6 +88,8 @@ export function foundHostileWorld(
           max_trees: 20,
           explanations: true,
           max_scores_per_person: 1e9,
+          max_unfinished_jobs: 1e6,
+          max_unfinished_megabytes: 1e9,
           budget: { daily: { ids: 1e9 } },
         },
       },
