@@ -38,6 +38,9 @@ const entries = {
   ...Object.fromEntries(subpaths.map((name) => [`library-${name}`, `src/api/${name}.ts`])),
 };
 
+/** What the parties of a job run, and what starts them on one machine. */
+const runs = ["src/party/active/run.ts", "src/party/passive/run.ts", "src/cli/table/simulate.ts"];
+
 /** After the bundler has printed a chunk: it would print what is shortened before at full length again. */
 function minify(chunk) {
   const { fileName, moduleIds } = chunk;
@@ -51,9 +54,10 @@ function minify(chunk) {
 
 /**
  * Looks at the modules before they are cut into chunks. `product` gets those that the command or the library can load:
- * other chunks go to the laboratory's folder. `first` gets those that every command loads: ours become one chunk.
+ * other chunks go to the laboratory's folder. `first` gets those that every command loads, and `training` those that
+ * both roles load and no help text: each set becomes one chunk.
  */
-function moduleSets(product, first) {
+function moduleSets(product, first, training) {
   return {
     name: "module-sets",
     buildEnd() {
@@ -67,7 +71,14 @@ function moduleSets(product, first) {
       };
       const paths = Object.values(entries).map((path) => join(root, path));
       follow(paths, product, ({ importedIds, dynamicallyImportedIds }) => [...importedIds, ...dynamicallyImportedIds]);
-      follow(paths.slice(0, 1), first, ({ importedIds }) => importedIds);
+      const closure = (path) => {
+        const found = new Set();
+        follow([join(root, path)], found, ({ importedIds }) => importedIds);
+        return found;
+      };
+      for (const id of closure(entries.command)) first.add(id);
+      const [active, passive, simulated] = runs.map(closure);
+      for (const id of active) if (passive.has(id) && !simulated.has(id)) training.add(id);
     },
   };
 }
@@ -75,6 +86,7 @@ function moduleSets(product, first) {
 async function bundleProgram() {
   const product = new Set();
   const first = new Set();
+  const training = new Set();
   // The bundler's own modules, whose ids begin with a NUL, are needed everywhere. A chunk without modules hands on
   // those of another.
   const isOfProduct = ({ moduleIds, facadeModuleId }) =>
@@ -87,7 +99,7 @@ async function bundleProgram() {
     // resvg, of the laboratory, reads a WebAssembly file from its own folder.
     external: (id) => isInstalled(id) || id === "@resvg/resvg-wasm",
     transform: preactJsx,
-    plugins: [rawStyles, moduleSets(product, first)],
+    plugins: [rawStyles, moduleSets(product, first, training)],
   });
   const { output } = await build.write({
     dir: join(dist, "program"),
@@ -99,6 +111,7 @@ async function bundleProgram() {
       groups: [
         // Without the command's own modules: the library loads this chunk too.
         { name: "first", test: (id) => first.has(id) && !id.startsWith(commandFolder), priority: 1 },
+        { name: "training", test: (id) => training.has(id) && !first.has(id) },
         { debugName: "packages", test: /node_modules/, name: (id) => packageOf(id).replace("@", "").replace("/", "-") },
       ],
     },

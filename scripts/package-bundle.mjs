@@ -38,20 +38,22 @@ function fileOf(specifier) {
  */
 function usedNames(chunks) {
   const used = new Map();
-  for (const { code, fileName } of chunks)
-    for (const [, variable, specifier] of code.matchAll(/^let (\w+) = require\("([^"]+)"\);$/gm)) {
+  const loads = /^let (\w+) = require\("([^"]+)"\);$/gm;
+  for (const { code, fileName } of chunks) {
+    const text = code.replaceAll(loads, "");
+    for (const [, variable, specifier] of code.matchAll(loads)) {
       if (groupOf(specifier) === undefined) continue;
       const names = used.get(specifier) ?? new Set();
       used.set(specifier, names);
-      const conversion = new RegExp(`^(?:let )?${variable} = .*;$`, "gm");
-      const uses = code
-        .replaceAll(conversion, "")
+      const uses = text
+        .replaceAll(new RegExp(`^${variable} = .*;$`, "gm"), "") // it becomes a namespace
         .matchAll(new RegExp(`(?<![\\w$.])${variable}\\b(?:\\.(\\w+))?`, "g"));
       for (const [, name] of uses) {
         if (name === undefined) throw new Error(`${fileName} uses ${specifier} as a whole: import what it needs`);
         names.add(name);
       }
     }
+  }
   return used;
 }
 
