@@ -1,6 +1,8 @@
 // See answers.h.
 #include "answers.h"
 
+#include <algorithm>
+
 #include "../threads.h"
 
 namespace tandem {
@@ -8,8 +10,8 @@ namespace curve {
 
 namespace {
 
-// Shares one inversion.
-constexpr std::size_t kChunk = 128;
+constexpr std::size_t kChunkMin = 32;
+constexpr std::size_t kChunkMax = 256;
 
 // Running sums of one column; those of suppressed candidates are empty.
 void candidateSums(const Kernel& kernel, const AnswerJob& job, const StoredPoint* from, StoredPoint* to,
@@ -50,11 +52,11 @@ void answer(const Kernel& kernel, const AnswerJob& job, std::size_t threads) {
     std::uint8_t* encodings = job.encodings + (1 + j) * kPointBytes;
     columns.push_back({values.data() + j, job.width, &(*job.keys)[j], masks.data(), noise, encodings, stride});
   }
-  const std::size_t chunks = (count + kChunk - 1) / kChunk;
-  parallelChunks(chunks * columns.size(), 1, threads, [&](std::size_t task, std::size_t) {
-    const std::size_t begin = task / columns.size() * kChunk;
-    kernel.maskColumn(columns[task % columns.size()], begin, std::min(begin + kChunk, count));
-  });
+  // Chunks share an inversion, and leave no thread without work.
+  const std::size_t share = (count + threads - 1) / threads;
+  const std::size_t chunk = std::clamp((share + kLanesMax - 1) / kLanesMax * kLanesMax, kChunkMin, kChunkMax);
+  parallelChunks(count, chunk, threads,
+                 [&](std::size_t begin, std::size_t end) { kernel.maskColumns(columns, begin, end); });
 }
 
 }  // namespace curve

@@ -1,8 +1,10 @@
 // The kernel `avx2` of the curve scheme: lane-kernel.h in four lanes.
 #if defined(__x86_64__)
 
+// clang-format off: the order matters
 #include "avx2-field.h"
 #include "lane-kernel.h"
+// clang-format on
 
 namespace tandem {
 namespace curve {

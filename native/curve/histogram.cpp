@@ -21,6 +21,7 @@ constexpr std::size_t kJointCellsMax = std::size_t{1} << 16;
 constexpr std::size_t kJointBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kItemsMax = std::size_t{1} << 28;
 constexpr std::size_t kNormaliseChunk = 1024;
+constexpr std::size_t kCellCost = 6;
 
 struct Selection {
   std::vector<std::uint32_t> rows;
@@ -50,7 +51,7 @@ Selection checkedSelection(const HistogramJob& job, std::size_t threads) {
 }
 
 // Groups by upper bounds: an addition costs so little here that counting the cells in use would cost as much as it
-// saves. A joint cell costs its normalisation, about one addition, and one addition per feature.
+// saves. A joint cell costs about kCellCost additions to begin, to store and to normalise it, and one per feature.
 std::vector<FeatureGroup> planGroups(const Selection& selection, bool allowJoint) {
   const std::size_t count = selection.columns.size();
   const std::size_t rows = selection.rows.size();
@@ -82,7 +83,7 @@ std::vector<FeatureGroup> planGroups(const Selection& selection, bool allowJoint
       if (cells > kJointCellsMax) break;
       std::size_t summed = 0;
       for (const std::size_t f : group) summed += kept[f];
-      const std::size_t cost = best[end - members] + std::min(summed, rows) + cells * (1 + members);
+      const std::size_t cost = best[end - members] + std::min(summed, rows) + cells * (kCellCost + members);
       if (cost >= best[end]) continue;
       best[end] = cost;
       size[end] = members;
@@ -111,7 +112,7 @@ class Batch {
     Points margins(secondPass_.count());
     for (const HistogramJob::Source& source : job_.sources) {
       for (std::size_t j = 0; j < source.width; j++) {
-        first.run({source.points, source.width, j}, sums.data(), threads);
+        first.run(source.points + j * job_.rowCount, sums.data(), threads);
         for (std::size_t list = jointCells_; list < sums.size(); list++) {
           source.sums[firstTargets_[list - jointCells_] * source.width + j] = sums[list];
         }
@@ -119,7 +120,7 @@ class Batch {
         parallelChunks(jointCells_, kNormaliseChunk, threads, [&](std::size_t begin, std::size_t end) {
           kernel.addendsOf(sums.data() + begin, end - begin, joint.data() + begin);
         });
-        second.run({joint.data(), 1, 0}, margins.data(), threads);
+        second.run(joint.data(), margins.data(), threads);
         for (std::size_t list = 0; list < margins.size(); list++) {
           source.sums[secondTargets_[list] * source.width + j] = margins[list];
         }

@@ -12,7 +12,7 @@ namespace curve {
 
 struct HistogramJob {
   struct Source {
-    const StoredAddend* points;
+    const StoredAddend* points;  // column by column: that of row i is at j * rowCount + i
     std::size_t width;
     StoredPoint* sums;  // cell by cell, `width` each
   };

@@ -1,8 +1,10 @@
 // The kernel `ifma` of the curve scheme: lane-kernel.h in eight lanes.
 #if defined(__x86_64__)
 
+// clang-format off: the order matters
 #include "ifma-field.h"
 #include "lane-kernel.h"
+// clang-format on
 
 namespace tandem {
 namespace curve {

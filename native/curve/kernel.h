@@ -39,15 +39,10 @@ constexpr int kWindows = 43;
 constexpr int kShortWindows = 8;
 using FixedTable = std::vector<std::uint64_t, WipingAllocator<std::uint64_t>>;
 
-// Addends of one list, or of a piece of one: points[items[i] * width + column].
+// Addends of one list, or of a piece of one.
 struct Piece {
   const std::uint32_t* items;
   std::uint32_t length;
-};
-struct AddendColumn {
-  const StoredAddend* points;
-  std::size_t width;
-  std::size_t column;
 };
 
 // Running sums: step i adds from[sources[i] * width] and stores the sum at to[targets[i] * width], unless that is -1.
@@ -91,13 +86,13 @@ class Kernel {
   virtual void addendsOf(const StoredPoint* points, std::size_t count, StoredAddend* addends) const = 0;
 
   // The sum of each piece. Pieces of similar length should stand together.
-  virtual void sumPieces(const AddendColumn& column, const Piece* pieces, std::size_t count,
+  virtual void sumPieces(const StoredAddend* points, const Piece* pieces, std::size_t count,
                          StoredPoint* sums) const = 0;
   virtual void runChains(const Chain* chains, std::size_t count, const StoredPoint* from, StoredPoint* to,
                          std::size_t width) const = 0;
 
-  // Constant-time in masks. Candidates begin to end.
-  virtual void maskColumn(const MaskColumn& column, std::size_t begin, std::size_t end) const = 0;
+  // Constant-time in masks. Candidates begin to end of every column.
+  virtual void maskColumns(const std::vector<MaskColumn>& columns, std::size_t begin, std::size_t end) const = 0;
 
   // 8 (C - s A) - centre 64 B of each value of `count` candidates, as addends: value by value. Constant-time in the
   // secrets. Centres are integers below 2^36.

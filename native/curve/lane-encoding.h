@@ -67,21 +67,24 @@ TANDEM_LANE_CALL void decodeLanes(const std::uint8_t* const* encodings, Addend* 
   }
 }
 
-// Encodings of count points, kLanes of them in each vector; point i at encodings + i * stride.
-TANDEM_LANE_CALL void encodeLanes(const Point* points, std::size_t count, std::uint8_t* encodings, std::size_t stride) {
-  const std::size_t vectors = (count + kLanes - 1) / kLanes;
-  const Fields z = halfInverses(points, vectors);
-  for (std::size_t n = 0; n < vectors; n++) {
+// Encodings of count points, kLanes of them in each vector, with 1 / (2 Z); point i at encodings + i * stride.
+TANDEM_LANE_CALL void writeEncodings(const Point* points, const Field* halfInverse, std::size_t count,
+                                     std::uint8_t* encodings, std::size_t stride) {
+  for (std::size_t n = 0; n * kLanes < count; n++) {
     Lanes x;
     Lanes y;
-    storeCanonical(product(subtract(points[n].s, points[n].m), z[n]), x);
-    storeCanonical(product(add(points[n].s, points[n].m), z[n]), y);
+    storeCanonical(product(subtract(points[n].s, points[n].m), halfInverse[n]), x);
+    storeCanonical(product(add(points[n].s, points[n].m), halfInverse[n]), y);
     for (std::size_t lane = 0; lane < kLanes && n * kLanes + lane < count; lane++) {
       std::uint64_t limbs[kLimbs];
       for (std::size_t i = 0; i < kLimbs; i++) limbs[i] = y[i * kLanes + lane];
       writeLimbs(limbs, x[lane] & 1, encodings + (n * kLanes + lane) * stride);
     }
   }
+}
+TANDEM_LANE inline void encodeLanes(const PointVectors& points, std::size_t count, std::uint8_t* encodings) {
+  const Fields z = halfInverses(points.data(), points.size());
+  writeEncodings(points.data(), z.data(), count, encodings, kPointBytes);
 }
 
 }  // namespace TANDEM_LANES

@@ -50,7 +50,7 @@ class LaneKernel final : public Kernel {
     for (std::size_t n = 0; n < points.size(); n++) {
       points[n] = multiplied(table, scalars + n * kLanes, count - n * kLanes, neutralPoint());
     }
-    encodeLanes(points.data(), count, encodings, kPointBytes);
+    encodeLanes(points, count, encodings);
   }
 
   TANDEM_LANE std::size_t decode(const std::uint8_t* encodings, std::size_t count,
@@ -75,7 +75,7 @@ class LaneKernel final : public Kernel {
 
   TANDEM_LANE void encode(const StoredPoint* points, std::size_t count, std::uint8_t* encodings) const override {
     const PointVectors loaded = loadAll(points, count);
-    encodeLanes(loaded.data(), count, encodings, kPointBytes);
+    encodeLanes(loaded, count, encodings);
   }
 
   TANDEM_LANE void addTo(const StoredPoint* a, const StoredPoint* b, std::size_t count,
@@ -101,11 +101,11 @@ class LaneKernel final : public Kernel {
     }
   }
 
-  TANDEM_LANE void sumPieces(const AddendColumn& column, const Piece* pieces, std::size_t count,
+  TANDEM_LANE void sumPieces(const StoredAddend* points, const Piece* pieces, std::size_t count,
                              StoredPoint* sums) const override {
     for (std::size_t first = 0; first < count; first += kLanes) {
       const std::size_t n = std::min(kLanes, count - first);
-      storePoints(pieceSums(column, pieces + first, n), sums + first, n);
+      storePoints(pieceSums(points, pieces + first, n), sums + first, n);
     }
   }
 
@@ -116,25 +116,22 @@ class LaneKernel final : public Kernel {
     }
   }
 
-  TANDEM_LANE void maskColumn(const MaskColumn& column, std::size_t begin, std::size_t end) const override {
-    const std::size_t count = end - begin;
-    PointVectors points((count + kLanes - 1) / kLanes);
-    for (std::size_t n = 0; n < points.size(); n++) {
-      const std::size_t first = begin + n * kLanes;
-      const std::size_t lanes = std::min(kLanes, end - first);
-      const StoredPoint* sums[kLanes];
-      for (std::size_t lane = 0; lane < lanes; lane++) sums[lane] = column.sums + (first + lane) * column.stride;
-      Point sum = multiplied(*column.table, column.masks + first, lanes, loadPoints(sums, lanes));
-      if (column.noise != nullptr) {
-        std::int64_t noise[kLanes] = {0};
-        for (std::size_t lane = 0; lane < lanes; lane++) {
-          noise[lane] = static_cast<std::int64_t>(column.noise[(first + lane) * column.stride]);
-        }
-        sum = plusShort(base_, noise, sum);
+  TANDEM_LANE void maskColumns(const std::vector<MaskColumn>& columns, std::size_t begin,
+                               std::size_t end) const override {
+    const std::size_t vectors = (end - begin + kLanes - 1) / kLanes;
+    PointVectors points(vectors * columns.size());
+    for (std::size_t c = 0; c < columns.size(); c++) {
+      for (std::size_t n = 0; n < vectors; n++) {
+        const std::size_t first = begin + n * kLanes;
+        points[c * vectors + n] = masked(columns[c], first, std::min(kLanes, end - first));
       }
-      points[n] = timesEight(sum);
     }
-    encodeLanes(points.data(), count, column.encodings + begin * column.encodingStride, column.encodingStride);
+    const Fields z = halfInverses(points.data(), points.size());
+    for (std::size_t c = 0; c < columns.size(); c++) {
+      const std::size_t stride = columns[c].encodingStride;
+      writeEncodings(points.data() + c * vectors, z.data() + c * vectors, end - begin,
+                     columns[c].encodings + begin * stride, stride);
+    }
   }
 
   TANDEM_LANE std::size_t open(const std::uint8_t* encodings, std::size_t count, const Scalar* secrets,
@@ -216,6 +213,19 @@ class LaneKernel final : public Kernel {
   }
 
  private:
+  TANDEM_LANE Point masked(const MaskColumn& column, std::size_t first, std::size_t lanes) const {
+    const StoredPoint* sums[kLanes];
+    for (std::size_t lane = 0; lane < lanes; lane++) sums[lane] = column.sums + (first + lane) * column.stride;
+    Point sum = multiplied(*column.table, column.masks + first, lanes, loadPoints(sums, lanes));
+    if (column.noise != nullptr) {
+      std::int64_t noise[kLanes] = {0};
+      for (std::size_t lane = 0; lane < lanes; lane++) {
+        noise[lane] = static_cast<std::int64_t>(column.noise[(first + lane) * column.stride]);
+      }
+      sum = plusShort(base_, noise, sum);
+    }
+    return timesEight(sum);
+  }
   TANDEM_LANE static Addend loadSome(const StoredAddend* addends, std::size_t count) {
     const StoredAddend* from[kLanes];
     for (std::size_t lane = 0; lane < kLanes; lane++) from[lane] = lane < count ? addends + lane : &kNeutralAddend;

@@ -6,9 +6,6 @@ namespace tandem {
 namespace curve {
 namespace TANDEM_LANES {
 
-using PointVectors = std::vector<Point, WipingAllocator<Point>>;
-using AddendVectors = std::vector<Addend, WipingAllocator<Addend>>;
-
 // sum + x P of the table of P, for one x per lane in digits: digits[w * kLanes + lane].
 TANDEM_LANE_CALL Point plusDigits(const FixedTable& table, const std::int64_t* digits, Point sum, int windows) {
   for (int w = 0; w < windows; w++) {

@@ -5,6 +5,8 @@ namespace curve {
 namespace TANDEM_LANES {
 
 using Fields = std::vector<Field, WipingAllocator<Field>>;
+using PointVectors = std::vector<Point, WipingAllocator<Point>>;
+using AddendVectors = std::vector<Addend, WipingAllocator<Addend>>;
 
 template <std::size_t chains>
 TANDEM_LANE_CALL void squared(Field* to, const Field* from, int times) {

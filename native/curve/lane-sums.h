@@ -8,9 +8,7 @@ namespace TANDEM_LANES {
 constexpr std::size_t kAhead = 6;
 
 // One piece per lane.
-TANDEM_LANE_CALL Point pieceSums(const AddendColumn& column, const Piece* pieces, std::size_t count) {
-  const StoredAddend* const points = column.points + column.column;
-  const std::size_t width = column.width;
+TANDEM_LANE_CALL Point pieceSums(const StoredAddend* points, const Piece* pieces, std::size_t count) {
   const std::uint32_t* items[kLanes];
   std::size_t lengths[kLanes];
   std::size_t longest = 0;
@@ -27,8 +25,8 @@ TANDEM_LANE_CALL Point pieceSums(const AddendColumn& column, const Piece* pieces
   std::size_t k = 0;
   for (; k < ahead; k++) {
     for (std::size_t lane = 0; lane < kLanes; lane++) {
-      at[lane] = points + items[lane][k] * width;
-      const char* next = reinterpret_cast<const char*>(points + items[lane][k + kAhead] * width);
+      at[lane] = points + items[lane][k];
+      const char* next = reinterpret_cast<const char*>(points + items[lane][k + kAhead]);
       __builtin_prefetch(next);
       __builtin_prefetch(next + 64);
     }
@@ -36,7 +34,7 @@ TANDEM_LANE_CALL Point pieceSums(const AddendColumn& column, const Piece* pieces
   }
   for (; k < longest; k++) {
     for (std::size_t lane = 0; lane < kLanes; lane++) {
-      at[lane] = k < lengths[lane] ? points + items[lane][k] * width : &kNeutralAddend;
+      at[lane] = k < lengths[lane] ? points + items[lane][k] : &kNeutralAddend;
     }
     sum = sumOf(sum, loadAddends(at));
   }

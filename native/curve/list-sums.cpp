@@ -43,10 +43,10 @@ ListSums::ListSums(const Kernel& kernel, const Lists& lists) : kernel_(kernel), 
   }
 }
 
-void ListSums::run(const AddendColumn& column, StoredPoint* sums, std::size_t threads) const {
+void ListSums::run(const StoredAddend* points, StoredPoint* sums, std::size_t threads) const {
   Points parts(pieces_.size());
   parallelChunks(pieces_.size(), kernel_.lanes(), threads, [&](std::size_t begin, std::size_t end) {
-    kernel_.sumPieces(column, pieces_.data() + begin, end - begin, parts.data() + begin);
+    kernel_.sumPieces(points, pieces_.data() + begin, end - begin, parts.data() + begin);
   });
   std::vector<Chain> chains;
   std::vector<std::int32_t> targets(slots_.size(), -1);

@@ -23,7 +23,7 @@ class ListSums {
  public:
   ListSums(const Kernel& kernel, const Lists& lists);
   // One sum per list.
-  void run(const AddendColumn& column, StoredPoint* sums, std::size_t threads) const;
+  void run(const StoredAddend* points, StoredPoint* sums, std::size_t threads) const;
 
  private:
   const Kernel& kernel_;

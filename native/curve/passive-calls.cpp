@@ -27,7 +27,8 @@ napi_value loadCall(const Arguments& arguments) {
   CurvePoints& target = curvePoints(arguments, 2);
   const std::size_t width = arguments.integer(3, 1, 65536);
   check(target.values.size() % width == 0, "every row has `width` points");
-  const std::vector<std::uint32_t> rows = checkedIndices(arguments, 4, target.values.size() / width);
+  const std::size_t rowCount = target.values.size() / width;
+  const std::vector<std::uint32_t> rows = checkedIndices(arguments, 4, rowCount);
   const std::size_t count = wholeCount(bytes, curve::kPointBytes);
   check(count == checkedProduct(rows.size(), width), "every row has its points");
   const std::size_t threads = arguments.threads(5);
@@ -38,7 +39,7 @@ napi_value loadCall(const Arguments& arguments) {
       const std::size_t first = kernel.decode(bytes.data + begin * curve::kPointBytes, end - begin, addends.data());
       if (first < end - begin) bad.report(begin + first);
       for (std::size_t i = begin; i < end; i++) {
-        target.values[rows[i / width] * width + i % width] = addends[i - begin];
+        target.values[i % width * rowCount + rows[i / width]] = addends[i - begin];
       }
     });
     return bad.index();

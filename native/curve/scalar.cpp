@@ -1,6 +1,8 @@
 // The kernel `scalar` of the curve scheme: lane-kernel.h in one lane.
-#include "lane-kernel.h"
+// clang-format off: the order matters
 #include "scalar-field.h"
+#include "lane-kernel.h"
+// clang-format on
 
 namespace tandem {
 namespace curve {
