@@ -10,6 +10,8 @@ export interface GoldenTree {
   /** A leaf's weight where left is -1. */
   threshold: number[];
   default_left: boolean[];
+  /** A leaf's weights where it has one per class. */
+  weights?: number[][];
   gain: number[];
   cover: number[];
 }
@@ -67,7 +69,11 @@ function compareStatistics({ ours, theirs, rows }: Comparison, ourId: number, th
   expect(Math.abs(node.cover - theirs.cover[theirId]), where).toBeLessThan(1e-4 * (1 + node.cover));
   expect(node.kind, where).toBe(theirs.left[theirId] === -1 ? "leaf" : "split");
   if (node.kind === "leaf") {
-    expect(Math.abs(node.weight - theirs.threshold[theirId]), where).toBeLessThan(1e-5 * (1 + Math.abs(node.weight)));
+    const weights = theirs.weights?.[theirId] ?? [theirs.threshold[theirId]];
+    weights.forEach((weight, output) => {
+      const ours = node.weights?.[output] ?? node.weight;
+      expect(Math.abs(ours - weight), where).toBeLessThan(1e-5 * (1 + Math.abs(ours)));
+    });
   } else {
     expect(Math.abs(node.gain - theirs.gain[theirId]), where).toBeLessThan(1e-3 + 1e-4 * node.gain);
   }

@@ -4,7 +4,9 @@
  * src/tree/param.h (ThresholdL1, CalcWeight) and src/tree/split_evaluator.h (CalcGainGivenWeight).
  *
  * Slot 2k holds g and slot 2k+1 holds h of output k; a row has one or two numbers per slot. A tree has one output, or
- * several with vector leaves; then gains are summed over outputs.
+ * several with vector leaves; then gains are summed over outputs. With vector leaves min_child_weight rejects no split:
+ * as in XGBoost 2.1 and 3.2 (src/tree/hist/evaluate_splits.h, HistMultiEvaluator) an output with less hessian than that
+ * has weight 0 and adds nothing to the gain of its side.
  */
 import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
@@ -117,8 +119,8 @@ export class TreeGain {
    * what it may add: otherwise candidates win by their noise (docs/decisions/0039-noise-aware-gain.md).
    * @param totals the node's row, without noise
    * @param lowerSide monotone constraints
-   * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or H < min_child_weight,
-   *   or the lower weight on the wrong side
+   * @returns -Infinity for a candidate that is not allowed: a side that is empty, has H <= 0 or, of a tree with one
+   *   output, H < min_child_weight, or the lower weight on the wrong side
    */
   gains(
     sides: Float64Array,
@@ -132,7 +134,7 @@ export class TreeGain {
     const totalCount = totals[stride - 1];
     const totalTerm = this.#termOf(totals, bounds.parent ?? unbounded);
     const gains = new Float64Array(sides.length / stride);
-    const { minChildWeight } = this.#parameters;
+    const smallest = this.#isVector ? 0 : this.#parameters.minChildWeight;
     const noise = new GainNoise(this.#parameters.lambda);
     for (let c = 0; c < gains.length; c++) {
       const row = c * stride;
@@ -164,7 +166,7 @@ export class TreeGain {
       }
       // With lambda >= 0 this also rules out H + lambda <= 0. Quantised hessians may sum to zero or, in the paper's
       // layout, to slightly less; XGBoost rejects such a side as well.
-      if (!(hA > 0 && hB > 0 && hA >= minChildWeight && hB >= minChildWeight)) continue;
+      if (!(hA > 0 && hB > 0 && hA >= smallest && hB >= smallest)) continue;
       const wanted = typeof lowerSide === "number" ? lowerSide : lowerSide[c];
       if (wanted !== 0 && !this.#isOrdered(sides, row, totals, bounds, wanted)) continue;
       gains[c] = termA + termB - totalTerm; // eq. (3), symmetric in A and B
@@ -184,14 +186,19 @@ export class TreeGain {
       g: this.#real(totals, 2 * output),
       h: this.#real(totals, 2 * output + 1),
     }));
-    // A node without enough hessian has weight 0 (XGBoost's CalcWeight).
-    const enough = sums.reduce((sum, { h }) => sum + h, 0) >= this.#parameters.minChildWeight;
-    return sums.map(({ g, h }) => clipped(enough ? this.#weight(g, h) : 0, bounds));
+    // An output without enough hessian has weight 0 (XGBoost's CalcWeight).
+    const { minChildWeight } = this.#parameters;
+    return sums.map(({ g, h }) => clipped(h >= minChildWeight ? this.#weight(g, h) : 0, bounds));
   }
 
   /** The real sum of a node's hessians. */
   cover(totals: Float64Array): number {
     return this.#outputs.reduce((sum, output) => sum + this.#real(totals, 2 * output + 1), 0);
+  }
+
+  /** Leaves have a weight per output. */
+  get #isVector(): boolean {
+    return this.#outputs.length > 1;
   }
 
   /** Constrained trees have one output. */
@@ -227,12 +234,12 @@ export class TreeGain {
 
   /** One term of eq. (3). */
   #term(g: number, h: number, bounds: WeightBounds): number {
-    if (h <= 0) return 0;
-    const { lambda, alpha, maxDeltaStep } = this.#parameters;
-    if (maxDeltaStep === 0 && !this.#isConstrained) {
-      const kept = thresholdL1(g, alpha);
-      return (kept * kept) / (h + lambda);
-    }
+    const { lambda, alpha, maxDeltaStep, minChildWeight } = this.#parameters;
+    if (h <= 0 || (this.#isVector && h < minChildWeight)) return 0;
+    const kept = thresholdL1(g, alpha);
+    if (maxDeltaStep === 0 && !this.#isConstrained) return (kept * kept) / (h + lambda);
+    // param.h, CalcGainGivenWeight of vectors; constrained trees have one output.
+    if (this.#isVector) return -this.#weight(g, h) * kept;
     const w = this.#bounded(g, h, bounds);
     return -(2 * g * w + (h + lambda) * w * w);
   }
