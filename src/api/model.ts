@@ -8,6 +8,7 @@ import type { Model as GrownModel } from "../gbdt/tree/model.ts";
 import { toPredictions, predictLeaves, predictMargins } from "../gbdt/tree/predict.ts";
 import { xgboostModel } from "../store/xgboost/export.ts";
 import { xgboostText } from "../store/xgboost/text.ts";
+import { withUsedFeatures } from "../store/xgboost/used-features.ts";
 import { categoryColumn, numberColumn } from "./columns.ts";
 import type { Table } from "./table.ts";
 
@@ -83,12 +84,16 @@ export class Model {
     return output === "margin" ? margins : toPredictions(model, margins);
   }
 
-  /** The model as JSON text that XGBoost loads. @throws TandemError USAGE for an objective that XGBoost lacks */
+  /**
+   * The model over the features that it splits on, as JSON text that XGBoost loads.
+   * @throws TandemError USAGE for an objective that XGBoost lacks, or without a split
+   */
   toXgboost(): string {
+    const { model, features } = withUsedFeatures(this.#model, this.#parties.length);
     return xgboostText(
       xgboostModel(
-        this.#model,
-        this.#parties.map(({ features }) => features),
+        model,
+        features,
         this.#parties.map(({ name }) => name),
       ),
     );

@@ -1,6 +1,7 @@
 /** Divides one CSV table by columns among parties and trains a federation of them. */
 import { firstDifference } from "../gbdt/tree/model-compare.ts";
 import { writeXgboostModel } from "../store/xgboost/export.ts";
+import { withUsedFeatures } from "../store/xgboost/used-features.ts";
 import { type ContributionRow, contributionOf, trainInOnePlace } from "./comparison.ts";
 import type { Job } from "../protocol/job.ts";
 import { type FederationResult, runFederation } from "./federation.ts";
@@ -23,10 +24,11 @@ export async function simulate(options: SimulateOptions, supervise?: Supervise):
   const result = await runFederation(federation, supervise);
   const parties = [federation.active, ...federation.passives];
   if (options.export !== undefined) {
+    const { model, features } = withUsedFeatures(result.model, parties.length);
     await writeXgboostModel(
       options.export,
-      result.model,
-      parties.map(({ features }) => features),
+      model,
+      features,
       parties.map(({ name }) => name),
     );
   }

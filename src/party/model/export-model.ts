@@ -71,15 +71,12 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
     ),
     complete.length + 1,
   );
-  const featureCount = features.flat().length;
-  if (featureCount === 0)
-    throw new TandemError("USAGE", `${job} has no split: XGBoost refuses a model without features`);
   await writeXgboostModel(out, model, features, [active.name, ...active.passiveNames]);
   return {
     model: active.model,
     objective: active.objective,
     treeCount: model.trees.length,
-    featureCount,
+    featureCount: features.flat().length,
     consents: complete.map(({ party, statement }) => ({ party, statement })),
   };
 }

@@ -45,3 +45,7 @@ test("one feature with two names is rejected", async () => {
     /party 1 has two names for its feature 1/,
   );
 });
+
+test("a model without a split is rejected: XGBoost refuses one without features", async () => {
+  await expectError(() => withUsedFeatures({ ...modelOf(), trees: [[leaf]] }, 2), "USAGE", /has no split/);
+});

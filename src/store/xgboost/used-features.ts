@@ -13,7 +13,10 @@ export interface ModelOfUsedFeatures {
   readonly features: readonly (readonly string[])[];
 }
 
-/** @throws TandemError FILE_FORMAT if a share has two names for one feature */
+/**
+ * @throws TandemError FILE_FORMAT if a share has two names for one feature; USAGE if the model has no split, since
+ *   XGBoost refuses a model without features
+ */
 export function withUsedFeatures(model: Model, partyCount: number): ModelOfUsedFeatures {
   const namesOf = Array.from({ length: partyCount }, () => new Map<number, string>());
   for (const node of model.trees.flat()) {
@@ -24,6 +27,8 @@ export function withUsedFeatures(model: Model, partyCount: number): ModelOfUsedF
       throw new TandemError("FILE_FORMAT", `the share of party ${owner} has two names for its feature ${feature}`);
     namesOf[owner].set(feature, featureName);
   }
+  if (namesOf.every(({ size }) => size === 0))
+    throw new TandemError("USAGE", "the model has no split: XGBoost refuses a model without features");
   const used = namesOf.map((names) => [...names].toSorted(([a], [b]) => a - b));
   const places = used.map((features) => new Map(features.map(([feature], place) => [feature, place])));
   const moved = (node: TreeNode<SplitRule>): TreeNode<SplitRule> =>
