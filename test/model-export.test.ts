@@ -134,5 +134,5 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
   const golden = await readCsvTable(join(fixtures, "predictions.csv"));
   const wanted = golden.columns[columnIndex(golden, "logistic")].map(Number);
   expect(predictions).toHaveLength(wanted.length);
-  expect(worstDifference(wanted, predictions)).toBeLessThan(predictionTolerance);
+  expect(worstDifference(wanted, predictions)).toBeLessThan(predictionTolerance("binary:logistic"));
 });

@@ -1,13 +1,16 @@
 /** Which XGBoost version predicts with an exported model, and how closely: the same leaves, summed in float32. */
 import { TandemError } from "../../base/error.ts";
+import { log } from "../objective/link.ts";
 import type { Objective, XgboostForm } from "../objective/objective.ts";
 import { namesOf, type ObjectiveName, objectiveFor, objectives } from "../objective/objectives.ts";
 
-/** The largest difference, relative to max(1, |prediction|): float32 has 24 bits. */
-export const predictionTolerance = 1e-6;
-
-const shown = predictionTolerance.toExponential();
-const closeness = `predicts the same to ${shown}, relative to max(1, |prediction|)`;
+/**
+ * The largest difference, relative to max(1, |prediction|): float32 has 24 bits. Where a prediction is the exponential
+ * of a margin, the margin's error is the relative error of the prediction, and float32 rounds a margin of 10 to 1e-6.
+ */
+export function predictionTolerance(objective: ObjectiveName): number {
+  return objectiveFor(objective).link === log ? 1e-5 : 1e-6;
+}
 
 /** @throws TandemError USAGE if XGBoost has no such objective */
 export function requireXgboostForm({ name, xgboost }: Pick<Objective, "name" | "xgboost">): XgboostForm {
@@ -22,7 +25,11 @@ export function earliestXgboost(objective: ObjectiveName): string {
 
 /** A sentence about the file of one model. */
 export function exportWords(objective: ObjectiveName): string {
-  return `XGBoost ${earliestXgboost(objective)} or later ${closeness}`;
+  const tolerance = predictionTolerance(objective).toExponential();
+  return (
+    `XGBoost ${earliestXgboost(objective)} or later predicts the same to ${tolerance}, ` +
+    "relative to max(1, |prediction|)"
+  );
 }
 
 /** A phrase about all exported models: "XGBoost 1.7 or later (reg:quantileerror: 2.0)". */

@@ -4,8 +4,8 @@
  * splits: a simulation, or an export to which every party consented.
  *
  * Leaf weights, thresholds and default directions are float32 and exact on both sides: every row reaches the same leaf
- * of every tree. XGBoost adds their weights up in float32, we in double: predictions agree to 1e-6 of max(1,
- * |prediction|), not to the bit (gbdt/tree/xgboost-agreement.ts).
+ * of every tree. XGBoost adds their weights up in float32, we in double: predictions agree to 1e-6 or 1e-5
+ * of max(1, |prediction|), not to the bit (gbdt/tree/xgboost-agreement.ts).
  *
  * Categories are numbers in XGBoost; the mapping is in the model's attribute `categories` (categories.ts). Class names
  * are in the attribute `classes`, also JSON text, in the order of their numbers.
