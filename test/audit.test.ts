@@ -45,6 +45,14 @@ test("the result is plain data, and every proven bin is correct", async () => {
   expect(stderr).toContain("left");
 });
 
+test("--what-if shows the cost of a regression in its own metric", async () => {
+  const options = ["--objective", "reg:squarederror", "--label", "income", "--active", "age", "--num-round", "2"];
+  const { stdout } = await audit(...options, "--max-depth", "2", "--seconds", "1", "--quiet", "--what-if");
+  expect(stdout).toMatch(/What could lower this +rmse +certain/);
+  expect(stdout).toMatch(/privacy strict +\d+\.\d+ \([+-]\d+(\.\d+)?\) /);
+  expect(stdout).toContain("rmse: of the model, on test rows");
+});
+
 test("a table for users; with a limit, an error for pipelines where too much is proven", async () => {
   const { stdout } = await audit("--quiet", "--max-certain", "1");
   expect(stdout).toContain("What the active party can infer about passive-1: 450 people, 2 columns");

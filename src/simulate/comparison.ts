@@ -13,7 +13,7 @@ import { rowsOfTable } from "../party/tables/table-rows.ts";
 import { type PlainResult, trainPlain } from "../party/active/plain-training.ts";
 import { treesPerBoostingRound } from "../protocol/job-parameters.ts";
 import { noiseSecretFrom } from "../party/noise-secret.ts";
-import { simulatedSecret } from "./federation.ts";
+import { simulatedNoiseSecret, simulatedSecret } from "./federation.ts";
 
 export interface OnePlaceJob {
   /** With the codec as requested. */
@@ -56,7 +56,9 @@ function trainWithout(given: OnePlaceJob, leftOut: readonly number[]): Promise<P
     rows,
     start: isWhole ? (given.start ?? null) : null,
     samplingSecrets: given.train.map((_, party) => simulatedSecret(party)).filter(takesPart),
-    noiseSecrets: given.train.map((_, party) => noiseSecretFrom(simulatedSecret(party))).filter(takesPart),
+    noiseSecrets: given.train
+      .map((_, party) => noiseSecretFrom(simulatedNoiseSecret(party, training)))
+      .filter(takesPart),
   });
 }
 

@@ -8,7 +8,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { codecBounds } from "../base/parameters/parameters.ts";
-import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { trainingParameters, type TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import type { ActiveConfigInput, PassiveConfigInput } from "../party/config/config.ts";
 import type { Experiment } from "../party/experiment.ts";
@@ -79,10 +79,17 @@ const host = "127.0.0.1";
 const treesMax = trainingParameters.num_round.max;
 
 /**
- * Seeds a simulated party's column sampling and noise. Not secret, so that the same seed reproduces the model.
+ * Seeds a simulated party's column sampling, together with the job's seed. Not secret, so that the same seed reproduces
+ * the model.
  */
 export function simulatedSecret(party: number): string {
   return `simulated party ${party}`;
+}
+
+/** Seeds a simulated party's noise: another for each seed. That of the default seed is what it has always been. */
+export function simulatedNoiseSecret(party: number, { seed }: Pick<TrainingParameters, "seed">): string {
+  const secret = simulatedSecret(party);
+  return seed === trainingParameters.seed.default ? secret : `${secret}, seed ${seed}`;
 }
 
 /** @param supervise starts the parties; default: as processes */
@@ -265,13 +272,12 @@ function dataConfig(job: FederationJob, party: FederationParty, directory: strin
 }
 
 /** All parties have one owner, so the secrets are fixed and the same seed reproduces the model. */
-function experimentAt(party: number, { codec, shortcuts }: Job): Experiment {
-  const secret = simulatedSecret(party);
+function experimentAt(party: number, { codec, shortcuts, training }: Job): Experiment {
   return {
     codec,
     ...(shortcuts === undefined ? {} : { shortcuts }),
-    samplingSecret: secret,
-    noiseSecret: secret,
+    samplingSecret: simulatedSecret(party),
+    noiseSecret: simulatedNoiseSecret(party, training),
     resolutionBitsMax: 50,
     paddingMax: codecBounds.padding.max,
     allowsUnpacked: true,

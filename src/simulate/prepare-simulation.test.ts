@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
+import { trainInOnePlace } from "./comparison.ts";
 import { prepareSimulation } from "./prepare-simulation.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
@@ -98,4 +99,19 @@ test("a wrong label of a later file is named by that file's line", async () => {
     "LABEL_INVALID",
     /counts\.csv, line 4, column 'y': the label is negative/,
   );
+});
+
+test("noise is drawn from the seed: the same rows and columns, other splits or leaves", async () => {
+  const path = await fileOf("noisy.csv", ["id,a,b,y", ...labelled((i) => String(i % 2))]);
+  const job = { training: { num_round: 2, seed: 8 }, insecureKeyBits: 512, privacy: { answer_noise: 4 } };
+  const prepared = await prepare(path, { active: [], job });
+  const withSeed = async (seed: number) => {
+    const { model } = await trainInOnePlace({
+      ...prepared,
+      job: { ...prepared.job, training: { ...prepared.job.training, seed } },
+    });
+    return JSON.stringify(model);
+  };
+  expect(await withSeed(8)).toBe(await withSeed(8));
+  expect(await withSeed(8)).not.toBe(await withSeed(9));
 });

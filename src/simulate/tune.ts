@@ -11,7 +11,7 @@ import { treeTerms, withGrid } from "../party/job-grid.ts";
 import { noiseSecretFrom } from "../party/noise-secret.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
 import { trainableRows } from "../party/tables/table-rows.ts";
-import { simulatedSecret } from "./federation.ts";
+import { simulatedNoiseSecret, simulatedSecret } from "./federation.ts";
 import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
 import { readSimulationTables } from "./simulation-tables.ts";
 
@@ -38,7 +38,7 @@ export async function tuneInOnePlace(
     parties: tables.map((table) => binTable(table, binning)),
     rows,
     samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
-    noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
+    noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedNoiseSecret(party, training))),
     folds,
     onTurn,
   });

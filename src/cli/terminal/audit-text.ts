@@ -82,17 +82,13 @@ function labelText({ party, guess, membersAreSent }: LabelExposure): string {
 }
 
 function whatIfText(rows: readonly WhatIf[]): string {
-  const [{ testAuc: before }] = rows;
-  const auc = (value: number | null): string => (value === null ? "-" : value.toFixed(4));
-  const change = (value: number | null): string =>
-    value === null || before === null || value === before
-      ? ""
-      : ` (${value > before ? "+" : ""}${(value - before).toFixed(3)})`;
+  const [{ testMetric: before }] = rows;
+  const name = before === null ? "metric" : metricTitle(before.name);
   const table = textTable([
-    ["What could lower this", "AUC", "certain", "scoring bits", "labels"],
-    ...rows.map(({ name, testAuc, certain, scoringBits, labelsAuc }) => [
+    ["What could lower this", name, "certain", "scoring bits", "labels"],
+    ...rows.map(({ name, testMetric, certain, scoringBits, labelsAuc }) => [
       name,
-      `${auc(testAuc)}${change(testAuc)}`,
+      metricText(testMetric, before),
       percent(certain),
       scoringBits.toFixed(1),
       labelsAuc === null ? "-" : labelsAuc.toFixed(2),
@@ -100,9 +96,21 @@ function whatIfText(rows: readonly WhatIf[]): string {
   ]);
   return [
     table,
-    "  AUC: of the model, on test rows. certain: bins proven from training. scoring bits: revealed by scoring, per",
+    `  ${name}: of the model, on test rows. certain: bins proven from training. scoring bits: revealed by scoring, per`,
     "  person. labels: the AUC of the best guess of a passive party. Jobs share --seconds, so certain varies.",
   ].join("\n");
+}
+
+const metricTitle = (name: string): string => (name === "auc" ? "AUC" : name);
+
+function metricText(metric: WhatIf["testMetric"], before: WhatIf["testMetric"]): string {
+  if (metric === null || !Number.isFinite(metric.value)) return "-";
+  const { name, value } = metric;
+  // Other metrics may have the label's unit: significant digits instead of decimals.
+  const shown = name === "auc" ? value.toFixed(4) : String(Number(value.toPrecision(5)));
+  const change = value - (before?.value ?? value);
+  if (change === 0 || Number.isNaN(change)) return shown;
+  return `${shown} (${change > 0 ? "+" : ""}${name === "auc" ? change.toFixed(3) : Number(change.toPrecision(2))})`;
 }
 
 function percent(share: number): string {

@@ -113,6 +113,7 @@ describe("every certain bin is the true one", () => {
     for (let seed = 0; seed < seedCount({ test: 1, campaign: 4 }); seed++) {
       const exposure = await exposed(await attackedJob(tableOf(seed), { max_bin: 12, ...training }, minimums));
       expect(exposure.wrong, `seed ${seed}`).toBe(0);
+      expect(exposure.linked).toBeLessThanOrEqual(exposure.candidates);
       found += exposure.certain.sums;
     }
     expect(found).toBeGreaterThan(0);

@@ -83,8 +83,8 @@ export interface LabelExposure {
 /** The job trained again with a defence. */
 export interface WhatIf {
   readonly name: string;
-  /** On the test rows; null if there are none. */
-  readonly testAuc: number | null;
+  /** On the test rows, `auc` or the metric that would decide early stopping; null if there are none. */
+  readonly testMetric: { readonly name: string; readonly value: number } | null;
   /** Means over the passive parties. */
   readonly certain: number;
   readonly scoringBits: number;

@@ -4,7 +4,7 @@
  */
 import type { PossibleBins } from "./possible-bins.ts";
 import { type Family, familiesOf } from "./linkage.ts";
-import { type LinkedGroup, type LinkedSet, linkRows } from "./linked-rows.ts";
+import { type LinkedGroup, type LinkedRows, type LinkedSet, linkRows } from "./linked-rows.ts";
 import { familyTask, groupTask, partMask, partsOf, type PeelTask } from "./parts.ts";
 import { peel, type PeelGround, peelGround } from "./peel.ts";
 import type { OwnSide } from "./recorder.ts";
@@ -72,8 +72,13 @@ export async function attackSums(
     narrowed = { ...rows, sets: pieces.flatMap(({ family, task }) => provenSets(family, task)) };
   }
   for (const piece of groups) conclude(piece, possible);
-  const linked = rows.sets.length + rows.groups.reduce((sum, { parts }) => sum + parts.length, 0);
-  return { linked, isComplete: unfinished.length === 0 };
+  return { linked: linkedCandidates(rows), isComplete: unfinished.length === 0 };
+}
+
+/** Candidates in the tree that has most of them: one whose link is lost between two trees is two sets. */
+function linkedCandidates({ trees, sets, groups }: LinkedRows): number {
+  const perTree = trees.map((_, tree) => sets.filter(({ positions }) => positions[tree] >= 0).length);
+  return Math.max(0, ...perTree) + groups.reduce((sum, { parts }) => sum + parts.length, 0);
 }
 
 /** The sets of a family, with their proven members as outcomes. */

@@ -101,7 +101,7 @@ async function attacked(
     schemes: found.map((each, at) => schemeRow(each, at === 0, job.job.privacy.answer_noise > 0)),
     row: {
       name,
-      testAuc: trained.testAuc,
+      testMetric: trained.testMetric,
       certain: mean(parties.map(({ certain }) => certain.sums)) ?? 0,
       scoringBits: mean(parties.map(({ bits, left }) => Math.max(0, bits - left.scoring))) ?? 0,
       sumsBound: mean(bounds),

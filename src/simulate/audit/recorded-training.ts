@@ -4,13 +4,15 @@ import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { categoryNamesPerFeature, type PartyTable } from "../../data/dataset.ts";
 import { ColumnSampler, toColumnRates } from "../../gbdt/boost/column-sampling.ts";
 import { trainCentralised } from "../../gbdt/boost/train.ts";
-import { auc } from "../../gbdt/metric/auc-metrics.ts";
+import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
+import { Evaluation } from "../../gbdt/metric/evaluation.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { predictMargins } from "../../gbdt/tree/predict.ts";
 import { treeTerms, withGrid } from "../../party/job-grid.ts";
 import { noiseSecretFrom } from "../../party/noise-secret.ts";
 import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import { rowsOfTable } from "../../party/tables/table-rows.ts";
+import type { WhatIf } from "../../privacy/attack/audit-result.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { factsOfJob, type MembershipFacts } from "../../base/membership.ts";
@@ -18,7 +20,7 @@ import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-
 import { noiseIn } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { type OnePlaceJob, withValidation } from "../comparison.ts";
-import { simulatedSecret } from "../federation.ts";
+import { simulatedNoiseSecret, simulatedSecret } from "../federation.ts";
 
 /** The parts of a job that a defence may change. */
 export interface AuditedJob extends Omit<OnePlaceJob, "start"> {
@@ -40,7 +42,7 @@ export interface RecordedTraining {
   readonly labels: Float64Array;
   /** Null unless labels are 0 and 1, with one score each. */
   readonly margins: Float64Array | null;
-  readonly testAuc: number | null;
+  readonly testMetric: WhatIf["testMetric"];
 }
 
 /** @param others names of schemes to record as well: they reveal members, candidate orders and sides differently */
@@ -73,7 +75,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
     parties: features,
     rows,
     samplingSecrets: tables.map((_, party) => simulatedSecret(party)),
-    noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedSecret(party))),
+    noiseSecrets: tables.map((_, party) => noiseSecretFrom(simulatedNoiseSecret(party, training))),
     watch: (tree) => {
       const watches = recorded.flatMap(({ recorders }) => recorders.map((recorder) => recorder.watch(tree)));
       return {
@@ -92,10 +94,12 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
     audited.test.map(categoryNamesPerFeature),
     test.baseMargins,
   );
+  const metric = isBinary ? "auc" : (metricsFor(training).at(-1) ?? "rmse");
   return {
     labels: rows.labels,
     margins: isBinary ? trainMargins : null,
-    testAuc: isBinary && test.count > 0 ? auc(testMargins, test.labels) : null,
+    testMetric:
+      test.count === 0 ? null : { name: metric, value: new Evaluation(training, testMargins, test).value(metric) },
     schemes: nonEmpty(
       recorded.map(({ scheme: name, membership, recorders }) => ({
         scheme: name,
