@@ -1,6 +1,7 @@
 /**
  * Trains every job of test/fixtures/identity-0.6 again, federated and centrally: shares, predictions, metrics and the
- * export for XGBoost must be those of 0.6, byte for byte, except that the export lists used features only. scripts/capture-identity.mjs made them.
+ * export for XGBoost must be those of 0.6, byte for byte, except that the export lists used features only.
+ * scripts/capture-identity.mjs made them.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
