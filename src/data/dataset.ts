@@ -27,6 +27,8 @@ export interface PartyTable {
   readonly labels: Float64Array | null;
   /** The classes that labels are indices of. Null or left out: labels are numbers. */
   readonly classes?: readonly string[] | null;
+  /** The labels other than the positive one; left out: labels are classes or numbers. */
+  readonly negatives?: readonly string[];
   /** Per-row columns of the active party, such as weights; default: none. */
   readonly rowColumns?: RowColumns;
 }
@@ -68,6 +70,7 @@ export function selectColumns(table: Omit<PartyTable, "ids">, rows: Uint32Array)
     ...(table.constraints ? { constraints: table.constraints } : {}),
     labels: labels === null ? null : selectFloat64(labels, rows),
     ...(table.classes ? { classes: table.classes } : {}),
+    ...(table.negatives ? { negatives: table.negatives } : {}),
     ...(table.rowColumns ? { rowColumns: columnsOfRows(table.rowColumns, rows) } : {}),
   };
 }

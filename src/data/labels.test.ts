@@ -37,7 +37,10 @@ describe("labels that are text", () => {
   test("numbers stay numbers, and --positive needs no names", () => {
     expect(read(["0", "1"], binary)).toEqual({ values: Float64Array.of(0, 1), classes: null });
     expect(read(["2", "0"], multi)).toEqual({ values: Float64Array.of(2, 0), classes: null });
-    expect(read(["a", "b"], { ...binary, positive: "a" })).toEqual({ values: Float64Array.of(1, 0), classes: null });
+    expect(read(["a", "b"], { ...binary, positive: "a" })).toMatchObject({
+      values: Float64Array.of(1, 0),
+      classes: null,
+    });
     expect(read(["1.5", "2"], { objective: "reg:squarederror", learns: "numbers" }).classes).toBeNull();
   });
 
@@ -95,6 +98,16 @@ describe("a later file", () => {
     expect([...read(["c", "c"], { ...multi, trained }).values]).toEqual([2, 2]);
     expect([...read(["1", "1"], { ...binary, trained: { classes: null } }).values]).toEqual([1, 1]);
     expect([...read(["no", "no"], { ...binary, positive: "yes", trained: { classes: null } }).values]).toEqual([0, 0]);
+  });
+
+  test("without the positive value has no labels that are new: they may be another spelling", async () => {
+    const { negatives, values } = read(["yes", "no", " perhaps"], { ...binary, positive: "yes" });
+    expect([...values]).toEqual([1, 0, 0]);
+    expect(negatives).toEqual(["no", "perhaps"]);
+    const later = { ...binary, positive: "yes", trained: { classes: null, ...(negatives && { negatives }) } };
+    expect([...read(["perhaps", "no"], later).values]).toEqual([0, 0]);
+    expect([...read(["never", "yes"], later).values]).toEqual([0, 1]);
+    await expectError(() => read(["no", "Yes"], later), "LABEL_INVALID", /line 3.*no training row.*--positive/);
   });
 
   test("has no other classes", async () => {

@@ -19,13 +19,15 @@ export interface LabelReading {
   /** All classes in their order. Left out: those of the column, if it is text. */
   readonly classes?: readonly string[] | undefined;
   /** A later file has the training file's classes, and need not have all of them. Null: numbers, as there. */
-  readonly trained?: { readonly classes: readonly string[] | null };
+  readonly trained?: { readonly classes: readonly string[] | null; readonly negatives?: readonly string[] };
 }
 
 export interface Labels {
   readonly values: Float64Array;
   /** The class of each value; null: values are numbers. */
   readonly classes: readonly string[] | null;
+  /** With `positive`: the other labels, unless there are too many to compare a later file with. */
+  readonly negatives?: readonly string[];
 }
 
 const classesMax = 1000;
@@ -34,14 +36,31 @@ const classesMax = 1000;
 export function readLabels(table: CsvTable, index: number, reading: LabelReading, use: LabelUse): Labels {
   checkReading(reading, use);
   const { positive, trained } = reading;
-  if (positive !== undefined)
-    return { values: labelColumn(table, index, positive, trained !== undefined), classes: null };
+  if (positive !== undefined) return positiveLabels(table, index, positive, trained);
   const known = trained === undefined ? reading.classes : (trained.classes ?? undefined);
   const classes = known ?? (trained === undefined && use.learns !== "numbers" ? namesIn(table, index) : null);
   if (classes === null) return numbers(table, index, reading, use);
   if (known === undefined) checkCount(table, index, classes, use);
   const values = classValues(table, index, classes, trained !== undefined);
   return { values, classes };
+}
+
+/** @throws TandemError LABEL_INVALID for a later file without the positive value and with labels that are new */
+function positiveLabels(table: CsvTable, index: number, positive: string, trained: LabelReading["trained"]): Labels {
+  const values = labelColumn(table, index, positive, trained !== undefined);
+  const cells = table.columns[index];
+  if (trained === undefined) {
+    const negatives = [...new Set(cells.filter((_, row) => values[row] === 0).map((cell) => cell.trim()))];
+    return { values, classes: null, ...(negatives.length <= classesMax ? { negatives } : {}) };
+  }
+  const known = trained.negatives && new Set(trained.negatives);
+  const unknown = known === undefined || values.includes(1) ? -1 : cells.findIndex((cell) => !known.has(cell.trim()));
+  if (unknown === -1) return { values, classes: null };
+  throw new TandemError(
+    "LABEL_INVALID",
+    `${cellPlace(table, unknown, index)}: no training row has this label, and no row of the file has the one that ` +
+      "counts as 1 (--positive, in a config: data.positive). Spell labels as in the training file",
+  );
 }
 
 const classesOption = "--classes (in a config: data.classes)";

@@ -11,7 +11,7 @@ import { featureColumns, type FeatureReading } from "../data/feature-columns.ts"
 import { constraintsOfParty } from "../data/feature-constraints.ts";
 import type { LabelReading } from "../data/labels.ts";
 import { namedColumns, readRowColumns, rowColumnText } from "../data/row-column.ts";
-import { checkedLabels } from "../party/tables/party-labels.ts";
+import { checkedLabels, checkFileColumns } from "../party/tables/party-labels.ts";
 import type { TextTable } from "./federation.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
@@ -103,8 +103,11 @@ export function parseTables(
   const ids = idColumn(table, options.id);
   const { positive, classes: named } = options;
   const spec = { training, positive, classes: named, ...(reading.trained && { trained: reading.trained }) };
-  const { labels, classes = null } = checkedLabels(table, columnIndex(table, options.label), spec, reading.notice);
-  const rowColumns = readRowColumns(table, options.rowColumns ?? {});
+  const index = columnIndex(table, options.label);
+  const { labels, classes = null, negatives } = checkedLabels(table, index, spec, reading.notice);
+  const columns = options.rowColumns ?? {};
+  const rowColumns = readRowColumns(table, columns);
+  checkFileColumns(table, { columns, training }, { labels, rowColumns });
   return cuts.map((cut, i) => ({
     ids,
     ...featureColumns(table, {
@@ -117,6 +120,7 @@ export function parseTables(
     constraints: constraintsOfParty(options.job.constraints ?? {}, cut.features, i === 0),
     labels: i === 0 ? labels : null,
     ...(i === 0 && classes !== null ? { classes } : {}),
+    ...(i === 0 && negatives ? { negatives } : {}),
     ...(i === 0 ? { rowColumns } : {}),
   }));
 }

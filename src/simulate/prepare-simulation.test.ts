@@ -115,3 +115,13 @@ test("noise is drawn from the seed: the same rows and columns, other splits or l
   expect(await withSeed(8)).toBe(await withSeed(8));
   expect(await withSeed(8)).not.toBe(await withSeed(9));
 });
+
+test("a label_upper_bound below its label is named by its line", async () => {
+  const path = await fileOf("times.csv", ["id,a,b,y,upper", ...labelled((i) => `${i + 1},${i === 6 ? 2 : i + 2}`)]);
+  const training = { num_round: 2, objective: "survival:aft" } as const;
+  await expectError(
+    () => prepare(path, { job: { training }, rowColumns: { label_upper_bound: "upper" } }),
+    "LABEL_INVALID",
+    /times\.csv, line 8, column 'upper': the label_upper_bound is below its label/,
+  );
+});

@@ -2,6 +2,7 @@
  * Reads, divides and checks the user's tables: the training table, the test rows (held out of it or from a table of
  * their own), and the validation rows.
  */
+import { laterLabels } from "../party/tables/party-labels.ts";
 import { noColumns } from "../base/rows/row-columns.ts";
 import { splitGroups } from "../data/drawn-groups.ts";
 import { TandemError } from "../base/error.ts";
@@ -59,7 +60,7 @@ export async function readSimulationTables(
     ...reading,
     categorical: Object.keys(categoriesOf(parties)),
     text: "as trained",
-    trained: { classes: parties[0].classes ?? null },
+    trained: laterLabels(parties[0]),
   } as const;
   const testTable = options.testData === undefined ? null : await read(options.testData);
   const rows =

@@ -16,6 +16,7 @@ test("parameters of the objective, or with their default, are not reported", () 
   expect(unused({ objective: "reg:quantileerror", quantile_alpha: [0.1, 0.9] })).toEqual([]);
   expect(unused({ objective: "rank:pairwise", lambdarank_num_pair_per_sample: 8 })).toEqual([]);
   expect(unused({ booster: "dart", rate_drop: 0.1, one_drop: 1, sample_type: "weighted" })).toEqual([]);
+  expect(unused({ enable_categorical: true, max_cat_to_onehot: 9, max_cat_threshold: 3 })).toEqual([]);
   // A metric uses it as well.
   expect(unused({ objective: "reg:gamma", eval_metric: ["tweedie-nloglik"], tweedie_variance_power: 1.2 })).toEqual([]);
 });
@@ -31,6 +32,8 @@ test.each([
   [{ objective: "rank:pairwise", ndcg_exp_gain: false }, /ndcg_exp_gain is not used .* rank:ndcg/],
   [{ rate_drop: 0.1 }, /rate_drop is not used with booster gbtree: it belongs to booster dart/],
   [{ one_drop: true }, /one_drop is not used .* belongs to booster dart/],
+  [{ max_cat_to_onehot: 9 }, /max_cat_to_onehot is not used with enable_categorical false: .* enable_categorical true/],
+  [{ max_cat_threshold: 9 }, /max_cat_threshold is not used with enable_categorical false/],
   [{ normalize_type: "forest" }, /normalize_type is not used .* belongs to booster dart/],
   [{ objective: "binary:hinge", scale_pos_weight: 2 }, /scale_pos_weight is not used with binary:hinge/],
 ])("%o is reported, as by XGBoost", (given, words) => {

@@ -12,8 +12,8 @@ import type { TrainingParameters } from "./training-parameters.ts";
 /** A parameter that applies only with one value of another. */
 interface Dependence {
   readonly names: readonly (keyof LearningParameters)[];
-  readonly beside: "sampling_method" | "booster";
-  readonly value: string;
+  readonly beside: "sampling_method" | "booster" | "enable_categorical";
+  readonly value: string | boolean;
 }
 
 const dependences: readonly Dependence[] = [
@@ -23,6 +23,7 @@ const dependences: readonly Dependence[] = [
     beside: "booster",
     value: "dart",
   },
+  { names: ["max_cat_to_onehot", "max_cat_threshold"], beside: "enable_categorical", value: true },
 ];
 
 const names = Object.keys(learningParameters) as (keyof LearningParameters)[];

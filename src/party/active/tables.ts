@@ -27,7 +27,7 @@ import type { ActiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import { alignedCsv, joinParts, type TablePart } from "../tables/joined-tables.ts";
 import { readPartyTable } from "../tables/party-data.ts";
-import type { LabelSpec } from "../tables/party-labels.ts";
+import { laterLabels, type LabelSpec } from "../tables/party-labels.ts";
 import { trainableRows } from "../tables/table-rows.ts";
 import type { ConnectedPeer } from "./world.ts";
 
@@ -95,7 +95,7 @@ export async function readActiveTables(
     features: [...train.table.featureNames],
     categorical: Object.keys(train.table.categories ?? {}),
   };
-  const trained = { classes: train.table.classes ?? null };
+  const trained = laterLabels(train.table);
   const others: TablePart[] = [];
   for (const field of ["test_path", "validation_path"] as const) {
     const path = data[field];

@@ -14,7 +14,7 @@ import { binCategories, oneHotBelow } from "../../gbdt/split/category-binning.ts
 import type { DataConfig } from "../config/config.ts";
 import { groupBits } from "../../protocol/interaction-groups.ts";
 import type { Job } from "../../protocol/job.ts";
-import { checkedLabels, type LabelSpec } from "./party-labels.ts";
+import { checkedLabels, checkFileColumns, type LabelSpec } from "./party-labels.ts";
 import { PartyTableSink } from "./party-table-sink.ts";
 
 /** A party's rows, one per id; `ids` belongs to them row by row. */
@@ -44,7 +44,7 @@ export async function readPartyTable(
   { text = "refuse", book = new CategoryBook(), notice = () => {} }: TextReading = {},
 ): Promise<FileTable> {
   const readOnce = async (mixed: readonly string[], tell: Notice): Promise<[PartyTableSink, TableRows]> => {
-    const labels = (csv: CsvTable, index: number): Pick<PartyTable, "labels" | "classes"> =>
+    const labels = (csv: CsvTable, index: number): Pick<PartyTable, "labels" | "classes" | "negatives"> =>
       label === null ? { labels: null } : checkedLabels(csv, index, label, notice);
     const sink = new PartyTableSink(data, label, { text, book, notice, mixed, labels });
     return [sink, await streamTable(source, sink, data, tell)];
@@ -53,6 +53,7 @@ export async function readPartyTable(
   // The text of numbers is dropped by then: a column with both is read once more.
   if (sink.mixed.length > 0) [sink, rows] = await readOnce(sink.mixed, () => {});
   const { table: whole, ids } = sink.finish(rows);
+  if (label !== null) checkFileColumns(rows, label, whole);
   checkFeatureConstraints(rows.path, data, whole.featureNames, whole.categories);
   // Without a row that is left out they are all there, in their order: a copy would take as much memory again.
   const kept = ids.rows.length === rows.rowCount ? whole : selectColumns(whole, ids.rows);

@@ -23,7 +23,7 @@ export type SinkReading = Required<Pick<FeatureReading, "text" | "book" | "notic
   /** Features that are known to have numbers and text. */
   readonly mixed: readonly string[];
   /** Makes labels of the column of that index. */
-  readonly labels: (table: CsvTable, index: number) => Pick<PartyTable, "labels" | "classes">;
+  readonly labels: (table: CsvTable, index: number) => Pick<PartyTable, "labels" | "classes" | "negatives">;
 };
 
 /** Every row of the file, and which of them count. */
