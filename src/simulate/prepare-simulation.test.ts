@@ -102,8 +102,8 @@ test("a wrong label of a later file is named by that file's line", async () => {
 });
 
 test("noise is drawn from the seed: the same rows and columns, other splits or leaves", async () => {
-  const path = await fileOf("noisy.csv", ["id,a,b,y", ...labelled((i) => String(i % 2))]);
-  const job = { training: { num_round: 2, seed: 8 }, insecureKeyBits: 512, privacy: { answer_noise: 4 } };
+  const path = await fileOf("noisy.csv", ["id,a,b,y", ...labelled((i) => ((i * 5) % 13 > 6 ? "1" : "0"))]);
+  const job = { training: { num_round: 2, seed: 8 }, insecureKeyBits: 512, privacy: { answer_noise: 0.2 } };
   const prepared = await prepare(path, { active: [], job });
   const withSeed = async (seed: number) => {
     const { model } = await trainInOnePlace({
