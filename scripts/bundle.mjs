@@ -18,7 +18,7 @@
  * classes, so that the stack of an error can be read.
  */
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { minifySync } from "rolldown/utils";
@@ -38,8 +38,8 @@ const entries = {
   ...Object.fromEntries(subpaths.map((name) => [`library-${name}`, `src/api/${name}.ts`])),
 };
 
-/** What the parties of a job run, and what starts them on one machine. */
-const runs = ["src/party/active/run.ts", "src/party/passive/run.ts", "src/cli/table/simulate.ts"];
+/** What the two roles of a job run. */
+const runs = ["src/party/active/run.ts", "src/party/passive/run.ts"];
 
 /** After the bundler has printed a chunk: it would print what is shortened before at full length again. */
 function minify(chunk) {
@@ -77,8 +77,10 @@ function moduleSets(product, first, training) {
         return found;
       };
       for (const id of closure(entries.command)) first.add(id);
-      const [active, passive, simulated] = runs.map(closure);
-      for (const id of active) if (passive.has(id) && !simulated.has(id)) training.add(id);
+      const [active, passive] = runs.map(closure);
+      const { dynamicallyImportedIds: commands } = this.getModuleInfo(join(commandFolder, "program.ts"));
+      const inHelp = new Set(commands.flatMap((id) => [...closure(relative(root, id))]));
+      for (const id of active) if (passive.has(id) && !inHelp.has(id)) training.add(id);
     },
   };
 }
@@ -111,7 +113,8 @@ async function bundleProgram() {
       groups: [
         // Without the command's own modules: the library loads this chunk too.
         { name: "first", test: (id) => first.has(id) && !id.startsWith(commandFolder), priority: 1 },
-        { name: "training", test: (id) => training.has(id) && !first.has(id) },
+        // Without what help texts need. No cycles: both sets are closed under imports.
+        { name: "training", test: (id) => training.has(id) && !first.has(id), includeDependenciesRecursively: false },
         { debugName: "packages", test: /node_modules/, name: (id) => packageOf(id).replace("@", "").replace("/", "-") },
       ],
     },
