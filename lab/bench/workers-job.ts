@@ -1,6 +1,6 @@
 /**
  * The sums of one tree at a passive party, from existing ciphertexts: the work of blocks, in this process or at
- * workers. The party's own code asks (scheme/paillier/gradient-blocks.ts), as in a job: a round begins, gradients
+ * workers. The party's own code asks (scheme/blocks/sent-blocks.ts), as in a job: a round begins, gradients
  * arrive in chunks, all blocks confirm them, and then the root, one of its children and two nodes below are requested
  * one by one.
  *
@@ -20,8 +20,9 @@ import { mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts"
 import type { SentTask } from "../../src/scheme/candidates/node-task.ts";
 import { SentNodes } from "../../src/scheme/candidates/sent-nodes.ts";
 import { TreeSample } from "../../src/scheme/candidates/tree-sample.ts";
-import { PaillierBlock } from "../../src/scheme/paillier/block.ts";
-import { GradientBlocks } from "../../src/scheme/paillier/gradient-blocks.ts";
+import { PaillierBlock, paillierCells } from "../../src/scheme/paillier/block.ts";
+import { SentBlocks } from "../../src/scheme/blocks/sent-blocks.ts";
+import type { ResidentVector } from "../../src/crypto/paillier/vectors.ts";
 import { paillierSchemeName } from "../../src/scheme/paillier/scheme-name.ts";
 import { bitmapFrom } from "../../src/wire/bitmap.ts";
 import { bigEndianBytes } from "../../src/wire/big-endian.ts";
@@ -84,11 +85,11 @@ export async function readyJob(rows: number, seed: number): Promise<ReadyJob> {
 export class SummedTrees {
   readonly #job: ReadyJob;
   readonly #evaluator: PublicEvaluator;
-  readonly #gradients: GradientBlocks;
+  readonly #gradients: SentBlocks<ResidentVector>;
   readonly #nodes: SentNodes;
   readonly #tasks: readonly SentTask[];
 
-  private constructor(job: ReadyJob, evaluator: PublicEvaluator, gradients: GradientBlocks) {
+  private constructor(job: ReadyJob, evaluator: PublicEvaluator, gradients: SentBlocks<ResidentVector>) {
     this.#job = job;
     this.#evaluator = evaluator;
     this.#gradients = gradients;
@@ -109,7 +110,11 @@ export class SummedTrees {
       },
     });
     const evaluator = job.evaluator(threads);
-    return new SummedTrees(job, evaluator, new GradientBlocks(blocks, evaluator, 1));
+    return new SummedTrees(
+      job,
+      evaluator,
+      new SentBlocks(blocks, evaluator.key.ciphertextBytes, paillierCells(evaluator)),
+    );
   }
 
   /** @returns a digest of all sums: independent of which worker computes them */

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { SchemeChoice } from "../scheme/registry.ts";
 
-export const schemeChoices = ["paillier", "lattice"] as const;
+export const schemeChoices = ["paillier", "curve", "lattice"] as const;
 
 export function schemeOption(): Option {
   return new Option("--scheme <name>", "the cipher; lattice is experimental: docs/lattice.md")

@@ -2,7 +2,7 @@
 import type { ActiveGradients } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { call, type Digests, noBytes, observation, ofAllPieces } from "./call.ts";
 
-type GradientChunk = Pick<ActiveGradients, "tree" | "sequence" | "scheme" | "sampled">;
+type GradientChunk = Pick<ActiveGradients, "tree" | "sequence" | "scheme" | "sampled" | "bases">;
 
 const gradients = call<"gradients">()({
   part: "tree",
@@ -20,13 +20,13 @@ const gradients = call<"gradients">()({
   observes: {
     gradients: observation({
       learner: "passive",
-      see: ({ tree, sequence, scheme, sampled }: GradientChunk, ciphertexts: number) => ({
+      see: ({ tree, sequence, scheme, sampled, bases }: GradientChunk, ciphertexts: number) => ({
         tree,
         ciphertexts,
         isFirst: sequence === 0,
         /** Bitmap of the instances that are sampled; empty: all, or not the first chunk. */
         sampled,
-        bytes: scheme.length + sampled.length,
+        bytes: scheme.length + sampled.length + bases.length,
       }),
       counts: { encryptedGradients: ({ ciphertexts }) => ciphertexts },
     }),
@@ -69,7 +69,8 @@ export class RoundDigest {
 
   add(chunk: ActiveGradients): void {
     this.first ??= chunk;
-    if (!chunk.last) this.#chunks.push(this.#digests.shared(chunk.scheme));
+    // Bases are sent in the first round of an attempt, whichever that is; the set-up has their digest.
+    if (!chunk.last && chunk.bases.length === 0) this.#chunks.push(this.#digests.shared(chunk.scheme));
   }
 
   get sample(): Uint8Array {

@@ -6,11 +6,12 @@
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
+import { curve } from "./curve/curve.ts";
 import { lattice } from "./lattice/lattice.ts";
 import { paillier } from "./paillier/paillier.ts";
 import type { Scheme, SchemeParameters } from "./scheme.ts";
 
-const schemes = new Map<string, Scheme>([paillier, lattice].map((scheme) => [scheme.name, scheme]));
+const schemes = new Map<string, Scheme>([paillier, curve, lattice].map((scheme) => [scheme.name, scheme]));
 
 export const defaultScheme = paillier.name;
 

@@ -211,6 +211,11 @@ export interface AskedOfPeer {
 export interface GradientChunk {
   readonly message: Uint8Array;
   readonly ciphertexts: number;
+  /**
+   * It has what the gradients of all rounds refer to, and is no part of this round: the set-up has the digest of all such
+   * chunks. Left out: false.
+   */
+  readonly isOfBases?: boolean;
   /** Whether another chunk follows, if known in advance: then the receiver need not wait for it. */
   readonly more?: boolean;
 }

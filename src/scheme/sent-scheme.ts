@@ -16,6 +16,7 @@ export interface SentActive extends ActiveHalf {
   setUp(job: { readonly layout: GradientLayout }): Promise<Uint8Array>;
   /**
    * The round's gradients as chunks, each the same for every passive party, and for every call with the same serial.
+   * Chunks of bases come first, once per attempt.
    * @param sample the instances that the round is trained on; null: all
    * @param serial the number under which these plaintexts are encrypted: never used for others
    */
@@ -38,6 +39,8 @@ export interface SentPassive extends PassiveHalf {
   beginRound(tree: SentNodes): void;
   /** Begins another tree with the same gradients; left out: no action is needed. */
   nextTree?(tree: SentNodes): void;
+  /** A chunk of bases, in the first round of an attempt; left out: the scheme has none. */
+  bases?(message: Uint8Array): Promise<void>;
   /** @returns the number of ciphertexts received */
   gradients(message: Uint8Array): Promise<number>;
   /** Once per round, after the last chunk. @throws TandemError PROTOCOL_STATE if some are missing */
@@ -85,7 +88,9 @@ export interface SchemeReplay {
     sample: Uint32Array | null,
     serial: number,
   ): AsyncIterable<Uint8Array>;
-  /** The sums in a piece of an answer. @param counts as for SentActive.sums */
+  /** Bytes of a sum in an answer, at most. */
+  readonly sumBytesMax: number;
+  /** The sums in a piece of an answer of the current round. @param counts upper bounds; 0 where there is no sum */
   opened(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array>;
   close(): void;
 }

@@ -40,27 +40,16 @@ export class Ciphertexts {
   /** The layout at the start of the job. */
   readonly #setUpLayout: GradientLayout;
   readonly #people: number;
-  readonly #keyBits: number;
 
   constructor(
     replay: SchemeReplay,
     round: RoundCheck,
-    {
-      setUpLayout,
-      people,
-      keyBits,
-    }: {
-      readonly setUpLayout: GradientLayout;
-      readonly people: number;
-      /** 0 for schemes without a key. */
-      readonly keyBits: number;
-    },
+    { setUpLayout, people }: { readonly setUpLayout: GradientLayout; readonly people: number },
   ) {
     this.#replay = replay;
     this.#round = round;
     this.#setUpLayout = setUpLayout;
     this.#people = people;
-    this.#keyBits = keyBits;
   }
 
   /** Checks gradients as they were signed before the first answer, whether or not their tree was finished. */
@@ -131,7 +120,7 @@ export class Ciphertexts {
       return sum + (isKept ? kept.reduce((size, { length }) => size + length, 0) : 0);
     }, 0);
     const sums = replayed.pieces(event).reduce((sum, piece) => sum + fromClearMessage(piece).values.length, 0);
-    const sizeMax = messageBytes + sums * (this.#keyBits / 4); // a ciphertext per sum
+    const sizeMax = messageBytes + sums * this.#replay.sumBytesMax;
     return keptBytes + sizeMax < answerBytesMax;
   }
 

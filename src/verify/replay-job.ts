@@ -187,8 +187,8 @@ class Replay {
     const { sent } = this.#halves;
     if (sent === null) return null;
     if (this.#round === null || this.#setUpLayout === null) throw new Error("no round has begun");
-    const { labels, keyBits } = this.#active.active;
-    const terms = { setUpLayout: this.#setUpLayout, people: doublesFrom(labels).length, keyBits };
+    const { labels } = this.#active.active;
+    const terms = { setUpLayout: this.#setUpLayout, people: doublesFrom(labels).length };
     return new Ciphertexts(sent, this.#round, terms);
   }
 

@@ -32,6 +32,7 @@ import { addsUp } from "./active-member-sums.ts";
 
 const noBytes = new Uint8Array(0);
 const laterChunk = { sampled: noBytes, colsampleBytree: 0 };
+const noChunk = { scheme: noBytes, bases: noBytes };
 
 export class SentMembership implements ActiveMembership {
   readonly #scheme: SentActive;
@@ -125,15 +126,16 @@ class SentRound implements ActiveRound {
     const { peer, tally, options } = connection;
     async function* messages(): AsyncGenerator<Omit<ActiveGradients, "$typeName" | "$unknown" | "signature">> {
       let sequence = 0;
-      for await (const { message: scheme, ciphertexts } of chunks) {
+      for await (const { message, ciphertexts, isOfBases = false } of chunks) {
         const first = sequence === 0 ? { sampled, colsampleBytree: columnRate } : laterChunk;
-        const chunk = { tree, sequence, scheme, ...first, last: false };
+        const fields = isOfBases ? { ...noChunk, bases: message } : { ...noChunk, scheme: message };
+        const chunk = { tree, sequence, ...fields, ...first, last: false };
         sequence++;
         counts.gradientCiphertexts += ciphertexts;
         tally.see("gradients", chunk, ciphertexts);
         yield chunk;
       }
-      yield { tree, sequence, scheme: noBytes, ...laterChunk, last: true };
+      yield { tree, sequence, ...noChunk, ...laterChunk, last: true };
     }
     session.edge("send", tree, true);
     await connection.guard(peer.gradients(messages(), options));

@@ -137,7 +137,15 @@ export class RoundGradients {
   }
 
   async #takeChunk(chunk: ActiveGradients): Promise<void> {
-    this.#attempt.tally.see("gradients", chunk, await this.#scheme.gradients(chunk.scheme));
+    const { scheme, bases } = chunk;
+    if (bases.length === 0) {
+      this.#attempt.tally.see("gradients", chunk, await this.#scheme.gradients(scheme));
+      return;
+    }
+    if (scheme.length > 0 || this.#scheme.bases === undefined)
+      throw new TandemError("PROTOCOL_STATE", "a message with bases that does not belong to this scheme");
+    await this.#scheme.bases(bases);
+    this.#attempt.tally.see("gradients", chunk, 0);
   }
 
   /** Validation rows are never summed: their values may have no bin. */

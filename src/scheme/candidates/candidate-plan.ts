@@ -242,6 +242,23 @@ export function sideCounts(plan: CandidatePlan, binCounts: Uint32Array): Uint32A
   return counts;
 }
 
+/**
+ * Homomorphic additions of a node: the first value of a bin is a copy; along the chains empty bins are added like others.
+ */
+export function planAdditions(plan: CandidatePlan, binCounts: Uint32Array): number {
+  let additions = 0;
+  let first = 0;
+  plan.binCounts.forEach((count, feature) => {
+    for (let bin = 0; bin < count; bin++) {
+      if (bin !== plan.skippedBins[feature]) additions += Math.max(0, binCounts[first + bin] - 1);
+    }
+    first += count;
+  });
+  for (let chain = 0; chain + 1 < plan.chainOffsets.length; chain++)
+    additions += Math.max(0, plan.chainOffsets[chain + 1] - plan.chainOffsets[chain] - 1);
+  return additions;
+}
+
 /** The plan's chains, repeated for each ciphertext of an instance. */
 export function widened(
   plan: CandidatePlan,

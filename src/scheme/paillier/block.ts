@@ -8,9 +8,9 @@ import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vec
 import { isSet } from "../../wire/bitmap.ts";
 import {
   type BlockColumns,
-  PaillierBlockEntrySchema,
-  PaillierBlockQuestionSchema,
-  type PaillierBlockRound,
+  SentBlockEntrySchema,
+  SentBlockQuestionSchema,
+  type SentBlockRound,
   PaillierBlockTermsSchema,
 } from "../../wire/generated/tandem/v1/blocks_pb.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
@@ -23,6 +23,7 @@ import {
   type Entry,
   nothing,
 } from "../blocks/block.ts";
+import { type BlockCells, placesFrom } from "../blocks/sent-blocks.ts";
 import { checkedPublicKey } from "./received-key.ts";
 
 /** While gradients arrive, the root is summed in pieces of this many instances: enough for joint bins to pay off. */
@@ -41,6 +42,20 @@ export class HeldBins implements Answer {
   async bytes(): Promise<Uint8Array> {
     return (await this.evaluator.unload(this.cells)).bytes;
   }
+}
+
+/** Sums of blocks, combined by the half that asked for them. */
+export function paillierCells(evaluator: PublicEvaluator): BlockCells<ResidentVector> {
+  return {
+    from: async (answer) => {
+      if (answer instanceof HeldBins) return answer.cells;
+      const received = new CiphertextVector(await answer.bytes(), evaluator.key.ciphertextBytes);
+      const cells = evaluator.allocate(received.count);
+      await evaluator.load(received, cells, 0);
+      return cells;
+    },
+    add: (a, b) => evaluator.add(a, b),
+  };
 }
 
 /** The state since the log began. */
@@ -81,7 +96,7 @@ export class PaillierBlock implements BlockWork {
   }
 
   async take({ head, payload }: Entry): Promise<void> {
-    const { kind } = decodeMessage(PaillierBlockEntrySchema, head);
+    const { kind } = decodeMessage(SentBlockEntrySchema, head);
     if (kind.case === "round") return this.#beginRound(kind.value);
     if (kind.case === "gradients") return this.#load(payload);
     if (kind.case !== "tree") throw new TandemError("PROTOCOL_STATE", "unknown entry in the log of a block");
@@ -90,17 +105,17 @@ export class PaillierBlock implements BlockWork {
   }
 
   async answer({ head, payload }: Entry): Promise<Answer> {
-    const { kind } = decodeMessage(PaillierBlockQuestionSchema, head);
+    const { kind } = decodeMessage(SentBlockQuestionSchema, head);
     const { loaded, sampled } = this.#roundState();
     const isWhole = loaded === sampled && (kind.case !== "loaded" || kind.value.instances === sampled);
     if (!isWhole) throw new TandemError("PROTOCOL_STATE", `a block has gradients of ${loaded} of ${sampled} instances`);
     if (kind.case === "loaded") return bytesAnswer(nothing);
     if (kind.case === "root") return new HeldBins(this.#evaluator, await this.#rootBins());
     if (kind.case !== "node") throw new TandemError("PROTOCOL_STATE", "unknown question to a block");
-    return new HeldBins(this.#evaluator, await this.#histogram(kind.value, numbersFrom(payload)));
+    return new HeldBins(this.#evaluator, await this.#histogram(kind.value, placesFrom(payload)));
   }
 
-  #beginRound({ sampled: bitmap, root }: PaillierBlockRound): void {
+  #beginRound({ sampled: bitmap, root }: SentBlockRound): void {
     if (root === undefined) throw new TandemError("PROTOCOL_STATE", "the round has no root");
     const { bins } = this.#columns;
     const common = { loaded: 0, root, summed: 0, rootBins: null };
@@ -163,12 +178,6 @@ export class PaillierBlock implements BlockWork {
     if (this.#round === null) throw new TandemError("PROTOCOL_STATE", "no round has been started");
     return this.#round;
   }
-}
-
-/** A view if the bytes are aligned, otherwise a copy. */
-function numbersFrom(bytes: Uint8Array): Uint32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
-  return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }
 
 function allocated(evaluator: PublicEvaluator, count: number): ResidentVector {

@@ -12,7 +12,7 @@ import { inOrder } from "../../base/scheduling/in-order.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import { checkModulusProof } from "../../crypto/paillier/modulus-proof.ts";
-import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vectors.ts";
+import type { ResidentVector } from "../../crypto/paillier/vectors.ts";
 import { PaillierBlockTermsSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
 import {
   PaillierGradientsSchema,
@@ -23,20 +23,20 @@ import { PaillierTaskTermsSchema } from "../../wire/generated/tandem/v1/tasks_pb
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { EmbeddedCrew } from "../blocks/embedded-crew.ts";
 import { AttemptCrew } from "../blocks/attempt-crew.ts";
+import { SentBlocks } from "../blocks/sent-blocks.ts";
 import type { Crew } from "../blocks/crew.ts";
-import { widened } from "../candidates/candidate-plan.ts";
+import { planAdditions, widened } from "../candidates/candidate-plan.ts";
 import type { SentTask } from "../candidates/node-task.ts";
 import type { SentNodes } from "../candidates/sent-nodes.ts";
 import { noOperations, type SumsPiece } from "../scheme.ts";
+import { SeenCiphertexts } from "../seen-ciphertexts.ts";
 import type { SentPassive, SentPassiveJob } from "../sent-scheme.ts";
 import { type Addition, addedPlaintexts } from "./added-plaintexts.ts";
-import { PaillierBlock } from "./block.ts";
-import { GradientBlocks } from "./gradient-blocks.ts";
+import { PaillierBlock, paillierCells } from "./block.ts";
 import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { checkedPublicKey } from "./received-key.ts";
 import { checkedLayout } from "./received-layout.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
-import { SeenCiphertexts } from "./seen-ciphertexts.ts";
 import { TaskPublicEvaluator } from "./tasks/task-public.ts";
 import { type NodeRoom, UnusedRoom } from "./unused-room.ts";
 
@@ -55,7 +55,7 @@ interface SetUpState {
   readonly ciphertextsPerInstance: number;
   readonly packing: SumPacking;
   readonly addition: Addition;
-  readonly gradients: GradientBlocks;
+  readonly gradients: SentBlocks<ResidentVector>;
   readonly obfuscators: ObfuscatorPool;
 }
 
@@ -115,7 +115,7 @@ export class PaillierPassive implements SentPassive {
       ciphertextsPerInstance,
       packing: sumsPacking,
       addition: { layout, packing: sumsPacking, key },
-      gradients: new GradientBlocks(blocks, evaluator, ciphertextsPerInstance),
+      gradients: new SentBlocks(blocks, ciphertextsPerInstance * key.ciphertextBytes, paillierCells(evaluator)),
       obfuscators: new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch),
     };
     return message;
@@ -150,7 +150,7 @@ export class PaillierPassive implements SentPassive {
       );
     }
     await gradients.load(firstInstance, ciphertexts);
-    round.seen.add(new CiphertextVector(ciphertexts, width));
+    round.seen.add(ciphertexts, width);
     round.instancesLoaded += count;
     this.counts.gradientCiphertexts += count * ciphertextsPerInstance;
     return count * ciphertextsPerInstance;
@@ -176,7 +176,7 @@ export class PaillierPassive implements SentPassive {
     if (gradients.isElsewhere) summed?.();
     const targetCount = counts.length * width;
     const sums = await evaluator.runningSums({ source: bins, targetCount, ...widened(plan, width) });
-    this.#countAdditions(task);
+    this.counts.additions += planAdditions(plan, task.binCounts) * width;
     await evaluator.clear(sums, suppressedElements(task.suppressed, width));
 
     const room = this.#roundState().room.ofNode(task.positions);
@@ -219,24 +219,6 @@ export class PaillierPassive implements SentPassive {
     this.#crew.end();
     void this.#state?.obfuscators.pause();
     this.#state?.gradients.close();
-  }
-
-  /**
-   * Homomorphic additions: the first value of a bin is a copy; along the chains empty bins are added like others.
-   */
-  #countAdditions({ plan, binCounts }: SentTask): void {
-    let additions = 0;
-    let first = 0;
-    plan.binCounts.forEach((count, feature) => {
-      for (let bin = 0; bin < count; bin++) {
-        if (bin !== plan.skippedBins[feature]) additions += Math.max(0, binCounts[first + bin] - 1);
-      }
-      first += count;
-    });
-    for (let chain = 0; chain + 1 < plan.chainOffsets.length; chain++) {
-      additions += Math.max(0, plan.chainOffsets[chain + 1] - plan.chainOffsets[chain] - 1);
-    }
-    this.counts.additions += additions * this.#setUpState().ciphertextsPerInstance;
   }
 
   #setUpState(): SetUpState {

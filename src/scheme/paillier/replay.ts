@@ -41,6 +41,10 @@ export class PaillierReplay implements SchemeReplay {
     );
   }
 
+  get sumBytesMax(): number {
+    return this.#real.parameters["keyBits"] / 4;
+  }
+
   async *remade(
     layout: GradientLayout,
     gradients: QuantisedGradients,

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { SeededRandom } from "../../base/random.ts";
-import { CiphertextVector } from "../../crypto/paillier/vectors.ts";
+import { SeededRandom } from "../base/random.ts";
 import { SeenCiphertexts } from "./seen-ciphertexts.ts";
 
 const random = new SeededRandom("seen ciphertexts");
@@ -9,7 +8,7 @@ const some = (count: number, sizeBytes: number): Uint8Array =>
 
 function isRepeated(sizeBytes: number, ...chunks: readonly Uint8Array[]): boolean {
   const seen = new SeenCiphertexts(chunks.reduce((sum, chunk) => sum + chunk.length, 0) / sizeBytes);
-  for (const chunk of chunks) seen.add(new CiphertextVector(chunk, sizeBytes));
+  for (const chunk of chunks) seen.add(chunk, sizeBytes);
   return seen.hasRepeats();
 }
 

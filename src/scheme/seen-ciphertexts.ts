@@ -5,8 +5,6 @@
  * The middle 16 bytes of each ciphertext are stored. Ciphertexts of an honest party are uniform, so that two of N agree
  * in these bytes with probability N^2 2^-129; they are then treated as equal.
  */
-import type { CiphertextVector } from "../../crypto/paillier/vectors.ts";
-
 export class SeenCiphertexts {
   readonly #first: BigUint64Array;
   readonly #second: BigUint64Array;
@@ -18,7 +16,9 @@ export class SeenCiphertexts {
     this.#second = new BigUint64Array(countMax);
   }
 
-  add({ bytes, sizeBytes, count }: CiphertextVector): void {
+  /** @param bytes ciphertexts of `sizeBytes` each, at least 16 */
+  add(bytes: Uint8Array, sizeBytes: number): void {
+    const count = bytes.length / sizeBytes;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const middle = Math.floor(sizeBytes / 2);
     for (let i = 0; i < count; i++) {

@@ -1,35 +1,42 @@
 /** A round's encrypted gradients at a passive party, distributed over its blocks, and their sums per bin. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { assert } from "../../base/assert.ts";
-import type { PublicEvaluator } from "../../crypto/paillier/kernel.ts";
-import { CiphertextVector, type ResidentVector } from "../../crypto/paillier/vectors.ts";
-import { PaillierBlockEntrySchema, PaillierBlockQuestionSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
+import { SentBlockEntrySchema, SentBlockQuestionSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
-import { type Answer, type Entry, nothing } from "../blocks/block.ts";
-import { blockParts } from "../blocks/block-bounds.ts";
-import type { Blocks } from "../blocks/crew.ts";
+import { type Answer, type Entry, nothing } from "./block.ts";
+import { blockParts } from "./block-bounds.ts";
+import type { Blocks } from "./crew.ts";
 import type { SentTask } from "../candidates/node-task.ts";
 import type { SentNodes } from "../candidates/sent-nodes.ts";
-import { HeldBins } from "./block.ts";
 
-type Question = NonNullable<MessageInitShape<typeof PaillierBlockQuestionSchema>["kind"]>;
+type Question = NonNullable<MessageInitShape<typeof SentBlockQuestionSchema>["kind"]>;
 
-const isLoading = encodeMessage(PaillierBlockEntrySchema, { kind: { case: "gradients", value: {} } });
+const isLoading = encodeMessage(SentBlockEntrySchema, { kind: { case: "gradients", value: {} } });
 
-export class GradientBlocks {
+const haveBases = encodeMessage(SentBlockEntrySchema, { kind: { case: "bases", value: {} } });
+
+/** Sums per bin as a scheme holds them. */
+export interface BlockCells<Cells> {
+  from(answer: Answer): Promise<Cells>;
+  add(a: Cells, b: Cells): Promise<Cells>;
+}
+
+export class SentBlocks<Cells> {
   readonly #blocks: Blocks;
-  readonly #evaluator: PublicEvaluator;
+  readonly #cells: BlockCells<Cells>;
   /** Bytes of an instance's ciphertexts. */
   readonly #instanceBytes: number;
+  /** What the gradients of all rounds refer to, the same number of bytes per row; empty until they are received. */
+  #bases: Uint8Array = nothing;
   /** The position of each block's first sampled instance, followed by the number of sampled instances. */
   #firsts: Uint32Array;
   /** The last entry, while it is being sent. */
   #sent: Promise<void> = Promise.resolve();
 
-  constructor(blocks: Blocks, evaluator: PublicEvaluator, ciphertextsPerInstance: number) {
+  constructor(blocks: Blocks, instanceBytes: number, cells: BlockCells<Cells>) {
     this.#blocks = blocks;
-    this.#evaluator = evaluator;
-    this.#instanceBytes = ciphertextsPerInstance * evaluator.key.ciphertextBytes;
+    this.#cells = cells;
+    this.#instanceBytes = instanceBytes;
     this.#firsts = blocks.bounds;
   }
 
@@ -41,12 +48,13 @@ export class GradientBlocks {
     const { bounds } = this.#blocks;
     this.#firsts = bounds.map((first) => tree.sample.before(first));
     const root = rootOf(tree);
-    this.#sent = this.#blocks.begin().then(() =>
-      this.#sendAll((block) => {
+    this.#sent = this.#blocks.begin().then(async () => {
+      await this.#sendAll((block) => {
         const sampled = tree.sample.bitmap(bounds[block], bounds[block + 1]);
         return { kind: { case: "round", value: { sampled, root } } };
-      }),
-    );
+      });
+      await this.#sendBases();
+    });
     this.#sent.catch(() => {}); // the next call rethrows it
   }
 
@@ -54,6 +62,23 @@ export class GradientBlocks {
     const root = rootOf(tree);
     this.#sent = this.#sent.then(() => this.#sendAll(() => ({ kind: { case: "tree", value: root } })));
     this.#sent.catch(() => {});
+  }
+
+  /** The bases of all rows: every log begins with them, since a block is a function of its log. */
+  async loadBases(bases: Uint8Array): Promise<void> {
+    await this.#sent;
+    this.#bases = bases;
+    await this.#sendBases();
+  }
+
+  async #sendBases(): Promise<void> {
+    if (this.#bases.length === 0) return;
+    const { bounds } = this.#blocks;
+    const size = this.#bases.length / bounds[bounds.length - 1];
+    for (let block = 0; block + 1 < bounds.length; block++) {
+      const payload = this.#bases.subarray(bounds[block] * size, bounds[block + 1] * size);
+      await this.#blocks.append(block, { head: haveBases, payload });
+    }
   }
 
   /** Ciphertexts of consecutive sampled instances. */
@@ -70,7 +95,7 @@ export class GradientBlocks {
   }
 
   /** The sums of a node's bins, feature by feature. */
-  async sums({ node, positions, features, plan }: SentTask): Promise<ResidentVector> {
+  async sums({ node, positions, features, plan }: SentTask): Promise<Cells> {
     const columns = { features: [...features], skippedBins: [...plan.skippedBins] };
     if (node === 0) return this.#sum(await this.#ask(() => [{ case: "root", value: {} }, nothing]));
     const answers = await this.#ask((_, first, end) => {
@@ -85,10 +110,10 @@ export class GradientBlocks {
     this.#blocks.close().catch(() => {}); // not awaited: the result is not needed
   }
 
-  async #sendAll(entryOf: (block: number) => MessageInitShape<typeof PaillierBlockEntrySchema>): Promise<void> {
+  async #sendAll(entryOf: (block: number) => MessageInitShape<typeof SentBlockEntrySchema>): Promise<void> {
     for (let block = 0; block + 1 < this.#firsts.length; block++)
       await this.#blocks.append(block, {
-        head: encodeMessage(PaillierBlockEntrySchema, entryOf(block)),
+        head: encodeMessage(SentBlockEntrySchema, entryOf(block)),
         payload: nothing,
       });
   }
@@ -105,27 +130,20 @@ export class GradientBlocks {
       if (asked === null) questions.push(null);
       else {
         const [kind, payload] = asked;
-        questions.push({ head: encodeMessage(PaillierBlockQuestionSchema, { kind }), payload });
+        questions.push({ head: encodeMessage(SentBlockQuestionSchema, { kind }), payload });
       }
     }
     return (await this.#blocks.ask(questions)).filter((answer) => answer !== null);
   }
 
-  async #sum(answers: readonly Answer[]): Promise<ResidentVector> {
-    let sum: ResidentVector | null = null;
+  async #sum(answers: readonly Answer[]): Promise<Cells> {
+    let sum: Cells | null = null;
     for (const answer of answers) {
-      const cells = answer instanceof HeldBins ? answer.cells : await this.#taken(await answer.bytes());
-      sum = sum === null ? cells : await this.#evaluator.add(sum, cells);
+      const cells = await this.#cells.from(answer);
+      sum = sum === null ? cells : await this.#cells.add(sum, cells);
     }
     assert(sum !== null, "a sample has instances");
     return sum;
-  }
-
-  async #taken(bytes: Uint8Array): Promise<ResidentVector> {
-    const received = new CiphertextVector(bytes, this.#evaluator.key.ciphertextBytes);
-    const cells = this.#evaluator.allocate(received.count);
-    await this.#evaluator.load(received, cells, 0);
-    return cells;
   }
 }
 
@@ -139,6 +157,12 @@ function placesWithin(positions: Uint32Array, first: number, end: number): Uint8
   const run = positions.subarray(lowerBound(positions, first), lowerBound(positions, end));
   const own = first === 0 ? run : run.map((position) => position - first);
   return new Uint8Array(own.buffer, own.byteOffset, own.byteLength);
+}
+
+/** The places of a question to a block: a view if the bytes are aligned, otherwise a copy. */
+export function placesFrom(bytes: Uint8Array): Uint32Array {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }
 
 function lowerBound(sorted: Uint32Array, value: number): number {
