@@ -101,7 +101,7 @@ function theLibraryWorks() {
   const options = ["--module", "nodenext", "--target", "es2023", "--strict", "--typeRoots", types, "--types", "node"];
   run(tsc, ...options, "consumer.ts");
   const said = run(process.execPath, "consumer.js").trim();
-  check("the library is imported", said === "USAGE 2 paillier,lattice 1 y simulate train", said);
+  check("the library is imported", said === "USAGE 2 paillier,curve,lattice 1 y simulate train", said);
 }
 
 try {

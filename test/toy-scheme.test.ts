@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 test("the scheme is not registered by default", () => {
-  expect(schemeNames()).toEqual(["paillier", "lattice", "toy"]);
+  expect(schemeNames()).toEqual(["paillier", "curve", "lattice", "toy"]);
   expect(isScheme("toy")).toBe(true);
 });
 

@@ -212,8 +212,8 @@ export interface GradientChunk {
   readonly message: Uint8Array;
   readonly ciphertexts: number;
   /**
-   * It has what the gradients of all rounds refer to, and is no part of this round: the set-up has the digest of all such
-   * chunks. Left out: false.
+   * It has what the gradients of all rounds refer to, and is no part of this round: the set-up has the digest of all
+   * such chunks. Left out: false.
    */
   readonly isOfBases?: boolean;
   /** Whether another chunk follows, if known in advance: then the receiver need not wait for it. */

@@ -48,13 +48,15 @@ export class SentBlocks<Cells> {
     const { bounds } = this.#blocks;
     this.#firsts = bounds.map((first) => tree.sample.before(first));
     const root = rootOf(tree);
-    this.#sent = this.#blocks.begin().then(async () => {
+    const begin = async (): Promise<void> => {
+      await this.#blocks.begin();
       await this.#sendAll((block) => {
         const sampled = tree.sample.bitmap(bounds[block], bounds[block + 1]);
         return { kind: { case: "round", value: { sampled, root } } };
       });
       await this.#sendBases();
-    });
+    };
+    this.#sent = begin();
     this.#sent.catch(() => {}); // the next call rethrows it
   }
 

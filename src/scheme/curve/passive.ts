@@ -1,8 +1,8 @@
 /**
- * The passive half of the curve scheme. Blocks hold the points of the rows and add them up per bin (block.ts); this half
- * adds up per candidate side, adds noise, and masks every sum with a multiple of B and of the round's keys. What is
- * left for the active party are the sums of plaintexts, without any assumption: the masks are uniform in the group, and
- * multiplying by 8 removes what points of small order would show.
+ * The passive half of the curve scheme. Blocks hold the points of the rows and add them up per bin (block.ts); this
+ * half adds up per candidate side, adds noise, and masks every sum with a multiple of B and of the round's keys. What
+ * is left for the active party are the sums of plaintexts, without any assumption: the masks are uniform in the group,
+ * and multiplying by 8 removes what points of small order would show.
  *
  * Masks follow from the party's seed and from everything that determines the answer. The same question gets the same
  * bytes, in every attempt; another one gets fresh masks.
