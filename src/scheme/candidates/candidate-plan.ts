@@ -243,7 +243,8 @@ export function sideCounts(plan: CandidatePlan, binCounts: Uint32Array): Uint32A
 }
 
 /**
- * Homomorphic additions of a node: the first value of a bin is a copy; along the chains empty bins are added like others.
+ * Homomorphic additions of a node: the first value of a bin is a copy; along the chains empty bins are added like
+ * others.
  */
 export function planAdditions(plan: CandidatePlan, binCounts: Uint32Array): number {
   let additions = 0;

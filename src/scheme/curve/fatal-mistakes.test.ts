@@ -68,7 +68,7 @@ describe("one secret for two rounds", () => {
     expect(read).toEqual([2, 0, -14, 20]);
   });
 
-  test("the active half never uses one: gradients that differ in one row have another, under the same number", async () => {
+  test("the active half never does: gradients that differ in one row have another secret", async () => {
     const active = newActive();
     const rounds = [];
     for (const made of [curveBench(), curveBench(0, 1 / 64)]) {
