@@ -32,23 +32,20 @@ const longest = [
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId, project }: TestSpecification): number => {
+    const place = ({ moduleId }: TestSpecification): number => {
       const known = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      // Parts come last and together: a process that has begun with them goes on with them.
-      return known >= 0 ? known : project.name === "parts" ? longest.length + 1 : longest.length;
+      return known >= 0 ? known : longest.length + (moduleId.includes("/test/") ? 0 : 1);
     };
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
 }
 
-const besideSources = ["src", "web", "lab", "test/world"].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => /\.test\.tsx?$/.test(path))
-    .map((path) => join(folder, path)),
-);
 /** A file that replaces modules must not share them with others. */
-const replacing = [...besideSources, ...readdirSync("test").map((name) => join("test", name))].filter(
-  (path) => path.endsWith(".test.ts") && readFileSync(path, "utf8").includes("vi.mock("),
+const replacing = ["src", "web", "lab", "test"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => join(folder, path))
+    .filter((path) => readFileSync(path, "utf8").includes("vi.mock(")),
 );
 
 export default defineConfig({
@@ -60,7 +57,7 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     maxWorkers: 3,
-    globalSetup: "scripts/build-threads.mjs",
+    globalSetup: ["scripts/build-threads.mjs", "test/support/memory-folder.ts"],
     sequence: { sequencer: LongestFirst },
     // Half a second of every file would go into loading the same modules again.
     isolate: false,
@@ -68,15 +65,15 @@ export default defineConfig({
     // the CPU time of test/oracle-features.test.ts, and nothing in src/gbdt. The cores are busy with other files.
     execArgv: ["--max-semi-space-size=64", "--single-threaded-gc"],
     projects: [
+      // One project: each transforms the modules anew, and has workers of its own that load them.
       {
         extends: true,
         test: {
-          name: "whole",
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/world/**", ...replacing, ...(isCampaign ? [] : ["test/campaigns/**"])],
+          name: "sharing",
+          include: ["{src,web,lab,test}/**/*.test.{ts,tsx}"],
+          exclude: [...replacing, ...(isCampaign ? [] : ["test/campaigns/**"])],
         },
       },
-      { extends: true, test: { name: "parts", include: besideSources, exclude: replacing } },
       { extends: true, test: { name: "replacing", include: replacing, isolate: true } },
     ],
   },
