@@ -2,9 +2,13 @@
  * Builds dist/ from nothing, as `npm run build` and, in a clone, as npm's `prepare` step (scripts/prepare.mjs). Says
  * nothing when all is well. Otherwise it prints the output of the tool that failed, and exits with 1. Types are not
  * checked here: `npm run types` does.
+ *
+ *   node scripts/build.mjs                 always
+ *   node scripts/build.mjs --if-changed    unless dist/ was built from these sources, as by `npm ci` before `npm test`
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,8 +28,35 @@ export function missingTools() {
 }
 
 export function build() {
+  rmSync(builtFrom, { force: true });
   rmSync(join(root, "dist"), { recursive: true, force: true });
   for (const [tool, ...options] of steps) run(tool, options);
+  mkdirSync(join(root, "build"), { recursive: true });
+  writeFileSync(builtFrom, inputHash());
+}
+
+/** The hash of what dist/ was built from; it is not in dist/, which is packed. */
+const builtFrom = join(root, "build", "dist.sha256");
+const inputs = ["src", "lab", "web", "proto", "scripts", "bin"];
+const settings = /^(package(-lock)?|tsconfig.*)\.json$|^buf.*\.yaml$/;
+
+/** @returns {string} of names and contents of all sources and settings, generated files included */
+function inputHash() {
+  const hash = createHash("sha256").update(process.version);
+  const folders = inputs.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+  );
+  const files = [...folders, ...readdirSync(root).filter((name) => settings.test(name))].toSorted();
+  for (const name of files) {
+    if (!statSync(join(root, name)).isFile()) continue;
+    const content = readFileSync(join(root, name));
+    hash.update(`\0${name}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex");
+}
+
+function isCurrent() {
+  return existsSync(builtFrom) && existsSync(join(root, "dist")) && readFileSync(builtFrom, "utf8") === inputHash();
 }
 
 function run(tool, options) {
@@ -41,4 +72,6 @@ function run(tool, options) {
   process.exit(1);
 }
 
-if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) build();
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  if (!process.argv.includes("--if-changed") || !isCurrent()) build();
+}
