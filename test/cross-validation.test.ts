@@ -436,7 +436,7 @@ describe("a parameter search in one job finds what a central one finds, also aft
 test("a search between parties is one PSI and one job, and prints its cost first", async () => {
   const world = await worlds.train(1);
   const tuning = ["tune", "-c", world.configPath, "--trials", "2", "--folds", "2", "--yes"];
-  const unasked = await tandem(...tuning.slice(0, -1), "--json", "--quiet");
+  const unasked = await tandemHere(...tuning.slice(0, -1), "--json", "--quiet");
   expect(unasked.exitCode).not.toBe(0);
   expect(unasked.stderr).toMatch(/16 trees.*no terminal to ask for confirmation\. Pass --yes/s);
   const found = await tandemHere(...tuning, "--json", "--explain-leakage");

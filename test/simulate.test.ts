@@ -10,7 +10,7 @@ import { type ProcessEnd, startTandem, tandem } from "./world/tandem-process.ts"
 
 const directory = scratchDirectory();
 const table = join(directory, "loans.csv");
-writeLoanTable(table, 400);
+writeLoanTable(table, 240);
 const parties = ["--active", "income,debt,age", "--passive", "visits,basket", "--passive", "minutes"];
 /** The same columns in two companies, where their number does not matter: every company is a process to start. */
 const pair = ["--active", "income,debt,age", "--passive", "visits,basket,minutes"];
@@ -53,9 +53,9 @@ describe("simulate", () => {
     const batched = await plain();
     expect(batched["identicalToCentralised"]).toBe(true);
     expect(batched.metrics.test["auc"]).toBeGreaterThan(0.7);
-    // 300 training rows, 3 trees; sent to 2 passive parties.
-    expect(batched.counts["encryptions"]).toBe(900);
-    expect(batched.counts["gradientCiphertexts"]).toBe(1800);
+    // 180 training rows, 3 trees; sent to 2 passive parties.
+    expect(batched.counts["encryptions"]).toBe(540);
+    expect(batched.counts["gradientCiphertexts"]).toBe(1080);
     expect(Object.keys(batched)).toEqual([
       "trees",
       "scheme",
@@ -78,7 +78,7 @@ describe("simulate", () => {
       "decrypt",
       "perTree",
     ]);
-    expect(batched.bytes.activeToPassive).toBeGreaterThan(1800 * 64);
+    expect(batched.bytes.activeToPassive).toBeGreaterThan(1080 * 64);
     expect(batched.bytes.passiveToActive).toBeGreaterThan(0);
   });
 

@@ -157,7 +157,8 @@ function categoryPerPerson(): Play {
   });
   return {
     change,
-    scenario: { training: { enable_categorical: true } },
+    // As by default: hostile jobs allow categories of one person.
+    scenario: { training: { enable_categorical: true, min_category_people: 5 } },
     shopRow: (_person, i) => ["1", "1", String(i)],
     learned: () => (largest > 1 ? `that ${largest} people have much the same label` : null),
   };

@@ -40,7 +40,7 @@ const small = { num_round: 3, max_depth: 3, max_bin: 6, min_child_weight: 0 };
 const drops = { booster: "dart", rate_drop: 0.5, one_drop: true };
 /** What a job can be: a seed takes one of them. */
 const allTerms: readonly Terms[] = [
-  { name: "plain", rowCount: 200, training: small },
+  { name: "plain", rowCount: 120, training: small },
   {
     name: "several classes",
     rowCount: 110,
