@@ -14,7 +14,7 @@ export interface TrialOutcome {
   /** Rungs in which it took part, and the rounds that it was given. */
   readonly rungs: number;
   readonly rounds: number;
-  /** The deciding round, from 1. */
+  /** The round with the best score, from 1. */
   readonly bestRound: number;
   /** The deciding metric over the folds, held out, after that round. */
   readonly score: Spread;
@@ -50,8 +50,14 @@ export function tuneOutcome(
   folds: number,
 ): TuneOutcome {
   const searched = searchable.filter((name) => space[name] !== undefined);
-  const ranked = turns.ranking.map(({ trial, rung, outcome }): TrialOutcome => {
-    const { history, bestRound, rounds } = outcome;
+  const isHigher = isHigherBetter(turns.metric);
+  const outcomes = turns.ranking.map(({ trial, rung, outcome }): TrialOutcome => {
+    const { history, rounds } = outcome;
+    // Without early stopping too: num_round of the winner is recommended, and later rounds made it worse.
+    const bestRound = bestOf(
+      history.map(({ test }) => test[turns.metric].mean),
+      isHigher,
+    );
     const held = history[bestRound].test;
     return {
       trial,
@@ -64,11 +70,13 @@ export function tuneOutcome(
       early: history[Math.min(schedule[0].rounds, rounds) - 1].test[turns.metric].mean,
     };
   });
+  // A trial of an early rung may have a better score than one that got more rounds.
+  const ranked = outcomes.toSorted((a, b) => betterFirst(a.score.mean, b.score.mean, isHigher) || a.trial - b.trial);
   const [first] = ranked;
   const changed = searched.filter((name) => first.parameters[name] !== trials[0][name]);
   return {
     metric: turns.metric,
-    isHigherBetter: isHigherBetter(turns.metric),
+    isHigherBetter: isHigher,
     folds,
     schedule,
     searched,
@@ -84,6 +92,17 @@ export function tuneOutcome(
       num_round: first.bestRound,
     },
   };
+}
+
+/** The index of the best value, the first of equal ones. */
+function bestOf(values: readonly number[], isHigher: boolean): number {
+  return values.reduce((best, value, i) => (betterFirst(value, values[best], isHigher) < 0 ? i : best), 0);
+}
+
+/** For sorting; a value that is not a number comes last. */
+function betterFirst(a: number, b: number, isHigher: boolean): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return isHigher ? b - a : a - b;
 }
 
 /**

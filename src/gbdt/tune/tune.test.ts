@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { resolveParameters } from "../../base/parameters/parameters.ts";
 import { trainingParameters } from "../parameters/training-parameters.ts";
-import { varianceShare } from "./outcome.ts";
+import { tuneOutcome, varianceShare } from "./outcome.ts";
 import { spaceFrom, spaceFromText } from "./parse-space.ts";
 import { roundsIn, searchSchedule } from "./schedule.ts";
 import { defaultSpace, drawTrials } from "./search-space.ts";
+import type { TrialTurns } from "./trial-turns.ts";
 
 const given = resolveParameters(trainingParameters, { seed: 3 });
 
@@ -86,4 +87,33 @@ test("the variance of a parameter is found, corrected for chance", () => {
   expect(varianceShare(trials, "lambda")).toBeLessThan(0.1);
   expect(varianceShare(trials, "gamma")).toBe(0);
   expect(varianceShare(trials, "alpha")).toBe(0);
+});
+
+test("trials are ranked by score, whatever their rung, and the winner's best round is recommended", () => {
+  const stateOf = (trial: number, rung: number, scores: readonly number[]) => ({
+    trial,
+    rung,
+    outcome: {
+      history: scores.map((mean) => ({ test: { logloss: { mean, deviation: 0 } } })),
+      rounds: scores.length,
+      bestRound: scores.length - 1,
+    },
+  });
+  // As halving ranks them: trial 1 reached the last rung, and got worse there.
+  const turns = {
+    metric: "logloss",
+    ranking: [stateOf(1, 1, [0.5, 0.4, 0.45, 0.6]), stateOf(2, 0, [0.6, 0.3]), stateOf(0, 0, [0.5, NaN])],
+  } as unknown as TrialTurns;
+  const trials = [given, { ...given, eta: 0.1 }, { ...given, eta: 0.2 }];
+  const schedule = [
+    { trials: 3, rounds: 2 },
+    { trials: 1, rounds: 4 },
+  ];
+  const outcome = tuneOutcome(turns, trials, spaceFromText("eta=0.1..0.3"), schedule, 3);
+  expect(outcome.trials.map(({ trial, bestRound, score }) => [trial, bestRound, score.mean])).toEqual([
+    [2, 2, 0.3],
+    [1, 2, 0.4],
+    [0, 1, 0.5],
+  ]);
+  expect(outcome.best).toEqual({ eta: 0.2, num_round: 2 });
 });
