@@ -28,8 +28,36 @@ function expectError(code: ErrorCode, message: string, run: () => unknown): void
 
 const none = new Set<string>();
 
+describe("cells that are not numbers", () => {
+  it.each(["inf", "-inf", "Infinity", "+INF"])("%s is infinite, which is not text", (cell) => {
+    const table = tableOf({ debt: ["1.5", cell] });
+    expectError("CELL_UNPARSABLE", "line 5, column 'debt': the cell is infinite, and features are finite", () =>
+      numericColumn(table, 0, none),
+    );
+    expect(numericColumn(table, 0, new Set([cell]))).toEqual(Float32Array.of(1.5, NaN));
+  });
+
+  it.each(["1,5", "-1.234,50", "0,07"])("%s has a decimal comma", (cell) => {
+    expectError("CELL_UNPARSABLE", "line 5, column 'debt': the cell has a decimal comma", () =>
+      numericColumn(tableOf({ debt: ["1", cell] }), 0, none),
+    );
+  });
+
+  it("are text otherwise", () => {
+    for (const cell of ["info", "1,5,2", "a,5"])
+      expectError("CELL_UNPARSABLE", "the cell is text", () => numericColumn(tableOf({ debt: [cell] }), 0, none));
+  });
+});
+
 describe("columnIndex", () => {
   const table = tableOf({ "": ["1"], age: ["2"], income: ["3"], "#1": ["4"] });
+
+  it("says of a header with more commas than semicolons how it was read", () => {
+    const semicolons = tableOf({ "id;Einkommen": ["1;2"], " netto;Alter": ["5;3"], " in Jahren": ["5"] });
+    expectError("COLUMN_UNKNOWN", "people.csv has no column 'id': its header has more commas", () =>
+      columnIndex(semicolons, "id"),
+    );
+  });
 
   it("finds by name, then by position", () => {
     expect(columnIndex(table, "income")).toBe(2);
@@ -86,7 +114,7 @@ describe("numericColumn", () => {
     expect([...values].map((value) => Number.isNaN(value))).toEqual([...Array.from({ length: 9 }, () => true), false]);
   });
 
-  it.each(["secret", "0x10", "Infinity", "-inf", "1,5", "1 000", "1e", ".", "+", "null", "?", "1_000", "0b1", "N/A"])(
+  it.each(["secret", "0x10", "1 000", "1e", ".", "+", "null", "?", "1_000", "0b1", "N/A"])(
     "refuses %j with file, line and column but not the value",
     (cell) => {
       const table = tableOf({ id: ["a", "b", "c"], income: ["1", "", cell] });

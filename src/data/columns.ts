@@ -27,6 +27,13 @@ export function columnIndex(table: Pick<TableRows, "path" | "names">, nameOrPosi
       `${table.path} has no column ${wanted}: its columns are #0 to #${table.names.length - 1}`,
     );
   }
+  const joined = table.names.some((name) => name.split(/[;\t]/).includes(wanted));
+  if (joined)
+    throw new TandemError(
+      "COLUMN_UNKNOWN",
+      `${table.path} has no column '${wanted}': its header has more commas than other separators, so it was read as ` +
+        "separated by commas. Quote the names that have a comma",
+    );
   const hint = suggestion(wanted, showableNames(table)) || "; give its position, such as '#0'";
   throw new TandemError("COLUMN_UNKNOWN", `${table.path} has no column '${wanted}'${hint}`);
 }
@@ -57,13 +64,26 @@ export function numbersIn(table: CsvTable, index: number, missingTokens: Readonl
       values[row] = NaN;
       continue;
     }
-    if (!numberSyntax.test(cell)) return null;
-    values[row] = Number(cell);
-    if (beyond === -1 && Math.abs(values[row]) > float32Max) beyond = row;
+    if (isTextCell(cell)) return null;
+    values[row] = Number(cell); // NaN of some spellings of infinity
+    if (beyond === -1 && !(Math.abs(values[row]) <= float32Max)) beyond = row;
   }
   // Among text it may be a code such as 4E50, so it is checked last.
-  if (beyond !== -1) throw cellError(table, beyond, index, "is a number beyond 3.4e38, the largest that float32 has");
+  if (beyond !== -1) throw cellError(table, beyond, index, beyondFloat32(cells[beyond].trim()));
   return values;
+}
+
+const infinity = /^[+-]?inf(inity)?$/i;
+
+/** Of a cell that is not missing. */
+function isTextCell(cell: string): boolean {
+  return !numberSyntax.test(cell) && !infinity.test(cell);
+}
+
+function beyondFloat32(cell: string): string {
+  return infinity.test(cell)
+    ? "is infinite, and features are finite, as in XGBoost. Name the cell as missing, or leave the column out"
+    : "is a number beyond 3.4e38, the largest that float32 has";
 }
 
 /** As numbersIn, but text is an error. @throws TandemError CELL_UNPARSABLE naming file, line and column */
@@ -80,8 +100,14 @@ export function textError(
   missingTokens: ReadonlySet<string>,
   advice: string,
 ): TandemError {
-  return cellError(table, textRow(table, index, missingTokens), index, `is text. ${advice}`);
+  const row = textRow(table, index, missingTokens);
+  const what = decimalComma.test(table.columns[index][row].trim())
+    ? "has a decimal comma. Write numbers with a decimal point, without separators of thousands"
+    : `is text. ${advice}`;
+  return cellError(table, row, index, what);
 }
+
+const decimalComma = /^[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+$/;
 
 /** The place of the first text cell of a column, for messages. */
 export function firstText(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): string {
@@ -91,13 +117,16 @@ export function firstText(table: CsvTable, index: number, missingTokens: Readonl
 function textRow(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): number {
   return table.columns[index].findIndex((text) => {
     const cell = text.trim();
-    return !isMissing(cell) && !missingTokens.has(cell) && !numberSyntax.test(cell);
+    return !isMissing(cell) && !missingTokens.has(cell) && isTextCell(cell);
   });
 }
 
 /** Whether a column has a number in it. */
 export function hasNumber(table: CsvTable, index: number, missingTokens: ReadonlySet<string>): boolean {
-  return table.columns[index].some((text) => !missingTokens.has(text.trim()) && numberSyntax.test(text.trim()));
+  return table.columns[index].some((text) => {
+    const cell = text.trim();
+    return !isMissing(cell) && !missingTokens.has(cell) && !isTextCell(cell);
+  });
 }
 
 /**

@@ -32,6 +32,39 @@ function read(names: (keyof typeof cells)[], more: Partial<FeatureReading> = {})
   });
 }
 
+describe("notices about categories", () => {
+  const column = (texts: readonly string[], more: Partial<FeatureReading> = {}) => {
+    const notices: string[] = [];
+    const given = { ...table, names: ["day"], columns: [[...texts]], rowCount: texts.length };
+    featureColumns(given, {
+      columns: [0],
+      names: ["day"],
+      missing: [],
+      categorical: [],
+      text: "categories",
+      book: new CategoryBook(),
+      notice: (words) => notices.push(words),
+      ...more,
+    });
+    return notices;
+  };
+  const days = (count: number) => Array.from({ length: count }, (_, i) => `day ${i}`);
+
+  test("text of more than 100 kinds is probably a date or a measurement, unless it is named", () => {
+    expect(column(days(100))).toEqual([]);
+    expect(column(days(101))).toEqual([expect.stringMatching(/^people\.csv, line 2, column 'day': .* 101 categories/)]);
+    expect(column(days(101), { categorical: ["day"] })).toEqual([]);
+  });
+
+  test("categories of a later file that the training file has not are counted", () => {
+    const book = new CategoryBook();
+    const later = { book, text: "as trained", categorical: ["day"] } as const;
+    expect(column(days(3), { book })).toEqual([]);
+    expect(column(days(3), later)).toEqual([]);
+    expect(column(days(5), later)).toEqual([expect.stringMatching(/of the column's categories 2 did not occur/)]);
+  });
+});
+
 describe("which columns have categories", () => {
   test("those of text alone, with trimmed cells; numbers and columns without a value have none", () => {
     const { features, categories, featureNames } = read(["age", "job", "none"]);

@@ -61,8 +61,12 @@ export function featureColumns(
     if (!isNamed && text !== "categories") throw textError(table, index, tokens, textAdvice(text, said[saidIn], name));
     const place = isNamed ? firstCell(table, index, tokens) : firstText(table, index, tokens);
     if (!isNamed && hasNumber(table, index, tokens)) notice?.(mixedNotice(place, said[saidIn]));
+    const before = book.namesOf(name).length;
     const values = categoryColumn(table, index, tokens, book, name);
-    categories[name] = { names: book.namesOf(name), where: place };
+    const known = book.namesOf(name);
+    categories[name] = { names: known, where: place };
+    const words = categoryNotice(place, { text, isNamed, before, count: known.length });
+    if (words !== null) notice?.(words);
     return values;
   });
   return { featureNames: [...names], features, categories };
@@ -85,4 +89,36 @@ export function mixedNotice(place: string, { missing }: (typeof said)["options" 
     `${place}: the column has numbers and text, so every cell of it is a category. ` +
     `If the text means that a value is missing, name it (${missing})`
   );
+}
+
+/** Text with more categories than this is rarely a set of names. */
+const categoriesUsualMax = 100;
+
+/**
+ * A notice about the categories of a column, null if there is none.
+ * @param before the number of categories that were known before the file was read
+ */
+export function categoryNotice(
+  place: string,
+  {
+    text,
+    isNamed,
+    before,
+    count,
+  }: {
+    readonly text: FeatureReading["text"];
+    readonly isNamed: boolean;
+    readonly before: number;
+    readonly count: number;
+  },
+): string | null {
+  if (text === "as trained")
+    return before === 0 || count === before
+      ? null
+      : `${place}: of the column's categories ${count - before} did not occur in the data read before. ` +
+          "At a split that does not name it, a category goes left";
+  return isNamed || before > 0 || count <= categoriesUsualMax
+    ? null
+    : `${place}: the column has ${count} categories. If they are dates, or numbers written as text, convert them to ` +
+        "numbers before training";
 }

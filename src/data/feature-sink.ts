@@ -7,7 +7,7 @@ import { TandemError } from "../base/error.ts";
 import { GrowingNumbers } from "../base/growing-numbers.ts";
 import { categoryColumn, firstCell, firstText, hasNumber, numbersIn, textError } from "./columns.ts";
 import type { Categories } from "./dataset.ts";
-import { type FeatureReading, mixedNotice, said, textAdvice } from "./feature-columns.ts";
+import { categoryNotice, type FeatureReading, mixedNotice, said, textAdvice } from "./feature-columns.ts";
 import type { ColumnPiece, ColumnSink } from "./table-sink.ts";
 
 export type FeatureOptions = Pick<FeatureReading, "missing" | "text" | "book" | "saidIn" | "notice"> & {
@@ -22,6 +22,8 @@ export class FeatureSink implements ColumnSink {
   /** The missing tokens that are numbers. */
   readonly #missingNumbers: ReadonlySet<number>;
   readonly #values = new GrowingNumbers(Float32Array);
+  /** Categories that were known before. */
+  readonly #before: number;
   #hasNumber = false;
   #isMixed = false;
   #trouble: TandemError | null = null;
@@ -34,6 +36,7 @@ export class FeatureSink implements ColumnSink {
   constructor(options: FeatureOptions) {
     this.#options = options;
     this.#tokens = new Set(options.missing);
+    this.#before = options.book.namesOf(options.name).length;
     const numbers = options.missing.map((token) => [token, Number(token)] as const);
     this.#missingNumbers = new Set(
       numbers.filter(([token, value]) => String(value) === token).map(([, value]) => value),
@@ -62,11 +65,14 @@ export class FeatureSink implements ColumnSink {
   finish(): { readonly values: Float32Array; readonly categories: Categories | null } {
     const trouble = this.#trouble ?? this.#beyond;
     if (trouble !== null) throw trouble;
-    const { book, name, kind, notice, saidIn = "options" } = this.#options;
+    const { book, name, kind, text, notice, saidIn = "options" } = this.#options;
     const values = this.#values.finish();
     const where = this.#where ?? (kind === "named" ? this.#firstRow : null);
     if (where === null) return { values, categories: null };
     if (kind === "mixed") notice?.(mixedNotice(where, said[saidIn]));
+    const count = book.namesOf(name).length;
+    const words = categoryNotice(where, { text, isNamed: kind === "named", before: this.#before, count });
+    if (words !== null) notice?.(words);
     return { values, categories: { names: book.namesOf(name), where } };
   }
 
