@@ -139,7 +139,7 @@ policy:
 # record, and what a restart needs to resume it.
 output:
   directory: jobs
-  # transcript: true            # keep who was in which node, so that tandem audit --job can say what a job gave away
+  transcript: true              # keep who was in which node, so that tandem audit --job can say what a job gave away
 
 log:
   level: info                  # debug, info, warn or error
@@ -204,6 +204,6 @@ key_bits: 2048                 # shorter, for experiments only: insecure_key_bit
 # report.html. While a job is under way its checkpoint.json is there too, with the job's private key.
 output:
   directory: jobs
-  # transcript: true            # keep who was in which node, so that tandem audit --job can say what a job gave away
+  transcript: true              # keep who was in which node, so that tandem audit --job can say what a job gave away
 `;
 }

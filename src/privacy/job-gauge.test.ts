@@ -15,6 +15,7 @@ const facts: GaugedFacts = {
   memberships: [membershipFacts.sent],
   validationRows: null,
   columnsAreSampled: null,
+  alignment: null,
 };
 
 function textOf(change: Partial<GaugedFacts>): string {
@@ -24,8 +25,9 @@ function textOf(change: Partial<GaugedFacts>): string {
 
 test("the number and what it means", () => {
   expect(textOf({})).toBe("bank gets up to 0.027 exact sums per person of shop: they reveal a part of its columns.");
-  expect(textOf({ trees: 10 })).toMatch(/0.0053 exact sums .* reveal little/);
-  expect(textOf({ depth: 4 })).toMatch(/0.053 .* about half/);
+  // A bound is not rounded down: these are 0.00533 and 0.0533.
+  expect(textOf({ trees: 10 })).toMatch(/0.0054 exact sums .* reveal little/);
+  expect(textOf({ depth: 4 })).toMatch(/0.054 .* about half/);
   expect(textOf({ depth: 5 })).toMatch(/0.11 exact sums .* nearly all/);
   expect(textOf({ defences: { ...noDefences, answer_noise: 10 } })).toMatch(
     /0.018 sums per person of shop, with noise: 'tandem audit' shows/,
@@ -39,4 +41,12 @@ test("the number and what it means", () => {
 test("no text where the number cannot be known", () => {
   expect(textOf({ instances: null })).toBe("");
   expect(textOf({ depth: 0 })).toBe("");
+});
+
+test("before alignment the bound depends on how many instances are common, and says so", () => {
+  const text = textOf({ alignment: { activeIds: 5000, passiveIds: null } });
+  expect(text).toMatch(
+    /up to 0\.027 exact sums .* holds if all of bank's rows are common; with half .* it is 0\.054\.$/,
+  );
+  expect(textOf({ alignment: { activeIds: 5000, passiveIds: 700 } })).toBe(textOf({}));
 });

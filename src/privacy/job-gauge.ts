@@ -12,6 +12,8 @@ export interface JobGauge {
   readonly sumsPerPerson: number;
   /** The sums have enough noise to hide single instances. */
   readonly isNoisy: boolean;
+  /** The number of common instances is not known before alignment: the bound holds if all are common. */
+  readonly isBeforeAlignment: boolean;
 }
 
 export type GaugedFacts = Pick<
@@ -27,6 +29,7 @@ export type GaugedFacts = Pick<
   | "defences"
   | "memberships"
   | "columnsAreSampled"
+  | "alignment"
 >;
 
 /** Null where the number of instances is not known yet, or the size of trees has no limit. */
@@ -44,6 +47,7 @@ export function gaugeOf(facts: GaugedFacts): JobGauge | null {
     passive,
     sumsPerPerson: trees * (sumsPerPerson + noisySumsPerPerson),
     isNoisy: hidesSingleInstances(answerNoise),
+    isBeforeAlignment: facts.alignment !== null && facts.alignment.passiveIds === null,
   };
 }
 
@@ -54,8 +58,23 @@ const meaning = {
   all: "nearly all of its binned columns can be computed from them",
 } as const;
 
-export function gaugeText({ active, passive, sumsPerPerson, isNoisy }: JobGauge): string {
-  const many = Number(sumsPerPerson.toPrecision(2));
+export function gaugeText(gauge: JobGauge): string {
+  const { active, passive, sumsPerPerson, isNoisy, isBeforeAlignment } = gauge;
+  const many = roundedUp(sumsPerPerson);
+  const condition = isBeforeAlignment
+    ? ` That holds if all of ${active}'s rows are common; with half of them common it is ${roundedUp(2 * sumsPerPerson)}.`
+    : "";
+  return `${bound({ active, passive, sumsPerPerson, isNoisy }, many)}${condition}`;
+}
+
+/** To two digits: a bound is not rounded down. */
+function roundedUp(value: number): number {
+  if (value === 0) return 0;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Number((Math.ceil(value / unit - 1e-9) * unit).toPrecision(2));
+}
+
+function bound({ active, passive, sumsPerPerson, isNoisy }: Omit<JobGauge, "isBeforeAlignment">, many: number): string {
   return isNoisy
     ? `${active} gets up to ${many} sums per person of ${passive}, with noise: ` +
         "'tandem audit' shows how much they reveal at most."
