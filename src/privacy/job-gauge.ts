@@ -61,8 +61,9 @@ const meaning = {
 export function gaugeText(gauge: JobGauge): string {
   const { active, passive, sumsPerPerson, isNoisy, isBeforeAlignment } = gauge;
   const many = roundedUp(sumsPerPerson);
+  const half = roundedUp(2 * sumsPerPerson);
   const condition = isBeforeAlignment
-    ? ` That holds if all of ${active}'s rows are common; with half of them common it is ${roundedUp(2 * sumsPerPerson)}.`
+    ? ` That holds if all of ${active}'s rows are common; with half of them common it is ${half}.`
     : "";
   return `${bound({ active, passive, sumsPerPerson, isNoisy }, many)}${condition}`;
 }
