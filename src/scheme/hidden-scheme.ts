@@ -21,7 +21,8 @@ export interface HiddenActive extends ActiveHalf {
   hints(peer: number, candidateCount: number, pieces: AsyncIterable<Uint8Array>): Promise<void>;
   /**
    * A node's gradients as chunks, each the same for every passive party; once per attempt. Two different plaintexts are
-   * never encrypted under one secret.
+   * never encrypted under one secret. In a job with noise, roots with the same plaintexts are the same bytes in all
+   * trees: a passive party recognises them, and gives them the same noise.
    */
   seal(node: HiddenNode): AsyncIterable<GradientChunk>;
   /** No more answers of this tree follow. */

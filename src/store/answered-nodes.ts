@@ -22,6 +22,7 @@ const kind = passiveKind(
     answer: digest,
     signature: z.base64(),
     entries: z.base64().optional(),
+    root: digest.optional(),
   }),
 );
 
@@ -34,13 +35,14 @@ export async function readAnsweredNodes(
 ): Promise<readonly AnsweredNode[]> {
   const lines = (await readSealedLines(pathIn(folder), kind, storage)) ?? [];
   const own = lines.filter((line) => line.beginning === beginning);
-  return own.map(({ tree, node, request, answer, signature, entries }) => ({
+  return own.map(({ tree, node, request, answer, signature, entries, root }) => ({
     tree,
     node,
     request,
     answer,
     signature,
     entries,
+    root,
   }));
 }
 

@@ -47,6 +47,8 @@ interface InJob {
   readonly job?: Partial<VerifiedJob>;
   /** It is done in an attempt that is broken off after the root; the next attempt is honest, and refused. */
   readonly isBrokenOff?: true;
+  /** Its only evidence is in the party's own opening, which is not changed. */
+  readonly isAlone?: true;
 }
 
 /** Moves one gradient of one instance, in one round, by any amount within the range. */
@@ -235,8 +237,10 @@ const inJob: readonly InJob[] = [
     job: {
       defences: { answer_noise: 3, min_people_share: 0.05 },
       earlier: [leavingBelow(0)],
-      fails: leavingBelow(0).fails,
+      // Telecom may be the first to refuse the other requests.
+      fails: /^(PARTY_LOST: party shop: the bank has left$|PROTOCOL_STATE: .* with other gradients before)/,
     },
+    isAlone: true,
   },
 ];
 
@@ -287,7 +291,10 @@ export function seededDeviation(seed: number, scheme: SchemeName): SeededDeviati
   }
   const cheats = inJob.filter(isOf);
   const deviation = seed % 3 === 0 ? null : cheats[random.below(cheats.length)];
-  const evader = seed % 3 === 1 ? null : (deviation?.party ?? (random.below(2) === 0 ? "bank" : "shop"));
+  const evader =
+    seed % 3 === 1 || deviation?.isAlone === true
+      ? null
+      : (deviation?.party ?? (random.below(2) === 0 ? "bank" : "shop"));
   const role = evader === "bank" ? "active" : "passive";
   const possible = evasions.filter((each) => isOf(each) && (each.role === undefined || each.role === role));
   const evasion = evader === null ? null : possible[random.below(possible.length)];

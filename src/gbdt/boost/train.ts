@@ -1,5 +1,5 @@
 /** Centralised boosting with all data in one place: the oracle of federated training. */
-import { gradientsDigest } from "../../base/gradients/gradients-digest.ts";
+import { gradientsDigest, rootDigest } from "../../base/gradients/gradients-digest.ts";
 import { assert } from "../../base/assert.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { TandemError } from "../../base/error.ts";
@@ -52,7 +52,10 @@ export interface SharedJob {
   readonly whole?: TrainingParameters;
   /** Per party the thresholds used so far; null where they are not limited, as for the active party. */
   readonly used: readonly (UsedThresholds | null)[];
-  /** The first round with the same gradients, by their digest: its noise is that of all of them. */
+  /**
+   * The first round with the same gradients, by their digest, or the first tree with the same root where members are
+   * hidden: its noise is that of all of them.
+   */
   readonly rounds: Map<string, number>;
 }
 
@@ -169,7 +172,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     const firstTree = training.treeNumber?.(trees.length) ?? trees.length;
     const round = firstTree / task.treeOutputs.length;
     const question = gradients.noise === undefined || isLocal ? "" : gradientsDigest(gradients, sample);
-    if (question !== "" && !rounds.has(question)) rounds.set(question, round);
+    if (question !== "") firstWith(rounds, question, round);
     for (const [i, outputs] of task.treeOutputs.entries()) {
       const treeIndex = trees.length;
       const gain = new TreeGain(gradients.grids, growParameters, {
@@ -183,6 +186,10 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         {
           tree: treeNumber,
           round: rounds.get(question) ?? round,
+          rootTree:
+            rules.noiseIsByNumber && question !== ""
+              ? firstWith(rounds, rootDigest(gradients, outputs, sample), treeNumber)
+              : null,
           noiseNames: (derives) => rules.noiseNames(treeNumber, derives),
         },
         isLocal ? columns.slice(0, 1) : columns,
@@ -249,6 +256,13 @@ function offersOf(
 function minimumsOfParty({ minimums, defences }: CentralisedTraining, party: number, instanceCount: number): Minimums {
   const policy = minimums?.[party] ?? noMinimums;
   return party === 0 || defences === undefined ? policy : minimumsOfJob(policy, defences, instanceCount);
+}
+
+/** The first number with this digest. */
+function firstWith(numbers: Map<string, number>, digest: string, number: number): number {
+  const first = numbers.get(digest) ?? number;
+  numbers.set(digest, first);
+  return first;
 }
 
 function checkNoise({ defences, parties, noiseSecrets }: CentralisedTraining, { noise }: QuantisedGradients): void {

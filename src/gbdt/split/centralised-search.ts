@@ -36,6 +36,8 @@ export interface TreePlace {
   readonly round: number;
   /** @param derives whether sums of the larger sibling are derived from its parent's */
   readonly noiseNames: (derives: boolean) => NoiseNames;
+  /** The first tree whose root has the same noise, where that is keyed by node ids; null or left out: this one. */
+  readonly rootTree?: number | null;
 }
 
 /** Observes the search and the splits of a tree without changing them. */
@@ -92,7 +94,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
             ever,
           ),
     );
-    const { round, noiseNames } = this.#place;
+    const { round, noiseNames, rootTree = null } = this.#place;
     this.#noise = this.#parties.map(({ features, noiseSecret: secret, sampler }) =>
       secret === null || scale === null
         ? null
@@ -104,6 +106,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
             noiseNames(sampler.isFixedPerTree),
           ),
     );
+    if (rootTree !== null) for (const noise of this.#noise) noise?.repeatRoot(root.id, rootTree);
     const histograms = this.#parties.map((party, i) => this.#histograms[i].root(root, this.#drawn(party, root)));
     return this.#bestOf(root, await Promise.all(histograms));
   }

@@ -21,12 +21,15 @@ export interface MembershipRules {
   ): { readonly minimums: Minimums; readonly ever: readonly Uint8Array[] | null };
   /** @param derives whether sums of the larger sibling are derived from its parent's */
   noiseNames(tree: number, derives: boolean): NoiseNames;
+  /** Then roots with the same gradients are recognised, and get the same noise. */
+  readonly noiseIsByNumber: boolean;
 }
 
 export const membershipRules: Readonly<Record<Membership, MembershipRules>> = {
   sent: {
     offers: (minimums) => ({ minimums, ever: null }),
     noiseNames: () => ({ by: "members" }),
+    noiseIsByNumber: false,
   },
   // A party that cannot count members can suppress candidates by their counts over all rows, and reject small nodes.
   hidden: {
@@ -35,5 +38,6 @@ export const membershipRules: Readonly<Record<Membership, MembershipRules>> = {
       ever: everOffered(minimums, features, rows()),
     }),
     noiseNames: (tree, derives) => ({ by: "number", tree, derives }),
+    noiseIsByNumber: true,
   },
 };

@@ -86,6 +86,11 @@ export class TreeNoise {
     this.#nodes.set(root.id, this.#drawn(root));
   }
 
+  /** Where noise is keyed by node ids: the root asks what an earlier one did, and gets the same noise. */
+  repeatRoot(id: number, tree: number): void {
+    this.#nodes.set(id, this.#drawn({ id, members: noMembers }, tree));
+  }
+
   /** Registers the children of a split. Noise is drawn for the one with fewer members, on a tie the lower id. */
   split(parent: number, a: SummedNode, b: SummedNode): void {
     const above = this.#nodes.get(parent);
@@ -126,11 +131,14 @@ export class TreeNoise {
     return noise;
   }
 
-  #drawn({ id, members }: SummedNode): NodeNoise {
+  /** @param tree whose noise it is, where that is keyed by node ids; left out: this tree's */
+  #drawn({ id, members }: SummedNode, tree?: number): NodeNoise {
     const { secret, scale, slotCount } = this.#noise;
     const names = this.#names;
     const stream = new NoiseStream(
-      names.by === "members" ? noiseKey(secret, this.#round, members) : numberedNoiseKey(secret, names.tree, id),
+      names.by === "members"
+        ? noiseKey(secret, this.#round, members)
+        : numberedNoiseKey(secret, tree ?? names.tree, id),
     );
     const of = kept((feature) => {
       const noise = new Float64Array(candidateCount(this.#features[feature]) * slotCount);

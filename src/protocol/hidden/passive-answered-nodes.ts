@@ -31,6 +31,8 @@ export interface AnsweredNode {
   readonly signature: string;
   /** The entries of the tree that it covers, base64; left out: those of the node that was stored before this one. */
   readonly entries?: string | undefined;
+  /** Of roots in a job with noise: digest of the gradients, in hex. */
+  readonly root?: string | undefined;
 }
 
 /** Stores the answered nodes of a job. */
@@ -41,7 +43,7 @@ export interface NodeJournal {
   add(nodes: readonly AnsweredNode[]): Promise<void>;
 }
 
-type Request = SignedGradients & { readonly node: number };
+type Request = SignedGradients & { readonly node: number; readonly root?: string | undefined };
 
 export class AnsweredNodes {
   readonly #journal: NodeJournal | null;
@@ -55,6 +57,8 @@ export class AnsweredNodes {
   /** Of the node that was stored last in this attempt. */
   #entries: string | null = null;
   #isRead = false;
+  /** The first tree of each root, by the digest of its gradients. */
+  readonly #roots = new Map<string, number>();
   readonly #refuse: (other: SignedGradients, reason: string) => Promise<void>;
   /** One other request per node proves the deviation. */
   readonly #refused = new Set<string>();
@@ -77,13 +81,23 @@ export class AnsweredNodes {
   async begin(firstTree: number): Promise<void> {
     for (const [key, { tree }] of this.#answered) if (tree < firstTree) this.#answered.delete(key);
     if (this.#isRead || this.#journal === null) return;
-    for (const node of await this.#journal.read()) if (node.tree >= firstTree) this.#remember(node);
+    for (const node of await this.#journal.read()) {
+      if (node.root !== undefined) this.firstRoot(node.root, node.tree);
+      if (node.tree >= firstTree) this.#remember(node);
+    }
     this.#isRead = true;
   }
 
   /** Whether the node was answered in this attempt or before. */
   has(tree: number, node: number): boolean {
     return this.#answered.has(splitKey(tree, node));
+  }
+
+  /** The first tree of the job whose root has these gradients. @param tree in which they are requested */
+  firstRoot(gradients: string, tree: number): number {
+    const first = Math.min(tree, this.#roots.get(gradients) ?? tree);
+    this.#roots.set(gradients, first);
+    return first;
   }
 
   /** @param compute the same for the same request, in every attempt */
@@ -99,7 +113,7 @@ export class AnsweredNodes {
       const messages = await compute();
       const answer = digestOf(messages);
       if (known === undefined) {
-        const { signature, entries = noBytes } = request;
+        const { signature, entries = noBytes, root } = request;
         await this.#keep({
           tree,
           node,
@@ -107,6 +121,7 @@ export class AnsweredNodes {
           answer,
           signature: base64(signature),
           entries: base64(entries),
+          root,
         });
       } else if (known.answer !== answer)
         throw new TandemError("CHECKPOINT", `the answer about node ${node} of tree ${tree} cannot be repeated`);

@@ -25,6 +25,11 @@ export class NodeMessages implements AsyncIterable<Uint8Array> {
     return { tree, node, digest: this.#digest.digest, signature, entries };
   }
 
+  /** Digest of the node's gradients, in hex: equal for equal questions about roots in a job with noise. */
+  get gradients(): string {
+    return Buffer.from(this.#digest.gradients).toString("hex");
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     const { tree, node } = this.#first;
     for (let message = this.#first; ;) {

@@ -125,12 +125,15 @@ export class HiddenMembers implements PassiveMembership {
     if (isGrouped && node > 0) tally.see("open groups", request);
     this.#askOnce(tree, node);
     return this.#tracked(async () => {
-      const task = current.task(node);
       const taken = ahead ?? (await this.#scheme.take(messages));
       const { signed } = messages;
+      const isRepeatable = node === rootId && this.#attempt.job.agreed.defences.answer_noise > 0;
+      const root = isRepeatable ? messages.gradients : undefined;
+      if (root !== undefined) current.repeatRoot(this.#answered.firstRoot(root, tree));
+      const task = current.task(node);
       const { digest } = signed;
       const treeOfRound = tree % this.#attempt.job.agreed.treesPerRound;
-      const answers = await this.#answered.answer(signed, () =>
+      const answers = await this.#answered.answer({ ...signed, root }, () =>
         histogramAnswers(tree, task, taken.sums(task, { tree, treeOfRound, digest }), this.#attempt.isMonotone),
       );
       tally.see("encrypted node", tree, node, taken.ciphertexts, messages.bytes);

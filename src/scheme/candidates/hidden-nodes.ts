@@ -1,7 +1,7 @@
 /**
  * One tree at a passive party that does not know the members of nodes: every instance may be in every node. Candidates
  * keep their positions in all trees, because answers are decrypted with hints that are sent once. Minimums apply to all
- * instances, and noise is keyed by tree and node id.
+ * instances, and noise is keyed by tree and node id; that of a root by the first tree with the same gradients.
  */
 import { TandemError } from "../../base/error.ts";
 import { noMinimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
@@ -64,6 +64,11 @@ export class HiddenNodes extends TreeNodes {
       this.nodes.set(child, { members: instances, depth: above.depth + 1, parent, isParent: false, interactions });
     above.isParent = true;
     this.offers.offered?.split(parent, { id: node, members: noInstances }, { id: sibling, members: noInstances });
+  }
+
+  /** The root's gradients are those of an earlier tree's: it gets the same noise. */
+  repeatRoot(tree: number): void {
+    this.offers.noise?.repeatRoot(0, tree);
   }
 
   task(node: number): HiddenTask {

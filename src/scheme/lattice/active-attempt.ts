@@ -2,6 +2,7 @@
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
+import { rootId } from "../../gbdt/tree/grow.ts";
 import { nonceList } from "../../crypto/lattice/common-key.ts";
 import { EncryptedNode, roomBytes } from "../../crypto/lattice/encrypted-node.ts";
 import { InnerProducts, type PartyHints } from "../../crypto/lattice/inner-products.ts";
@@ -37,6 +38,7 @@ export class ActiveAttempt {
   /** Per passive party, once received. */
   readonly #hints: (PartyHints | undefined)[];
   readonly #jobSeed: Uint8Array;
+  readonly #isNoisy: boolean;
   /** Known with the hints of all parties. */
   #products: InnerProducts | null = null;
   /** Per instance its row, -1 where it is never summed; null: rows are instances. */
@@ -53,6 +55,7 @@ export class ActiveAttempt {
     this.#lattice = kernel.lattice(jobShape(this.#bounds, job.run, nonce, nonces), threads);
     this.#hints = job.greetings.map(() => undefined);
     this.#jobSeed = jobSeed;
+    this.#isNoisy = job.layout.noise !== null;
     this.#rowOf = rowsOf(job);
     this.setUpMessage = encodeMessage(LatticeSetUpSchema, {
       set: this.#bounds.set.name,
@@ -83,7 +86,8 @@ export class ActiveAttempt {
       if (this.#products === null)
         throw new TandemError("PROTOCOL_STATE", "a node was requested before all hints were received");
       const columns = this.#columns(gradients.columns, 2 * outputs[i], sampled);
-      const place = { tree, node, output: i };
+      // With noise equal roots are the same bytes, so that passive parties give them the same noise.
+      const place = { tree: this.#isNoisy && node === rootId ? 0 : tree, node, output: i };
       const one = new EncryptedNode(this.#lattice, this.#products, this.#jobSeed, place, columns);
       encrypted.push(one);
       for await (const { firstRecord, isLast, records } of one.chunks(chunkBytes)) {
