@@ -26,7 +26,8 @@ namespace avx2 {
 
 using Vector = __m256i;
 constexpr std::size_t kLanes = 4;
-constexpr std::size_t kChains = 1;
+// Chains of squares that run side by side, since each square waits for the one before it.
+constexpr std::size_t kChains = 2;
 constexpr int kSmallLimbs = 10;
 constexpr int kEvenBits = 26;
 constexpr int kOddBits = 25;

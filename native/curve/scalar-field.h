@@ -25,7 +25,8 @@ namespace curve {
 namespace scalar {
 
 constexpr std::size_t kLanes = 1;
-constexpr std::size_t kChains = 1;
+// Chains of squares that run side by side, since each square waits for the one before it.
+constexpr std::size_t kChains = 2;
 
 struct Field {
   std::uint64_t v[kLimbs];
