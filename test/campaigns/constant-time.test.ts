@@ -131,7 +131,8 @@ describe.each(names)("%s kernel", (name) => {
 
 describe.each([...loadNativeCurve().kernels.values()])("$name kernel of the curve scheme", (kernel) => {
   const curve: Curve = kernel.curve(1);
-  const count = 64;
+  /** Enough work for the kernel with most lanes. */
+  const count = 384;
   const places = Uint32Array.from({ length: count }, (_, i) => i);
   const sparse = Buffer.concat(Array.from({ length: count }, () => integerBytes(1n, 64)));
   const random = osRandom.fill(new Uint8Array(64 * count));
@@ -174,9 +175,9 @@ describe.each([...loadNativeCurve().kernels.values()])("$name kernel of the curv
   test("opening takes as long for a sparse secret as for a random one, whatever the sums are", async () => {
     const [[, rows], [one, secret]] = [await scalars(), await secrets()];
     const logarithms = await curve.logarithms(1000);
-    const points = await curve.multiples(rows, places.slice(0, 48));
-    const bounds = new Float64Array(32).fill(1000);
-    const request = { points, centres: new Float64Array(32), bounds, logarithms };
+    const points = await curve.multiples(rows, places.slice(0, 192));
+    const bounds = new Float64Array(128).fill(1000);
+    const request = { points, centres: new Float64Array(128), bounds, logarithms };
     expect(
       await isLeak(
         () => curve.open({ ...request, secrets: one }),
