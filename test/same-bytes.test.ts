@@ -18,7 +18,10 @@ import {
   type ActiveGradients,
   ActiveGradientsSchema,
   ActiveHelloSchema,
+  type ActiveNode,
+  type ActiveOrder,
   type ActiveSetUp,
+  type ActiveSplitDecisions,
   type ActiveTreeFinished,
   PassiveParty,
 } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
@@ -26,7 +29,7 @@ import type { PassivePeer } from "../src/wire/peer.ts";
 import { protocolVersion } from "../src/wire/version.ts";
 import { expectError } from "./support/expect-error.ts";
 import { column, drive } from "./support/passive-driver.ts";
-import { collect } from "./support/streams.ts";
+import { collect, one } from "./support/streams.ts";
 import { signerOf } from "./support/verified-job.ts";
 import { PassiveDisk } from "./support/passive-disk.ts";
 
@@ -59,6 +62,9 @@ async function attempt(disk: PassiveDisk, trees = 0, previous = start) {
     setUp: (message: ActiveSetUp) => driver.role.setUp(message),
     gradients: (chunks: AsyncIterable<ActiveGradients>) => driver.role.answers.gradients(chunks),
     finishTree: (finished: ActiveTreeFinished) => driver.role.answers.finishTree(finished),
+    histograms: (nodes: AsyncIterable<ActiveNode>) => driver.role.answers.histograms(nodes),
+    splits: (request: ActiveSplitDecisions) => driver.role.answers.splits(request),
+    order: (request: ActiveOrder) => driver.role.answers.order(request),
   };
   const peer = everyCall<PassivePeer, object>(PassiveParty, recordedAnswers<object>(record)(callsTo(answers)));
   for await (const _ of peer.join(create(ActiveHelloSchema, { protocolVersion }), {}));
@@ -212,6 +218,57 @@ describe("calls at the same time", () => {
       for (let sequence = 0; ; sequence++) yield { ...own[0], sequence, scheme: new Uint8Array(0) };
     };
     await expectError(() => peer.gradients(endless(), {}), "PROTOCOL_STATE", /more chunks than instances/);
+  });
+});
+
+describe("answers of a call that does not end", () => {
+  const rootOf = (tree: number) => ({ tree, node: 0, members: { isRoot: true } });
+  const named = { case: "candidate" as const, value: 0 };
+
+  /** In its first tree, of which the bank signs what is in its own chain. */
+  async function growing() {
+    const { driver, peer, ofBank, ofShop } = await attempt(new PassiveDisk());
+    await peer.gradients(all(signed(await collect(driver.chunks(0)), ofBank)), {});
+    const ends = () => {
+      const { entries, link: digest } = ofShop.chain.closing();
+      return peer.finishTree(
+        { tree: 0, entries, digest, signature: ofBank.sign({ tree: 0, entries, link: digest }) },
+        {},
+      );
+    };
+    return { peer, ends };
+  }
+
+  test.each(["left open", "broken off"])("are in the signed link, or the tree does not end: %s", async (how) => {
+    const calls: readonly [RegExp, (peer: PassivePeer) => AsyncIterable<unknown>][] = [
+      [
+        /the members of node 0 was sent/,
+        (peer) =>
+          peer.histograms(
+            (async function* () {
+              yield rootOf(0);
+              await new Promise(() => {});
+            })(),
+            {},
+          ),
+      ],
+      [/the decision at node 0 was sent/, (peer) => peer.splits({ tree: 0, decisions: [{ node: 0, named }] }, {})],
+      [/the order of candidates at node 0 was sent/, (peer) => peer.order({ tree: 0, nodes: [0] }, {})],
+    ];
+    for (const [what, call] of calls) {
+      const { peer, ends } = await growing();
+      const isRoot = what.source.includes("members");
+      if (!isRoot) for await (const _ of peer.histograms(one(rootOf(0)), {}));
+      const answers = call(peer)[Symbol.asyncIterator]();
+      expect((await answers.next()).done).toBe(false);
+      if (how === "broken off") void answers.return?.();
+      await new Promise((resolve) => setImmediate(resolve));
+      await expectError(ends, "PROTOCOL_STATE", what);
+      // The same call to its end.
+      if (isRoot) for await (const _ of peer.histograms(one(rootOf(0)), {}));
+      else for await (const _ of call(peer));
+      await ends();
+    }
   });
 });
 

@@ -23,6 +23,7 @@ export interface SumsMessage extends Pick<
 
 interface AskedNode {
   readonly tree: number;
+  readonly node: number;
   readonly request: NodeDigest;
   /** Per message. */
   readonly answers: Uint8Array[];
@@ -128,29 +129,29 @@ const histograms = call<"histograms">()({
     },
   },
   recorder({ digests, keepsPieces }) {
-    const asked = new Map<number, AskedNode>();
+    const asked = new Map<string, AskedNode>();
     let request = new NodeDigest(digests);
     return {
       request(message) {
         const { tree, node, more } = message;
         request.add(message);
         if (more) return;
-        asked.set(node, { tree, request, answers: [], sums: [], pieces: [] });
+        asked.set(`${tree}/${node}`, { tree, node, request, answers: [], sums: [], pieces: [] });
         request = new NodeDigest(digests);
       },
       closed({ tree, node, more }) {
-        const sent = asked.get(node)?.request;
+        const sent = asked.get(`${tree}/${node}`)?.request;
         return more || sent === undefined || !sent.hasGradients ? null : { tree, node, digest: sent.digest };
       },
       answer(message) {
-        const node = asked.get(message.node);
+        const node = asked.get(`${message.tree}/${message.node}`);
         if (node === undefined) return;
         node.answers.push(digests.message({ ...message, scheme: noBytes }));
         node.sums.push(digests.bytes(message.scheme));
         if (keepsPieces) node.pieces.push(message.scheme);
       },
       notes: () =>
-        [...asked].flatMap(([node, { tree, request: sent, answers, sums, pieces }]): Note<NodeEntry>[] => [
+        [...asked.values()].flatMap(({ tree, node, request: sent, answers, sums, pieces }): Note<NodeEntry>[] => [
           { kind: "members", tree, node, digest: sent.members },
           ...(sent.hasGradients ? [{ kind: "node gradients" as const, tree, node, digest: sent.gradients }] : []),
           { kind: "answer", tree, node, digest: digests.bytes(...answers) },

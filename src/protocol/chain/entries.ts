@@ -36,6 +36,10 @@ export class TreeEntries {
     else throw new TandemError("PROTOCOL_STATE", `${inWords({ kind, node })}: conflicting duplicate message`);
   }
 
+  has(kind: EntryKind, node: number): boolean {
+    return this.#entries.has(`${kind}/${node}`);
+  }
+
   /** The buffer that the tree's link covers. */
   encoded(): Uint8Array {
     return encodeEntries(this.#sorted().map(({ kind, node, digests }) => ({ kind, node, digest: digests[0] })));

@@ -89,6 +89,11 @@ export class PairChain {
     if (tree === null || tree === this.#tree) this.#entries.note(kind, node, digest);
   }
 
+  /** Whether the current tree has an entry. */
+  has(kind: EntryKind, node: number): boolean {
+    return this.#entries.has(kind, node);
+  }
+
   /** This party's entries of the current tree. */
   closing(): ClosedTree {
     const entries = this.#entries.encoded();

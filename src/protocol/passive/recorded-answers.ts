@@ -5,6 +5,8 @@
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
+import type { Note } from "../../messages/call.ts";
+import type { EntryKind } from "../../messages/table.ts";
 import { type AnyCall, type Messages, onlyOf, streamOf } from "../../wire/every-call.ts";
 import {
   type ActiveHello,
@@ -15,6 +17,7 @@ import {
   type PassiveTreeStored,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { protocolVersion } from "../../wire/version.ts";
+import { inWords } from "../chain/entries.ts";
 import type { GradientsSignature, OpenChain, PassivePairRecord } from "../chain/record.ts";
 import { type AnyRecorder, recordedCall, recorderOf } from "../chain/recording.ts";
 
@@ -31,6 +34,10 @@ class AnswerRecording<More> {
   readonly #turns = new Exclusive();
   /** The answers at the end of each tree of this attempt, for repeated calls. */
   readonly #finished = new Map<number, PassiveTreeStored>();
+  /** Calls with answers that are not in the chain yet, since the calls have not ended. */
+  readonly #unnoted = new Set<AnyRecorder>();
+  /** Entries of calls that were broken off after answers had been sent. */
+  #brokenOff = new Map<string, Note<EntryKind>>();
   #open: OpenChain | null = null;
 
   constructor(answers: AnyCall<More>, record: PassivePairRecord) {
@@ -51,18 +58,45 @@ class AnswerRecording<More> {
   /** Signatures of gradients are checked in every copy of a call: the role may accept any of them. */
   async *#recorded(call: Parameters<AnyCall<More>>, recorder: AnyRecorder): AsyncGenerator {
     const { chain, verifyGradients } = this.#opened;
-    yield* recordedCall(
-      this.#answers,
-      call,
-      recorder,
-      (notes) => {
-        for (const note of notes) chain.note(note);
+    const watched = {
+      ...recorder,
+      answer: (message: unknown) => {
+        this.#unnoted.add(recorder);
+        recorder.answer?.(message);
       },
-      (closed, message) => {
-        verifyGradients(closed, message as GradientsSignature);
-        return message;
-      },
-    );
+    };
+    try {
+      yield* recordedCall(
+        this.#answers,
+        call,
+        watched,
+        (notes) => {
+          for (const note of notes) chain.note(note);
+          this.#unnoted.delete(recorder);
+        },
+        (closed, message) => {
+          verifyGradients(closed, message as GradientsSignature);
+          return message;
+        },
+      );
+    } finally {
+      if (this.#unnoted.delete(recorder))
+        for (const note of recorder.notes()) this.#brokenOff.set(`${note.tree}/${note.kind}/${note.node}`, note);
+    }
+  }
+
+  /**
+   * An active party could read the answers of a call and not let it end, so that they are in no signed link.
+   * @throws TandemError PROTOCOL_STATE naming an answer that no call which ended has
+   */
+  #checkAllNoted({ chain }: OpenChain): void {
+    const sent = [...this.#unnoted].flatMap((recorder) => recorder.notes());
+    for (const { kind, tree, node } of [...sent, ...this.#brokenOff.values()])
+      if ((tree === null || tree === chain.tree) && !chain.has(kind, node))
+        throw new TandemError(
+          "PROTOCOL_STATE",
+          `tree ${chain.tree} cannot end: ${inWords({ kind, node })} was sent in a call that has not ended`,
+        );
   }
 
   get #opened(): OpenChain {
@@ -100,10 +134,12 @@ class AnswerRecording<More> {
       }
       const closed = chain.agree({ tree: finished.tree, entries: finished.entries, link: finished.digest });
       verify(closed, finished.signature);
+      this.#checkAllNoted(this.#opened);
       const own = sign(closed);
       await this.#record.closed({ ...closed, own, theirs: finished.signature });
       await stores();
       chain.advance(closed);
+      this.#brokenOff = new Map([...this.#brokenOff].filter(([, { tree }]) => tree === null || tree > closed.tree));
       const stored = create(PassiveTreeStoredSchema, { digest: closed.link, signature: own });
       this.#finished.set(closed.tree, stored);
       return stored;
