@@ -57,7 +57,7 @@ export interface SplitOptions {
   readonly training?: TrainingParameters;
   /** Default: the preset `exact`. */
   readonly privacy?: PrivacyParameters;
-  /** Default: `paillier`. The other one is `lattice`. */
+  /** Default: `paillier`. The others are `curve` and `lattice`. */
   readonly scheme?: string;
   /** Length of the Paillier key. Default: 2048. */
   readonly keyBits?: number;

@@ -5,7 +5,7 @@ import type { SchemeChoice } from "../scheme/registry.ts";
 export const schemeChoices = ["paillier", "curve", "lattice"] as const;
 
 export function schemeOption(): Option {
-  return new Option("--scheme <name>", "the cipher; lattice is experimental: docs/lattice.md")
+  return new Option("--scheme <name>", "the cipher: docs/curve.md, docs/lattice.md (experimental)")
     .choices(schemeChoices)
     .default(schemeChoices[0]);
 }

@@ -118,7 +118,8 @@ policy:
   # do not hide single people.
   min_instances_per_node: 1
   min_instances_per_candidate: 1  # on each side of a possible split
-  schemes: [paillier]          # ciphers that a job may use; lattice is faster, hides who is in a node, and experimental
+  schemes: [paillier]          # ciphers that a job may use; curve is faster and reveals the same;
+                               # lattice is faster, hides who is in a node, and experimental
   # With lattice this party cannot count the members of a node. Minimums, those of a preset included, then apply
   # at the root only, and min_instances_per_node is left to the active party. To accept that, write:
   # lattice_minimums: root
@@ -194,7 +195,7 @@ training:
   eta: 0.3
   # seed: 7                    # fixes everything but the cryptographic nonces
 
-# scheme: paillier             # the cipher; or lattice, without key_bits, if all passive parties allow it: experimental
+# scheme: paillier             # or curve or lattice (experimental), without key_bits, if all parties allow it
 key_bits: 2048                 # shorter, for experiments only: insecure_key_bits
 # threads: 4                   # of the alignment; without it as many as there are cores
 # patience_seconds: 600        # how long to wait for a party that is gone; then the same command continues the job

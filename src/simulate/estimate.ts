@@ -50,7 +50,7 @@ export interface Estimates extends Estimate {
 const startSeconds = 2.3;
 /** Factor for cores that are idle while one party waits for the other. */
 const idleFraction = 0.1;
-const schemesCompared = ["paillier", "lattice"] as const;
+const schemesCompared = ["paillier", "curve", "lattice"] as const;
 
 export async function estimate(options: SimulateOptions, questions: EstimateQuestions = {}): Promise<Estimates> {
   const prepared = await prepareSimulation(options);

@@ -23,7 +23,7 @@ export interface Recommendation {
 /** Below this number of rows the hints, sent once, outweigh what a few trees send. */
 const fewRows = 2000;
 
-/** What parties learn about each other apart from sums, which both schemes reveal. */
+/** What parties learn about each other apart from sums, which every scheme reveals. */
 export const revealedTexts: Readonly<Record<Membership, readonly string[]>> = {
   sent: [
     "passive parties: the members of every requested node",
@@ -44,7 +44,7 @@ export function recommendation(
   { rows, peopleShare }: { readonly rows: number; readonly peopleShare: number },
 ): Recommendation {
   const [sent, hidden] = (["sent", "hidden"] as const).map((kind) =>
-    schemes.find(({ membership, estimate }) => membership === kind && estimate !== null),
+    quickest(schemes.filter(({ membership }) => membership === kind)),
   );
   const refused = schemes.find(({ estimate }) => estimate === null);
   if (!sent?.estimate || !hidden?.estimate)
@@ -70,6 +70,12 @@ export function recommendation(
       `${coarserText(slow, quick)}${hidden.warning === null ? "" : `${hidden.warning} `}` +
       `Read docs/lattice.md first, and use ${sent.scheme} otherwise: every passive party must allow ${hidden.scheme}`,
   };
+}
+
+/** Schemes of one kind reveal the same: time decides, which includes sending at the measured rate of this machine. */
+function quickest(schemes: readonly SchemeOutlook[]): SchemeOutlook | undefined {
+  const seconds = ({ estimate }: SchemeOutlook): number => estimate?.wallSeconds ?? Infinity;
+  return schemes.filter(({ estimate }) => estimate !== null).sort((a, b) => seconds(a) - seconds(b))[0];
 }
 
 function coarserText(fine: Estimate, coarse: Estimate): string {

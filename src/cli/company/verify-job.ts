@@ -60,9 +60,9 @@ async function open({ config, job, out }: OpenFlags): Promise<void> {
   await writeOpening(path, opening);
   const holds =
     opening.role === "active"
-      ? opening.active?.scheme === "lattice"
-        ? "the labels and the binned columns of this job"
-        : "the labels, the binned columns and the PRIVATE KEY of this job"
+      ? opening.active?.scheme === "paillier"
+        ? "the labels, the binned columns and the PRIVATE KEY of this job"
+        : "the labels and the binned columns of this job, and the seed of its secrets"
       : "the binned columns of this party and its secrets of this job";
   process.stderr.write(`It holds ${holds}. Give it only to the auditor.\n`);
   process.stdout.write(`${path}\n`);

@@ -13,6 +13,7 @@ import type {
 import { guessLabels } from "../../privacy/attack/cells.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
 import { defenceNames } from "../../privacy/defences/defences.ts";
+import { schemeNamed } from "../../scheme/registry.ts";
 import { prepareSimulation } from "../prepare-simulation.ts";
 import type { SimulateOptions } from "../simulate-options.ts";
 import { AttackBudget, type AttackTime } from "./attack-budget.ts";
@@ -20,7 +21,7 @@ import { changesTraining, whatIfs } from "./what-if.ts";
 import { type AuditedJob, type RecordedTraining, type SchemeDisclosure, trainRecorded } from "./recorded-training.ts";
 import { bestGuess, type AttackedScheme, mean, schemeRow } from "./scheme-row.ts";
 
-/** Compared in every audit of a table: the job's own scheme and the other one. */
+/** Compared in every audit of a table with the job's own scheme, if members are sent in one of the two only. */
 const comparedSchemes: readonly string[] = ["paillier", "lattice"];
 
 /** Labels that the passive party is assumed to know in the second label attack. */
@@ -42,7 +43,8 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
         return changed === null ? [] : [{ name, job: changed }];
       })
     : [];
-  const alsoAs = comparedSchemes.filter((name) => name !== asItIs.job.scheme);
+  const { membership } = schemeNamed(asItIs.job.scheme);
+  const alsoAs = comparedSchemes.filter((name) => schemeNamed(name).membership !== membership);
   const trainings = others.filter(({ job: changed }) => !isSameTraining(asItIs, changed)).length;
   const budget = new AttackBudget(audit, 1 + alsoAs.length + trainings);
   const first = await attacked("as it is", asItIs, budget, alsoAs);
