@@ -169,6 +169,8 @@ export class NodeDigest {
   readonly #digests: Digests;
   readonly #requests: Uint8Array[] = [];
   readonly #gradients: Uint8Array[] = [];
+  /** Read after the last message, several times. */
+  #digest: Uint8Array | null = null;
 
   constructor(digests: Digests) {
     this.#digests = digests;
@@ -176,6 +178,7 @@ export class NodeDigest {
 
   add(message: ActiveNode): void {
     const { scheme } = message;
+    this.#digest = null;
     this.#requests.push(this.#digests.message({ ...message, scheme: noBytes, signature: noBytes, entries: noBytes }));
     if (scheme.length > 0) this.#gradients.push(this.#digests.shared(scheme));
   }
@@ -195,7 +198,8 @@ export class NodeDigest {
   }
 
   get digest(): Uint8Array {
-    return requestDigest(this.#digests, this.members, this.gradients);
+    this.#digest ??= requestDigest(this.#digests, this.members, this.gradients);
+    return this.#digest;
   }
 }
 
