@@ -23,15 +23,16 @@ export function toWireError(error: unknown): ConnectError {
 
 /** Whether a peer, or the connection to it, reported the error. */
 export function isPeerError(error: TandemError): boolean {
-  return error.cause instanceof ConnectError;
+  return causes(error).some((cause) => cause instanceof ConnectError);
 }
 
 /** Whether a party was lost because of its own bug: a retry would not help. */
 export function isPartyFault(error: TandemError): boolean {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if (at instanceof ConnectError && at.metadata.get(codeHeader) === "INTERNAL") return true;
-  }
-  return false;
+  return causes(error).some((cause) => cause instanceof ConnectError && cause.metadata.get(codeHeader) === "INTERNAL");
+}
+
+function causes(error: Error): Error[] {
+  return error.cause instanceof Error ? [error, ...causes(error.cause)] : [error];
 }
 
 export function fromWireError(error: unknown, partyName: string): TandemError {

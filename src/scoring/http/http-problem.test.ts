@@ -17,5 +17,7 @@ test("an error that a passive party reports is a bad gateway, whatever its code"
     code: "FILE_UNREADABLE",
     message: "data.csv cannot be read",
   });
+  const named = new TandemError(reported.code, `party retailer: ${reported.message}`, { cause: reported });
+  expect(toHttpProblem(named).status).toBe(502);
   expect(toHttpProblem(fromWireError(toWireError(new Error("a bug")), "retailer")).status).toBe(503);
 });
