@@ -82,7 +82,7 @@ describe("private set intersection equals the plain intersection", () => {
 
   test("several chunks, on threads, with progress", async () => {
     const random = new SeededRandom("threads");
-    const sets = [shuffled(people(0, 5000), random), shuffled(people(2500, 6600), random)];
+    const sets = [shuffled(people(0, 4200), random), shuffled(people(2100, 4300), random)];
     const [active, passive] = sets.map((set) => DistinctIds.from(set));
     const seen: { active: [number, number][]; passive: [number, number][] } = { active: [], passive: [] };
     const psi = new PassivePsi(passive, {
@@ -94,10 +94,10 @@ describe("private set intersection equals the plain intersection", () => {
       threads: 2,
       onProgress: (done, total) => seen.active.push([done, total]),
     });
-    expect(Array.from(rows, (row) => sets[0][row])).toEqual(people(2500, 5000).toSorted());
-    expect(Array.from(peer.rows ?? [], (row) => sets[1][row])).toEqual(people(2500, 5000).toSorted());
-    expect(seen.active.at(-1)).toEqual([14_100, 14_100]);
-    expect(seen.passive.at(-1)).toEqual([9100, 9100]);
+    expect(Array.from(rows, (row) => sets[0][row])).toEqual(people(2100, 4200).toSorted());
+    expect(Array.from(peer.rows ?? [], (row) => sets[1][row])).toEqual(people(2100, 4200).toSorted());
+    expect(seen.active.at(-1)).toEqual([10_600, 10_600]);
+    expect(seen.passive.at(-1)).toEqual([6400, 6400]);
     for (const steps of Object.values(seen)) {
       expect(steps.length).toBeGreaterThan(4);
       expect(steps).toEqual(steps.toSorted(([a], [b]) => a - b));

@@ -42,11 +42,13 @@ const emulated = kernels.get("ifma-emulated");
 
 /**
  * The distribution of work over threads does not depend on the key. The tables of long keys take long to build, so
- * those are tested with one number of threads. Emulated IFMA is slow: short keys and 2048 bits suffice.
+ * those are tested with one number of threads. Emulated IFMA is slow: short keys suffice, and 2048 bits where the
+ * processor does not run the same code itself.
  */
 function contendersFor(bits: number): readonly Contender[] {
   const isTried = ({ kernel, threads }: Contender): boolean =>
-    (bits <= 1024 || threads === 2) && (bits <= 256 || bits === 2048 || kernel !== emulated);
+    (bits <= 1024 || threads === 2) &&
+    (bits <= 256 || (bits === 2048 && bestOfLanes !== "ifma") || kernel !== emulated);
   return contenders.filter(isTried);
 }
 
