@@ -238,7 +238,8 @@ const inJob: readonly InJob[] = [
       defences: { answer_noise: 3, min_people_share: 0.05 },
       earlier: [leavingBelow(0)],
       // Telecom may be the first to refuse the other requests.
-      fails: /^(PARTY_LOST: party shop: the bank has left$|PROTOCOL_STATE: .* with other gradients before)/,
+      fails:
+        /^(PARTY_LOST: party shop: the bank has left$|PROTOCOL_STATE: .* (with other gradients before|too often$))/,
     },
     isAlone: true,
   },
