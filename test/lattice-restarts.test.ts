@@ -21,6 +21,7 @@ const cases = [
   ["exact sums", {}],
   ["noise", { answer_noise: 0.5 }],
   ["noise and few thresholds", { answer_noise: 0.5, max_thresholds: 1 }],
+  ["clipped gradients", { answer_noise: 0.1 }],
 ] as const;
 
 describe.each(cases)("%s", (name, defences) => {
@@ -30,8 +31,12 @@ describe.each(cases)("%s", (name, defences) => {
     [3, "split"],
   ] as const)("seed %i: equals the centralised model after restarts at a stored %s", async (seed, at) => {
     const random = new SeededRandom(`lattice-restarts/${name}/${seed}`);
-    const table = randomTable(`restarts-${seed}`, { rows: 60, features: [1, 3] });
-    const training = { num_round: rounds, max_depth: 3, max_bin: 8 };
+    const isClipped = name === "clipped gradients";
+    const plain = randomTable(`restarts-${seed}`, { rows: 60, features: [1, 3], regression: isClipped });
+    // One label far from all others.
+    const table = isClipped ? { ...plain, labels: plain.labels.map((label, i) => (i === 7 ? 500 : label)) } : plain;
+    const objective = isClipped ? ({ objective: "reg:squarederror", base_score: 0 } as const) : {};
+    const training = { num_round: rounds, max_depth: 3, max_bin: 8, ...objective };
     const job = { table, training, defences, kernel: selectKernel(), key, scheme: lattice };
     const breaks = new Set(Array.from({ length: 3 }, () => random.below(rounds)));
     const { model } = await trainBrokenOff(

@@ -6,7 +6,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { loadNativeKernel } from "../src/crypto/paillier/native-kernel.ts";
 import { portableKernel } from "../src/crypto/paillier/portable-kernel.ts";
+import { codecWith } from "../src/base/parameters/parameters.ts";
+import { quantiserFor } from "../src/codec/gradient-layout.ts";
+import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { attackedJob } from "./support/attacked-job.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { partOf, seedCount } from "./support/campaign.ts";
 import { type TestJob, trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
@@ -85,6 +89,62 @@ describe("with every parameter", () => {
     const isCount = training.objective === "count:poisson";
     const labels = isCount ? table.labels.map((label) => Math.max(0, Math.round(label / 3))) : table.labels;
     await expectEqual({ table: { ...table, labels }, training });
+  });
+
+  describe("gradients that are clipped: one label is far from all others", () => {
+    const outlier = (table: TestJob["table"]): TestJob["table"] => ({
+      ...table,
+      labels: table.labels.map((label, i) => (i === 7 ? 2000 : label)),
+    });
+    const numbers = (seed: string): TestJob["table"] =>
+      outlier(randomTable(seed, { rows: 300, features: [1, 2, 2], missingFraction: 0.1, regression: true }));
+    const objective = "reg:squarederror";
+
+    test("this table is clipped", () => {
+      const { labels } = numbers("clipped");
+      const real = { values: [labels, labels.map(() => 1)], bounds: [null, { min: 0, max: 1 }] };
+      const scale = { unit: 2 ** 24, sigma: 2 ** 24, drawnMax: 2 ** 28, max: 2 ** 30 };
+      expect(quantiserFor(codecWith(), 255, scale)(real).sent).toBeDefined();
+    });
+
+    test.each<[string, Partial<TestJob>]>([
+      ["plain", {}],
+      ["both children asked for", { shortcuts: { subtraction: false }, training: { max_depth: 4 } }],
+      ["sampled", { training: { subsample: 0.7, colsample_bytree: 0.6 } }],
+      ["goss", { training: { sampling_method: "goss", top_rate: 0.3, other_rate: 0.3 } }],
+      ["constrained", { training: { alpha: 0.5, max_delta_step: 3, min_child_weight: 3 } }],
+      ["members hidden", { scheme: lattice }],
+      ["members hidden, columns per node", { scheme: lattice, training: { colsample_bynode: 0.6 } }],
+      ["sums in two limbs", { codec: { resolution_bits: 44, padding: 12 } }],
+      ["counts", { training: { objective: "count:poisson", base_score: "auto" } }],
+    ])("%s", async (name, { training = {}, ...job }) => {
+      const plain = numbers("clipped");
+      const monotone = name === "constrained" ? { monotone: [[1], [0, -1], [0, 0]] } : {};
+      const labels = name === "counts" ? plain.labels.map((label) => Math.max(0, Math.round(label / 3))) : plain.labels;
+      const table = { ...plain, labels, ...monotone };
+      await expectEqual({ table, training: { objective, base_score: 0, num_round: 3, ...training }, ...job });
+    });
+
+    test("the audit computes with what is sent: no instance has more than one unit of the noise", async () => {
+      const { transcript, noise } = await attackedJob(
+        numbers("clipped"),
+        { objective, base_score: 0, num_round: 2 },
+        [],
+        some,
+      );
+      for (const { gradients } of transcript.trees)
+        expect(Math.max(...gradients.columns[0].map(Math.abs))).toBe(noise?.unit);
+    });
+
+    test("bounded: classes of which one is rare, one tree for all and one for each", async () => {
+      const table = randomTable("rare", { rows: 300, features: [1, 2, 2] });
+      const labels = table.labels.map((label, i) => (i % 60 === 3 ? 2 : label));
+      for (const multi_strategy of ["multi_output_tree", "one_output_per_tree"] as const)
+        await expectEqual({
+          table: { ...table, labels },
+          training: { objective: "multi:softprob", num_class: 3, num_round: 2, multi_strategy },
+        });
+    });
   });
 
   test.each(["batched", "unbatched"] as const)("sums that a double cannot hold, %s", async (codec) => {

@@ -47,6 +47,14 @@ function withShop(of: TestTable, change: (columns: readonly Float32Array[]) => r
 
 test.each([
   ["noise", { table, training: { num_round: 2 }, defences: { answer_noise: 3, min_people_share: 0.05 } }],
+  [
+    "clipped gradients",
+    {
+      table: { ...table, labels: table.labels.map((label, i) => (i === 7 ? 500 : label)) },
+      training: { num_round: 2, objective: "reg:squarederror" as const, base_score: 0.5 },
+      defences: { answer_noise: 0.5 },
+    },
+  ],
   ["trees dropped", { table, training: { booster: "dart" as const, rate_drop: 0.5, one_drop: true } }],
   ...manyFeatures.map(([name, many, training]) => [name, { table: many, training }] as const),
 ] as const)("an honest job holds: %s", async (_, options) => {

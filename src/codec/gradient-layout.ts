@@ -8,6 +8,7 @@ import type { NoiseScale } from "../base/noise/noise-scale.ts";
 import type { CodecParameters } from "../base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import { quantise } from "./batch-codec.ts";
+import { clippedGradients } from "./clipped-gradients.ts";
 import { autoSlots, buildLayout, type GradientLayout, paperSlots } from "./layout.ts";
 import type { Range, RealGradients } from "../base/gradients/real-gradients.ts";
 
@@ -25,13 +26,36 @@ export function gradientLayout(
   const slots =
     parameters.layout === "paper"
       ? paperSlots(parameters, values.length, instanceCount)
-      : autoSlots(
-          parameters,
-          values.map((column, slot) => bounds[slot] ?? rangeOf(column, slot % 2 === 1)),
-          instanceCount,
-          grid,
-        );
+      : autoSlots(parameters, ranges({ values, bounds }), instanceCount, grid);
   return buildLayout(parameters.codec, slots, instanceCount, plaintextBitsMax, noise, hidesCounts);
+}
+
+/** The gradients of a round, and the layout of those that are sent. */
+export interface RoundGradients {
+  readonly gradients: QuantisedGradients;
+  readonly layout: GradientLayout;
+}
+
+/** Rounds the gradients of a round to the grid; with noise a second time, clipped, for what is sent. */
+export function quantiseRound(
+  parameters: CodecParameters,
+  plaintextBitsMax: number,
+  real: RealGradients,
+  noise: NoiseScale | null = null,
+  hidesCounts = noise !== null,
+): RoundGradients {
+  const layoutOf = (given: RealGradients): GradientLayout =>
+    gradientLayout(parameters, plaintextBitsMax, given, noise, hidesCounts);
+  const layout = layoutOf(real);
+  const gradients = quantise(layout, real.values);
+  const clipped = noise === null ? null : clippedGradients(real, ranges(real));
+  if (clipped === null) return { gradients, layout };
+  const sentLayout = layoutOf(clipped);
+  return { gradients: { ...gradients, sent: quantise(sentLayout, clipped.values) }, layout: sentLayout };
+}
+
+function ranges({ values, bounds }: RealGradients): Range[] {
+  return values.map((column, slot) => bounds[slot] ?? rangeOf(column, slot % 2 === 1));
 }
 
 /** Far below the range in which the arithmetic of slots and gains would overflow doubles. */
@@ -64,6 +88,5 @@ export function quantiserFor(
   noise: NoiseScale | null = null,
   hidesCounts = noise !== null,
 ): (gradients: RealGradients) => QuantisedGradients {
-  return (gradients) =>
-    quantise(gradientLayout(parameters, plaintextBitsMax, gradients, noise, hidesCounts), gradients.values);
+  return (real) => quantiseRound(parameters, plaintextBitsMax, real, noise, hidesCounts).gradients;
 }

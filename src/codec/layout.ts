@@ -127,7 +127,7 @@ export function autoSlots(
 ): Slot[] {
   return bounds.map((bound, index) => {
     const isSigned = index % 2 === 0;
-    const slot = autoSlot(parameters, bound, isSigned, instanceCount);
+    const slot = autoSlot(parameters, bound, isSigned, instanceCount, (noise?.max ?? 0) > 0);
     const whole = noise === null ? slot : noisySlot(slot, isSigned, instanceCount, noise);
     if (slotBits(whole) > slotBitsMax || !cannotOverflow(whole, instanceCount)) {
       const excess = Math.max(1, slotBits(whole) - slotBitsMax);
@@ -141,9 +141,16 @@ export function autoSlots(
   });
 }
 
-function autoSlot(parameters: CodecParameters, bound: Range, isSigned: boolean, instanceCount: number): Slot {
-  const magnitude = Math.max(Math.abs(bound.min), Math.abs(bound.max));
-  const unit = 2 ** Math.ceil(Math.log2(magnitude > 0 ? magnitude : 1));
+/** @param hasNoise then the unit is the bound itself, since noise is scaled to the unit; otherwise a power of two */
+function autoSlot(
+  parameters: CodecParameters,
+  bound: Range,
+  isSigned: boolean,
+  instanceCount: number,
+  hasNoise: boolean,
+): Slot {
+  const magnitude = Math.max(Math.abs(bound.min), Math.abs(bound.max)) || 1;
+  const unit = hasNoise ? magnitude : 2 ** Math.ceil(Math.log2(magnitude));
   const resolution = unit * 2 ** -parameters.resolution_bits;
   const shift = Math.min(bound.min, 0);
   const alpha = bound.max - shift;

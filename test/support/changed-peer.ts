@@ -7,15 +7,20 @@ import type { PassivePeer } from "../../src/wire/peer.ts";
 import { expectError } from "./expect-error.ts";
 import { prepareJob, type PreparedJob } from "./prepared-job.ts";
 import { randomTable } from "./tables.ts";
+import type { TestTable } from "../world/simulated.ts";
 
 export const key = await generateKey({ bits: 128, insecure: true });
 export const table = randomTable("deviating", { rows: 32, features: [1, 2, 2], missingFraction: 0.1 });
 
 /** A job whose second passive party (the last to be asked on ties) is replaced by `change` of it. */
-export function jobWith(change: (peer: PassivePeer) => Partial<PassivePeer>, answer_noise = 0): PreparedJob {
+export function jobWith(
+  change: (peer: PassivePeer) => Partial<PassivePeer>,
+  answer_noise = 0,
+  of: TestTable = table,
+): PreparedJob {
   return prepareJob({
     defences: { answer_noise },
-    table,
+    table: of,
     kernel: selectKernel(),
     key,
     training: { num_round: 1 },

@@ -32,6 +32,16 @@ export interface QuantisedGradients {
   readonly noise?: NoiseScale;
   /** Sums have no counts: with noise, and where members are hidden. Left out: they have counts. */
   readonly hidesCounts?: boolean;
+  /**
+   * The same gradients as they are sent to passive parties, if they are clipped (codec/clipped-gradients.ts): on grids
+   * of their own. Left out: these are sent.
+   */
+  readonly sent?: QuantisedGradients;
+}
+
+/** What passive parties sum. */
+export function sentGradients(gradients: QuantisedGradients): QuantisedGradients {
+  return gradients.sent ?? gradients;
 }
 
 /** The value of one unit of the high limb. */

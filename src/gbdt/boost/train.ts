@@ -6,7 +6,7 @@ import { TandemError } from "../../base/error.ts";
 import type { Membership } from "../../base/membership.ts";
 import type { Defences } from "../../privacy/defences/defences.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
-import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import { type QuantisedGradients, sentGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../split/binning.ts";
 import { BoostingMonitor } from "./boosting-monitor.ts";
 import type { RealGradients } from "../../base/gradients/real-gradients.ts";
@@ -15,7 +15,7 @@ import { CentralisedSearch, type PartyColumns, type SearchWatch } from "../split
 import { ColumnSampler, toColumnRates } from "./column-sampling.ts";
 import { centralisedDart } from "./dart/centralised.ts";
 import type { DrawDrops } from "./dart/drops.ts";
-import { toSplitParameters, TreeGain } from "../split/gain.ts";
+import { toSplitParameters, treeGains, type TreeGains } from "../split/gain.ts";
 import { growTree, type GrowParameters } from "../tree/grow.ts";
 import { objectiveFor } from "../objective/objectives.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
@@ -103,8 +103,9 @@ export interface CentralisedTraining {
 export interface WatchedTree {
   readonly tree: number;
   readonly round: number;
+  /** As they are sent. */
   readonly gradients: QuantisedGradients;
-  readonly gain: TreeGain;
+  readonly gain: TreeGains["sent"];
 }
 
 export interface TrainedModel extends Model {
@@ -167,20 +168,16 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     }
     const { sample, ...real } = sampleRows(parameters, gradientRound, inBoostingRound, rows.training);
     const gradients = quantise(real);
+    const sent = sentGradients(gradients);
     checkNoise(training, gradients);
     const isLocal = boostingRoundOf(gradientRound, parameters) < parameters.local_rounds;
     const firstTree = training.treeNumber?.(trees.length) ?? trees.length;
     const round = firstTree / task.treeOutputs.length;
-    const question = gradients.noise === undefined || isLocal ? "" : gradientsDigest(gradients, sample);
+    const question = gradients.noise === undefined || isLocal ? "" : gradientsDigest(sent, sample);
     if (question !== "") firstWith(rounds, question, round);
     for (const [i, outputs] of task.treeOutputs.entries()) {
       const treeIndex = trees.length;
-      const gain = new TreeGain(gradients.grids, growParameters, {
-        outputs,
-        isConstrained,
-        hidesCounts: gradients.hidesCounts ?? false,
-        noise: gradients.noise,
-      });
+      const gains = treeGains(gradients, growParameters, outputs, isConstrained);
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const search = new CentralisedSearch(
         {
@@ -194,10 +191,12 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
         },
         isLocal ? columns.slice(0, 1) : columns,
         gradients,
-        gain,
-        isLocal ? undefined : training.watch?.({ tree: treeIndex, round: gradientRound, gradients, gain }),
+        gains,
+        isLocal
+          ? undefined
+          : training.watch?.({ tree: treeIndex, round: gradientRound, gradients: sent, gain: gains.sent }),
       );
-      const grown = await growTree(search, gradients, sample, gain, growParameters);
+      const grown = await growTree(search, gradients, sample, gains.own, growParameters);
       const { tree, leaves } = task.withOwnLeaves(grown, outputs, boostedMargins, sample);
       if (dart === null) addLeafWeights(margins, task.outputCount, treeIndex, tree, leaves);
       else dart.add(tree, leaves);

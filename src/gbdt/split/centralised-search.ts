@@ -1,14 +1,15 @@
 /** The split search with every party's features in one place: the oracle of the federated search. */
-import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import { type QuantisedGradients, sentGradients } from "../../base/gradients/quantised-gradients.ts";
 import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { type Candidate, partition } from "./candidate.ts";
 import type { ColumnSampler } from "../boost/column-sampling.ts";
-import type { TreeGain } from "./gain.ts";
+import type { TreeGains } from "./gain.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../tree/grow.ts";
 import { interactionsBelow, mayInteract } from "./interactions.ts";
 import { type NodeHistogram, NodeHistograms, featureParts } from "./node-histograms.ts";
 import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.ts";
+import { SentTotals } from "./sent-totals.ts";
 import { toSplitRule, type SplitRule } from "../tree/tree.ts";
 import { type NoiseNames, TreeNoise } from "./tree-noise.ts";
 import type { UsedThresholds } from "./used-thresholds.ts";
@@ -54,7 +55,8 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   readonly #place: TreePlace;
   readonly #parties: readonly PartyColumns[];
   readonly #gradients: QuantisedGradients;
-  readonly #gain: TreeGain;
+  readonly #gains: TreeGains;
+  readonly #sentTotals: SentTotals;
   readonly #watch: SearchWatch | undefined;
   /** Per party. */
   readonly #histograms: readonly NodeHistograms[];
@@ -68,15 +70,18 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     place: TreePlace,
     parties: readonly PartyColumns[],
     gradients: QuantisedGradients,
-    gain: TreeGain,
+    gains: TreeGains,
     watch?: SearchWatch,
   ) {
     this.#watch = watch;
     this.#place = place;
     this.#parties = parties;
     this.#gradients = gradients;
-    this.#gain = gain;
-    this.#histograms = parties.map(({ features }) => new NodeHistograms(features, gradients));
+    this.#gains = gains;
+    this.#sentTotals = new SentTotals(gradients);
+    this.#histograms = parties.map(
+      ({ features }, owner) => new NodeHistograms(features, owner === 0 ? gradients : sentGradients(gradients)),
+    );
   }
 
   async root(root: GrowingNode): Promise<OwnedSplit | null> {
@@ -170,6 +175,8 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     const columnCount = this.#gradients.columns.length;
     this.#parties.forEach(({ features }, owner) => {
       const offered = this.#offered[owner];
+      const [totals, gain] =
+        owner === 0 ? [node.totals, this.#gains.own] : [this.#sentTotals.of(node), this.#gains.sent];
       for (const [index, histogram] of featureParts(histograms[owner], features, columnCount)) {
         if (!mayInteract(node.interactions, owner, index, features[index].groups)) continue;
         const isOffered =
@@ -178,8 +185,8 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
           features[index],
           index,
           histogram,
-          node.totals,
-          this.#gain,
+          totals,
+          gain,
           node.bounds,
           isOffered,
           this.#noise[owner]?.candidates(node.id, index) ?? null,

@@ -8,7 +8,14 @@
  * as in XGBoost 2.1 and 3.2 (src/tree/hist/evaluate_splits.h, HistMultiEvaluator) an output with less hessian than that
  * has weight 0 and adds nothing to the gain of its side.
  */
-import { realSum, type SlotGrid, slotSum, slotSumOfRest } from "../../base/gradients/quantised-gradients.ts";
+import {
+  type QuantisedGradients,
+  realSum,
+  sentGradients,
+  type SlotGrid,
+  slotSum,
+  slotSumOfRest,
+} from "../../base/gradients/quantised-gradients.ts";
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 
@@ -66,6 +73,25 @@ export type LowerSide = number | Int8Array;
  * candidates, or one per candidate.
  */
 export type NoiseDraws = number | Float64Array;
+
+/** The gains of a tree: from own sums, which leaf weights are computed from too, and from those of passive parties. */
+export interface TreeGains {
+  readonly own: TreeGain;
+  readonly sent: TreeGain;
+}
+
+/** @param isConstrained some party has monotone constraints */
+export function treeGains(
+  gradients: QuantisedGradients,
+  parameters: SplitParameters,
+  outputs: readonly number[],
+  isConstrained: boolean,
+): TreeGains {
+  const gainOf = ({ grids, hidesCounts = false, noise }: QuantisedGradients): TreeGain =>
+    new TreeGain(grids, parameters, { outputs, isConstrained, hidesCounts, noise });
+  const own = gainOf(gradients);
+  return { own, sent: gradients.sent === undefined ? own : gainOf(sentGradients(gradients)) };
+}
 
 /**
  * The gains and leaf weights of one tree, used by centralised and federated training alike.

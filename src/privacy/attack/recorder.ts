@@ -8,7 +8,7 @@ import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { type Candidate, candidateCount, leftBins } from "../../gbdt/split/candidate.ts";
 import type { SearchWatch } from "../../gbdt/split/centralised-search.ts";
-import { featureHistogram } from "../../gbdt/split/histogram.ts";
+import { featureHistogram, nodeTotals } from "../../gbdt/split/histogram.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import { bestOfCandidates } from "../../scheme/candidates/best-candidates.ts";
 import { entryIndices, tieOrder } from "../../scheme/candidates/candidate-order.ts";
@@ -131,7 +131,8 @@ export class TranscriptRecorder {
         const { feature, candidate } = chosen;
         const bins = leftBins(features[feature], candidate);
         this.#splits.push({ tree, node: node.id, feature, left: bins });
-        const won = this.#won(node, rows, sets.at({ node: node.id, depth: node.depth }), gain);
+        const totals = nodeTotals(gradients, node.sampled);
+        const won = this.#won(node, totals, rows, sets.at({ node: node.id, depth: node.depth }), gain);
         const isOfAll = this.#membership.outcomesCover === "all instances";
         at.won = { ...won, left, leftOfAll: isOfAll ? instancesIn(features[feature], bins) : null };
       },
@@ -148,11 +149,12 @@ export class TranscriptRecorder {
   /** The candidate that is named as the winner: the first in tie order. */
   #won(
     node: GrowingNode,
+    totals: Float64Array,
     rows: CandidateRows,
     set: CandidateSet,
     gain: WatchedTree["gain"],
   ): Pick<WonSplit, "candidates" | "sets"> {
-    const tied = bestOfCandidates(rows, node.totals, gain, node.bounds)?.tied ?? [];
+    const tied = bestOfCandidates(rows, totals, gain, node.bounds)?.tied ?? [];
     const order = tieOrder(set, rows.suppressed);
     const ranks = entryIndices(tied, rows).map((entry) => order[entry]);
     const named = tied[ranks.indexOf(Math.min(...ranks))];

@@ -3,8 +3,8 @@ import { membershipFacts } from "../../base/membership.ts";
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import { nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import type { RealGradients } from "../../base/gradients/real-gradients.ts";
-import { quantise } from "../../codec/batch-codec.ts";
-import { gradientLayout } from "../../codec/gradient-layout.ts";
+import { sentGradients } from "../../base/gradients/quantised-gradients.ts";
+import { gradientLayout, quantiseRound } from "../../codec/gradient-layout.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { noiseIn } from "../job-parameters.ts";
 import type { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
@@ -99,9 +99,8 @@ export class FederatedRound {
       this.#task.gradients(boostedMargins),
       this.#task.rows.training,
     );
-    const layout = layoutFor(this.#job, real);
     await nextSlice();
-    const gradients = quantise(layout, real.values);
+    const { gradients, layout } = quantiseRound(...layoutTerms(this.#job, real));
     await nextSlice();
     const sampler = new ColumnSampler(toColumnRates(training), training.seed, this.#job.samplingSecret ?? "");
     // With column sampling or limited thresholds, trees have different candidates at the root.
@@ -111,7 +110,7 @@ export class FederatedRound {
       treeCount: this.#task.treeOutputs.length,
       sessions: this.#sessions,
       layout,
-      gradients,
+      gradients: sentGradients(gradients),
       sample,
       outputs: this.#task.treeOutputs[0],
       columnRate: training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree,
@@ -196,7 +195,14 @@ export function layoutFor(
   { job, scheme }: Pick<ActiveJob, "job" | "scheme">,
   gradients: RealGradients,
 ): GradientLayout {
+  return gradientLayout(...layoutTerms({ job, scheme }, gradients));
+}
+
+function layoutTerms(
+  { job, scheme }: Pick<ActiveJob, "job" | "scheme">,
+  gradients: RealGradients,
+): Required<Parameters<typeof gradientLayout>> {
   const noise = noiseIn(job);
   const hidesCounts = noise !== null || !membershipFacts[scheme.membership].countsAreSent;
-  return gradientLayout(job.codec, scheme.plaintextBitsMax, gradients, noise, hidesCounts);
+  return [job.codec, scheme.plaintextBitsMax, gradients, noise, hidesCounts];
 }

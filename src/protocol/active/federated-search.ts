@@ -11,11 +11,12 @@ import { assert } from "../../base/assert.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { betterSplit, type PartySplit } from "../../gbdt/split/best-split.ts";
 import { partition as partitionByBin } from "../../gbdt/split/candidate.ts";
-import type { TreeGain } from "../../gbdt/split/gain.ts";
+import type { TreeGain, TreeGains } from "../../gbdt/split/gain.ts";
 import { interactionsBelow } from "../../gbdt/split/interactions.ts";
 import type { GrowingNode, NodePair, SplitOutcome, SplitSearch } from "../../gbdt/tree/grow.ts";
 import { toSplitRule } from "../../gbdt/tree/tree.ts";
 import { OwnSearch } from "../../gbdt/split/own-search.ts";
+import { SentTotals } from "../../gbdt/split/sent-totals.ts";
 import { partition } from "../../wire/bitmap.ts";
 import { bestOfCandidates, type BestCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
@@ -36,7 +37,9 @@ type RowsByPeer = readonly CandidateRows[];
 
 export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> {
   readonly #task: TreeTask;
+  /** Of passive parties' sums. */
   readonly #gain: TreeGain;
+  readonly #sentTotals: SentTotals;
   readonly #own: OwnSearch;
   /** Candidates of the nodes whose children may be requested. */
   readonly #rows = new Map<number, RowsByPeer>();
@@ -46,11 +49,12 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   /** Null with noise, and in local rounds. */
   readonly #sumsCheck: SumsCheck | null;
 
-  constructor(task: TreeTask, gain: TreeGain) {
+  constructor(task: TreeTask, gains: TreeGains) {
     this.#task = task;
-    this.#gain = gain;
+    this.#gain = gains.sent;
+    this.#sentTotals = new SentTotals(task.gradients);
     this.#asked = new AskedNodes(task);
-    this.#own = new OwnSearch(task, gain);
+    this.#own = new OwnSearch(task, gains.own);
     const isChecked = task.gradients.noise === undefined && task.sessions.length > 0;
     this.#sumsCheck = isChecked ? task.membership.sumsCheck() : null;
   }
@@ -114,7 +118,9 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     for (const { node, found } of chosen) {
       if (found.kind !== "peer") continue;
       const rows = this.#rows.get(node.id)?.[found.peer] ?? noCandidates;
-      won[found.peer].push({ node, tied: found.tied, rows, draws: this.#drawsAt(node) });
+      const { id, instances, sampled, interactions } = node;
+      const summed = { id, instances, sampled, interactions, totals: this.#sentTotals.of(node) };
+      won[found.peer].push({ node: summed, tied: found.tied, rows, draws: this.#drawsAt(node) });
     }
     const answers = await Promise.all(
       sessions.map(async (session, peer) =>
@@ -165,7 +171,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const fault = this.#sumsCheck?.fault(ofPeer, node) ?? null;
       if (fault !== null) throw this.#task.sessions[peer].deviates(fault);
       const draws = this.#task.gradients.noise === undefined ? 0 : this.#drawsAt(node);
-      const found = bestOfCandidates(ofPeer, node.totals, this.#gain, node.bounds, draws);
+      const found = bestOfCandidates(ofPeer, this.#sentTotals.of(node), this.#gain, node.bounds, draws);
       best = betterSplit<FederatedSplit>(best, found && { kind: "peer", peer, ...found });
     }
     return best;

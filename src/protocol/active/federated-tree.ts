@@ -3,7 +3,7 @@ import type { GradientLayout } from "../../codec/layout.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
-import { TreeGain } from "../../gbdt/split/gain.ts";
+import { treeGains } from "../../gbdt/split/gain.ts";
 import { type GrowParameters, type GrownTree, growTree } from "../../gbdt/tree/grow.ts";
 import type { SplitRule } from "../../gbdt/tree/tree.ts";
 import type { BusyClock } from "./busy-clock.ts";
@@ -32,6 +32,7 @@ export interface TreeTask {
   readonly gradients: QuantisedGradients;
   /** The instances that the tree is trained on; null: all. */
   readonly sample: Uint32Array | null;
+  /** Of what is sent. */
   readonly layout: GradientLayout;
   /** The outputs that the tree is trained for. */
   readonly outputs: readonly number[];
@@ -55,12 +56,7 @@ export interface TreeTask {
 }
 
 export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
-  const { gradients, sample, parameters, isConstrained } = task;
-  const gain = new TreeGain(gradients.grids, parameters, {
-    outputs: task.outputs,
-    isConstrained,
-    hidesCounts: gradients.hidesCounts ?? false,
-    noise: gradients.noise,
-  });
-  return growTree(new FederatedSearch(task, gain), gradients, sample, gain, parameters);
+  const { gradients, sample, parameters, outputs, isConstrained } = task;
+  const gains = treeGains(gradients, parameters, outputs, isConstrained);
+  return growTree(new FederatedSearch(task, gains), gradients, sample, gains.own, parameters);
 }

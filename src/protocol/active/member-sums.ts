@@ -14,6 +14,9 @@ import { checkBitmap, countSet, partition } from "../../wire/bitmap.ts";
 /** ln(2^40 2^22): the exponent of the probability that a limit must have for one candidate. */
 const exponent = 62 * Math.LN2;
 
+/** A node, with its row over the gradients that were sent. */
+export type NodeSums = Pick<GrowingNode, "instances" | "sampled" | "totals">;
+
 /** How far an answered sum may be from the sum of its instances. */
 export interface Slack {
   /** In one slot. */
@@ -24,7 +27,7 @@ export interface Slack {
 
 /** The sums of both sides. @param leftMembers bitmap over the node's instances */
 export function sideSums(
-  node: GrowingNode,
+  node: NodeSums,
   leftMembers: Uint8Array,
   gradients: QuantisedGradients,
 ): readonly [left: Float64Array, right: Float64Array] {
@@ -58,7 +61,7 @@ export function isWithin(distances: readonly number[], slack: Slack): boolean {
 
 /** The sums over the sampled instances that are set in a bitmap over the node's instances. */
 function sumOfMembers(
-  { instances, sampled }: GrowingNode,
+  { instances, sampled }: NodeSums,
   bitmap: Uint8Array,
   { columns }: QuantisedGradients,
 ): Float64Array {

@@ -11,6 +11,7 @@ import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { BusyClock } from "./busy-clock.ts";
+import type { NodeSums } from "./member-sums.ts";
 import type { PeerSession } from "./peer-session.ts";
 import type { Decision, SplitAnswer } from "./split-decision.ts";
 
@@ -38,6 +39,7 @@ export interface RoundTerms {
   /** Empty in a local round. */
   readonly sessions: readonly PeerSession[];
   readonly layout: GradientLayout;
+  /** As they are sent. */
   readonly gradients: QuantisedGradients;
   /** The instances that the round is trained on; null: all. */
   readonly sample: Uint32Array | null;
@@ -76,7 +78,7 @@ export interface TreeMembership {
    * @param leftMembers bitmap over the node's instances
    * @param draws number of noise draws in the sum of a candidate of the node
    */
-  addsUp(node: GrowingNode, leftMembers: Uint8Array, best: BestCandidate, draws: number): boolean;
+  addsUp(node: NodeSums, leftMembers: Uint8Array, best: BestCandidate, draws: number): boolean;
   /** Per decision the members that go left. */
   splits(session: PeerSession, decisions: readonly Decision[]): Promise<Map<number, SplitAnswer>>;
 }

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { expectError, watchRejections } from "../../../test/support/expect-error.ts";
 import { expectFailure, jobWith, key, mapped, table } from "../../../test/support/changed-peer.ts";
+import { randomTable } from "../../../test/support/tables.ts";
 import { prepareJob } from "../../../test/support/prepared-job.ts";
 import { selectKernel } from "../../crypto/paillier/index.ts";
 import { connectInMemory } from "../../transport/in-memory.ts";
@@ -119,7 +120,12 @@ describe("candidates", () => {
 
   test("with noise, where no counts are sent: an empty side", async () => {
     const emptyLeft = splits((split) => [{ ...split, leftMembers: new Uint8Array(split.leftMembers.length) }]);
-    await expectFailure(jobWith(emptyLeft, 1), "PROTOCOL_STATE", /a split whose instances do not add up to its sums/);
+    const large = randomTable("empty side", { rows: 400, features: [1, 2, 4], missingFraction: 0.1 });
+    await expectFailure(
+      jobWith(emptyLeft, 1, large),
+      "PROTOCOL_STATE",
+      /a split whose instances do not add up to its sums/,
+    );
   });
 
   test("sums that the counts cannot make", async () => {

@@ -14,6 +14,7 @@ import { entryIndices, entryCount } from "../../scheme/candidates/candidate-orde
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { constraintsOfTied } from "../../scheme/candidates/same-sums.ts";
 import type { TreeTask } from "./federated-tree.ts";
+import type { NodeSums } from "./member-sums.ts";
 import type { PeerSession } from "./peer-session.ts";
 import type { SplitAnswer } from "./split-decision.ts";
 import { isAlarming } from "./tie-alarm.ts";
@@ -21,7 +22,7 @@ import { isAlarming } from "./tie-alarm.ts";
 type WonTask = Pick<TreeTask, "tree" | "gradients" | "onAlarm" | "membership" | "outputs">;
 
 export interface WonNode {
-  readonly node: GrowingNode;
+  readonly node: NodeSums & Pick<GrowingNode, "id" | "interactions">;
   readonly tied: readonly BestCandidate[];
   /** All of the party's candidates there. */
   readonly rows: CandidateRows;

@@ -3,16 +3,15 @@
  * node, so it may offer candidates with all members on one side, which can be the best with noise.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
-import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { isWithin, sideSums, noiseSlack } from "../active/member-sums.ts";
+import { isWithin, type NodeSums, sideSums, noiseSlack } from "../active/member-sums.ts";
 
 /**
  * @param draws number of noise draws in the sum of a candidate of the node
  * @param outputs outputs of the tree: the party has sums of these only
  */
 export function addsUpUncounted(
-  node: GrowingNode,
+  node: NodeSums,
   leftMembers: Uint8Array,
   best: BestCandidate,
   gradients: QuantisedGradients,

@@ -6,7 +6,7 @@
  * @reveals passive: which nodes are parents and siblings, where members are hidden
  */
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
-import { type GrowingNode, rootId } from "../../gbdt/tree/grow.ts";
+import { rootId } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import type { HiddenActive } from "../../scheme/hidden-scheme.ts";
 import type { GradientChunk } from "../../scheme/scheme.ts";
@@ -21,6 +21,7 @@ import type {
   SetUpTerms,
   TreeMembership,
 } from "../active/membership.ts";
+import type { NodeSums } from "../active/member-sums.ts";
 import type { PeerSession } from "../active/peer-session.ts";
 import type { Decision, SplitAnswer } from "../active/split-decision.ts";
 import { addsUpUncounted } from "./active-member-sums.ts";
@@ -120,7 +121,7 @@ class HiddenRound implements ActiveRound {
     return {
       question: (asked) => this.#question(tree, outputs, asked),
       sumsCheck: () => new UncountedSums(gradients, outputs),
-      addsUp: (node: GrowingNode, leftMembers: Uint8Array, best: BestCandidate, draws: number) =>
+      addsUp: (node: NodeSums, leftMembers: Uint8Array, best: BestCandidate, draws: number) =>
         addsUpUncounted(node, leftMembers, best, gradients, draws, outputs),
       splits: (session, decisions) => this.#splits(session, tree, decisions),
     };

@@ -1,12 +1,11 @@
 /** Whether the sides of a split add up to the sums and counts that its owner had answered. */
 import { type QuantisedGradients, slotDifferences } from "../../base/gradients/quantised-gradients.ts";
-import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { isWithin, sideSums, type Slack, noiseSlack } from "../active/member-sums.ts";
+import { isWithin, type NodeSums, sideSums, type Slack, noiseSlack } from "../active/member-sums.ts";
 
 /** @param draws number of noise draws in the sum of a candidate of the node */
 export function addsUp(
-  node: GrowingNode,
+  node: NodeSums,
   leftMembers: Uint8Array,
   best: BestCandidate,
   gradients: QuantisedGradients,

@@ -6,7 +6,6 @@
  */
 import { create } from "@bufbuild/protobuf";
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
-import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import type { GradientChunk } from "../../scheme/scheme.ts";
@@ -24,6 +23,7 @@ import type {
   SetUpTerms,
   TreeMembership,
 } from "../active/membership.ts";
+import type { NodeSums } from "../active/member-sums.ts";
 import type { PeerSession } from "../active/peer-session.ts";
 import { plaintextDigest, type PlaintextJournal } from "../active/plaintext-journal.ts";
 import type { Decision, SplitAnswer } from "../active/split-decision.ts";
@@ -83,7 +83,7 @@ class SentRound implements ActiveRound {
     return {
       question: (asked) => nodeQuestion(tree, asked),
       sumsCheck: () => new BelievableSums(gradients, sample),
-      addsUp: (node: GrowingNode, leftMembers: Uint8Array, best: BestCandidate, draws: number) =>
+      addsUp: (node: NodeSums, leftMembers: Uint8Array, best: BestCandidate, draws: number) =>
         addsUp(node, leftMembers, best, gradients, draws),
       splits: (session, decisions) => splits(session, tree, decisions),
     };
