@@ -7,6 +7,7 @@ import type { TrainingParameters } from "../src/gbdt/parameters/training-paramet
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { treesPerRound } from "../src/protocol/job-parameters.ts";
+import { curve } from "../src/scheme/curve/curve.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { trainBrokenOff } from "./support/broken-job.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
@@ -96,7 +97,7 @@ const without = new Map<string, Partial<TestTable>>([
   ["sets of categories", { categories: [] }],
 ]);
 
-describe.each([undefined, lattice])("a job that is interrupted twice", (scheme) => {
+describe.each([undefined, curve, lattice])("a job that is interrupted twice", (scheme) => {
   test.each<Case>(cases)(`%s (${scheme?.name ?? "paillier"})`, async (name, own, given) => {
     const training = { num_round: 3, max_depth: 2, ...given };
     const job = { table: own, training, kernel, key, ...(scheme === undefined ? {} : { scheme }) };

@@ -95,6 +95,19 @@ test("an interrupted job passes, with a passive party one tree ahead", async () 
   await expectHolds(await open(), 3);
 });
 
+test("a job with the curve scheme, a tree of which is redone, is as agreed", async () => {
+  const changes: Changes = {
+    active: { scheme: "curve", insecure_key_bits: undefined },
+    passive: { policy: { schemes: ["curve"] } },
+  };
+  const { open } = await ran("curve", changes, async (config) => {
+    const tear = tornWorld(0, "before");
+    await expect(runActive({ ...config, patience_seconds: 0 }, () => {}, tear.world)).rejects.toThrow("torn");
+    await runActive(config, () => {});
+  });
+  await expectHolds(await open(), 2);
+});
+
 test("a job with hidden outcomes has other messages when a tree is redone, and no party is blamed for it", async () => {
   const changes: Changes = {
     active: { scheme: "lattice", insecure_key_bits: undefined, privacy: { hidden_outcomes: true } },

@@ -15,7 +15,7 @@ import { decidingRows, jobRows } from "../party/passive/job-rows.ts";
 import type { Job } from "../protocol/job.ts";
 import type { Facts } from "../protocol/chain/commitment.ts";
 import { idsDigest } from "../protocol/ids.ts";
-import { schemeNamed } from "../scheme/registry.ts";
+import { defaultScheme, schemeNamed } from "../scheme/registry.ts";
 import { readPassiveJob } from "../store/passive-checkpoint.ts";
 import { bytesFrom, fromHex, rowsFrom, toBase64 } from "../store/stored-numbers.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
@@ -86,7 +86,7 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
 function withCodecOf(job: Job, facts: Facts): Job {
   const { codec, scheme } = job;
   const done = Number(facts["codec.resolution_bits"]);
-  const isCoarser = schemeNamed(scheme).membership === "hidden" && done < codec.resolution_bits;
+  const isCoarser = scheme !== defaultScheme && done < codec.resolution_bits; // Paillier takes what is requested
   return isCoarser ? { ...job, codec: { ...codec, resolution_bits: done } } : job;
 }
 

@@ -3,6 +3,12 @@
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import {
+  CurveBasesSchema,
+  CurveGradientsSchema,
+  CurveSetUpSchema,
+  CurveSumsSchema,
+} from "../../../src/wire/generated/tandem/v1/curve_pb.ts";
+import {
   LatticeHintsSchema,
   LatticeNodeSchema,
   LatticeSetUpSchema,
@@ -25,11 +31,11 @@ import {
 
 /** By the name of the message around it. */
 const schemas: Readonly<Record<string, readonly DescMessage[]>> = {
-  ActiveSetUp: [PaillierSetUpSchema, LatticeSetUpSchema],
-  ActiveGradients: [PaillierGradientsSchema],
+  ActiveSetUp: [PaillierSetUpSchema, CurveSetUpSchema, LatticeSetUpSchema],
+  ActiveGradients: [PaillierGradientsSchema, CurveGradientsSchema],
   ActiveNode: [LatticeNodeSchema],
   PassiveHints: [LatticeHintsSchema],
-  PassiveHistograms: [PaillierSumsSchema, LatticeSumsSchema],
+  PassiveHistograms: [PaillierSumsSchema, CurveSumsSchema, LatticeSumsSchema],
   ActiveMaskOpen: [TransferOpenSchema],
   PassiveMaskOpened: [TransferKeysSchema],
   ActiveMaskStep: [TransferIntroductionSchema, TransferChoicesSchema, TransferCorrectionsSchema],
@@ -38,5 +44,6 @@ const schemas: Readonly<Record<string, readonly DescMessage[]>> = {
 
 /** @returns what the bytes of this field may be a message of; none: nothing that is known */
 export function schemasWithin(around: DescMessage, field: string): readonly DescMessage[] {
+  if (field === "bases") return [CurveBasesSchema];
   return field === "scheme" ? (schemas[around.name] ?? []) : [];
 }
