@@ -25,8 +25,12 @@ export interface TableLimits {
   readonly memoryBytes: number;
 }
 
-/** The rest of the heap is for everything else. */
-const memoryFraction = 0.85;
+/**
+ * Of the heap beyond what the program itself takes. The rest is for what is made of the cells: a simulation keeps its
+ * parties' tables beside the whole one, and a collection of garbage needs room.
+ */
+const memoryFraction = 0.55;
+const programBytes = 1 << 26;
 
 export const tableLimits: TableLimits = {
   rows: 1 << 26,
@@ -39,7 +43,7 @@ export const tableLimits: TableLimits = {
   ratioFreeBytes: 1 << 24,
   pageBytes: 1 << 29,
   readsPerByte: 4,
-  memoryBytes: memoryFraction * getHeapStatistics().heap_size_limit,
+  memoryBytes: memoryFraction * Math.max(0, getHeapStatistics().heap_size_limit - programBytes),
 };
 
 /** The limits of a thread that reads a file, which grow with the file. */
@@ -61,11 +65,13 @@ export function threadLimits(fileBytes: number, cellCount: number): ThreadLimits
   };
 }
 
-const placeBytes = 8;
+/** V8 grows an array by half: a place takes 8 bytes, and up to 4 more are free. */
+const placeBytes = 12;
 const headerBytes = 16;
+const alignedBytes = 8;
 
 /**
- * A lower bound of the memory of a table's cells. A table that does not fit would otherwise end the whole process,
+ * The memory of a table's cells. A table that does not fit would otherwise end the whole process,
  * without a message about the file.
  */
 export class CellMemory {
@@ -75,7 +81,8 @@ export class CellMemory {
 
   /** A place in a column, and the text: V8 keeps one copy of every text of one character. */
   add(cell: string): void {
-    this.#bytes += cell.length < 2 ? placeBytes : placeBytes + headerBytes + cell.length;
+    this.#bytes +=
+      cell.length < 2 ? placeBytes : placeBytes + headerBytes + alignedBytes * Math.ceil(cell.length / alignedBytes);
   }
 
   get bytes(): number {
