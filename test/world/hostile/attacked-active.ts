@@ -52,6 +52,9 @@ const ownWords = [
   "PassiveTags.tags",
   "PassiveMaskOpened.scheme",
   "PassiveMaskStep.scheme",
+  "PassiveMaskStep.known",
+  "PassiveHello.feature_count",
+  "PassiveReady.groups",
 ].concat(["scheme", "counts", "suppressed", "groups"].map((field) => `PassiveHistograms.${field}`));
 
 export class AttackedActive {

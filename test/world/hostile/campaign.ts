@@ -9,7 +9,7 @@ import { AttackedActive, type Run } from "./attacked-active.ts";
 import { AttackedParty } from "./attacked-party.ts";
 import { CampaignReport } from "./campaign-report.ts";
 import { HostileJob } from "./hostile-job.ts";
-import { direct, type Scenario, scenarios, trainings } from "./hostile-scenarios.ts";
+import { direct, repeatable, type Scenario, scenarios } from "./hostile-scenarios.ts";
 import { pick } from "./hostile-values.ts";
 
 export interface CampaignOptions {
@@ -142,7 +142,7 @@ class Lane {
   async #timed(job: HostileJob, run: Run | "party", attack: (scenario: Scenario) => Promise<void>): Promise<void> {
     const started = performance.now();
     // The commands train or align.
-    const kinds = run === "in process" ? scenarios : run === "party" ? direct : trainings;
+    const kinds = run === "in process" ? scenarios : run === "party" ? direct : repeatable;
     await attack(pick(job.random("scenario"), kinds));
     this.#report.add(job, run, performance.now() - started);
     this.#options.onProgress?.(this.#report);

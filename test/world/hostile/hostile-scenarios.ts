@@ -66,3 +66,6 @@ export const direct = scenarios.filter(({ task }) => task !== "serve");
 
 /** Training, as opposed to questions about a model. */
 export const trainings = scenarios.filter(({ task = "train" }) => task === "train");
+
+/** Training that two processes repeat: a command draws the secret from which it samples columns. */
+export const repeatable = trainings.filter(({ training }) => training?.colsample_bynode === undefined);
