@@ -72,7 +72,7 @@ export function recommendation(
   };
 }
 
-/** Schemes of one kind reveal the same: time decides, which includes sending at the measured rate of this machine. */
+/** Schemes of one kind reveal the same, so that estimated time decides. */
 function quickest(schemes: readonly SchemeOutlook[]): SchemeOutlook | undefined {
   const seconds = ({ estimate }: SchemeOutlook): number => estimate?.wallSeconds ?? Infinity;
   return schemes.filter(({ estimate }) => estimate !== null).sort((a, b) => seconds(a) - seconds(b))[0];

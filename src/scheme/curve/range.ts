@@ -10,7 +10,7 @@ import { quantisedMax, type Slot } from "../../codec/slot.ts";
 import { reachMax } from "../../crypto/curve/kernel.ts";
 import type { GridFacts } from "../scheme.ts";
 
-/** More change no model: docs/curve.md has the comparison. */
+/** Each further bit doubles the range in which logarithms are searched. */
 export const resolutionBitsMax = 16;
 /** Fewer are used only if the job asks for them. */
 const resolutionBitsMin = 8;

@@ -83,7 +83,7 @@ export function foundHostileWorld(
         output: { directory: "jobs", contributions: true },
         threads: 1,
         policy: {
-          schemes: ["paillier", "lattice"],
+          schemes: ["paillier", "curve", "lattice"],
           lattice_minimums: "root",
           max_trees: 20,
           explanations: true,
@@ -117,7 +117,7 @@ export function bankConfig(
   { name: _name, task: _task, ...scenario }: Scenario,
   changes: ActiveChanges = {},
 ): Promise<ActiveConfig> {
-  const keyless = scenario.scheme === "lattice" ? { insecure_key_bits: undefined } : {};
+  const keyless = (scenario.scheme ?? "paillier") !== "paillier" ? { insecure_key_bits: undefined } : {};
   const data = { ...scenario.data, ...changes.data };
   return world.activeConfig(job, { ...keyless, ...scenario, ...changes, data }, { ports: { shop: port } });
 }

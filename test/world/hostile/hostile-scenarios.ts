@@ -36,6 +36,8 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   { name: "validated", data: { validation_fraction: 0.3 }, training: { early_stopping_rounds: 1 } },
+  { name: "curve", scheme: "curve" },
+  { name: "curve, noise", scheme: "curve", privacy: { answer_noise: 0.5 } },
   { name: "hidden members", scheme: "lattice" },
   {
     name: "hidden members, several classes",
