@@ -3,7 +3,7 @@
  *
  *   npm run kills -- [--count 200] [--seed 1] [--only 17] [--json]
  *
- * At least this number of kills and pauses, over jobs of both schemes and three kinds of engine (test/world/kills/).
+ * At least this number of kills and pauses, over jobs of all schemes and three kinds of engine (test/world/kills/).
  * Every job must end by itself with the model of an undisturbed one, and never stand still for more than its lease and
  * 30 s. It needs `npm run build` and nats-server. Prints what failed, with the command that does it again (what happens
  * when depends on the machine too), and where the logs of all processes are; exits with 1 if anything did.

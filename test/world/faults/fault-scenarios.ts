@@ -158,7 +158,15 @@ const allTerms: readonly Terms[] = [
   },
 ];
 
-const hidden: readonly Terms[] = [
+const otherSchemes: readonly Terms[] = [
+  { name: "curve", scheme: "curve", rowCount: 120, training: small },
+  {
+    name: "curve, rows and columns drawn, noise",
+    scheme: "curve",
+    rowCount: 120,
+    noise: 0.5,
+    training: { ...small, subsample: 0.8, colsample_bynode: 0.7 },
+  },
   { name: "hidden members, interactions", scheme: "lattice", rowCount: 200, groups: true, training: small },
   {
     name: "hidden members, forests of several classes",
@@ -196,7 +204,7 @@ export async function prepareScenarios(): Promise<Scenarios> {
   const root = await mkdtemp(join(tmpdir(), "tandem-faults-"));
   const fingerprints = await writeIdentities(root);
   const all = await Promise.all(
-    [...allTerms, ...hidden].map((terms, i) => scenario(join(root, String(i)), terms, fingerprints)),
+    [...allTerms, ...otherSchemes].map((terms, i) => scenario(join(root, String(i)), terms, fingerprints)),
   );
   const [plain, ...others] = all;
   return {
@@ -253,7 +261,7 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
     training,
     privacy: { answer_noise: answerNoise },
     scheme,
-    ...(scheme === "lattice" ? {} : { insecure_key_bits: 128 }),
+    ...(scheme === "paillier" ? { insecure_key_bits: 128 } : {}),
   });
   const passives = await Promise.all(
     passiveNames.map(async (name, i) => {

@@ -13,7 +13,7 @@ export const victims = [
 export const ways = ["SIGKILL", "SIGSTOP", "SIGTERM"] as const;
 export const moments = ["reading data", "loading gradients", "in a level", "between rounds"] as const;
 export const engines = ["one server, files", "one server, memory", "three servers, three replicas"] as const;
-export const schemes = ["paillier", "lattice"] as const;
+export const schemes = ["paillier", "lattice", "curve"] as const;
 
 export type Victim = (typeof victims)[number];
 export type Way = (typeof ways)[number];

@@ -38,7 +38,7 @@ export class KillWorld {
 
   static async found(root: string, program: string): Promise<KillWorld> {
     const policy = {
-      schemes: ["paillier", "lattice"],
+      schemes: ["paillier", "lattice", "curve"],
       lattice_minimums: "root" as const,
       budget: { daily: { ids: 1e9 } },
     };
@@ -83,7 +83,7 @@ export class KillWorld {
     const common = { output: { directory: run } };
     const listen = { host: "127.0.0.1", port };
     const crew = home === null ? {} : { crew: home.section };
-    const keyless = scheme === "lattice" ? { insecure_key_bits: undefined } : {};
+    const keyless = scheme !== "paillier" ? { insecure_key_bits: undefined } : {};
     const file = `${run}.json`;
     return {
       shop: this.#world.writePassive(shop, { ...common, ...crew, listen }, file),
