@@ -124,6 +124,7 @@ async function attempt(
         progress: disk.progress,
         store: disk.store,
         roundStore: disk,
+        nodeJournal: disk.nodeJournal,
       };
     },
     connect: (name, service) => {

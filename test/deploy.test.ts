@@ -100,7 +100,10 @@ test("the walk-through, verbatim", async () => {
     learner: { feature_names: expect.arrayContaining(["visits"]) as unknown },
   });
   expect(text).toMatch(/test +0\.\d{4} +0\.\d{4} +0\.\d{4}/);
-  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual(activeJobFiles);
+  expect(readdirSync(join(directory, "bank", "jobs", "spring-model")).toSorted()).toEqual([
+    ...activeJobFiles,
+    "transcript.jsonl",
+  ]);
   expect(readdirSync(join(directory, "retailer", "jobs", "spring-model")).toSorted()).toEqual([
     "aligned.csv",
     "alignment.json",
@@ -111,6 +114,7 @@ test("the walk-through, verbatim", async () => {
     "own.jsonl",
     "progress.json",
     "share.json",
+    "transcript.jsonl",
   ]);
   expect(
     readFileSync(join(directory, "retailer", "jobs", "spring-model", "job.json"), "utf8"),

@@ -49,10 +49,12 @@ test("simulate and estimate: two passive parties, and the traffic that was predi
   };
   expect(predicted.schemes.map(({ scheme, estimate }) => [scheme, estimate !== null])).toEqual([
     ["paillier", true],
+    ["curve", true],
     ["lattice", true],
   ]);
+  // Which of the two is quicker depends on the machine.
   expect(predicted.recommended).toEqual({
-    scheme: "paillier",
+    scheme: expect.stringMatching(/^(?:paillier|curve)$/) as string,
     why: expect.stringMatching(/with few instances/) as string,
   });
   for (const direction of ["activeToPassive", "passiveToActive"] as const)

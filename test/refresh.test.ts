@@ -178,7 +178,7 @@ test("errors in the rows are reported by file and line, before any party is aske
   await expectError(
     () => runRefresh(world.config, optionsFor(wrong)),
     "LABEL_INVALID",
-    /wrong\.csv: the label_upper_bound of line 6 is below its label/,
+    /wrong\.csv, line 6, column 'bank_1': the label_upper_bound is below its label/,
   );
   const { job } = world.config;
   const odd = { ...world.config, job: { ...job, training: { ...job.training, eval_metric: ["auc" as const] } } };

@@ -102,7 +102,7 @@ describe("refused", () => {
     await expectError(
       () => ask(scheme, { keyBits: 2048 }),
       "HANDSHAKE_MISMATCH",
-      /^scheme: .*, shop knows paillier, lattice$/,
+      /^scheme: .*, shop knows paillier, curve, lattice$/,
     );
   });
 

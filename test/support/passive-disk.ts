@@ -1,5 +1,6 @@
-/** What a passive party keeps between attempts, in memory: its progress, the digests of gradients, and answers. */
+/** The state of a passive party between attempts, in memory: progress, digests of gradients and nodes, and answers. */
 import { noProgress, type PassiveProgress } from "../../src/protocol/passive/answered-splits.ts";
+import type { AnsweredNode, NodeJournal } from "../../src/protocol/hidden/passive-answered-nodes.ts";
 import type { RoundStore, SignedGradients, StoredAnswer } from "../../src/protocol/passive/round-store.ts";
 
 /** Answers only: the gradients of each attempt may have other nonces. */
@@ -11,6 +12,11 @@ export class PassiveDisk implements RoundStore {
   progress: PassiveProgress = noProgress;
   readonly gradients: SignedGradients[] = [];
   readonly refused: SignedGradients[] = [];
+  readonly nodes: AnsweredNode[] = [];
+  readonly nodeJournal: NodeJournal = {
+    read: async () => this.nodes,
+    add: async (nodes) => void this.nodes.push(...nodes),
+  };
   readonly answers = new Map<number, StoredAnswer[]>();
 
   readonly store = async (progress: PassiveProgress): Promise<void> => {

@@ -40,7 +40,7 @@ const mistakes: readonly [
     "  max_trees: 20",
     "  schemes: [pailier]",
     16,
-    /field 'policy\.schemes\[1\]': must be one of paillier, lattice; did you mean 'paillier'\?/,
+    /field 'policy\.schemes\[1\]': must be one of paillier, curve, lattice; did you mean 'paillier'\?/,
   ],
   [
     "a misspelt preset",
@@ -221,7 +221,7 @@ const mistakes: readonly [
     "training:",
     "scheme: rot13\ntraining:",
     15,
-    /field 'scheme': must be one of paillier, lattice/,
+    /field 'scheme': must be one of paillier, curve, lattice/,
   ],
   [
     "a key where there is none",
