@@ -1,48 +1,21 @@
-/** Chooses the arithmetic of the lattice scheme: the best native kernel if the addon loads, otherwise portable. */
-import { TandemError } from "../../base/error.ts";
+/** Chooses the arithmetic of the lattice scheme. */
+import { chooseKernel, type Environment } from "../forced-kernel.ts";
 import type { LatticeKernel } from "./kernel.ts";
 import type { NativeLatticeName } from "./native/native-addon.ts";
 import { loadNativeLattice } from "./native/native-kernel.ts";
 import { portableLatticeKernel } from "./portable/portable-lattice.ts";
 
 /** TANDEM_KERNEL names a Paillier kernel: the lattice kernel of the same kind. */
-const nativeNames: ReadonlyMap<string, NativeLatticeName> = new Map([
-  ["ifma", "avx512"],
-  ["avx512", "avx512"],
-  ["avx2", "avx2"],
-  ["adx", "scalar"],
-  ["scalar", "scalar"],
-  ["ifma-emulated", "scalar"],
-]);
+const names: Readonly<Record<string, NativeLatticeName>> = {
+  ifma: "avx512",
+  avx512: "avx512",
+  avx2: "avx2",
+  adx: "scalar",
+  scalar: "scalar",
+  "ifma-emulated": "scalar",
+};
 
-/**
- * @param environment TANDEM_KERNEL forces one: native (the best that this processor runs), ifma or avx512, avx2, adx or
- * scalar, or portable
- * @throws TandemError USAGE for another value, or for a forced native kernel that cannot be loaded or run here
- */
-export function selectLatticeKernel(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): LatticeKernel {
-  const wanted = environment["TANDEM_KERNEL"] ?? "";
-  if (wanted === "portable") return portableLatticeKernel;
-  const name = nativeNames.get(wanted);
-  if (name === undefined && wanted !== "" && wanted !== "native") {
-    throw new TandemError(
-      "USAGE",
-      `TANDEM_KERNEL must be native, ifma, avx2, adx, scalar or portable; got '${wanted}'`,
-    );
-  }
-  const { kernels, cause } = loadNativeLattice();
-  const [best] = kernels.values();
-  const kernel = name === undefined ? best : kernels.get(name);
-  if (kernel !== undefined) return kernel;
-  if (wanted === "") return portableLatticeKernel;
-  throw new TandemError(
-    "USAGE",
-    best === undefined
-      ? `TANDEM_KERNEL is ${wanted}, but there is no native kernel; ` +
-          "install g++ and run: npm rebuild @tandem-vfl/tandem (in a clone: node scripts/build-native.mjs)"
-      : `TANDEM_KERNEL is ${wanted}, but this processor only runs ${[...kernels.keys()].join(", ")}`,
-    { cause },
-  );
+/** @throws TandemError USAGE as chooseKernel does */
+export function selectLatticeKernel(environment: Environment = process.env): LatticeKernel {
+  return chooseKernel({ portable: portableLatticeKernel, names, load: loadNativeLattice }, environment);
 }
