@@ -2,6 +2,7 @@
  * The tables on which presets are measured: three public ones, and four that are generated to be hard for noise: labels
  * with heavy tails, few positives, few rows, and counts.
  */
+import { paperDatasets } from "../trials/paper-datasets.ts";
 import { join } from "node:path";
 import { SeededRandom } from "../../src/base/random.ts";
 import { type PartyTable, selectRows } from "../../src/data/dataset.ts";
@@ -62,6 +63,8 @@ type PublicFile = Pick<SimulateOptions, "id" | "label" | "active" | "passives" |
 const amounts = (name: string): string[] => [1, 2, 3, 4, 5, 6].map((month) => `${name}${month}`);
 const bankPassive = ["age", "job", "marital", "education", "default", "balance", "housing", "loan"];
 
+const { giveme } = paperDatasets;
+
 /** Columns as in FATE's examples; of Bank Marketing without `duration`, which is known after the call only. */
 const publicFiles: readonly PublicFile[] = [
   {
@@ -78,23 +81,9 @@ const publicFiles: readonly PublicFile[] = [
     name: "Give Me Some Credit",
     file: "giveme/cs-training.csv.gz",
     id: undefined,
-    label: "SeriousDlqin2yrs",
-    active: [
-      "NumberOfOpenCreditLinesAndLoans",
-      "NumberOfTimes90DaysLate",
-      "NumberRealEstateLoansOrLines",
-      "NumberOfTime60-89DaysPastDueNotWorse",
-      "NumberOfDependents",
-    ],
-    passives: [
-      [
-        "RevolvingUtilizationOfUnsecuredLines",
-        "age",
-        "NumberOfTime30-59DaysPastDueNotWorse",
-        "DebtRatio",
-        "MonthlyIncome",
-      ],
-    ],
+    label: giveme.label,
+    active: [...giveme.active],
+    passives: [[...giveme.passive]],
     missing: ["NA"],
     positive: undefined,
   },

@@ -1,7 +1,7 @@
 /**
  * The thread that reads one Parquet file: an entry of its own in the bundle (scripts/bundle.mjs). Its library trusts
  * the file's metadata, and a malicious file can make it loop for hours: a thread can be terminated, and has a memory
- * limit. So errors need no special handling: any error means that the file cannot be read.
+ * limit. So errors need no special handling: each one means that the file cannot be read.
  *
  * A column of a row group is read at a time. Its cells leave as numbers, or as one text and their lengths: that is one
  * message, and not one object per cell. Only a few messages are pending at a time: a file may be larger than memory.

@@ -79,8 +79,8 @@ export interface CentralisedTraining {
   /** Per party the secret of its column sampling; default: "". */
   readonly samplingSecrets?: readonly string[];
   /**
-   * Per party the minimums for candidates; default: none. The active party never has any, since it sees its own sums
-   * anyway.
+   * Per party the minimums for candidates; default: none. The active party has none in every job, since it sees its
+   * own sums.
    */
   readonly minimums?: readonly Minimums[];
   /** The defences of the job; default: none. */

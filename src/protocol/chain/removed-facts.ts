@@ -5,7 +5,7 @@
 import { TandemError } from "../../base/error.ts";
 import type { Facts } from "./commitment.ts";
 
-/** Null: any value, since the layout of these jobs did not use it. */
+/** Null: every value is accepted, since the layout of these jobs did not use it. */
 const removedFacts: Readonly<Record<string, string | number | boolean | null>> = {
   "codec.codec": "batched",
   "codec.layout": "auto",
