@@ -38,6 +38,7 @@ import { PaillierActive } from "../src/scheme/paillier/active.ts";
 import { PaillierPassive } from "../src/scheme/paillier/passive.ts";
 import { PlaintextJournal } from "../src/protocol/active/plaintext-journal.ts";
 import { connectInMemory } from "../src/transport/in-memory.ts";
+import { curve } from "../src/scheme/curve/curve.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import type { Scheme } from "../src/scheme/scheme.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
@@ -372,6 +373,8 @@ describe("a parameter search in one job finds what a central one finds, also aft
     ["halving", searched, {}, lattice],
     ["noise, few thresholds", { num_round: 2 }, { answer_noise: 0.3, max_thresholds: 3 }, undefined],
     ["noise", { num_round: 2 }, { answer_noise: 0.3 }, lattice],
+    ["curve: noise", { num_round: 2 }, { answer_noise: 0.3 }, curve],
+    ["curve: trees dropped", { num_round: 2, booster: "dart", rate_drop: 0.5, one_drop: true }, {}, curve],
     ["trees dropped", { num_round: 2, booster: "dart", rate_drop: 0.5, one_drop: true }, {}, undefined],
   ])("%s", async (_what, training, defences, scheme) => {
     const rows = table;
