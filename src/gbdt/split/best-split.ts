@@ -2,11 +2,13 @@
  * The best split of a node, with one tie-breaking order everywhere: highest gain; among bit-equal gains the lowest
  * owner, then the lowest feature, then the order of candidatesOf; among category sets that of bestPartition.
  */
+import { assert } from "../../base/assert.ts";
 import { candidateAt, candidatesOf, type Candidate } from "./candidate.ts";
 import { isPartitioned } from "./category-candidate.ts";
 import { bestPartition } from "./category-partition.ts";
 import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
 import { leftSums } from "./histogram.ts";
+import { betterScored, isBetter, type NodeRule, type Score } from "./integer-rule.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { selectBest } from "./select-best.ts";
 import { addNoise, type CandidateNoise } from "./tree-noise.ts";
@@ -17,6 +19,8 @@ export interface PartySplit {
   /** Index within the party's features. */
   readonly feature: number;
   readonly candidate: Candidate;
+  /** Where sums are hidden. */
+  readonly score?: Score;
 }
 
 /**
@@ -52,6 +56,8 @@ export function bestSplitOf(
     return best && { gain: best.gain, feature: index, candidate: best.candidate };
   }
   const sides = leftSums(feature, histogram);
+  const rule = gain.ruleOf(totals);
+  if (rule !== null) return bestByRule(feature, index, sides, totals, gain, rule, isOffered);
   if (noise !== null) addNoise(sides, totals.length, noise.left, 1);
   const gains = gain.gains(sides, totals, bounds, feature.monotone ?? 0, noise?.draws);
   if (isOffered !== null)
@@ -60,6 +66,45 @@ export function bestSplitOf(
   return best.indices.length === 0
     ? null
     : { gain: best.gain, feature: index, candidate: candidateAt(feature, best.indices[0]) };
+}
+
+/** Where sums are hidden: the first of the best in the order of integers, with its gain in doubles. */
+function bestByRule(
+  feature: BinnedFeature,
+  index: number,
+  sides: Float64Array,
+  totals: Float64Array,
+  gain: TreeGain,
+  rule: NodeRule,
+  isOffered: ((candidate: Candidate) => boolean) | null,
+): PartySplit | null {
+  const stride = totals.length;
+  let best: { readonly place: number; readonly score: Score } | null = null;
+  for (let place = 0; place * stride < sides.length; place++) {
+    const at = place * stride + gain.slot;
+    const score = rule.score(sides[at], sides[at + 1]);
+    if (score === null || isOffered?.(candidateAt(feature, place)) === false) continue;
+    best = betterScored(best, { place, score });
+  }
+  if (best === null) return null;
+  const [own] = gain.gains(sides.subarray(best.place * stride, (best.place + 1) * stride), totals);
+  assert(own > -Infinity, "what the rule allows has a gain");
+  return { gain: own, feature: index, candidate: candidateAt(feature, best.place), score: best.score };
+}
+
+/** The better of two splits of one party; the first one on a tie. */
+export function betterOfParty(first: PartySplit | null, second: PartySplit | null): PartySplit | null {
+  if (first?.score === undefined || second?.score === undefined) return betterSplit(first, second);
+  return isBetter(second.score, first.score) ? second : first;
+}
+
+/**
+ * Where sums are hidden, the active party learns a passive party's best split only if it is better than the best of its
+ * own columns.
+ * @param own the active party's
+ */
+export function isTold(own: Pick<PartySplit, "score"> | null, score: Score | undefined): boolean {
+  return own?.score === undefined || score === undefined || isBetter(score, own.score);
 }
 
 /** The better of two splits; the first one on a tie. */

@@ -1,6 +1,6 @@
 /** The split search with every party's features in one place: the oracle of the federated search. */
 import { type QuantisedGradients, sentGradients } from "../../base/gradients/quantised-gradients.ts";
-import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
+import { bestSplitOf, betterOfParty, betterSplit, isTold, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import { type Candidate, partition } from "./candidate.ts";
 import type { ColumnSampler } from "../boost/column-sampling.ts";
@@ -163,7 +163,10 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     return sampler.at({ tree: this.#place.tree, depth, node: id }, features.length);
   }
 
-  /** Ties: the lowest owner, then the lowest feature. */
+  /**
+   * Ties: the lowest owner, then the lowest feature. Where sums are hidden, a party's candidates are compared in
+   * integers, and a passive party's best with that of the active party as well.
+   */
   #bestOf(node: GrowingNode, histograms: readonly NodeHistogram[]): OwnedSplit | null {
     this.#watch?.searched(
       node,
@@ -171,7 +174,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
         mayInteract(node.interactions, owner, feature, this.#parties[owner].features[feature].groups) &&
         (this.#offered[owner]?.has(node.id, feature, candidate) ?? true),
     );
-    let best: OwnedSplit | null = null;
+    const bests: (PartySplit | null)[] = this.#parties.map(() => null);
     const columnCount = this.#gradients.columns.length;
     this.#parties.forEach(({ features }, owner) => {
       const offered = this.#offered[owner];
@@ -191,9 +194,15 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
           isOffered,
           this.#noise[owner]?.candidates(node.id, index) ?? null,
         );
-        best = betterSplit(best, split && { owner, ...split });
+        bests[owner] = betterOfParty(bests[owner], split);
       }
     });
-    return best;
+    return bests.reduce<OwnedSplit | null>(
+      (best, split, owner) =>
+        split !== null && (owner === 0 || isTold(bests[0], split.score))
+          ? betterSplit(best, { owner, ...split })
+          : best,
+      null,
+    );
   }
 }

@@ -18,6 +18,7 @@ import {
 } from "../../base/gradients/quantised-gradients.ts";
 import type { NoiseScale } from "../../base/noise/noise-scale.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
+import { IntegerRule, type NodeRule } from "./integer-rule.ts";
 
 export interface SplitParameters {
   readonly lambda: number;
@@ -80,15 +81,19 @@ export interface TreeGains {
   readonly sent: TreeGain;
 }
 
-/** @param isConstrained some party has monotone constraints */
+/**
+ * @param isConstrained some party has monotone constraints
+ * @param hidesSums candidates of one party are compared in integers (integer-rule.ts)
+ */
 export function treeGains(
   gradients: QuantisedGradients,
   parameters: SplitParameters,
   outputs: readonly number[],
   isConstrained: boolean,
+  hidesSums = false,
 ): TreeGains {
   const gainOf = ({ grids, hidesCounts = false, noise }: QuantisedGradients): TreeGain =>
-    new TreeGain(grids, parameters, { outputs, isConstrained, hidesCounts, noise });
+    new TreeGain(grids, parameters, { outputs, isConstrained, hidesCounts, noise, hidesSums });
   const own = gainOf(gradients);
   return { own, sent: gradients.sent === undefined ? own : gainOf(sentGradients(gradients)) };
 }
@@ -104,6 +109,8 @@ export class TreeGain {
   readonly #hidesCounts: boolean;
   /** Per slot the variance of one draw. */
   readonly #noiseVariances: readonly number[];
+  /** Null: candidates are compared by their gains. */
+  readonly #rule: IntegerRule | null;
 
   /**
    * @param outputs those of the tree
@@ -112,6 +119,7 @@ export class TreeGain {
    * side of
    *   exact sums has H = 0, and passive parties offer none
    * @param noise of passive parties; left out: none
+   * @param hidesSums the tree has one output, and its sums are below 2^32
    */
   constructor(
     grids: readonly SlotGrid[],
@@ -121,11 +129,13 @@ export class TreeGain {
       isConstrained = false,
       hidesCounts = false,
       noise,
+      hidesSums = false,
     }: {
       readonly outputs?: readonly number[];
       readonly isConstrained?: boolean;
       readonly hidesCounts?: boolean;
       readonly noise?: NoiseScale | undefined;
+      readonly hidesSums?: boolean;
     } = {},
   ) {
     this.#grids = grids;
@@ -134,6 +144,18 @@ export class TreeGain {
     this.#isConstrained = isConstrained;
     this.#hidesCounts = hidesCounts;
     this.#noiseVariances = grids.map(({ resolution }) => ((noise?.sigma ?? 0) * resolution) ** 2);
+    const { resolution } = grids[2 * outputs[0] + 1];
+    this.#rule = hidesSums ? new IntegerRule(resolution, parameters.lambda, parameters.minChildWeight) : null;
+  }
+
+  /** The slot of g; that of h follows. Where sums are hidden a tree has one output. */
+  get slot(): number {
+    return 2 * this.#outputs[0];
+  }
+
+  /** The order of a node's candidates within one party; null: that of their gains. @param totals the node's row */
+  ruleOf(totals: Float64Array): NodeRule | null {
+    return this.#rule?.node(totals[this.slot], totals[this.slot + 1]) ?? null;
   }
 
   /**

@@ -3,7 +3,7 @@ import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.t
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { ColumnSampler } from "../boost/column-sampling.ts";
 import type { GrowingNode, NodePair } from "../tree/grow.ts";
-import { bestSplitOf, betterSplit, type PartySplit } from "./best-split.ts";
+import { bestSplitOf, betterOfParty, type PartySplit } from "./best-split.ts";
 import type { BinnedFeature } from "./binning.ts";
 import type { TreeGain } from "./gain.ts";
 import { mayInteract } from "./interactions.ts";
@@ -55,7 +55,7 @@ export class OwnSearch {
     for (const [index, part] of featureParts(histogram, features, gradients.columns.length)) {
       if (!mayInteract(interactions, 0, index, features[index].groups)) continue;
       if (isSliceOver()) await nextSlice();
-      best = betterSplit(best, bestSplitOf(features[index], index, part, totals, this.#gain, bounds));
+      best = betterOfParty(best, bestSplitOf(features[index], index, part, totals, this.#gain, bounds));
     }
     return best;
   }
