@@ -2,13 +2,14 @@
 import { importSources } from "./import-sources.mjs";
 
 /** @returns the exit code */
-export async function runSwarm({ seed, jobs, messages, only, json }) {
+export async function runSwarm({ seed, jobs, messages, each, only, json }) {
   const [{ runCampaign }] = await importSources("test/world/hostile/campaign.ts");
   let shown = 0;
   const report = await runCampaign({
     seed: Number(seed),
     jobs: only === undefined ? Number(jobs) : Number(only),
     messages: only === undefined ? Number(messages) : 0,
+    messagesPerJob: Number(each),
     only: only === undefined ? undefined : Number(only),
     onProgress({ jobCount, messages: changed, wrong }) {
       for (; shown < wrong.length; shown++) tell(wrong[shown]);

@@ -15,7 +15,7 @@ import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import { protocolVersion } from "../../../src/wire/version.ts";
 import { isSet } from "../../../src/wire/bitmap.ts";
-import { jobName, runHostileActive, type Target } from "../hostile/hostile-active.ts";
+import { runHostileActive, type Target } from "../hostile/hostile-active.ts";
 import type { Said } from "../hostile/hostile-call.ts";
 import { connectHostile, type HostileConnection } from "../hostile/hostile-connection.ts";
 import { HostileJob } from "../hostile/hostile-job.ts";
@@ -40,7 +40,7 @@ async function connected({ bank, shop, port }: Target): Promise<HostileConnectio
 async function afterJob(party: Target): Promise<{ readonly model: string; readonly said: readonly Said[] }> {
   const job = new HostileJob(0, 1);
   const { said } = await runHostileActive(party, { name: "before" }, job, { elsewhere: [], callsBefore: 0 });
-  const share = join(party.bank.folder, "jobs", jobName(job), "share.json");
+  const share = join(party.bank.folder, "jobs", job.name, "share.json");
   return { model: (await readActiveShare(share)).model, said };
 }
 

@@ -12,15 +12,15 @@ import type { ProcessWorld } from "../processes.ts";
 import { TandemProcess } from "../tandem-process.ts";
 import { heapMegabytes, residentBytesMax } from "./attacked-party.ts";
 import { centralisedModel, isSameJson } from "./exact-model.ts";
-import { outcomeWithin, jobName } from "./hostile-active.ts";
 import { type Aim, HostileAnswers } from "./hostile-answers.ts";
-import { HostileJob, watchdogMs } from "./hostile-job.ts";
+import { HostileJob, outcomeOf } from "./hostile-job.ts";
 import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
 import { type HostilePassive, startHostilePassive } from "./hostile-passive.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
 import { isScoring, perform } from "./hostile-tasks.ts";
 import { pick } from "./hostile-values.ts";
 import { SecretScanner } from "./secret-scanner.ts";
+import { outcomeUnlessStalled, watchForStall } from "./stall-watch.ts";
 
 /** What an undisturbed job of a kind is like. */
 interface Known {
@@ -110,9 +110,9 @@ export class AttackedActive {
     this.#passive.answers = answers;
     const { outcome, result } = await this.#here(job, scenario, model);
     if (outcome !== "finished") throw new Error(`an undisturbed job (${scenario.name}) ends with ${outcome}`);
-    const config = await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
+    const config = await bankConfig(this.#world, this.#passive.port, job.name, scenario);
     if (task === "train") {
-      const stored = await this.#world.model(jobName(job));
+      const stored = await this.#world.model(job.name);
       if (!isSameJson(stored, await centralisedModel(config, this.#world)))
         throw new Error(`an undisturbed job (${scenario.name}) makes another model than in one place`);
     }
@@ -130,15 +130,19 @@ export class AttackedActive {
   }
 
   async #here(job: HostileJob, scenario: Scenario, model: string): Promise<Ended> {
-    const config = await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
+    const config = await bankConfig(this.#world, this.#passive.port, job.name, scenario);
     const events: PartyEvent[] = [];
+    const stall = watchForStall([]);
     const means = {
       world: { ...realWorld, notes: () => noNotes },
-      emit: (event: PartyEvent) => void events.push(event),
+      emit: (event: PartyEvent) => {
+        stall.moved();
+        events.push(event);
+      },
       model,
     };
     let result: unknown;
-    const outcome = await outcomeWithin(watchdogMs, async () => {
+    const work = async (): Promise<void> => {
       try {
         result = await perform(scenario.task ?? "train", config, means);
       } catch (error) {
@@ -146,19 +150,21 @@ export class AttackedActive {
         else job.wrong.push(`the active party fails: ${error instanceof Error ? error.stack : String(error)}`);
         throw error;
       }
-    });
+    };
+    const outcome = await outcomeUnlessStalled(stall, work, outcomeOf);
     this.#look(job, JSON.stringify(events));
     // That the other side has a bug is its own word: it may lie about that as well.
     return { outcome: outcome === "INTERNAL" ? "PARTY_LOST" : outcome, result };
   }
 
   async #command(job: HostileJob, scenario: Scenario, command: "train" | "align"): Promise<Ended> {
-    const config = join(this.#world.bank.folder, `active-${jobName(job)}.json`);
-    await bankConfig(this.#world, this.#passive.port, jobName(job), scenario);
+    const config = join(this.#world.bank.folder, `active-${job.name}.json`);
+    await bankConfig(this.#world, this.#passive.port, job.name, scenario);
     const process = new TandemProcess([command, "-c", config], { heapMegabytes });
-    const timer = setTimeout(() => void process.stop("SIGKILL"), watchdogMs);
+    const stall = watchForStall([process.child.pid ?? 0]);
+    stall.signal.addEventListener("abort", () => void process.stop("SIGKILL"));
     const { exitCode, signal } = await process.finished;
-    clearTimeout(timer);
+    stall.end();
     this.peakBytes = Math.max(this.peakBytes, process.peakBytes());
     if (process.peakBytes() > residentBytesMax) job.wrong.push(`it takes ${process.peakBytes() >> 20} MB`);
     this.#look(job, process.output);
@@ -177,6 +183,6 @@ export class AttackedActive {
   }
 
   #folder(job: HostileJob): string {
-    return join(this.#world.bank.folder, "jobs", jobName(job));
+    return join(this.#world.bank.folder, "jobs", job.name);
   }
 }

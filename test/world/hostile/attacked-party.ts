@@ -17,7 +17,7 @@ import { protocolVersion } from "../../../src/wire/version.ts";
 import type { PassiveChanges } from "../processes.ts";
 import type { TandemProcess } from "../tandem-process.ts";
 import { centralisedModel, isSameJson } from "./exact-model.ts";
-import { jobName, runHostileActive, type Target } from "./hostile-active.ts";
+import { runHostileActive, type Target } from "./hostile-active.ts";
 import type { Said } from "./hostile-call.ts";
 import { HostileJob } from "./hostile-job.ts";
 import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
@@ -32,7 +32,10 @@ export const residentBytesMax = 640 << 20;
 export const heapMegabytes = 320;
 
 /** Hostile calls before each honest one that is aimed at, about. */
-const callsBefore = 24;
+const callsBefore = 30;
+
+/** How often a job is begun at most. */
+const attemptsMax = 12;
 
 export class AttackedParty {
   readonly process: TandemProcess;
@@ -61,14 +64,28 @@ export class AttackedParty {
     return party;
   }
 
+  get pids(): readonly number[] {
+    return this.process.child.pid === undefined ? [] : [this.process.child.pid];
+  }
+
   get target(): Target {
     return this.#target;
   }
 
-  /** A hostile job. What is wrong about it stands in the job. */
-  async attack(job: HostileJob, scenario: Scenario): Promise<void> {
+  /**
+   * A hostile job, begun again after each attempt that ends before so many messages were changed. What is wrong about
+   * it stands in the job.
+   */
+  async attack(job: HostileJob, scenario: Scenario, messages: number): Promise<void> {
     const model = await this.#modelOf(scenario);
-    await runHostileActive(this.#target, scenario, job, { elsewhere: this.#said, callsBefore }, model);
+    const hostility = { elsewhere: this.#said, callsBefore };
+    do {
+      const finished = job.outcomes.get("finished");
+      await runHostileActive(this.#target, scenario, job, hostility, model);
+      job.attempt++;
+      const isFinished = job.outcomes.get("finished") !== finished;
+      if (isFinished || job.random("another job").below(3) === 0) job.part++;
+    } while (job.messages < messages && job.attempt < attemptsMax && !this.process.hasEnded);
     this.look(job);
   }
 
@@ -106,7 +123,7 @@ export class AttackedParty {
 
   /** An honest job whose messages are kept. */
   async #rehearse(scenario: Scenario, report?: HostileJob): Promise<void> {
-    const honest = new HostileJob(0, 1_000_000 + this.#honest++);
+    const honest = new HostileJob(0, 1_000_000 + this.#honest++, this.pids);
     const model = await this.#modelOf(scenario);
     const hostility = { elsewhere: [], callsBefore: 0 };
     const { said, result } = await runHostileActive(this.#target, scenario, honest, hostility, model);
@@ -125,10 +142,10 @@ export class AttackedParty {
     const { world, port } = this.#target;
     const isTraining = (scenario.task ?? "train") === "train";
     if (!this.#expected.has(scenario)) {
-      const config = await bankConfig(world, port, jobName(job), scenario);
+      const config = await bankConfig(world, port, job.name, scenario);
       this.#expected.set(scenario, isTraining ? await centralisedModel(config, world) : result);
     }
-    return isSameJson(isTraining ? await world.model(jobName(job)) : result, this.#expected.get(scenario));
+    return isSameJson(isTraining ? await world.model(job.name) : result, this.#expected.get(scenario));
   }
 
   /** Trained before the first question about it, by an honest party. */
@@ -137,10 +154,10 @@ export class AttackedParty {
     const known = this.#models.get(scenario);
     if (known !== undefined) return known;
     const { bank } = this.#target;
-    const job = new HostileJob(0, 2_000_000 + this.#models.size);
+    const job = new HostileJob(0, 2_000_000 + this.#models.size, this.pids);
     const training = { ...scenario, task: "train" } as const;
     await runHostileActive(this.#target, training, job, { elsewhere: [], callsBefore: 0 });
-    const model = join(bank.folder, "jobs", jobName(job));
+    const model = join(bank.folder, "jobs", job.name);
     if (!job.outcomes.has("finished")) throw new Error(`a model to be scored: ${[...job.outcomes.keys()].join()}`);
     this.#models.set(scenario, model);
     return model;
@@ -148,7 +165,7 @@ export class AttackedParty {
 
   /** The calls of scoring with this job's model. */
   async #scoring(job: HostileJob, said: readonly Said[]): Promise<Said[]> {
-    const { model } = await readActiveShare(this.#target.world.path(this.#target.bank, jobName(job), "share.json"));
+    const { model } = await readActiveShare(this.#target.world.path(this.#target.bank, job.name, "share.json"));
     const ids = makePeople().map(({ id }) => id);
     const { score, maskOpen, maskStep, tags, contributions } = Scoring.method;
     const masked = said.flatMap(({ method, messages }): Said[] => {

@@ -17,6 +17,8 @@ export interface CampaignOptions {
   /** Minimum number of jobs, and of changed messages. */
   readonly jobs: number;
   readonly messages?: number;
+  /** A hostile active party's job is begun again until it has changed so many messages; default: it is begun once. */
+  readonly messagesPerJob?: number;
   /** The number of the first job; default: 1. */
   readonly from?: number;
   /** Only the job with this number. */
@@ -112,9 +114,10 @@ class Lane {
 
   async #attackParty(number: number): Promise<void> {
     this.#party ??= await AttackedParty.start(join(this.#root, String(this.#starts++)), this.#categories);
-    const job = new HostileJob(this.#options.seed, number);
     const party = this.#party;
-    await this.#timed(job, "party", (scenario) => party.attack(job, scenario));
+    const { messagesPerJob = 0 } = this.#options;
+    const job = new HostileJob(this.#options.seed, number, party.pids);
+    await this.#timed(job, "party", (scenario) => party.attack(job, scenario, messagesPerJob));
     // A party that fell is started again for those that come.
     if (party.process.hasEnded) this.#party = null;
   }

@@ -12,12 +12,13 @@ import { scoringPeerOver } from "../../../src/transport/scoring-client.ts";
 import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
 import type { Said } from "./hostile-call.ts";
 import { connectHostile, type HostileConnection } from "./hostile-connection.ts";
-import { type HostileJob, outcomeOf, watchdogMs } from "./hostile-job.ts";
+import { type HostileJob, outcomeOf } from "./hostile-job.ts";
 import type { Company, ProcessWorld } from "../processes.ts";
 import { bankConfig } from "./hostile-parties.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
 import { perform } from "./hostile-tasks.ts";
 import { HostileTransport, type HostileWays } from "./hostile-transport.ts";
+import { outcomeUnlessStalled, watchForStall } from "./stall-watch.ts";
 
 /** A party that is attacked: where it listens, and who attacks it. */
 export interface Target {
@@ -45,7 +46,7 @@ export async function runHostileActive(
   hostility: Pick<HostileWays, "elsewhere" | "callsBefore">,
   model = "",
 ): Promise<HostileRun> {
-  const config = await bankConfig(world, port, jobName(job), scenario);
+  const config = await bankConfig(world, port, job.name, scenario);
   const identity = await readIdentity(config.tls);
   const connections = new Connections(identity, shop, port);
   const over = new AbortController();
@@ -60,7 +61,9 @@ export async function runHostileActive(
   };
   let result: unknown;
   const work = async (): Promise<void> => void (result = await perform(scenario.task ?? "train", config, means));
-  job.ended("the job", await outcomeWithin(watchdogMs, work));
+  const stall = watchForStall(job.pids);
+  job.onMoved = stall.moved;
+  job.ended("the job", await outcomeUnlessStalled(stall, work, outcomeOf));
   if (hostility.callsBefore > 0) await hostile.afterwards();
   over.abort();
   connections.close();
@@ -69,17 +72,15 @@ export async function runHostileActive(
 
 /** The party may not have noticed yet that the job before is over. An empty hello opens nothing. */
 async function untilFree(transport: Transport, job: HostileJob): Promise<void> {
-  for (const started = performance.now(); performance.now() - started < watchdogMs;) {
+  const stall = watchForStall(job.pids);
+  while (!stall.signal.aborted) {
     const hello = peerOver("attacked", transport).join({}, {})[Symbol.asyncIterator]();
-    const outcome = await outcomeWithin(watchdogMs, () => hello.next());
-    if (outcome !== "PARTY_BUSY") return;
+    const outcome = await outcomeUnlessStalled(watchForStall(job.pids), () => hello.next(), outcomeOf);
+    if (outcome !== "PARTY_BUSY") return stall.end();
     await new Promise((resolve) => setTimeout(resolve, busyMs));
   }
+  stall.end();
   job.ended("a party that stays busy", "hang");
-}
-
-export function jobName({ number }: HostileJob): string {
-  return `job-${number}`;
 }
 
 function surroundingsOver(name: string, { transport }: HostileTransport, boundTo: string): ActiveWorld {
@@ -111,12 +112,4 @@ class Connections {
     this.first.close();
     this.#second?.close();
   }
-}
-
-/** @returns how it ended: with a code, or "finished" */
-export async function outcomeWithin(ms: number, work: () => Promise<unknown>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => (timer = setTimeout(() => resolve("hang"), ms)));
-  const done = work().then(() => "finished", outcomeOf);
-  return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }

@@ -2,9 +2,10 @@
 import type { DescMethod, MessageShape, DescMessage } from "@bufbuild/protobuf";
 import { ConnectError, type Transport } from "@connectrpc/connect";
 import type { SeededRandom } from "../../../src/base/random.ts";
-import { type HostileJob, outcomeOf, watchdogMs } from "./hostile-job.ts";
+import { type HostileJob, outcomeOf } from "./hostile-job.ts";
 import { pick } from "./hostile-values.ts";
 import { mutateMessage } from "./mutate-message.ts";
+import { watchForStall } from "./stall-watch.ts";
 
 /** What an honest party said in one call. */
 export interface Said {
@@ -62,22 +63,24 @@ function reorder(messages: MessageShape<DescMessage>[], random: SeededRandom): s
  * Makes the call and notes what came of it. Settles when it was refused or answered; a stream that is left open is not
  * waited for.
  * @param over aborted at the job's end
+ * @returns the words of the refusal; null: none
  */
 export async function makeHostileCall(
   transport: Transport,
   call: HostileCall,
   job: HostileJob,
   over: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
   job.messages += call.mutated;
   job.calls++;
   job.done.push(call.what);
+  let refusal: string | null = null;
   const started = performance.now();
-  const giveUp = AbortSignal.timeout(watchdogMs);
+  const stall = watchForStall(job.pids);
   const breakOff = new AbortController();
   // An open stream blocks the calls that wait for its end, honest ones too, so it is closed after a while.
   if (call.end === "left open") setTimeout(() => breakOff.abort(), leftOpenMs).unref();
-  const signal = AbortSignal.any([giveUp, breakOff.signal, over]);
+  const signal = AbortSignal.any([stall.signal, breakOff.signal, over]);
   const answers = answersTo(transport, call, signal, () => breakOff.abort());
   const ended = (async () => {
     try {
@@ -86,15 +89,18 @@ export async function makeHostileCall(
       while (next.done !== true && call.method.localName !== "join") next = await answers.next();
       job.ended(call.what, "answered");
     } catch (error) {
-      if (error instanceof ConnectError) job.refusals.add(error.rawMessage);
-      if (giveUp.aborted) job.ended(call.what, "hang");
+      if (error instanceof ConnectError) job.refusals.add((refusal = error.rawMessage));
+      if (stall.signal.aborted) job.ended(call.what, "hang");
       else job.ended(call.what, over.aborted || breakOff.signal.aborted ? "broken off" : outcomeOf(error));
+    } finally {
+      stall.end();
     }
   })();
-  if (call.end === "left open") return;
+  if (call.end === "left open") return null;
   await ended;
   const ms = Math.round(performance.now() - started);
   if (ms > job.slowest.ms) job.slowest = { what: call.what, ms };
+  return refusal;
 }
 
 async function* answersTo(

@@ -7,12 +7,15 @@ import { TandemError } from "../../../src/base/error.ts";
 import { SeededRandom } from "../../../src/base/random.ts";
 import { fromWireError, isPartyFault } from "../../../src/transport/wire-error.ts";
 
-/** Nothing that is asked may take longer. A job takes a tenth of a second. */
-export const watchdogMs = 60_000;
-
 export class HostileJob {
   readonly seed: number;
   readonly number: number;
+  /** The processes that are attacked, besides this one. */
+  readonly pids: readonly number[];
+  /** How often it was begun. Each time it draws anew. */
+  attempt = 0;
+  /** Jobs that were begun under its number: one that a party has finished is not begun again. */
+  part = 0;
   /** Messages that were sent with other contents than they should have. */
   messages = 0;
   /** Calls that were made with such messages, or out of order, too often, or broken off. */
@@ -28,16 +31,26 @@ export class HostileJob {
   /** The fields that were changed, and what else was done, in order. */
   readonly done: string[] = [];
 
-  constructor(seed: number, number: number) {
+  constructor(seed: number, number: number, pids: readonly number[] = []) {
     this.seed = seed;
     this.number = number;
+    this.pids = pids;
+  }
+
+  get name(): string {
+    return `job-${this.number}${this.part === 0 ? "" : `-${this.part}`}`;
   }
 
   random(...place: readonly (string | number)[]): SeededRandom {
-    return new SeededRandom([this.seed, this.number, ...place].join("/"));
+    const attempt = this.attempt === 0 ? [] : [`attempt ${this.attempt}`];
+    return new SeededRandom([this.seed, this.number, ...attempt, ...place].join("/"));
   }
 
+  /** Called when a call or a job has ended. */
+  onMoved: () => void = () => {};
+
   ended(what: string, outcome: string): void {
+    this.onMoved();
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     if (isWrong(outcome)) this.wrong.push(`${what}: ${outcome}`);
   }

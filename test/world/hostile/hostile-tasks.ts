@@ -90,6 +90,13 @@ async function scored(task: "predict" | "contributions", config: ActiveConfig, m
   }
 }
 
+interface Failed {
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** To a whole request, or to one row of it. */
+type Answer = Failed & { readonly predictions?: readonly Failed[] };
+
 /** Two requests over HTTP: the second one shows whether the server survived the first. */
 async function served(config: ActiveConfig, { emit, model }: Means): Promise<unknown> {
   const server = await startServer(
@@ -112,8 +119,9 @@ async function served(config: ActiveConfig, { emit, model }: Means): Promise<unk
       const body = JSON.stringify({ ids });
       const headers = { "content-type": "application/json" };
       const response = await fetch(`http://127.0.0.1:${server.port}/predict`, { method: "POST", headers, body });
-      const answer = (await response.json()) as { error?: { code: string; message: string }; predictions?: unknown };
-      if (answer.error !== undefined) throw new TandemError(answer.error.code as ErrorCode, answer.error.message);
+      const answer = (await response.json()) as Answer;
+      const { error } = [answer, ...(answer.predictions ?? [])].find((part) => part.error !== undefined) ?? {};
+      if (error !== undefined) throw new TandemError(error.code as ErrorCode, error.message);
       answers.push(answer.predictions);
     }
     return answers;

@@ -29,6 +29,8 @@ export class HostileTransport {
   readonly #counts = new Map<string, number>();
   /** What the honest party has said in this job. */
   readonly said: Said[] = [];
+  /** The party has ended the attempt: it refuses in the same words whatever comes. */
+  #isOver = false;
 
   constructor(ways: HostileWays, job: HostileJob, over: AbortSignal) {
     this.#ways = ways;
@@ -73,7 +75,7 @@ export class HostileTransport {
     const isOnce = method.parent === Alignment && method !== Alignment.method.begin;
     const { callsBefore } = this.#ways;
     const before = this.#isAimedAt(method) ? (isOnce ? 1 : random.below(2 * callsBefore)) : 0;
-    for (let i = 0; i < before; i++) {
+    for (let i = 0; i < before && !(this.#isOver && random.below(6) > 0); i++) {
       const said = random.below(10) < 7 ? honest : this.#source(random, honest);
       const strike = this.#strike(said, random);
       if (random.below(6) > 0) await strike;
@@ -94,8 +96,10 @@ export class HostileTransport {
   }
 
   async #strike(said: Said, random: SeededRandom): Promise<void> {
-    const transport = random.below(14) === 0 ? this.#ways.other() : this.#ways.transport;
-    await makeHostileCall(transport, hostileCall(said, random), this.#job, this.#over);
+    const isOther = random.below(14) === 0;
+    const transport = isOther ? this.#ways.other() : this.#ways.transport;
+    const refusal = await makeHostileCall(transport, hostileCall(said, random), this.#job, this.#over);
+    if (!isOther && refusal !== null) this.#isOver = refusal.endsWith(" under way on this connection");
   }
 
   /** Something that was said before, or that should be said later. */
