@@ -73,7 +73,7 @@ export class AttackedParty {
   }
 
   /**
-   * A hostile job, begun again after each attempt that ends before so many messages were changed. What is wrong about
+   * A hostile job, begun again after each attempt that ends before this number of messages was changed. What is wrong about
    * it stands in the job.
    */
   async attack(job: HostileJob, scenario: Scenario, messages: number): Promise<void> {
