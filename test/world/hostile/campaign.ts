@@ -92,7 +92,9 @@ class Lane {
 
   *#numbers(): Generator<number, undefined> {
     const { jobs, messages = 0, from = 1, only } = this.#options;
-    for (let number = only ?? from; number < from + jobs || this.#report.messages < messages; number++) {
+    // Only a hostile active party changes many messages in a job.
+    const isShort = (): boolean => this.#side === "party" && this.#report.messages < messages;
+    for (let number = only ?? from; number < from + jobs || isShort(); number++) {
       const isOurs = (runOf(number) === "party") === (this.#side === "party");
       if (isOurs && hasCategories(number) === this.#categories) yield number;
       if (number === only) return;
