@@ -21,6 +21,7 @@
 #include "plain-separation.h"
 #include "private-operations.h"
 #include "public-operations.h"
+#include "row-calls.h"
 #include "task.h"
 
 namespace tandem {
@@ -475,6 +476,7 @@ NAPI_MODULE_INIT() {
       {"plainSeparation", guarded<plainSeparationCall, 5>},
   };
   for (const Entry& entry : entries) exportEntry(env, exports, entry);
+  for (const Entry& entry : rowEntries()) exportEntry(env, exports, entry);
   for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);
   for (const Entry& entry : curveEntries()) exportEntry(env, exports, entry);
   return exports;

@@ -8,6 +8,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { TandemError } from "../base/error.ts";
+import { rowLoops } from "../base/rows/row-loops.ts";
 import { highLimb, limbedCountMax } from "../base/gradients/quantised-gradients.ts";
 import { fieldBitsMax } from "./bit-fields.ts";
 
@@ -89,13 +90,8 @@ export function quantiseColumn(slot: Slot, values: Float64Array): Float64Array {
     const { largest } = noise;
     const top = shift + alpha;
     const resolution = slotResolution(slot);
-    for (let i = 0; i < values.length; i++) {
-      const value = values[i];
-      quantised[i] =
-        value - shift >= 0
-          ? Math.min(Math.floor(Math.min(value, top) / resolution + 0.5), largest)
-          : quantiseValue(slot, value);
-    }
+    const bad = rowLoops().round(values, { shift, top, resolution, largest }, quantised);
+    if (bad >= 0) quantiseValue(slot, values[bad]); // throws
     return quantised;
   }
   for (let i = 0; i < values.length; i++) {

@@ -1,5 +1,6 @@
 /** Membership as one bit per position, lowest bit first: the encoding of a split's outcome. */
 import { TandemError } from "../base/error.ts";
+import { rowLoops } from "../base/rows/row-loops.ts";
 
 export function bitmapFrom(count: number, isSet: (position: number) => boolean): Uint8Array {
   const bitmap = new Uint8Array(Math.ceil(count / 8));
@@ -22,19 +23,12 @@ export function rowBitmap(rows: Uint32Array | null, rowCount: number): Uint8Arra
 
 /** The bits of some positions of a bitmap, as a bitmap over these. */
 export function pickedBits(ofAll: Uint8Array, positions: Uint32Array): Uint8Array {
-  const bitmap = new Uint8Array(Math.ceil(positions.length / 8));
-  for (let i = 0; i < positions.length; i++) {
-    const position = positions[i];
-    bitmap[i >>> 3] |= ((ofAll[position >>> 3] >>> (position & 7)) & 1) << (i & 7);
-  }
-  return bitmap;
+  return rowLoops().picked(ofAll, positions);
 }
 
 /** Bitmap over `items` of `table[entries[item]]`. @param table 0 or 1 per entry */
-export function lookedUpBits(table: Uint8Array, entries: ArrayLike<number>, items: Uint32Array): Uint8Array {
-  const bitmap = new Uint8Array(Math.ceil(items.length / 8));
-  for (let i = 0; i < items.length; i++) bitmap[i >>> 3] |= table[entries[items[i]]] << (i & 7);
-  return bitmap;
+export function lookedUpBits(table: Uint8Array, entries: Uint16Array, items: Uint32Array): Uint8Array {
+  return rowLoops().lookedUp(table, entries, items);
 }
 
 export function isSet(bitmap: Uint8Array, position: number): boolean {
@@ -42,9 +36,7 @@ export function isSet(bitmap: Uint8Array, position: number): boolean {
 }
 
 export function countSet(bitmap: Uint8Array, count: number): number {
-  let set = 0;
-  for (let i = 0; i < count; i++) set += (bitmap[i >>> 3] >>> (i & 7)) & 1;
-  return set;
+  return rowLoops().countSet(bitmap, count);
 }
 
 /**
@@ -53,19 +45,7 @@ export function countSet(bitmap: Uint8Array, count: number): number {
  */
 export function partition(items: Uint32Array, bitmap: Uint8Array): { inside: Uint32Array; outside: Uint32Array } {
   checkBitmap(bitmap, items.length);
-  const inside = new Uint32Array(items.length);
-  const outside = new Uint32Array(items.length);
-  let insideCount = 0;
-  let outsideCount = 0;
-  for (let i = 0; i < items.length; i++) {
-    // Writes both and advances one of them: avoids an unpredictable branch.
-    const isInside = (bitmap[i >>> 3] >>> (i & 7)) & 1;
-    inside[insideCount] = items[i];
-    outside[outsideCount] = items[i];
-    insideCount += isInside;
-    outsideCount += 1 - isInside;
-  }
-  return { inside: inside.slice(0, insideCount), outside: outside.slice(0, outsideCount) };
+  return rowLoops().divided(items, bitmap);
 }
 
 export function checkBitmap(bitmap: Uint8Array, count: number): void {

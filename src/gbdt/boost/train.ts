@@ -1,6 +1,7 @@
 /** Centralised boosting with all data in one place: the oracle of federated training. */
 import { gradientsDigest, rootDigest } from "../../base/gradients/gradients-digest.ts";
 import { assert } from "../../base/assert.ts";
+import { rowLoops } from "../../base/rows/row-loops.ts";
 import { rowNumbers } from "../../base/rows/row-numbers.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Membership } from "../../base/membership.ts";
@@ -353,6 +354,5 @@ export function addLeafWeights<R>(
   }
   // The weight of a split is never used: rows end at leaves.
   const weights = Float64Array.from(tree, (node) => (node.kind === "leaf" ? node.weight : Number.NaN));
-  for (let i = 0, at = treeIndex % outputCount; i < leaves.length; i++, at += outputCount)
-    margins[at] += weights[leaves[i]];
+  rowLoops().addByLeaf(leaves, weights, margins, treeIndex % outputCount, outputCount);
 }

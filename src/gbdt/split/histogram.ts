@@ -5,6 +5,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import { rowLoops } from "../../base/rows/row-loops.ts";
 import { candidateCount, hasMirrored } from "./candidate.ts";
 import { type CategoricalFeature, categoryCandidates, isCategorical, rightBins } from "./category-candidate.ts";
 import { totalBinCount, type BinnedFeature } from "./binning.ts";
@@ -18,13 +19,8 @@ export function rowStride(columnCount: number): number {
 export function nodeTotals(gradients: QuantisedGradients, instances: Uint32Array): Float64Array {
   const columnCount = gradients.columns.length;
   const totals = new Float64Array(rowStride(columnCount));
-  for (let column = 0; column < columnCount; column++) {
-    const values = gradients.columns[column];
-    let sum = 0;
-    for (let i = 0; i < instances.length; i++) sum += values[instances[i]];
-    assert(Math.abs(sum) <= Number.MAX_SAFE_INTEGER, "a column's sum is exact");
-    totals[column] = sum;
-  }
+  totals.set(rowLoops().sums(gradients.columns, instances));
+  for (const sum of totals) assert(Math.abs(sum) <= Number.MAX_SAFE_INTEGER, "a column's sum is exact");
   totals[columnCount] = instances.length;
   return totals;
 }

@@ -8,6 +8,7 @@
  * grow_policy=lossguide always the node of the highest gain, the older one on a tie.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import { everyRow, rowLoops } from "../../base/rows/row-loops.ts";
 import {
   isWorthSplitting,
   leafValue,
@@ -163,7 +164,7 @@ export async function growTree<R, F extends FoundSplit>(
       cover: gain.cover(totals),
       count: instances.length,
     };
-    for (let i = 0; i < instances.length; i++) leaves[instances[i]] = id;
+    rowLoops().mark(instances, id, leaves);
   };
   const queue: Expandable<F>[] = [];
   const enqueue = ({ node, found }: Searched<F>): void => {
@@ -174,8 +175,7 @@ export async function growTree<R, F extends FoundSplit>(
   let nextId = rootId + 1;
   let leafCount = 1;
   const leavesLeft = (): number => (maxLeaves === 0 ? Infinity : maxLeaves - leafCount);
-  const allInstances = new Uint32Array(leaves.length);
-  for (let i = 0; i < allInstances.length; i++) allInstances[i] = i;
+  const allInstances = everyRow(leaves.length);
   const sampledOf = samplePicker(sample, gradients.instanceCount);
   const root = new GrowingNode(rootId, 0, allInstances, sampledOf(allInstances), gradients);
   enqueue({ node: root, found: await search.root(root) });

@@ -7,9 +7,10 @@
  * union bound over 2^22 of them, for a discrete Gaussian, whose tails are no heavier than the Gaussian's.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import { rowLoops } from "../../base/rows/row-loops.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { checkBitmap, countSet, partition } from "../../wire/bitmap.ts";
+import { checkBitmap, partition } from "../../wire/bitmap.ts";
 
 /** ln(2^40 2^22): the exponent of the probability that a limit must have for one candidate. */
 const exponent = 62 * Math.LN2;
@@ -65,35 +66,14 @@ function sumOfMembers(
   bitmap: Uint8Array,
   { columns }: QuantisedGradients,
 ): Float64Array {
-  const sum = new Float64Array(columns.length + 1);
-  if (sampled === instances) return sumOfAllMembers(instances, bitmap, columns, sum);
+  const loops = rowLoops();
+  // Without sampling no list is needed.
+  if (sampled === instances) {
+    checkBitmap(bitmap, instances.length);
+    return Float64Array.of(...loops.sumsOfSet(columns, instances, bitmap), loops.countSet(bitmap, instances.length));
+  }
   const left = leftOf(instances, sampled, bitmap);
-  for (let c = 0; c < columns.length; c++) {
-    const column = columns[c];
-    let total = 0;
-    for (let i = 0; i < left.length; i++) total += column[left[i]];
-    sum[c] = total;
-  }
-  sum[columns.length] = left.length;
-  return sum;
-}
-
-/** Without sampling no list is needed: values are integers, so multiplication by 0 or 1 is exact. */
-function sumOfAllMembers(
-  instances: Uint32Array,
-  bitmap: Uint8Array,
-  columns: readonly Float64Array[],
-  sum: Float64Array,
-): Float64Array {
-  checkBitmap(bitmap, instances.length);
-  for (let c = 0; c < columns.length; c++) {
-    const column = columns[c];
-    let total = 0;
-    for (let i = 0; i < instances.length; i++) total += column[instances[i]] * ((bitmap[i >>> 3] >>> (i & 7)) & 1);
-    sum[c] = total;
-  }
-  sum[columns.length] = countSet(bitmap, instances.length);
-  return sum;
+  return Float64Array.of(...loops.sums(columns, left), left.length);
 }
 
 function leftOf(instances: Uint32Array, sampled: Uint32Array, bitmap: Uint8Array): Uint32Array {

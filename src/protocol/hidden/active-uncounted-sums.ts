@@ -3,6 +3,7 @@
  * above that of its positive ones, and categories add up to the node.
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
+import { rowLoops } from "../../base/rows/row-loops.ts";
 import type { GrowingNode } from "../../gbdt/tree/grow.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
 import { categorySums } from "../../scheme/candidates/category-group.ts";
@@ -43,7 +44,7 @@ export class UncountedSums {
     if (this.#last?.sampled !== sampled) {
       const ranges = this.#slots.map((slot): Range => {
         const sum = totals[slot];
-        const sizes = this.#positive.has(slot) ? sum : sumOfSizes(this.#columns[slot], sampled);
+        const sizes = this.#positive.has(slot) ? sum : rowLoops().sumOfSizes(this.#columns[slot], sampled);
         return { slot, least: (sum - sizes) / 2, most: (sum + sizes) / 2 };
       });
       this.#last = { sampled, ranges };
@@ -55,13 +56,6 @@ export class UncountedSums {
 function hasNegative(column: Float64Array): boolean {
   for (let i = 0; i < column.length; i++) if (column[i] < 0) return true;
   return false;
-}
-
-/** Avoids an unpredictable branch. */
-function sumOfSizes(column: Float64Array, sampled: Uint32Array): number {
-  let sizes = 0;
-  for (let i = 0; i < sampled.length; i++) sizes += Math.abs(column[sampled[i]]);
-  return sizes;
 }
 
 /** Checks the sum, and the sum of the other instances. */

@@ -5,6 +5,7 @@
  *
  * @reveals passive: which nodes are parents and siblings, where members are hidden
  */
+import { everyRow } from "../../base/rows/row-loops.ts";
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import { rootId } from "../../gbdt/tree/grow.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
@@ -106,7 +107,7 @@ class HiddenRound implements ActiveRound {
     this.#firstNode =
       sessions.length === 0
         ? null
-        : this.#seal(firstTree, rootId, outputs, sample ?? everyInstance(gradients.instanceCount)).ahead();
+        : this.#seal(firstTree, rootId, outputs, sample ?? everyRow(gradients.instanceCount)).ahead();
     this.opened = before;
   }
 
@@ -178,10 +179,4 @@ class HiddenRound implements ActiveRound {
       },
     });
   }
-}
-
-function everyInstance(count: number): Uint32Array {
-  const instances = new Uint32Array(count);
-  for (let i = 0; i < count; i++) instances[i] = i;
-  return instances;
 }

@@ -1,6 +1,7 @@
 /** The trees of an attempt at a passive party, one after the other, each with its nodes and the round's sample. */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
+import { everyRow } from "../../base/rows/row-loops.ts";
 import { toNoiseScale } from "../../base/noise/noise-scale.ts";
 import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { candidateCount } from "../../gbdt/split/candidate.ts";
@@ -80,7 +81,7 @@ export class PassiveTrees<Nodes extends TreeNodes> {
 
 /** The instances that trees may be trained on. @param heldBack bitmap of the others; empty: none */
 export function trainingRows({ instanceCount }: PassiveJob, heldBack: Uint8Array): Uint32Array {
-  const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
+  const instances = everyRow(instanceCount);
   return heldBack.length === 0 ? instances : instances.filter((instance) => !isSet(heldBack, instance));
 }
 
@@ -93,7 +94,7 @@ export function treeJobOf(job: PassiveJob, trainedCount: number, skippedBins: In
   const { features, instanceCount, permutationSecret, agreed } = job;
   return {
     features,
-    instances: Uint32Array.from({ length: instanceCount }, (_, i) => i),
+    instances: everyRow(instanceCount),
     permutationSecret,
     skippedBins,
     sampler: samplerOf(job),
