@@ -5,6 +5,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
+import { sentBuffers } from "../../base/reused-buffers.ts";
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import type { InnerProducts } from "./inner-products.ts";
 import { nodeSeed, type OutputPlace } from "./job-seeds.ts";
@@ -17,7 +18,7 @@ export interface RecordChunk {
   readonly firstRecord: number;
   /** This is the last chunk. */
   readonly isLast: boolean;
-  /** In a buffer of their own, preceded by `roomBytes` free bytes. */
+  /** In a buffer of their own, preceded by `roomBytes` free bytes: it is used again when all parties have them. */
   readonly records: Uint8Array<ArrayBuffer>;
 }
 
@@ -67,7 +68,7 @@ export class EncryptedNode {
       this.#checkPresent();
       const count = Math.min(chunkRecords, end - firstRecord);
       // Every byte of it is written.
-      const { buffer } = Buffer.allocUnsafeSlow(roomBytes + count * set.recordBytes);
+      const buffer = sentBuffers.take(roomBytes + count * set.recordBytes, this.#candidateCounts.length);
       const records = new Uint8Array(buffer, roomBytes);
       // A copy: if the seed were overwritten meanwhile, the rest would be encrypted under a publicly known secret.
       const seed = this.#seed.slice();

@@ -1,5 +1,6 @@
 /** The messages of one node: the first, and all that follow it. */
 import { TandemError } from "../../base/error.ts";
+import { noBytes } from "../../messages/call.ts";
 import { NodeDigest } from "../../messages/histograms.ts";
 import type { ActiveNode } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { digests } from "../chain/digests.ts";
@@ -11,18 +12,18 @@ export class NodeMessages implements AsyncIterable<Uint8Array> {
   readonly #first: ActiveNode;
   readonly #rest: AsyncIterator<ActiveNode>;
   readonly #digest = new NodeDigest(digests);
-  #last: ActiveNode;
+  /** From the last message: a copy, since its memory is used again when its records are summed. */
+  #signed = { signature: noBytes, entries: noBytes };
 
   constructor(first: ActiveNode, rest: AsyncIterator<ActiveNode>) {
     this.#first = first;
-    this.#last = first;
     this.#rest = rest;
   }
 
   /** The whole request, when all messages are read. */
   get signed(): SignedGradients & { readonly node: number } {
-    const { tree, node, signature, entries } = this.#last;
-    return { tree, node, digest: this.#digest.digest, signature, entries };
+    const { tree, node } = this.#first;
+    return { tree, node, digest: this.#digest.digest, ...this.#signed };
   }
 
   /** Digest of the node's gradients, in hex: equal for equal questions about roots in a job with noise. */
@@ -35,7 +36,7 @@ export class NodeMessages implements AsyncIterable<Uint8Array> {
     for (let message = this.#first; ;) {
       this.bytes += message.scheme.length;
       this.#digest.add(message);
-      this.#last = message;
+      if (!message.more) this.#signed = { signature: message.signature.slice(), entries: message.entries.slice() };
       yield message.scheme;
       if (!message.more) return;
       const next = await this.#rest.next();

@@ -16,11 +16,13 @@ import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/se
 import { bytesFieldHeader } from "../../wire/large-bytes.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { encodeMessage } from "../../wire/scheme-message.ts";
-import { chunkBytes } from "../../wire/version.ts";
 import type { HiddenActiveJob, HiddenNode } from "../hidden-scheme.ts";
 import type { AskedOfPeer, GradientChunk } from "../scheme.ts";
 import { hidingBounds, type LatticeTerms, jobShape } from "./set-up.ts";
 import { takeHints } from "./hint-table.ts";
+
+/** Larger than other chunks: sealing and summing are fast, and each message costs both parties the same again. */
+const nodeChunkBytes = 2 << 20;
 
 /** A node that is being answered. */
 interface AskedNode {
@@ -91,7 +93,7 @@ export class ActiveAttempt {
       const place = { tree: this.#isNoisy && node === rootId ? 0 : tree, node, output: i };
       const one = new EncryptedNode(this.#lattice, this.#products, this.#jobSeed, place, columns);
       encrypted.push(one);
-      for await (const { firstRecord, isLast, records } of one.chunks(chunkBytes)) {
+      for await (const { firstRecord, isLast, records } of one.chunks(nodeChunkBytes)) {
         const message = nodeMessage(i, firstRecord, records);
         const more = !isLast || i + 1 < outputs.length;
         yield { message, ciphertexts: (records.length / set.recordBytes) * set.groups, more };

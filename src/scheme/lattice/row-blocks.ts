@@ -1,4 +1,5 @@
 /** The rows of a node at a passive party, distributed over its blocks: takes records, returns sums per bin. */
+import { receivedBuffers } from "../../base/reused-buffers.ts";
 import type { Lattice } from "../../crypto/lattice/kernel.ts";
 import { noCells, type RowSums } from "../../crypto/lattice/row-sums.ts";
 import { LatticeBlockQuestionSchema, LatticeBlockRecordsSchema } from "../../wire/generated/tandem/v1/blocks_pb.ts";
@@ -42,6 +43,8 @@ export class RowBlocks {
         head: encodeMessage(LatticeBlockRecordsSchema, { output, firstRow: firstRow + from }),
         payload: records.subarray(from * size, to * size),
       });
+    // Workers' records are sent later, or again.
+    if (!this.#blocks.isElsewhere) receivedBuffers.release(records.buffer);
   }
 
   async #cells(output: number): Promise<BigUint64Array> {

@@ -1,10 +1,17 @@
 /** Many calls in one stream: frames in pieces of any size, cancelled calls, and malicious callers. */
 import { once } from "node:events";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { type ConnectRouter, createClient, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import {
+  type Client,
+  type ConnectRouter,
+  createClient,
+  type HandlerContext,
+  type ServiceImpl,
+} from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
 import { closeCallStreams, streamPair, streamTo, transportTo } from "../../../test/support/call-streams.ts";
-import { collect } from "../../../test/support/streams.ts";
+import { collect, one } from "../../../test/support/streams.ts";
+import { receivedBuffers, sentBuffers } from "../../base/reused-buffers.ts";
 import { ActiveTreeFinishedSchema, PassiveParty } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { callsTransport } from "./calls-transport.ts";
 import { failureBytes, failureFrom } from "./call-failure.ts";
@@ -65,6 +72,49 @@ describe("frames", () => {
   test("a failure that cannot be decoded is still a failure, and its code is a valid header", () => {
     expect(failureFrom(Buffer.from([255])).message).toMatch(/cannot be decoded/);
     expect(failureFrom(failureBytes(new RangeError("row 42"))).message).not.toContain("42");
+  });
+});
+
+describe("memory of large messages", () => {
+  const size = 300_000;
+
+  test("is used again when all parties have been sent the message", async () => {
+    const received: Uint8Array[] = [];
+    const client = (): Client<typeof PassiveParty> =>
+      createClient(
+        PassiveParty,
+        transportTo(
+          routes({
+            histograms: async function* (nodes) {
+              for await (const { scheme } of nodes) received.push(scheme.slice());
+              yield {};
+            },
+          }),
+        ),
+      );
+    const buffer = sentBuffers.take(size, 2);
+    const scheme = new Uint8Array(buffer, 10).fill(7);
+    const sendTo = (party: Client<typeof PassiveParty>): Promise<unknown> => collect(party.histograms(one({ scheme })));
+    await sendTo(client());
+    expect(sentBuffers.take(size)).not.toBe(buffer);
+    await sendTo(client());
+    await expect.poll(() => sentBuffers.has(buffer)).toBe(false);
+    expect(sentBuffers.take(size)).toBe(buffer);
+    expect(received).toEqual([scheme, scheme]);
+  });
+
+  test("is used again by the frame after it only if its reader has released it", () => {
+    const reader = new FrameReader();
+    const read = (byte: number): Uint8Array => {
+      const [{ payload }] = reader.frames(bytesOf(1, "message", new Uint8Array(size).fill(byte)));
+      return payload;
+    };
+    const [first, second] = [read(1), read(2)];
+    expect(second.buffer).not.toBe(first.buffer);
+    receivedBuffers.release(first.buffer);
+    const third = read(3);
+    expect(third.buffer).toBe(first.buffer);
+    expect([second, third].map((payload) => new Set(payload))).toEqual([new Set([2]), new Set([3])]);
   });
 });
 

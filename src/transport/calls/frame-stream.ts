@@ -3,6 +3,7 @@
  * does not read its messages stops the other: a few megabytes are buffered here, and HTTP/2's window holds the rest.
  */
 import type { Http2Stream } from "node:http2";
+import { sentBuffers } from "../../base/reused-buffers.ts";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Frame, frameBytes, type FrameKind, FrameReader } from "./frames.ts";
 
@@ -69,7 +70,14 @@ export class FrameStream {
     const pieces = frameBytes(call, kind, payload);
     if (this.#isLost || !this.#stream.writable) return null;
     if (!this.#isCorked) this.#cork();
-    for (const piece of pieces) this.#stream.write(piece);
+    for (const piece of pieces) {
+      const { buffer } = piece;
+      if (sentBuffers.has(buffer))
+        this.#stream.write(piece, (error) => {
+          if (!error) sentBuffers.release(buffer);
+        });
+      else this.#stream.write(piece);
+    }
     return this.#stream.writableLength > aheadBytesMax ? (this.#drained ??= this.#draining()) : null;
   }
 

@@ -7,6 +7,7 @@
  * instead, and the caller may cancel it.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
+import { receivedBuffers } from "../../base/reused-buffers.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 
 export type FrameKind = "open" | "message" | "end" | "failure" | "cancel";
@@ -50,6 +51,13 @@ export function frameBytes(call: number, kind: FrameKind, payload: readonly Uint
   return [bytes, ...payload.slice(1)];
 }
 
+/** From this size on a payload has a buffer of its own, which its reader may release. */
+const ownBytesMin = 1 << 16;
+
+function payloadMemory(length: number): Buffer {
+  return length < ownBytesMin ? Buffer.allocUnsafe(length) : Buffer.from(receivedBuffers.take(length));
+}
+
 /** Assembles frames from received pieces. Lengths are checked before memory is allocated. */
 export class FrameReader {
   readonly #header = Buffer.alloc(headerBytes);
@@ -65,7 +73,7 @@ export class FrameReader {
         this.#headerFilled += taken;
         at += taken;
         if (this.#headerFilled < headerBytes) return;
-        this.#payload = Buffer.allocUnsafe(this.#lengthOf(this.#kind()));
+        this.#payload = payloadMemory(this.#lengthOf(this.#kind()));
         this.#filled = 0;
       }
       const payload = this.#payload;
