@@ -35,6 +35,7 @@ const dist = join(root, "dist");
 const commandFolder = join(root, "src", "cli");
 const entries = {
   command: "src/cli/main.ts",
+  stdio: "src/api/stdio.ts",
   ...Object.fromEntries(subpaths.map((name) => [`library-${name}`, `src/api/${name}.ts`])),
 };
 

@@ -25,7 +25,7 @@ import { resolveJob } from "../party/resolve-job.ts";
 
 export type { CustomObjective } from "../gbdt/objective/custom-objective.ts";
 export type { Range } from "../base/gradients/real-gradients.ts";
-export type { Model, PredictOptions } from "./model.ts";
+export { type FeatureImportance, type Model, type PredictOptions, readModel } from "./model.ts";
 export type { TrainingParameters } from "./parameters.ts";
 export type { Metrics } from "./progress.ts";
 export type { Table } from "./table.ts";

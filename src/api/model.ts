@@ -1,15 +1,16 @@
 /** A model whose trees are all in one place: of centralised training, or of a simulation. */
 import { TandemError } from "../base/error.ts";
-import { suggestion } from "../base/text/nearest-name.ts";
 import { predictContributions } from "../gbdt/explain/contributions.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
+import { importanceBy } from "../gbdt/tree/importance.ts";
 import { allIterations, slicedModel } from "../gbdt/tree/iterations.ts";
 import type { Model as GrownModel } from "../gbdt/tree/model.ts";
 import { toPredictions, predictLeaves, predictMargins } from "../gbdt/tree/predict.ts";
 import { xgboostModel } from "../store/xgboost/export.ts";
 import { xgboostText } from "../store/xgboost/text.ts";
 import { withUsedFeatures } from "../store/xgboost/used-features.ts";
-import { categoryColumn, numberColumn } from "./columns.ts";
+import { type PartyFeatures, readWholeModel, wholeModelText } from "../store/whole-model.ts";
+import { type ModelTable, openTable, unknownColumn } from "./model-table.ts";
 import type { Table } from "./table.ts";
 
 /** Options of `model.predict`. */
@@ -23,12 +24,19 @@ export interface PredictOptions {
   readonly iterations?: readonly [begin: number, end: number];
   /** The column of base margins. Needed for a model that was trained with such, and for no other. */
   readonly base_margin?: string;
+  /** Cells of a file that mean missing, besides empty ones, NA and NaN. */
+  readonly missing?: readonly string[];
 }
 
-/** A party's features, in the order in which splits count them. */
-export interface PartyFeatures {
-  readonly name: string;
-  readonly features: readonly string[];
+/** What the splits on a feature add up to: their number, gains and sums of hessians. */
+export interface FeatureImportance {
+  readonly party: string;
+  readonly feature: string;
+  readonly weight: number;
+  /** Divided by `weight`: XGBoost's `gain`. */
+  readonly totalGain: number;
+  /** Divided by `weight`: XGBoost's `cover`. */
+  readonly totalCover: number;
 }
 
 /** A gradient-boosted model. */
@@ -59,19 +67,33 @@ export class Model {
   }
 
   /**
+   * @param table columns, or the path of a .csv, .csv.gz or .parquet file
    * @returns row by row: one value, or one per output, tree or feature
    * @throws TandemError COLUMN_UNKNOWN for a feature that the table lacks and the model asks about
    */
-  async predict(table: Table, options: PredictOptions = {}): Promise<Float64Array> {
+  async predict(table: string | Table, options: PredictOptions = {}): Promise<Float64Array> {
+    return (await this.predictRows(table, options)).values;
+  }
+
+  /** @internal */
+  async predictRows(
+    table: string | Table,
+    options: PredictOptions,
+  ): Promise<{ readonly values: Float64Array; readonly rowCount: number }> {
+    const rows = await openTable(table, options.missing ?? []);
+    return { values: await this.#predict(rows, options), rowCount: rows.rowCount };
+  }
+
+  async #predict(rows: ModelTable, options: PredictOptions): Promise<Float64Array> {
     const { output = "prediction", iterations, base_margin: marginColumn } = options;
     const range = iterations === undefined ? allIterations : { begin: iterations[0], end: iterations[1] };
     const model = slicedModel(this.#model, range);
-    const rowCount = Object.values(table)[0]?.length ?? 0;
-    const read = this.#parties.map(({ features }) => features.map((name) => this.#column(table, name, rowCount)));
+    const { rowCount } = rows;
+    const read = this.#parties.map(({ features }) => features.map((name) => this.#column(rows, name)));
     const columns = read.map((party) => party.map(({ values }) => values));
     const names = read.map((party) => party.map((column) => column.names));
     if (output === "leaf") return Float64Array.from(predictLeaves(model, columns, rowCount, names));
-    const base = marginColumn === undefined ? undefined : Float64Array.from(numberColumn(table, marginColumn));
+    const base = marginColumn === undefined ? undefined : rows.doubles(marginColumn);
     if ((model.takesBaseMargin === true) !== (base !== undefined))
       throw new TandemError(
         "USAGE",
@@ -82,6 +104,21 @@ export class Model {
     if (output === "contributions") return predictContributions(model, columns, rowCount, names, base ?? null);
     const margins = predictMargins(model, columns, rowCount, names, base);
     return output === "margin" ? margins : toPredictions(model, margins);
+  }
+
+  /** Of each feature that a split is on, as XGBoost counts it; the largest total gain first. */
+  importance(): FeatureImportance[] {
+    const found = importanceBy(this.#model.trees, ({ owner, feature }) => `${owner} ${feature}`);
+    return Array.from(found, ([key, { weight, totalGain, totalCover }]) => {
+      const [owner, feature] = key.split(" ").map(Number);
+      const { name: party, features } = this.#parties[owner];
+      return { party, feature: features[feature], weight, totalGain, totalCover };
+    });
+  }
+
+  /** The whole model as text, for `readModel`. */
+  toJson(): string {
+    return wholeModelText({ model: this.#model, parties: this.#parties });
   }
 
   /**
@@ -99,19 +136,17 @@ export class Model {
     );
   }
 
-  #column(table: Table, name: string, rowCount: number): { values: Float32Array; names: CategoryNames } {
+  #column(table: ModelTable, name: string): { values: Float32Array; names: CategoryNames } {
     const isCategorical = this.#isCategorical.get(name);
-    if (!Object.hasOwn(table, name)) {
-      if (isCategorical === undefined) return { values: new Float32Array(rowCount), names: null };
-      throw new TandemError(
-        "COLUMN_UNKNOWN",
-        `the table has no column '${name}'${suggestion(name, Object.keys(table))}`,
-      );
-    }
-    if (isCategorical === true) return categoryColumn(table, name);
-    return {
-      values: isCategorical === undefined ? new Float32Array(rowCount) : numberColumn(table, name),
-      names: null,
-    };
+    // A feature that no split asks about.
+    if (isCategorical === undefined) return { values: new Float32Array(table.rowCount), names: null };
+    if (!table.names.includes(name)) throw unknownColumn(table, name);
+    return isCategorical ? table.categories(name) : { values: table.numbers(name), names: null };
   }
+}
+
+/** A model that `model.toJson()` has written. @throws TandemError FILE_FORMAT */
+export function readModel(text: string): Model {
+  const { model, parties } = readWholeModel(text);
+  return new Model(model, parties);
 }

@@ -16,7 +16,7 @@ import { type Table, withTableFile } from "./table.ts";
 export type { Membership, MembershipFacts, OutcomeCover } from "../base/membership.ts";
 export type * from "../privacy/attack/audit-result.ts";
 export type { Reach } from "../privacy/spending.ts";
-export type { Model, PredictOptions } from "./model.ts";
+export { type FeatureImportance, type Model, type PredictOptions, readModel } from "./model.ts";
 export type { RowColumnNames } from "./gbdt.ts";
 export type { PrivacyParameters, TrainingParameters } from "./parameters.ts";
 export type { Predictions, Scores } from "./predictions.ts";
@@ -38,7 +38,7 @@ export interface SplitOptions {
   /** Names of the label's classes in their order. Default: sorted, where labels are text. */
   readonly classes?: readonly string[];
   readonly columns?: RowColumnNames;
-  /** Share of the rows that is held back for testing. Default: 0.25. */
+  /** Share of the rows that is held back for testing; 0: none. Default: 0.25. */
   readonly testFraction?: number;
   /** A second table to test on instead. */
   readonly test?: string | Table;
@@ -78,8 +78,8 @@ export interface SimulateResult {
   /** All parties' shares together. */
   readonly model: Model;
   readonly metrics: ModelMetrics;
-  /** Of the rows that were held back for testing. */
-  readonly predictions: Predictions;
+  /** Of the rows that were held back for testing; null: there are none. */
+  readonly predictions: Predictions | null;
   /** Whether the model equals the centralised one bit for bit; null: `check` was not asked for. */
   readonly equalsCentralised: boolean | null;
   readonly seconds: number;
@@ -118,7 +118,7 @@ async function run(job: JobOptions, { signal, check = false }: SimulateOptions):
     return {
       model: new Model(result.model, partiesOf(job)),
       metrics: toModelMetrics(result.active.metrics),
-      predictions: await readPredictions(path),
+      predictions: result.active.metrics.test === null ? null : await readPredictions(path),
       equalsCentralised: result.difference === null ? null : result.difference === "",
       seconds: result.wallSeconds,
       bytes: result.active.bytes,

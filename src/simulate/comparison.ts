@@ -52,7 +52,7 @@ function trainWithout(given: OnePlaceJob, leftOut: readonly number[]): Promise<P
   return trainPlain({
     job: { ...job, training: { ...training, num_round: training.num_round + before } },
     train: tables.filter(takesPart),
-    test: given.test?.filter(takesPart) ?? null,
+    test: given.test === null || given.test[0].ids.length === 0 ? null : given.test.filter(takesPart),
     rows,
     start: isWhole ? (given.start ?? null) : null,
     samplingSecrets: given.train.map((_, party) => simulatedSecret(party)).filter(takesPart),

@@ -59,6 +59,7 @@ export function fraction<D extends number | undefined>(
   help: string,
   excludes: string,
   fallback: D,
+  { mayBeZero = false }: { readonly mayBeZero?: boolean } = {},
 ): OptionSpec<number | D> {
   return {
     value: "<number>",
@@ -67,7 +68,7 @@ export function fraction<D extends number | undefined>(
     read: (given, option) => {
       if (given === undefined) return fallback;
       const number = Number(given[0]);
-      if (number > 0 && number < 1) return number;
+      if ((number > 0 || (mayBeZero && number === 0)) && number < 1) return number;
       throw new TandemError("USAGE", `${option} must lie between 0 and 1; got '${given[0]}'`);
     },
   };

@@ -124,6 +124,8 @@ function testSplit(
   { fold, testFraction }: SimulateOptions,
   seed: number,
 ): RowSplit {
+  if (fold === undefined && testFraction === 0)
+    return { train: Uint32Array.from({ length: ids.length }, (_, row) => row), test: new Uint32Array(0) };
   return splitGroups(rowColumns, ids.length, (units) =>
     fold === undefined ? splitRows(units, testFraction, seed) : foldRows(units, fold.count, fold.index, seed),
   );

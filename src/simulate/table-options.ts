@@ -33,9 +33,10 @@ export const partyOptions = {
     read: (given = []) => given.map(commaSeparated),
   }),
   testFraction: fraction(
-    `fraction of rows held out for testing (default: ${simulateDefaults.testFraction})`,
+    `fraction of rows held out for testing; 0: none (default: ${simulateDefaults.testFraction})`,
     "testData",
     simulateDefaults.testFraction,
+    { mayBeZero: true },
   ),
   testData: text("<file>", "a table of test rows instead"),
   validationFraction: fraction(

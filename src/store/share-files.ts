@@ -22,42 +22,41 @@ const asked = [
   { threshold: z.number(), defaultLeft: z.boolean() },
   { categories: z.array(z.string()).nonempty(), defaultLeft: z.boolean() },
 ] as const;
-const ownFeature = { owner: z.literal(0), feature: index, featureName: z.string() };
-const ownRule = z.union([
-  z.strictObject({ ...ownFeature, ...asked[0] }),
-  z.strictObject({ ...ownFeature, ...asked[1] }),
-]);
-const node = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("leaf"),
-    weight: z.number(),
-    weights: z.array(z.number()).optional(),
-    cover: z.number(),
-    count: index,
-  }),
-  z.strictObject({
-    kind: z.literal("split"),
-    left: index,
-    right: index,
-    gain: z.number(),
-    cover: z.number(),
-    count: index,
-    rule: z.union([ownRule, remoteRule]),
-  }),
-]);
+/** A rule of which everything is known, of the owner that `owner` admits. */
+function ruleSchema<O extends z.ZodType<number>>(owner: O) {
+  const feature = { owner, feature: index, featureName: z.string() };
+  return z.union([z.strictObject({ ...feature, ...asked[0] }), z.strictObject({ ...feature, ...asked[1] })]);
+}
+/** A rule of any party. */
+export const wholeRuleSchema = ruleSchema(index);
 /** Children come after their parent, so that walking down a tree always ends. */
-export const treeSchema = z
-  .array(node)
-  .nonempty()
-  .refine(
-    (nodes) =>
-      nodes.every(
-        (at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length),
-      ),
-    {
-      message: "a node's children do not come after it",
-    },
+export function treeSchemaWith<R extends z.ZodType>(rule: R) {
+  const node = z.discriminatedUnion("kind", [
+    z.strictObject({
+      kind: z.literal("leaf"),
+      weight: z.number(),
+      weights: z.array(z.number()).optional(),
+      cover: z.number(),
+      count: index,
+    }),
+    z.strictObject({
+      kind: z.literal("split"),
+      left: index,
+      right: index,
+      gain: z.number(),
+      cover: z.number(),
+      count: index,
+      rule,
+    }),
+  ]);
+  return z.array(node).nonempty().refine(childrenComeLater, { message: "a node's children do not come after it" });
+}
+function childrenComeLater(nodes: readonly ({ kind: "leaf" } | { kind: "split"; left: number; right: number })[]) {
+  return nodes.every(
+    (at, id) => at.kind === "leaf" || [at.left, at.right].every((child) => child > id && child < nodes.length),
   );
+}
+export const treeSchema = treeSchemaWith(z.union([ruleSchema(z.literal(0)), remoteRule]));
 /** The common fields of both kinds of share: its party, the job's name, and the model id. */
 const origin = {
   name: z.string(),

@@ -2,6 +2,7 @@
  * `tandem audit` on one table: trains the job in one place, runs every attack on what each party would have seen, and
  * reports the results. It needs the data of all parties, so it is run before a federation exists.
  */
+import { TandemError } from "../../base/error.ts";
 import { availableParallelism } from "node:os";
 import type {
   AuditResult,
@@ -35,6 +36,8 @@ export interface AuditOptions extends AttackTime {
 /** @throws TandemError as simulate */
 export async function auditSimulation(options: SimulateOptions, audit: AuditOptions): Promise<AuditResult> {
   const prepared = await prepareSimulation(options);
+  if (prepared.test[0].ids.length === 0)
+    throw new TandemError("USAGE", "an audit measures models on test rows: --test-fraction must be above 0");
   const { active, passives } = prepared.federation;
   const asItIs: AuditedJob = { ...prepared, names: [active, ...passives].map(({ name }) => name) };
   const others = audit.whatIf
