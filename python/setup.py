@@ -3,15 +3,16 @@
 import json
 import pathlib
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
 
-class PlatformWheel(bdist_wheel):
-    def finalize_options(self):
-        super().finalize_options()
-        self.root_is_pure = False
+class CompiledDistribution(Distribution):
+    def has_ext_modules(self):
+        return True
 
+
+class PlatformWheel(bdist_wheel):
     def get_tag(self):
         _, _, platform = super().get_tag()
         return "py3", "none", platform
@@ -20,4 +21,4 @@ class PlatformWheel(bdist_wheel):
 folder = pathlib.Path(__file__).parent / "src" / "tandem" / "_program"
 version = json.loads((folder / "package.json").read_text())["version"]
 
-setup(version=version, cmdclass={"bdist_wheel": PlatformWheel})
+setup(version=version, distclass=CompiledDistribution, cmdclass={"bdist_wheel": PlatformWheel})

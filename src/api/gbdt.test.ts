@@ -1,6 +1,9 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { scratchDirectory } from "../../test/support/command.ts";
 import { expectError } from "../../test/support/expect-error.ts";
-import { train } from "./gbdt.ts";
+import { readModel, train } from "./gbdt.ts";
 
 const rows = Array.from({ length: 200 }, (_, i) => i);
 const table = {
@@ -9,6 +12,7 @@ const table = {
   weight: rows.map((i) => 1 + (i % 2)),
   spent: rows.map((i) => (i % 50) / 5 + (i % 3 === 0 ? 4 : 0)),
 };
+const folder = scratchDirectory();
 const parameters = { objective: "reg:squarederror", num_round: 5, max_depth: 3 } as const;
 const options = { label: "spent", parameters };
 
@@ -27,6 +31,38 @@ test("numbers, text and missing cells are trained on, and predicted from the sam
   expect(values[0] + values[1] + values[2]).toBeCloseTo(predictions[0], 5);
   expect(await model.predict(table, { output: "leaf", iterations: [0, 1] })).toHaveLength(200);
   expect(JSON.parse(model.toXgboost())).toHaveProperty("learner.feature_names", ["age", "colour"]);
+});
+
+test("a model survives as text, predicts from a file what it predicts from columns, and counts its splits", async () => {
+  const { model, predictions } = await train(table, options);
+  const again = readModel(model.toJson());
+  expect(again.toJson()).toBe(model.toJson());
+  const path = join(folder, "people.csv");
+  const lines = rows.map((i) => `${table.age[i] ?? "?"}, ${table.colour[i]} ,${table.spent[i]}`);
+  await writeFile(path, ["age,colour,spent", ...lines, ""].join("\n"));
+  expect(await again.predict(path, { missing: ["?"] })).toEqual(predictions);
+  await expectError(() => again.predict(path), "CELL_UNPARSABLE", /people\.csv, line 2, column 'age': the cell is text/);
+  const [first] = model.importance();
+  const { learner } = JSON.parse(model.toXgboost()) as { learner: { gradient_booster: { model: { trees: unknown[] } } } };
+  const trees = learner.gradient_booster.model.trees as { split_indices: number[]; left_children: number[] }[];
+  const splits = trees.flatMap((tree) => tree.split_indices.filter((_, node) => tree.left_children[node] !== -1));
+  expect(model.importance().map(({ weight }) => weight)).toEqual(
+    model.importance().map(({ feature }) => splits.filter((index) => ["age", "colour"][index] === feature).length),
+  );
+  expect(first).toMatchObject({ party: "active", feature: "age" });
+});
+
+test.each([
+  ["no JSON", (text: string) => text.slice(1), /^the model is not JSON$/],
+  ["another format", (text: string) => text.replace("tandem-model/1", "tandem-model/2"), /^the model's format: /],
+  ["a split on a feature that is not there", (text: string) => text.replace('"feature":0', '"feature":9'), /no party has/],
+  ["a child before its parent", (text: string) => text.replace('"left":1', '"left":0'), /do not come after it/],
+  ["a field too many", (text: string) => text.replace('{"format"', '{"more":1,"format"'), /Unrecognized key/],
+] as const)("refuses the text of a model with %s", async (_, change, words) => {
+  const { model } = await train(table, options);
+  const text = change(model.toJson());
+  expect(text).not.toBe(model.toJson());
+  await expectError(() => Promise.resolve().then(() => readModel(text)), "FILE_FORMAT", words);
 });
 
 test("training continues a model, bit for bit", async () => {

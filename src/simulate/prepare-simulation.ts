@@ -116,7 +116,8 @@ function federationJob(
       constraints: whole.parties[i].constraints ?? noConstraints,
       categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
       train: toTextTable(whole.table, cut, whole.parties[i], rows.train, own),
-      test: rows.test.length === 0 ? null : toTextTable(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
+      test:
+        rows.test.length === 0 ? null : toTextTable(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
       validation:
         validation &&
         toTextTable(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table), own),

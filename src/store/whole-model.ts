@@ -30,10 +30,12 @@ const wholeModel = z
   })
   .refine(
     ({ parties, trees }) =>
-      trees.flat().every(
-        (node) =>
-          node.kind === "leaf" || parties[node.rule.owner]?.features[node.rule.feature] === node.rule.featureName,
-      ),
+      trees
+        .flat()
+        .every(
+          (node) =>
+            node.kind === "leaf" || parties[node.rule.owner]?.features[node.rule.feature] === node.rule.featureName,
+        ),
     { message: "a split is on a feature that no party has" },
   )
   .refine(
@@ -51,12 +53,8 @@ export function wholeModelText({ model, parties }: WholeModel): string {
 
 /** @throws TandemError FILE_FORMAT if the text is not that of a whole model */
 export function readWholeModel(text: string): WholeModel {
-  let content: unknown;
-  try {
-    content = exactJson(text);
-  } catch {
-    throw new TandemError("FILE_FORMAT", "the model is not JSON");
-  }
+  const content = exactJson(text);
+  if (content === undefined) throw new TandemError("FILE_FORMAT", "the model is not JSON");
   const read = wholeModel.safeParse(content);
   if (!read.success) {
     const { path, message } = read.error.issues[0];

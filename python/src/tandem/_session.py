@@ -52,7 +52,9 @@ class Session:
     def is_running(self) -> bool:
         return not self._ended and self._process.poll() is None
 
-    def call(self, name: str, *, on_progress: OnProgress | None = None, listen: bool = False, **parameters: Any) -> Any:
+    def call(
+        self, call: str, /, *, on_progress: OnProgress | None = None, listen: bool = False, **parameters: Any
+    ) -> Any:
         """Makes a call and returns its result.
 
         With ``listen``, ``on_progress`` is called for what happens after the result too, from another thread.
@@ -63,7 +65,7 @@ class Session:
         if listen and on_progress is not None:
             self._listeners[number] = on_progress
         try:
-            self._send({"id": number, "call": name, **parameters})
+            self._send({"id": number, "call": call, **parameters})
             while True:
                 answer = self._next(answers)
                 if "result" in answer:
@@ -78,9 +80,9 @@ class Session:
         finally:
             del self._answers[number]
 
-    def tell(self, name: str, **parameters: Any) -> None:
+    def tell(self, call: str, /, **parameters: Any) -> None:
         """Makes a call whose result nobody waits for."""
-        self._send({"id": next(self._numbers), "call": name, **parameters})
+        self._send({"id": next(self._numbers), "call": call, **parameters})
 
     def close(self) -> None:
         """Ends the process, and with it whatever it was doing."""

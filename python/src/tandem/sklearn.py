@@ -137,7 +137,7 @@ class TandemModel(BaseEstimator):
         if isinstance(X, pandas.DataFrame) and self._has_text(X):
             validate_data(self, X, reset=is_new, skip_check_array=True)
             return X.reset_index(drop=True).rename(columns=str)
-        values = validate_data(self, X, reset=is_new, ensure_all_finite="allow-nan", dtype="numeric")
+        values = validate_data(self, X, reset=is_new, ensure_all_finite="allow-nan", dtype="numeric", ensure_min_samples=2 if is_new else 1)
         names = getattr(self, "feature_names_in_", None)
         return pandas.DataFrame(values, columns=self._numbered() if names is None else list(names))
 
@@ -184,19 +184,22 @@ class TandemClassifier(ClassifierMixin, TandemModel):
         self.classes_, codes = numpy.unique(labels, return_inverse=True)
         self._features(X, is_new=True)
         check_consistent_length(X, labels)
-        if len(self.classes_) < 2:
-            raise ValueError(f"TandemClassifier needs at least 2 classes; the labels have 1 class: {self.classes_}")
+        weights = self._weights(sample_weight, X)
+        known = len(self.classes_) if not weights else len(numpy.unique(codes[weights["weight"] > 0]))
+        if known < 2:
+            raise ValueError("TandemClassifier needs at least 2 classes; the labels of weighted rows have 1 class")
         is_binary = len(self.classes_) == 2
         objective = self.objective or ("binary:logistic" if is_binary else "multi:softprob")
         training = {} if is_binary else {"num_class": len(self.classes_)}
-        return self._fit(X, codes, objective, self._weights(sample_weight, X), **training)
+        return self._fit(X, codes, objective, weights, **training)
 
     def predict_proba(self, X) -> numpy.ndarray:
         values = self._output(X, "prediction")
         return numpy.column_stack([1 - values, values]) if values.ndim == 1 else values
 
     def predict(self, X) -> numpy.ndarray:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[likeliest]
 
     def decision_function(self, X) -> numpy.ndarray:
         """Margins: log-odds with two classes."""
