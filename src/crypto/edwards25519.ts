@@ -13,6 +13,7 @@ export const fieldPrime = 2n ** 255n - 19n;
 const p = fieldPrime;
 export const curveConstant = modulo(-121665n * inverseOf(121666n), p);
 const d = curveConstant;
+const twiceD = modulo(2n * d, p);
 const squareRootOfMinusOne = power(2n, (p - 1n) / 4n, p);
 /** The order of the subgroup that the base point generates. */
 export const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -28,12 +29,28 @@ export interface Point {
 export const neutral: Point = { x: 0n, y: 1n, z: 1n, t: 0n };
 export const basePoint = lifted(modulo(4n * inverseOf(5n), p), 0n);
 
-/** Complete: it holds for all pairs of points, equal ones too (Hisil, Wong, Carter and Dawson 2008, section 3.1). */
+/** What `plus` takes of a point. */
+interface Summand {
+  readonly difference: bigint;
+  readonly sum: bigint;
+  readonly twiceDT: bigint;
+  readonly twiceZ: bigint;
+}
+
+function summandFrom({ x, y, z, t }: Point): Summand {
+  return { difference: y - x, sum: y + x, twiceDT: (twiceD * t) % p, twiceZ: 2n * z };
+}
+
 export function add(one: Point, other: Point): Point {
-  const a = ((one.y - one.x) * (other.y - other.x)) % p;
-  const b = ((one.y + one.x) * (other.y + other.x)) % p;
-  const c = (((one.t * 2n * d) % p) * other.t) % p;
-  const e = (2n * one.z * other.z) % p;
+  return plus(one, summandFrom(other));
+}
+
+/** Complete: it holds for all pairs of points, equal ones too (Hisil, Wong, Carter and Dawson 2008, section 3.1). */
+function plus(one: Point, other: Summand): Point {
+  const a = ((one.y - one.x) * other.difference) % p;
+  const b = ((one.y + one.x) * other.sum) % p;
+  const c = (one.t * other.twiceDT) % p;
+  const e = (one.z * other.twiceZ) % p;
   const [f, g, h, i] = [b - a, e - c, e + c, b + a];
   return { x: (f * g) % p, y: (h * i) % p, z: (g * h) % p, t: (f * i) % p };
 }
@@ -58,23 +75,25 @@ const windowCount = 64;
 
 /** Multiples of one point by many scalars: a row of a table for each four bits of a scalar. */
 export class Multiples {
-  readonly #rows: readonly (readonly Point[])[];
+  readonly #rows: readonly (readonly Summand[])[];
 
   constructor(point: Point) {
-    const rows: Point[][] = [];
-    for (let base = point, i = 0; i < windowCount; i++) {
+    this.#rows = Array.from({ length: windowCount }, () => {
+      const base = summandFrom(point);
       const row = [neutral];
-      for (let digit = 1; digit < 1 << windowBits; digit++) row.push(add(row[digit - 1], base));
-      rows.push(row);
-      base = add(row[row.length - 1], base);
-    }
-    this.#rows = rows;
+      for (let digit = 1; digit < 1 << windowBits; digit++) row.push(plus(row[digit - 1], base));
+      point = plus(row[row.length - 1], base);
+      return row.map(summandFrom);
+    });
   }
 
   /** @param scalar from 0 to 2^256 */
   by(scalar: bigint): Point {
     const digits = scalar.toString(16).padStart(windowCount, "0");
-    return this.#rows.reduce((sum, row, i) => add(sum, row[Number.parseInt(digits[windowCount - 1 - i], 16)]), neutral);
+    return this.#rows.reduce(
+      (sum, row, i) => plus(sum, row[Number.parseInt(digits[windowCount - 1 - i], 16)]),
+      neutral,
+    );
   }
 }
 
@@ -83,15 +102,7 @@ export function hasPrimeOrder(multiples: Multiples): boolean {
   return isNeutral(multiples.by(groupOrder));
 }
 
-/** y and the lowest bit of x, as RFC 8032 writes a point. */
-export function encoded({ x, y, z }: Point): Uint8Array {
-  const scale = inverseOf(z);
-  const bytes = new Uint8Array(pointBytes);
-  writeInteger(bytes, pointBytes, 0, modulo(y * scale, p) | ((modulo(x * scale, p) & 1n) << 255n));
-  return bytes;
-}
-
-/** Many points at once: one inversion for all. */
+/** y and the lowest bit of x, as RFC 8032 writes a point; one inversion for all points. */
 export function encodedAll(points: readonly Point[]): Uint8Array {
   const bytes = new Uint8Array(points.length * pointBytes);
   for (const [i, { x, y }] of affine(points).entries()) writeInteger(bytes, pointBytes, i, y | ((x & 1n) << 255n));
@@ -143,10 +154,11 @@ export function fromMontgomery(bytes: Uint8Array): Point {
   return checked(lifted(modulo((u - 1n) * inverseOf(u + 1n), p), 0n));
 }
 
-/** The u-coordinate, as X25519 takes it; of a point that is not of small order. */
-export function toMontgomery({ y, z }: Point): Uint8Array {
-  const bytes = new Uint8Array(pointBytes);
-  writeInteger(bytes, pointBytes, 0, modulo((z + y) * inverseOf(z - y), p));
+/** The u-coordinates, as X25519 takes them, of points that are not of small order; one inversion for all points. */
+export function montgomeryBytes(points: readonly Point[]): Uint8Array {
+  const inverses = inverted(points.map(({ y, z }) => z - y));
+  const bytes = new Uint8Array(points.length * pointBytes);
+  for (const [i, { y, z }] of points.entries()) writeInteger(bytes, pointBytes, i, modulo((z + y) * inverses[i], p));
   return bytes;
 }
 

@@ -6,9 +6,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import type { SecureRandom } from "../base/random.ts";
 
-/** PKCS #8 and SubjectPublicKeyInfo of X25519, up to their 32 bytes. */
+/** PKCS #8 of X25519, up to its 32 bytes. */
 const privateHead = Buffer.from("302e020100300506032b656e04220420", "hex");
-const publicHead = Buffer.from("302a300506032b656e032100", "hex");
 const keyBytes = 32;
 
 export function newX25519Key(random: SecureRandom): KeyObject {
@@ -24,5 +23,9 @@ export function publicBytesOf(key: KeyObject): Uint8Array {
 }
 
 export function publicKeyFrom(u: Uint8Array): KeyObject {
-  return createPublicKey({ key: Buffer.concat([publicHead, u]), format: "der", type: "spki" });
+  // A JWK is imported in 8 us, DER in 100.
+  return createPublicKey({
+    key: { kty: "OKP", crv: "X25519", x: Buffer.from(u).toString("base64url") },
+    format: "jwk",
+  });
 }

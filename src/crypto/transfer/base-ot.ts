@@ -35,15 +35,16 @@ import {
   add,
   basePoint,
   decoded,
-  encoded,
+  encodedAll,
   fromMontgomery,
   groupOrder,
   hasPrimeOrder,
   isSmallOrder,
+  montgomeryBytes,
   Multiples,
   negative,
+  type Point,
   pointBytes,
-  toMontgomery,
 } from "../edwards25519.ts";
 
 /** Base transfers: the security parameter of the extension. */
@@ -80,18 +81,23 @@ export type BaseSenderKeys = readonly (readonly [Uint8Array, Uint8Array])[];
 export async function baseSenderKeys(key: AgreementKey, points: Uint8Array, context: string): Promise<BaseSenderKeys> {
   checkPoints(points, baseCount);
   const minusOwn = negative(fromMontgomery(key.publicKey));
+  const chosen: Point[] = [];
+  const shifted: Point[] = [];
+  for (let i = 0; i < baseCount; i++) {
+    chosen.push(decoded(pointAt(points, i)));
+    shifted.push(add(chosen[i], minusOwn));
+    if (isSmallOrder(shifted[i]))
+      throw new TandemError("PROTOCOL_STATE", "a point of a base transfer reveals its choice");
+    if (isSliceOver()) await nextSlice();
+  }
+  const secretsOf = [montgomeryBytes(chosen), montgomeryBytes(shifted)];
   const pairs: [Uint8Array, Uint8Array][] = [];
   for (let i = 0; i < baseCount; i++) {
-    const bytes = points.subarray(i * pointBytes, (i + 1) * pointBytes);
-    const chosen = decoded(bytes);
-    const shifted = add(chosen, minusOwn);
-    if (isSmallOrder(shifted)) throw new TandemError("PROTOCOL_STATE", "a point of a base transfer reveals its choice");
-    const secretOf = (point: typeof chosen): Uint8Array => sharedSecret(key.secret, toMontgomery(point));
-    const sent = [key.publicKey, bytes];
-    pairs.push([
-      hashed(`${context}/0`, i, [...sent, secretOf(chosen)]),
-      hashed(`${context}/1`, i, [...sent, secretOf(shifted)]),
-    ]);
+    const keyOf = (choice: 0 | 1): Uint8Array => {
+      const secret = sharedSecret(key.secret, pointAt(secretsOf[choice], i));
+      return hashed(`${context}/${choice}`, i, [key.publicKey, pointAt(points, i), secret]);
+    };
+    pairs.push([keyOf(0), keyOf(1)]);
     if (isSliceOver()) await nextSlice();
   }
   return pairs;
@@ -121,20 +127,32 @@ export async function baseReceiverKeys(
   if (!hasPrimeOrder(multiplesOfSender))
     throw new TandemError("PROTOCOL_STATE", "a key of base transfers is not in the prime-order subgroup");
   const choices = random.fill(new Uint8Array(baseCount / 8));
-  const points = new Uint8Array(choicesBytes);
-  const keys: Uint8Array[] = [];
+  const chosen: Point[] = [];
+  const shared: Point[] = [];
   for (let i = 0; i < baseCount; i++) {
     // 512 bits: modulo the order they are within 2^-259 of uniform.
     const scalar = readInteger(random.fill(new Uint8Array(64)), 64, 0) % groupOrder;
     const plain = multiplesOfBase.by(scalar);
     const both = [plain, add(plain, sender)];
-    const choice = (choices[i >>> 3] >>> (i & 7)) & 1;
-    const bytes = encoded(both[choice]);
-    points.set(bytes, i * pointBytes);
-    keys.push(hashed(`${context}/${choice}`, i, [theirs, bytes, toMontgomery(multiplesOfSender.by(scalar))]));
+    chosen.push(both[choiceAt(choices, i)]);
+    shared.push(multiplesOfSender.by(scalar));
     if (isSliceOver()) await nextSlice();
   }
+  const points = encodedAll(chosen);
+  const secrets = montgomeryBytes(shared);
+  const keys = chosen.map((_, i) => {
+    const sent = [theirs, pointAt(points, i), pointAt(secrets, i)];
+    return hashed(`${context}/${choiceAt(choices, i)}`, i, sent);
+  });
   return { points, choices, keys };
+}
+
+function choiceAt(choices: Uint8Array, i: number): number {
+  return (choices[i >>> 3] >>> (i & 7)) & 1;
+}
+
+function pointAt(points: Uint8Array, i: number): Uint8Array {
+  return points.subarray(i * pointBytes, (i + 1) * pointBytes);
 }
 
 function sharedSecret(privateKey: KeyObject, u: Uint8Array): Uint8Array {

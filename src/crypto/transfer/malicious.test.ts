@@ -17,18 +17,21 @@ import { bytesOf, Streams, words } from "./block-cipher.ts";
 import {
   add,
   basePoint,
-  encoded,
+  encodedAll,
   fromMontgomery,
   groupOrder,
   hasPrimeOrder,
+  montgomeryBytes,
   Multiples,
   type Point,
   pointBytes,
-  toMontgomery,
 } from "../edwards25519.ts";
 import { TransferReceiver, TransferSender } from "./iknp-ot.ts";
 import { ColumnHash, maskWords, proofBytes, proofOf, withMask } from "./matrix-proof.ts";
 import { BitReceiver, BitSender } from "./soft-spoken-ot.ts";
+
+const encoded = (point: Point): Uint8Array => encodedAll([point]);
+const toMontgomery = (point: Point): Uint8Array => montgomeryBytes([point]);
 
 /** A point of the curve and its component of small order, which is the neutral point once in eight times. */
 function pointOfAnyOrder(): { readonly point: Point; readonly small: Multiples; torsion: Point } {

@@ -17,16 +17,20 @@ import {
   add,
   basePoint,
   decoded,
-  encoded,
+  encodedAll,
   fromMontgomery,
   groupOrder,
   isSmallOrder,
+  montgomeryBytes,
   Multiples,
   negative,
-  toMontgomery,
+  type Point,
 } from "../edwards25519.ts";
 import { matrixBytes, type Shape, SingleUse, TransferReceiver, TransferSender } from "./iknp-ot.ts";
 import { addResidues } from "./residues.ts";
+
+const encoded = (point: Point): Uint8Array => encodedAll([point]);
+const toMontgomery = (point: Point): Uint8Array => montgomeryBytes([point]);
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 

@@ -21,7 +21,7 @@ import {
   add,
   basePoint,
   decodedAnyOrder,
-  encoded,
+  encodedAll,
   groupOrder,
   Multiples,
   negative,
@@ -41,7 +41,7 @@ const multiples = new Multiples(basePoint);
 const pointAt = (bytes: Uint8Array, place: number): Point =>
   decodedAnyOrder(bytes.subarray(place * pointBytes, (place + 1) * pointBytes));
 const minus = (a: Point, b: Point): Point => add(a, negative(b));
-const text = (point: Point): string => hex(encoded(point));
+const text = (point: Point): string => hex(encodedAll([point]));
 const wide = (value: bigint): Uint8Array => integerBytes(modulo(value, groupOrder), wideScalarBytes);
 
 /** The logarithm of a small multiple of B, as anyone can find it. */
@@ -182,7 +182,7 @@ describe("points of small order", () => {
   ] as const;
   const shifted = (bytes: Uint8Array, places: readonly number[], by: Point): Uint8Array => {
     const changed = Uint8Array.from(bytes);
-    for (const place of places) changed.set(encoded(add(pointAt(bytes, place), by)), place * pointBytes);
+    for (const place of places) changed.set(encodedAll([add(pointAt(bytes, place), by)]), place * pointBytes);
     return changed;
   };
 
