@@ -60,7 +60,7 @@ function rejectionLines({ events }: RunningParty): number {
   return events.filter(({ type }) => type === "turned-away").length;
 }
 
-const floods = ["silent", "half a hello", "trickle", "wrong certificate", "reconnect"];
+const floods = ["silent", "half a hello", "wrong certificate", "trickle", "reconnect"];
 describe.each(floods)("a flood: %s", (kind) => {
   test.each(partOf([32, 1000], floods.indexOf(kind), 2))(
     "of %d connections does not keep a pinned party out",

@@ -368,15 +368,16 @@ describe("every fold's model is the centralised one, node for node and margin fo
 
 describe("a parameter search in one job finds what a central one finds, also after lost connections", () => {
   const searched: Partial<TrainingParameters> = { num_round: 4, max_depth: 2, early_stopping_rounds: 2 };
-  test.each<[string, Partial<TrainingParameters>, Partial<Defences>, Scheme | undefined]>([
+  const searches: readonly [string, Partial<TrainingParameters>, Partial<Defences>, Scheme | undefined][] = [
     ["halving, forests", { ...searched, num_round: 2, num_parallel_tree: 2 }, {}, undefined],
     ["halving", searched, {}, lattice],
-    ["noise, few thresholds", { num_round: 2 }, { answer_noise: 0.3, max_thresholds: 3 }, undefined],
     ["noise", { num_round: 2 }, { answer_noise: 0.3 }, lattice],
     ["curve: noise", { num_round: 2 }, { answer_noise: 0.3 }, curve],
     ["curve: trees dropped", { num_round: 2, booster: "dart", rate_drop: 0.5, one_drop: true }, {}, curve],
     ["trees dropped", { num_round: 2, booster: "dart", rate_drop: 0.5, one_drop: true }, {}, undefined],
-  ])("%s", async (_what, training, defences, scheme) => {
+    ["noise, few thresholds", { num_round: 2 }, { answer_noise: 0.3, max_thresholds: 3 }, undefined],
+  ];
+  test.each(partOf(searches, 0, 2))("%s", async (_what, training, defences, scheme) => {
     const rows = table;
     const job = { ...jobOf(training, rows, 2), defences, ...(scheme === undefined ? {} : { scheme }) };
     const space = spaceFromText(

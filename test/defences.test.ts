@@ -130,7 +130,7 @@ async function observed(defences: Partial<Defences>): Promise<{ exposure: PartyE
     return { ...tree, sample: null, gradients: quantise(task.gradients(before)) };
   });
   const seen = transcriptFrom(observations, count, own, transcript.job);
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 300_000;
   const exposure = await exposureOf(
     {
       name: "shop",

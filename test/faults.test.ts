@@ -15,9 +15,9 @@ import { treesPerBoostingRound } from "../src/protocol/job-parameters.ts";
 import { isCampaign, seedCount } from "./support/campaign.ts";
 import { watchRejections } from "./support/expect-error.ts";
 
-/** Even seeds iterate over the scenarios, odd ones take the plain one: by default every second scenario runs. */
+/** Even seeds iterate over the scenarios, odd ones take the plain one: by default every fourth scenario runs. */
 const seeds = Array.from({ length: seedCount({ test: 42, campaign: 200 }) }, (_, i) => i + 1).filter(
-  (seed) => isCampaign || seed % 4 === 2 || seed < 4,
+  (seed) => isCampaign || seed % 8 === 2 || seed < 4,
 );
 /** Seeds at a time: a job sometimes waits for threads. */
 const jobsAtOnce = 3;
@@ -101,6 +101,7 @@ test.each([
 test("a seed's faults are the same in every run and at every place, and differ from another seed's", () => {
   const places = Array.from({ length: 200 }, (_, i) => ["shop", i % 7, "splits", i]);
   const drawn = (seed: number): number[] => places.map((place) => new FaultPlan(seed, 1).draw(...place));
+  const other = drawn(4712);
   expect(drawn(4711)).toEqual(drawn(4711));
-  expect(drawn(4711).filter((value, i) => value === drawn(4712)[i])).toEqual([]);
+  expect(drawn(4711).filter((value, i) => value === other[i])).toEqual([]);
 });

@@ -448,10 +448,10 @@ describe.each(
 )("many features at once, $name kernel", ({ each, i }) => {
   const codecs = [{ codec: "batched" }, { codec: "unbatched" }, { layout: "paper" }] as const;
 
-  // By default a kernel has every job with one of the codecs, and the next kernel with the next one.
+  // By default every job runs with two kernels at least, each with another codec.
   test.each(
     codecs.flatMap((codec, c) =>
-      partOf(manyFeatures, i + c, codecs.length).map(([name, rows, training]) => ({ name, codec, rows, training })),
+      partOf(manyFeatures, i + c, 2 * codecs.length).map(([name, rows, training]) => ({ name, codec, rows, training })),
     ),
   )("$name, $codec", async ({ codec, rows, training }) => {
     const job = { table: rows, training, codec, kernel: each, key };

@@ -48,7 +48,7 @@ describe("every job of the list", () => {
     ),
   )("$name, $codec", ({ table, training, codec }) => expectEqual({ table, training, codec: { codec } }));
 
-  test.each(manyFeatures.map(([name, table, training]) => ({ name, table, training })))(
+  test.each(partOf(manyFeatures, 0, 2).map(([name, table, training]) => ({ name, table, training })))(
     "$name, without a cipher",
     ({ table, training }) => expectEqual({ table, training, scheme: toy }),
   );
@@ -149,7 +149,7 @@ describe("with every parameter", () => {
 
   test.each(["batched", "unbatched"] as const)("sums that a double cannot hold, %s", async (codec) => {
     const fine = { codec, resolution_bits: 44, padding: 12 };
-    for (const rows of [90, 1200]) {
+    for (const rows of partOf([90, 1200], codec === "batched" ? 0 : 1, 2)) {
       const table = randomTable("fine", { rows, features: [1, 2, 2], missingFraction: 0.1 });
       const monotone = [[1], [0, -1], [0, 0]];
       await expectEqual({ table: { ...table, monotone }, codec: fine });

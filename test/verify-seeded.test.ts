@@ -18,7 +18,7 @@ import { auditorPins, signers, verifiedJob } from "./support/verified-job.ts";
 const root = mkdtempSync(join(tmpdir(), "tandem-seeded-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const seeds = Array.from({ length: seedCount({ test: 12, campaign: 500 }) }, (_, i) => i + 1);
+const seeds = Array.from({ length: seedCount({ test: 6, campaign: 500 }) }, (_, i) => i + 1);
 const perTest = 6;
 const groups = Array.from({ length: Math.ceil(seeds.length / perTest) }, (_, i) =>
   seeds.slice(i * perTest, (i + 1) * perTest),
