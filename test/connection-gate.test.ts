@@ -46,7 +46,7 @@ async function flood(port: number, kind: string, count: number): Promise<void> {
 }
 
 function connected(port: number): TlsPeer {
-  const peer = connectTls("shop", identityOf(world.bank), world.shop.fingerprint, { host: "127.0.0.1", port });
+  const peer = connectTls("shop", identityOf(world.bank), [world.shop.fingerprint], { host: "127.0.0.1", port });
   onTestFinished(() => peer.close());
   return peer;
 }

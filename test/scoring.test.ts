@@ -230,8 +230,10 @@ describe("permissions", () => {
       const work = (): Promise<unknown> => predict(world, writeInput(world, "all.csv", common));
       const error = await expectError(
         work,
-        thief === rival ? "MODEL_UNKNOWN" : "PARTY_LOST",
-        thief === rival ? /shop0 has no share of this model/ : /has it pinned this party's certificate/,
+        thief === rival ? "MODEL_UNKNOWN" : "CERTIFICATE",
+        thief === rival
+          ? /shop0 has no share of this model/
+          : /shop0 answers, and does not know this party's certificate/,
       );
       says.push(error.message);
     }

@@ -201,7 +201,7 @@ describe("one job after the other", () => {
     await expectError(
       () => made.train("wrong", {}, { passives }),
       "CERTIFICATE",
-      /certificate of shop1: it is not the pinned one/,
+      /shows another certificate than shop1's pinned one: it is not the pinned one/,
     );
     await made.train("right");
   });
@@ -232,10 +232,10 @@ describe("admission", () => {
     const running = await made.startAll();
     const error = await expectError(
       () => made.train("in", { patience_seconds: 2 }, { active: unpinned }),
-      "PARTY_LOST",
+      "CERTIFICATE",
       /shop0/,
     );
-    expect(error.message).toMatch(/has it pinned this party's certificate/);
+    expect(error.message).toMatch(/^shop0 answers, and does not know this party's certificate\. shop0 must pin/);
     expect((await running[0].seen("turned-away")).why).toContain(unpinned.fingerprint);
   });
 

@@ -48,7 +48,7 @@ async function serving(
     certificate: join(shop.folder, "certificate.pem"),
     key: join(shop.folder, "key.pem"),
   });
-  const server = await listenTls({ routes }, identity, [{ name: "bank", fingerprint: bank.fingerprint }], {
+  const server = await listenTls({ routes }, identity, [{ name: "bank", fingerprints: [bank.fingerprint] }], {
     host: "127.0.0.1",
     port: 0,
   });

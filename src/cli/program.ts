@@ -22,6 +22,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   "Train between companies:": {
     init: async () => (await import("./company/init.ts")).initCommand(),
     fingerprint: async () => (await import("./company/init.ts")).fingerprintCommand(),
+    doctor: async () => (await import("./company/doctor.ts")).doctorCommand(),
     party: async () => (await import("./company/party.ts")).partyCommand(),
     worker: async () => (await import("./company/worker.ts")).workerCommand(),
     train: async () => (await import("./company/train.ts")).trainCommand(),

@@ -66,7 +66,7 @@ function digestFor({ asymmetricKeyType }: KeyObject): string | null {
 export function checkedCertificate(
   peer: string,
   { commitment, certificate }: Introduction,
-  fingerprint: string | undefined,
+  fingerprints: readonly string[],
 ): X509Certificate {
   const shown = peerText(peer);
   if (commitment.length !== digestBytes)
@@ -77,7 +77,7 @@ export function checkedCertificate(
   } catch (cause) {
     throw new TandemError("HANDSHAKE_MISMATCH", `certificate: party ${shown} shows none that can be read`, { cause });
   }
-  if (certificateFingerprint(parsed.toString()) !== fingerprint)
+  if (!fingerprints.includes(certificateFingerprint(parsed.toString())))
     throw new TandemError("HANDSHAKE_MISMATCH", `certificate: party ${shown} shows another than the pinned one`);
   return parsed;
 }

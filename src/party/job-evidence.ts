@@ -30,8 +30,8 @@ export interface CommitmentTerms {
 export interface JoiningParty {
   readonly peer: string;
   readonly theirs: Introduction;
-  /** Of the certificate that is pinned. */
-  readonly fingerprint: string | undefined;
+  /** Of the certificates that are pinned. */
+  readonly fingerprints: readonly string[];
   /** The next tree. */
   readonly tree: number;
   /** The link before it; null: the chain begins. */
@@ -108,9 +108,9 @@ export class JobEvidence {
    * @throws TandemError HANDSHAKE_MISMATCH if the party's certificate is not the pinned one, or its commitment has
    * changed
    */
-  joined({ peer, theirs, fingerprint, tree, previous }: JoiningParty): OpenChain {
+  joined({ peer, theirs, fingerprints, tree, previous }: JoiningParty): OpenChain {
     const { job, jobId, signer } = this.#terms;
-    const certificate = checkedCertificate(peer, theirs, fingerprint);
+    const certificate = checkedCertificate(peer, theirs, fingerprints);
     const known = this.#file.peers[peer];
     const isKnown = known !== undefined && isSame(fromHex(known.commitment), theirs.commitment);
     if (!isKnown) {

@@ -7,6 +7,7 @@ import { type PassiveHello, PassiveParty } from "../wire/generated/tandem/v1/tan
 import type { CallOptions } from "../wire/peer.ts";
 import { peerText } from "../wire/peer-text.ts";
 import type { CallWatch } from "./call-watch.ts";
+import { connectionTrouble, troubleWords } from "./connection-trouble.ts";
 import { fromWireError, isPartyFault } from "./wire-error.ts";
 
 export interface ClientOptions<Service extends DescService> {
@@ -16,6 +17,8 @@ export interface ClientOptions<Service extends DescService> {
   readonly isNaming?: boolean;
   /** Host and port of the party, for error messages. */
   readonly at?: string | undefined;
+  /** Why the party has closed the connection, where it has said so. */
+  readonly refusal?: (() => Error | null) | undefined;
   /** Left out: a call waits until its connection is lost. */
   readonly watch?: CallWatch | undefined;
 }
@@ -34,12 +37,12 @@ export function typedClient<Service extends DescService>(
   service: Service,
   party: string,
   call: AnyCall<CallOptions>,
-  { opening, isNaming = false, at, watch }: ClientOptions<Service>,
+  { opening, isNaming = false, at, refusal, watch }: ClientOptions<Service>,
 ): Client<Service> {
   const openings: readonly PropertyKey[] = [opening].flat();
   const translated = (cause: unknown, isReached: boolean): TandemError => {
     const error = fromWireError(cause, party);
-    const placed = isReached ? error : unreached(error, party, cause, at);
+    const placed = isReached ? error : unreached(error, party, refusal?.() ?? cause, at);
     return isNaming ? named(party, placed) : placed;
   };
   return everyCall<Client<Service>, CallOptions>(service, async function* (method, requests, options) {
@@ -75,10 +78,15 @@ function isJoin(method: DescMethod): boolean {
 /** The connection was refused, or no party is running: TLS does not always show which. */
 function unreached(error: TandemError, party: string, cause: unknown, at?: string): TandemError {
   if (error.code !== "PARTY_LOST" || isPartyFault(error)) return error;
-  const said = peerText(ConnectError.from(cause).rawMessage);
   const where = at === undefined ? "" : ` at ${at}`;
-  const question = "is it running, and has it pinned this party's certificate?";
-  return new TandemError("PARTY_LOST", `party ${party} cannot be reached${where}; ${question} (${said})`, { cause });
+  const trouble = connectionTrouble(cause, party, at ?? party);
+  const why =
+    trouble === null
+      ? `: the connection was closed before it answered (${peerText(ConnectError.from(cause).rawMessage)}). ` +
+        `${party} must look for this party in its log, and start its party again if it is not running`
+      : `: ${troubleWords(trouble, party)}`;
+  const code = trouble?.step === "accepted" ? "CERTIFICATE" : "PARTY_LOST";
+  return new TandemError(code, `party ${party} cannot be reached${where}${why}`, { cause });
 }
 
 function named(party: string, error: TandemError): TandemError {

@@ -3,23 +3,25 @@
  * slot reserved for that party, which no unauthenticated peer can take. A party has several slots, so that its own dead
  * connections do not lock it out: its oldest connection is closed when all are taken.
  */
-import type { ServerHttp2Session } from "node:http2";
+import { constants, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type OnRejected, PendingConnections, type PendingLimits } from "../base/listening/pending-connections.ts";
 import { onFirstRecord } from "./first-record.ts";
-import { checkCertificate, type PinnedParty } from "./pinned-certificate.ts";
+import { CertificateRefused, checkCertificate, type PinnedParty, type RecognisedParty } from "./pinned-certificate.ts";
 import { rateLimitedLog, type RateLimitedLog } from "./rate-limited-log.ts";
 
 const unauthenticated: PendingLimits = { connectionsMax: 1024, perAddressMax: 512, authenticateMsMax: 5000 };
 /** Training and scoring, each twice while the party reconnects, with a margin for dead connections. */
 export const connectionsPerParty = 16;
+/** How long a refused connection stays open, so that its peer reads why. */
+const refusalMs = 500;
 
 export class ConnectionGate {
   readonly #pinned: readonly PinnedParty[];
   readonly #log: RateLimitedLog;
   readonly #pending: PendingConnections;
-  /** By fingerprint, oldest first. */
+  /** By the name of the party, oldest first. */
   readonly #admitted = new Map<string, Set<ServerHttp2Session>>();
 
   constructor(pinned: readonly PinnedParty[], onRejected: OnRejected) {
@@ -43,12 +45,15 @@ export class ConnectionGate {
   }
 
   /** @returns the party whose pinned certificate the session presented; null, and the session is closed, for others */
-  admit(session: ServerHttp2Session): PinnedParty | null {
+  admit(session: ServerHttp2Session): RecognisedParty | null {
     const socket = session.socket as TLSSocket;
     const checked = checkCertificate(socket.getPeerCertificate().raw, this.#pinned);
-    if (typeof checked === "string") {
-      this.#pending.reject(socket, checked);
-      session.destroy();
+    if (checked instanceof CertificateRefused) {
+      // It stays among the pending connections, and within their limits, until it has read why.
+      this.#pending.setReason(socket, checked.message);
+      session.goaway(constants.NGHTTP2_INADEQUATE_SECURITY, 0, Buffer.from(checked.fault));
+      session.close();
+      setTimeout(() => session.destroy(), refusalMs).unref();
       return null;
     }
     this.#pending.remove(socket);
@@ -56,9 +61,9 @@ export class ConnectionGate {
     return checked;
   }
 
-  #add({ fingerprint }: PinnedParty, session: ServerHttp2Session): void {
-    const sessions = this.#admitted.get(fingerprint) ?? new Set<ServerHttp2Session>();
-    this.#admitted.set(fingerprint, sessions);
+  #add({ name }: RecognisedParty, session: ServerHttp2Session): void {
+    const sessions = this.#admitted.get(name) ?? new Set<ServerHttp2Session>();
+    this.#admitted.set(name, sessions);
     if (sessions.size >= connectionsPerParty) {
       const [oldest] = sessions;
       sessions.delete(oldest);

@@ -37,12 +37,12 @@ async function served(calls: Partial<ServiceImpl<typeof PassiveParty>>, max?: nu
   const accounts = new PartyAccounts(max);
   const pinned = [parties.active, other].map(({ certificate }, i) => ({
     name: ["bank", "insurer"][i],
-    fingerprint: certificateFingerprint(certificate),
+    fingerprints: [certificateFingerprint(certificate)],
   }));
   const routes = (router: ConnectRouter): void => void router.service(PassiveParty, calls);
   const server = await listenTls({ routes }, parties.passive, pinned, loopback, { accounts });
   onTestFinished(() => server.close());
-  const account = accounts.of(pinned[0].fingerprint);
+  const account = accounts.of(pinned[0].name);
   return { port: server.port, accounts, held: () => account.held, peak: () => account.peak };
 }
 

@@ -84,7 +84,7 @@ export class CallBytes {
   }
 }
 
-/** The accounts of all parties, by the fingerprints of their certificates. */
+/** The accounts of all parties, by the names under which they are pinned: a second pin is no second account. */
 export class PartyAccounts {
   readonly #accounts = new Map<string, HeldBytes>();
   readonly #max: number | undefined;
@@ -94,9 +94,9 @@ export class PartyAccounts {
   }
 
   /** Kept while the server runs: the number of pinned parties is small and fixed. */
-  of(fingerprint: string): HeldBytes {
-    const account = this.#accounts.get(fingerprint) ?? new HeldBytes(this.#max);
-    this.#accounts.set(fingerprint, account);
+  of(party: string): HeldBytes {
+    const account = this.#accounts.get(party) ?? new HeldBytes(this.#max);
+    this.#accounts.set(party, account);
     return account;
   }
 }

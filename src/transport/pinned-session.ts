@@ -7,6 +7,7 @@ import type { ClientHttp2Stream, Http2Session } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Http2SessionManager } from "@connectrpc/connect-node";
+import { RefusedByPeer, type Refusal, refusals } from "./connection-trouble.ts";
 import { type Liveness, windowBytes } from "./tls-settings.ts";
 
 export class PinnedSessionManager extends Http2SessionManager {
@@ -16,6 +17,7 @@ export class PinnedSessionManager extends Http2SessionManager {
   readonly #isReplaced: boolean;
   #opening: Promise<void> | null = null;
   #wasOpen = false;
+  #refusal: RefusedByPeer | null = null;
 
   constructor(
     url: string,
@@ -37,6 +39,11 @@ export class PinnedSessionManager extends Http2SessionManager {
     this.#open = open;
   }
 
+  /** The party closed the connection because of this party's certificate; null: it did not. */
+  get refusal(): RefusedByPeer | null {
+    return this.#refusal;
+  }
+
   override async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
     if (this.state() === "closed" || this.state() === "error") {
       if (this.#wasOpen && !this.#isReplaced) throw new ConnectError("the connection was lost", Code.Unavailable);
@@ -49,6 +56,10 @@ export class PinnedSessionManager extends Http2SessionManager {
       // The streams of a broken connection fail themselves. If the other side closes the connection after the last
       // stream, the error occurs only here, and would be unhandled.
       stream.session.on("error", () => {});
+      stream.session.on("goaway", (_code, _last, reason?: Uint8Array) => {
+        const word = Buffer.from(reason ?? []).toString("latin1");
+        if (Object.hasOwn(refusals, word)) this.#refusal = new RefusedByPeer(word as Refusal);
+      });
     }
     return stream;
   }

@@ -1,43 +1,46 @@
-/** A TLS socket that is returned only if its peer has presented the pinned certificate. */
+/** A TLS socket that is returned only if its peer has presented a pinned certificate. */
 import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { connect as connectSocket, type TLSSocket } from "node:tls";
-import { checkCertificate } from "./pinned-certificate.ts";
-import { type Address, type TlsIdentity, tlsOptions } from "./tls-settings.ts";
+import { openMsMax, timedOut } from "./dial.ts";
+import { CertificateRefused, checkCertificate } from "./pinned-certificate.ts";
+import { type TlsIdentity, tlsOptions } from "./tls-settings.ts";
 
-/** How long a connection may take until the peer has presented its certificate. */
-const openMsMax = 20_000;
-
-/** A connection to the pinned party only. */
+/**
+ * TLS over `stream`, as its client, with the pinned party only.
+ * @param host for the server's name in TLS, which devices between the parties may need
+ */
 export function pinnedSocket(
   name: string,
   identity: TlsIdentity,
-  pinnedPassive: string,
-  { host, port }: Address,
+  pins: readonly string[],
+  stream: Duplex,
+  host: string,
 ): Promise<TLSSocket> {
-  const trouble = (der: Uint8Array | undefined): Error | undefined => {
-    const checked = checkCertificate(der, [{ name, fingerprint: pinnedPassive }]);
-    return typeof checked === "string" ? new Error(`certificate of ${name}: ${checked}`) : undefined;
+  const refusalOf = (der: Uint8Array | undefined): CertificateRefused | undefined => {
+    const checked = checkCertificate(der, [{ name, fingerprints: pins }]);
+    return checked instanceof CertificateRefused ? checked : undefined;
   };
   return new Promise((resolve, reject) => {
     const socket = connectSocket({
       ...tlsOptions(identity),
-      host,
-      port,
+      socket: stream,
       ...(isIP(host) === 0 ? { servername: host } : {}),
       ALPNProtocols: ["h2"],
       // The name in the certificate does not matter: the certificate itself is pinned.
-      checkServerIdentity: (_host, certificate) => trouble(certificate.raw),
+      checkServerIdentity: (_host, certificate) => refusalOf(certificate.raw),
     });
     socket.on("error", reject);
-    // A peer that accepts the connection and sends nothing, or no peer at all.
-    const deadline = setTimeout(() => socket.destroy(new Error(`no answer within ${openMsMax / 1000} s`)), openMsMax);
+    stream.once("error", (error) => socket.destroy(error));
+    // A peer that accepts the connection and sends nothing.
+    const deadline = setTimeout(() => socket.destroy(timedOut(openMsMax)), openMsMax);
     socket.once("close", () => clearTimeout(deadline));
     socket.once("secureConnect", () => {
       // Checked again, because without an authority Node does not call the function above.
-      const error = trouble(socket.getPeerCertificate().raw);
+      const refused = refusalOf(socket.getPeerCertificate().raw);
       clearTimeout(deadline);
-      if (error === undefined) resolve(socket);
-      else socket.destroy(error);
+      if (refused === undefined) resolve(socket);
+      else socket.destroy(refused);
     });
   });
 }

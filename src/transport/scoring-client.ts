@@ -5,10 +5,17 @@ import { Scoring } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { clientOver } from "./client.ts";
+import type { PeerOptions } from "./peer-client.ts";
 
 /** @param onSilence called when a call timed out: the connection may be dead */
-export function scoringPeerOver(name: string, transport: Transport, onSilence: () => void = () => {}): ScoringPeer {
+export function scoringPeerOver(
+  name: string,
+  transport: Transport,
+  options: Pick<PeerOptions, "at" | "refusal"> = {},
+  onSilence: () => void = () => {},
+): ScoringPeer {
   const client = clientOver(Scoring, name, transport, {
+    ...options,
     opening: ["score", "maskOpen", "tags"],
     isNaming: true,
   });

@@ -57,8 +57,8 @@ describe("admission refuses", () => {
 
   test("a client of the same authority that is not the pinned one", async () => {
     const mallory = await issued(bed.parties.authority, "bank");
-    const error = await expectRefused((made) => made.connect("telecom", mallory), "PARTY_LOST");
-    expect(error.message).toMatch(/has it pinned this party's certificate/);
+    const error = await expectRefused((made) => made.connect("telecom", mallory), "CERTIFICATE");
+    expect(error.message).toMatch(/telecom answers, and does not know this party's certificate/);
   });
 
   test("a server of the same authority that is not the pinned one", async () => {

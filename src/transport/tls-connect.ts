@@ -11,6 +11,7 @@ import { psiPeerOver } from "./psi-client.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { peerOver } from "./peer-client.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
+import { dial } from "./dial.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
 import { pinnedSocket } from "./pinned-socket.ts";
 import { scoringPeerOver } from "./scoring-client.ts";
@@ -35,11 +36,11 @@ export interface TlsPeer extends PassivePeer {
 export function connectTls(
   name: string,
   identity: TlsIdentity,
-  pinnedPassive: string,
+  pins: readonly string[],
   address: Address,
   { watch, ...liveness }: Partial<Liveness> & { readonly watch?: CallWatch | undefined } = {},
 ): TlsPeer {
-  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, {
+  const { transport, sessions } = transportTo(name, identity, pins, address, {
     isReplaced: false,
     ...liveness,
   });
@@ -49,7 +50,7 @@ export function connectTls(
     method: PassiveParty.method.join,
     transport,
   });
-  const options = { at: `${address.host}:${address.port}`, watch };
+  const options = { at: `${address.host}:${address.port}`, refusal: () => sessions.refusal, watch };
   return {
     ...peerOver(name, calls, options),
     alignment: (job, validationFile) =>
@@ -69,23 +70,24 @@ export interface TlsScoringPeer extends ScoringPeer {
 export function connectScoring(
   name: string,
   identity: TlsIdentity,
-  pinnedPassive: string,
+  pins: readonly string[],
   address: Address,
 ): TlsScoringPeer {
-  const { transport, sessions } = transportTo(name, identity, pinnedPassive, address, { isReplaced: true });
-  return { ...scoringPeerOver(name, transport, () => sessions.abort()), close: () => sessions.abort() };
+  const { transport, sessions } = transportTo(name, identity, pins, address, { isReplaced: true });
+  const options = { at: `${address.host}:${address.port}`, refusal: () => sessions.refusal };
+  return { ...scoringPeerOver(name, transport, options, () => sessions.abort()), close: () => sessions.abort() };
 }
 
 function transportTo(
   name: string,
   identity: TlsIdentity,
-  pinnedPassive: string,
+  pins: readonly string[],
   address: Address,
   options: { readonly isReplaced: boolean } & Partial<Liveness>,
 ): { readonly transport: Transport; readonly sessions: PinnedSessionManager } {
   const baseUrl = `https://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
-  const sessions = new PinnedSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs, ...options }, () =>
-    pinnedSocket(name, identity, pinnedPassive, address),
+  const sessions = new PinnedSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs, ...options }, async () =>
+    pinnedSocket(name, identity, pins, await dial(address), address.host),
   );
   const transport = createGrpcTransport({
     baseUrl,

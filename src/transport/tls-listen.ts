@@ -59,7 +59,7 @@ export async function listenTls(
     const caller = session === undefined ? undefined : callers.get(session);
     if (caller === undefined) throw new ConnectError("not a pinned party", Code.Unauthenticated);
     const values = createContextValues().set(callerKey, caller).set(heartbeatKey, heartbeatMs);
-    return { values, account: accounts.of(caller.fingerprint) };
+    return { values, account: accounts.of(caller.name) };
   };
   const serveSeparate = separateCalls(registered(service.routes, methods), ({ stream }) => callerOf(stream.session));
   const server = createSecureServer(
@@ -117,11 +117,26 @@ export async function listenTls(
   };
 }
 
+/** Listens for a moment. @throws TandemError USAGE if that is not possible */
+export async function canListen(address: Address): Promise<void> {
+  const server = createServer();
+  await listening(server, address);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+const listenTrouble: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program uses this port",
+  EADDRNOTAVAIL: "it is no address of this machine",
+  EACCES: "ports below 1024 need a privilege of the operating system",
+  ENOTFOUND: "there is no such host name",
+};
+
 function listening(server: Server, { host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (cause) =>
-      reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
-    );
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const why = listenTrouble[cause.code ?? ""] ?? cause.message;
+      reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${why}`, { cause }));
+    });
     server.listen({ port, host, backlog }, () => resolve());
   });
 }

@@ -21,6 +21,7 @@ import { callsTransport } from "./calls/calls-transport.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
+import { dial } from "./dial.ts";
 import { pinnedSocket } from "./pinned-socket.ts";
 import { connectTls, type TlsPeer } from "./tls-connect.ts";
 import { listenTls } from "./tls-listen.ts";
@@ -132,7 +133,7 @@ describe("a connection that is cut", () => {
     const { server } = await bed.served(service);
     const way = await startProxy(server.port);
     bed.atEnd(() => way.close());
-    const pinned = certificateFingerprint(bed.parties.passive.certificate);
+    const pinned = [certificateFingerprint(bed.parties.passive.certificate)];
     return {
       peer: bed.closing(connectTls("telecom", bed.parties.active, pinned, { host: "127.0.0.1", port: way.port })),
       cut: way.cut,
@@ -213,14 +214,14 @@ test("a party sends heartbeats while it works on a call, and not otherwise", asy
   const server = await listenTls(
     service,
     bed.parties.passive,
-    [{ name: "bank", fingerprint: certificateFingerprint(bed.parties.active.certificate) }],
+    [{ name: "bank", fingerprints: [certificateFingerprint(bed.parties.active.certificate)] }],
     loopback,
     { heartbeatMs: 10 },
   );
   bed.atEnd(() => server.close());
   const address = { host: "127.0.0.1", port: server.port };
   const peer = bed.closing(
-    connectTls("telecom", bed.parties.active, certificateFingerprint(bed.parties.passive.certificate), address),
+    connectTls("telecom", bed.parties.active, [certificateFingerprint(bed.parties.passive.certificate)], address),
   );
   const stream = await joined(peer, hello);
   let beats = 0;
@@ -244,11 +245,11 @@ test("a connection has one stream for many calls, and a second one is closed", a
   const sessions = new PinnedSessionManager(
     `https://127.0.0.1:${server.port}`,
     { pingIntervalMs: 20_000, pingTimeoutMs: 20_000, isReplaced: false },
-    () =>
-      pinnedSocket("telecom", active, certificateFingerprint(passive.certificate), {
-        host: "127.0.0.1",
-        port: server.port,
-      }),
+    async () => {
+      const address = { host: "127.0.0.1", port: server.port };
+      const pins = [certificateFingerprint(passive.certificate)];
+      return pinnedSocket("telecom", active, pins, await dial(address), address.host);
+    },
   );
   bed.atEnd(() => sessions.abort());
   const [first, second] = [await open(), await open()];

@@ -5,6 +5,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isErrorCode, TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
+import { CertificateRefused } from "./pinned-certificate.ts";
 
 export const codeHeader = "tandem-code";
 
@@ -64,6 +65,7 @@ function isUnreadable({ code, rawMessage }: ConnectError): boolean {
  * error, such as a corrupted record, is a lost connection.
  */
 function isCertificateTrouble(error: ConnectError): boolean {
+  if (error.cause instanceof CertificateRefused) return true;
   const cause =
     error.cause instanceof Error ? `${(error.cause as NodeJS.ErrnoException).code ?? ""} ${error.cause.message}` : "";
   return /cert|ALTNAME|SELF_SIGNED|UNKNOWN_CA|ERR_TLS_INVALID/i.test(cause);

@@ -164,7 +164,7 @@ describe("a connection that breaks", () => {
       const peer = peerOver("telecom", { unary: broken, stream: () => Promise.reject(new ConnectError("ECONNRESET")) });
       const message =
         name === "join"
-          ? /^party telecom cannot be reached; is it running, and has it pinned .*certificate\? \(ECONNRESET\)$/
+          ? /^party telecom cannot be reached: the connection was closed before it answered \(ECONNRESET\)/
           : /^party telecom is gone: ECONNRESET$/;
       await expectError(() => call(peer, method), "PARTY_LOST", message);
     },

@@ -43,13 +43,13 @@ export async function listening(
   const server = await listenTls(
     service,
     own,
-    [{ name: "bank", fingerprint: certificateFingerprint(parties.active.certificate) }],
+    [{ name: "bank", fingerprints: [certificateFingerprint(parties.active.certificate)] }],
     loopback,
   );
   return {
     server,
     connect: (name, identity = parties.active, pinned = certificateFingerprint(parties.passive.certificate)) =>
-      connectTls(name, identity, pinned, { host: "127.0.0.1", port: server.port }),
+      connectTls(name, identity, [pinned], { host: "127.0.0.1", port: server.port }),
   };
 }
 

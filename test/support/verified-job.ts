@@ -139,7 +139,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
   const agreed = agreedParameters({ ...committed, training: { ...training, ...last.training } });
   const jobId = new Uint8Array(16).fill(7);
   const firstTree = firstTreeOf(agreed);
-  const passives = names.slice(1).map((name, i) => ({ name, fingerprint: fingerprints[i + 1] }));
+  const passives = names.slice(1).map((name, i) => ({ name, fingerprint: [fingerprints[i + 1]] }));
   const folders = names.map((name) => join(root, name));
   const rows = rowsOf(table);
   const evidence = await ActiveEvidence.open({
@@ -203,7 +203,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
             facts: passiveFacts(facts),
             signer: keys[i + 1],
             peer: "bank",
-            fingerprint: fingerprints[0],
+            fingerprints: [fingerprints[0]],
             tree,
             firstTree,
             isVerifiable: true,

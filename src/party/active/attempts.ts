@@ -127,6 +127,7 @@ export class JobAttempts<Result> {
       },
       this.#work.begun !== null,
     );
+    if (this.#work.begun === null) await this.#world.partners?.(this.#config, this.#emit, true);
     try {
       for (;;) {
         try {

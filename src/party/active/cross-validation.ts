@@ -29,6 +29,7 @@ export async function runCrossValidation(
   world: ActiveWorld = realWorld,
 ): Promise<CrossValidationResult> {
   const folder = join(config.output.directory, config.job.name);
+  await world.ownFiles?.(config, emit);
   const release = await world.lock(folder);
   try {
     let reported = 0;

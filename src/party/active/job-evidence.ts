@@ -26,7 +26,7 @@ import type { PreparedJob } from "./attempts.ts";
 import type { BegunJob } from "./checkpoints.ts";
 
 export interface ActiveEvidenceTerms extends CommitmentTerms {
-  readonly passives: readonly { readonly name: string; readonly fingerprint: string }[];
+  readonly passives: readonly { readonly name: string; readonly fingerprint: readonly string[] }[];
   readonly aligned: Uint32Array | null;
   /** All messages of a tree are the same bytes in every attempt; default: they are. */
   readonly isReplayable?: boolean;
@@ -184,7 +184,7 @@ export class ActiveEvidence {
 
   #pair(peer: string, tree: number, previous: Uint8Array | null): ActivePairRecord {
     const { isVerifiable, isReplayable = true, keepsAnswers = true, passives } = this.#terms;
-    const fingerprint = passives.find(({ name }) => name === peer)?.fingerprint;
+    const fingerprints = passives.find(({ name }) => name === peer)?.fingerprint ?? [];
     const keeps = isVerifiable && isReplayable && keepsAnswers;
     const answers = new Map<number, Record<string, string[]>>();
     let setUp = "";
@@ -200,7 +200,7 @@ export class ActiveEvidence {
     };
     return {
       own: this.#evidence.own,
-      joined: (theirs) => this.#evidence.joined({ peer, theirs, fingerprint, tree, previous }),
+      joined: (theirs) => this.#evidence.joined({ peer, theirs, fingerprints, tree, previous }),
       keep: keeps ? keep : null,
       closing: (closing, own) => {
         const before = this.#signed.get(closing.tree)?.[peer]?.link;

@@ -18,6 +18,8 @@ import { ModelTraining } from "./model-training.ts";
 import { type AlignedRows, alignTables, readActiveTables, ReadTables, withClassesOf } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
 import { connectWatched } from "./watched-peers.ts";
+import { requireAll } from "../checks/check.ts";
+import { writableFile } from "../checks/own-machine.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { recordedDefences } from "../privacy-policy.ts";
 import type { Emit, EventOf } from "../../record/events.ts";
@@ -25,6 +27,7 @@ import type { JobNotes } from "../../record/job-record.ts";
 import { readStart } from "../model/start-model.ts";
 
 export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWorld = realWorld): Promise<void> {
+  await world.ownFiles?.(given, emit);
   const release = await world.lock(join(given.output.directory, given.job.name));
   try {
     const notices = [...unusedParameters(given.job.training), ...objectiveNotices(given, world)];
@@ -131,7 +134,10 @@ export async function runAlignment(
   emit: Emit,
   world: ActiveWorld = realWorld,
 ): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
+  await world.ownFiles?.(config, emit);
+  if (out !== undefined) requireAll([await writableFile("aligned rows", out, config.name)]);
   const tables = await readActiveTables(config);
+  await world.partners?.(config, emit, false);
   const path = out ?? join(await makeJobFolder(config, world.storage), "aligned.csv");
   const peers = await connectWatched(world, config, emit);
   try {

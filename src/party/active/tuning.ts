@@ -39,6 +39,7 @@ export async function runTuning(
 ): Promise<TuningResult> {
   const { space, schedule, folds, onTurn } = search;
   const folder = join(config.output.directory, config.job.name);
+  await world.ownFiles?.(config, emit);
   const release = await world.lock(folder);
   try {
     let { trials } = search;

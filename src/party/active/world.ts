@@ -11,6 +11,7 @@ import type { PassivePeer } from "../../wire/peer.ts";
 import type { CallWatch } from "../../transport/call-watch.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config/config.ts";
+import { requireOwnFiles, requirePartners } from "../checks/before-job.ts";
 import { readIdentity } from "../identity.ts";
 import type { Emit } from "../../record/events.ts";
 import { type JobNotes, JobRecord } from "../../record/job-record.ts";
@@ -38,6 +39,10 @@ export interface ActiveWorld {
     config: Pick<ActiveConfig, "tls" | "passives">,
     watchOf: (party: string) => CallWatch,
   ): Promise<readonly ConnectedPeer[]>;
+  /** Looks at what belongs to this company, before its data is read. @throws TandemError */
+  ownFiles?(config: ActiveConfig, emit: Emit): Promise<void>;
+  /** Looks at the way to each partner, before a job begins. @throws TandemError for what no waiting would change */
+  partners?(config: ActiveConfig, emit: Emit, isTrained: boolean): Promise<void>;
   readonly storage: Storage;
   /**
    * Locks a job's folder against other processes; an empty folder is deleted at the end.
@@ -63,6 +68,8 @@ export const realWorld: ActiveWorld = {
       return connectTls(name, identity, fingerprint, passive, { watch: watchOf(name) });
     });
   },
+  ownFiles: requireOwnFiles,
+  partners: requirePartners,
   storage: diskStorage,
   async lock(folder) {
     const release = await lockFolder(folder);

@@ -63,8 +63,8 @@ const mistakes: readonly [
     "active",
     active,
     passive,
-    2,
-    /this is the config of a passive party, as field 'listen' shows; use the config of the active party/,
+    8,
+    /this is the config of a passive party, as field 'active' shows; use the config of the active party/,
   ],
   [
     "the config of the active party",

@@ -4,12 +4,20 @@ import { ConfigFile } from "./config-file.ts";
 type Role = "active" | "passive" | "worker";
 
 /** A field that every config of a role has, and no other config has. */
-const fieldOf: Readonly<Record<Role, string>> = { active: "passives", passive: "listen", worker: "servers" };
+const fieldOf: Readonly<Record<Role, string>> = { active: "passives", passive: "active", worker: "servers" };
 const ownerOf: Readonly<Record<Role, string>> = {
   active: "the active party",
   passive: "a passive party",
   worker: "a worker",
 };
+
+/** Of a party's config. @throws TandemError as openConfig does */
+export async function roleOfConfig(path: string): Promise<"active" | "passive"> {
+  const file = await ConfigFile.read(path);
+  if (file.has(fieldOf.active)) return "active";
+  await openConfig(path, "passive");
+  return "passive";
+}
 
 /**
  * @param given the path of a file, or the fields of one

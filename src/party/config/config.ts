@@ -21,6 +21,7 @@ import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/pa
 import { type ActiveSwitch, activeSwitchNames } from "./active-options.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { openConfig } from "./config-role.ts";
+
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
 import { refuseRemoved } from "./removed-options.ts";
@@ -29,9 +30,16 @@ const usualPatienceSeconds = 600;
 /** No party has answered yet: the address may be wrong. */
 const usualFirstContactSeconds = 30;
 
+const fingerprintWords = "must be a SHA-256 fingerprint, 64 hex digits as 'tandem fingerprint' prints it";
+/** As `tandem fingerprint` prints it, or as other programs do: with colons, in capitals. */
+const oneFingerprint = z
+  .string()
+  .transform((given) => given.replaceAll(/[:\s]/g, "").toLowerCase())
+  .pipe(z.string().regex(/^[0-9a-f]{64}$/, fingerprintWords));
+/** Two where a party is about to change its certificate: either is accepted. */
 const fingerprint = z
-  .string("must be text; put it in quotes")
-  .regex(/^[0-9a-f]{64}$/, "must be a SHA-256 fingerprint: 64 lowercase hex digits, as 'tandem fingerprint' prints it");
+  .union([oneFingerprint, listOf(oneFingerprint).min(1).max(2)], `${fingerprintWords}, or a list of two`)
+  .transform((given) => (typeof given === "string" ? [given] : given));
 const amountOf = z.number("must be a number").min(0, "must be 0 or more");
 const port = wholeNumber(0, 65535);
 

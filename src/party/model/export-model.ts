@@ -84,7 +84,7 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
 /** @returns the passive party whose pinned certificate this is, by its name in the config */
 function signerOf(path: string, certificate: X509Certificate, { passives }: ActiveConfig): string {
   const fingerprint = certificateFingerprint(certificate.toString());
-  const signer = passives.find((passive) => passive.fingerprint === fingerprint);
+  const signer = passives.find((passive) => passive.fingerprint.includes(fingerprint));
   if (signer === undefined)
     throw new TandemError(
       "CONSENT",

@@ -53,7 +53,7 @@ export async function prepareConsent(config: PassiveConfig, request: ConsentRequ
     model: share.model,
     job: share.job,
     party: share.name,
-    recipient: { name: recipient.name, fingerprint: recipient.fingerprint },
+    recipient: { name: recipient.name, fingerprint: recipient.fingerprint[0] },
     purpose,
     date: now.toISOString(),
     tandem: tandemVersion,

@@ -23,10 +23,11 @@ import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignm
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { requireActiveVersion } from "../../wire/version.ts";
 import type { PassiveConfig } from "../config/config.ts";
+import type { PartyTable } from "../../data/dataset.ts";
 import type { DataCache } from "../tables/data-cache.ts";
 import { checkOwnGroups } from "../interaction-groups.ts";
-import { alignedCsv } from "../tables/joined-tables.ts";
-import { binTableInTurns } from "../tables/party-data.ts";
+import { alignedCsv, type JoinedTable } from "../tables/joined-tables.ts";
+import { binTableInTurns, refuseCategories } from "../tables/party-data.ts";
 import { agreedByPolicy, checkValidationFile } from "../policy.ts";
 import { deriveSamplingSecret } from "../sampling-secret.ts";
 import { checkOffer, knownNormalisations } from "./alignment-offer.ts";
@@ -64,6 +65,8 @@ export class JobAdmission implements PartyHandler {
   readonly budgets: PartnerBudgets;
   /** Of the table when it was last read completely. */
   #rowCount = 0;
+  /** What the table was then: probes do not read it again. */
+  #table: Pick<PartyTable, "featureNames" | "categories"> | null = null;
   /** Serialises opening and storing. */
   readonly #turns = new Exclusive();
   #state: AdmissionState = idle;
@@ -90,8 +93,21 @@ export class JobAdmission implements PartyHandler {
 
   /** Reads the data once, so that errors in it are reported at the start. */
   async load(): Promise<void> {
-    const [{ ids }] = await Promise.all([this.data.table(), this.data.testTable()]);
+    const [read] = await Promise.all([this.data.table(), this.data.testTable()]);
+    this.#noteRead(read);
+  }
+
+  /** Refuses a job before its alignment for what its first message would be refused for. @throws TandemError */
+  checkTable(training: { readonly enableCategorical: boolean }): Promise<void> {
+    return this.#files.using(async () => {
+      if (this.#table !== null) refuseCategories(this.#table, training);
+    });
+  }
+
+  #noteRead({ ids, table }: JoinedTable): void {
+    const { featureNames, categories } = table;
     this.#rowCount = ids.ids.length;
+    this.#table = { featureNames, ...(categories && { categories }) };
   }
 
   async beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }> {
@@ -105,7 +121,7 @@ export class JobAdmission implements PartyHandler {
       await refuseAlignment(this.#files.checkpointsOf(job), caller.name);
       await refuseUnfinished(this.#files, caller.name, job);
       const data = await this.#files.table();
-      this.#rowCount = data.ids.ids.length;
+      this.#noteRead(data);
       const asked = { alignments: 1, ids: activeIdCount };
       await this.budgets.daily.check(caller.name, asked, "PSI run");
       const normalisations = knownNormalisations(offer, name);

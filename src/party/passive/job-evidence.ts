@@ -29,9 +29,9 @@ export interface PassiveEvidenceTerms extends CommitmentTerms {
   /** Distinguishes this run of the job from others under its id. */
   readonly beginning: string;
   readonly isFinished: boolean;
-  /** The active party's pinned name and fingerprint. */
+  /** The active party's pinned name and fingerprints. */
   readonly peer: string;
-  readonly fingerprint: string | undefined;
+  readonly fingerprints: readonly string[];
   /** The next tree. */
   readonly tree: number;
   /** A tree that is redone has the same messages, byte for byte. */
@@ -52,7 +52,7 @@ export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob)
       facts: passiveFacts(committedTo(job)),
       signer: await files.using(() => readSigner(config.tls, new Date())),
       peer,
-      fingerprint: config.active.find(({ name }) => name === peer)?.fingerprint,
+      fingerprints: config.active.find(({ name }) => name === peer)?.fingerprint ?? [],
       tree: Math.max(hello.trees, firstTree),
       firstTree,
       isVerifiable: config.output.verifiable && mayKeepSecrets(agreed),
@@ -119,9 +119,9 @@ export class PassiveEvidence implements PassivePairRecord {
   }
 
   joined(theirs: Introduction): OpenChain {
-    const { name, peer, fingerprint, tree, firstTree, isFinished } = this.#terms;
+    const { name, peer, fingerprints, tree, firstTree, isFinished } = this.#terms;
     const previous = this.#previous;
-    const chain = this.#evidence.joined({ peer, theirs, fingerprint, tree, previous });
+    const chain = this.#evidence.joined({ peer, theirs, fingerprints, tree, previous });
     if (tree > firstTree && previous === null && !isFinished)
       throw new TandemError("CHECKPOINT", `${name} has lost its record of tree ${tree - 1}`);
     return chain;

@@ -3,12 +3,15 @@ import { lockFolder } from "../../base/files/process-lock.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import type { PassiveEnd } from "../../transport/passive-service.ts";
 import { partyRoutes } from "../../transport/party-service.ts";
+import { diagnosisRoutes } from "../../transport/diagnosis-service.ts";
 import { scoringRoutes } from "../../transport/scoring-service.ts";
 import { listenTls } from "../../transport/tls-listen.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
-import { readIdentity } from "../identity.ts";
+import { requireOwnIdentity } from "../checks/before-job.ts";
+import { requireAll } from "../checks/check.ts";
+import { checkOutputs } from "../checks/own-machine.ts";
 import { markInterrupted } from "../../record/interrupted-jobs.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
 import { JobAdmission } from "./admission.ts";
@@ -58,13 +61,19 @@ async function serve(
     crew,
     own: (view) => records.own(view),
   });
-  const [identity] = await Promise.all([readIdentity(config.tls), admission.load()]);
+  const identity = await requireOwnIdentity(config, "active", config.active, emit);
+  requireAll(await checkOutputs(config));
+  await admission.load();
   const scoring = new PassiveScoring(config, admission.data, emit, admission.budgets);
-  const routes = [partyRoutes(admission), scoringRoutes(scoring)];
+  const routes = [
+    partyRoutes(admission),
+    scoringRoutes(scoring),
+    diagnosisRoutes({ name, checkTable: (training) => admission.checkTable(training) }),
+  ];
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(router)) },
     identity,
-    config.active,
+    config.active.map(({ name, fingerprint }) => ({ name, fingerprints: fingerprint })),
     config.listen,
     { onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }) },
   );

@@ -116,6 +116,25 @@ export async function binTableInTurns(
   return features;
 }
 
+/** @throws TandemError CELL_UNPARSABLE naming file, line and column of categories that are not wanted */
+export function refuseCategories(
+  table: Pick<PartyTable, "featureNames" | "categories">,
+  { enableCategorical }: Pick<BinningParameters, "enableCategorical">,
+): void {
+  if (enableCategorical) return;
+  const names = categoryNamesPerFeature(table);
+  const first = table.featureNames.find((_, feature) => names[feature] !== null);
+  if (first !== undefined) refuseColumn(table, first);
+}
+
+function refuseColumn(table: Pick<PartyTable, "categories">, name: string): never {
+  throw new TandemError(
+    "CELL_UNPARSABLE",
+    `${table.categories?.[name].where}: the column has categories. Train with enable_categorical, leave the ` +
+      "column out, or name the text as missing (data.missing)",
+  );
+}
+
 function binColumn(
   table: PartyTable,
   feature: number,
@@ -125,13 +144,7 @@ function binColumn(
   const name = table.featureNames[feature];
   const values = table.features[feature];
   const names = categoryNamesPerFeature(table)[feature];
-  if (names !== null && !enableCategorical) {
-    throw new TandemError(
-      "CELL_UNPARSABLE",
-      `${table.categories?.[name].where}: the column has categories. Train with enable_categorical, leave the ` +
-        "column out, or name the text as missing (data.missing)",
-    );
-  }
+  if (names !== null && !enableCategorical) refuseColumn(table, name);
   const binned =
     names === null
       ? binFeature(name, values, maxBin, training)

@@ -2,6 +2,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { PinnedSessionManager } from "../../../src/transport/pinned-session.ts";
+import { dial } from "../../../src/transport/dial.ts";
 import { pinnedSocket } from "../../../src/transport/pinned-socket.ts";
 import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
 import type { Company } from "../processes.ts";
@@ -19,7 +20,7 @@ export function connectHostile(identity: TlsIdentity, to: Company, port: number)
   const sessionManager = new PinnedSessionManager(
     baseUrl,
     { pingIntervalMs: 20_000, pingTimeoutMs: 20_000, isReplaced: false },
-    () => pinnedSocket(to.name, identity, to.fingerprint, address),
+    async () => pinnedSocket(to.name, identity, [to.fingerprint], await dial(address), address.host),
   );
   const transport = createGrpcTransport({
     baseUrl,

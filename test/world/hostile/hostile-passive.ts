@@ -39,7 +39,7 @@ export async function servePassive(config: PassiveConfig, between: Between): Pro
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(between(router))) },
     await readIdentity(config.tls),
-    config.active,
+    config.active.map(({ name, fingerprint }) => ({ name, fingerprints: fingerprint })),
     config.listen,
   );
   return {
