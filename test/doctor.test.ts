@@ -17,6 +17,7 @@ import { certificateFingerprint } from "../src/transport/pinned-certificate.ts";
 import { listenTls } from "../src/transport/tls-listen.ts";
 import { Diagnosis } from "../src/wire/generated/tandem/v1/diagnosis_pb.ts";
 import { protocolVersion } from "../src/wire/version.ts";
+import type { ErrorCode } from "../src/base/error.ts";
 import { expectError } from "./support/expect-error.ts";
 import { bankAndShops, testWorlds } from "./support/test-worlds.ts";
 import { tandemHere } from "./world/command-here.ts";
@@ -240,7 +241,7 @@ const ofBank: readonly [what: string, blamed: Blamed, change: Change][] = [
   ["a worker's config", "bank", () => new Text("name: crew\nservers: []\n")],
   ["a fingerprint that was never pasted", "bank", partner(() => ({ fingerprint: "PASTE-IT" }))],
   ["a fingerprint that lost a digit", "bank", partner(() => ({ fingerprint: shop.fingerprint.slice(1) }))],
-  ["a port that is none", "bank", partner(() => ({ port: 74430 }))],
+  ["a port out of range", "bank", partner(() => ({ port: 74430 }))],
   ["no certificate", "bank", tls("gone.pem", "key.pem")],
   ["a certificate that is text", "bank", tls("text.pem", "key.pem")],
   ["key and certificate exchanged", "bank", tls("key.pem", "certificate.pem")],
@@ -376,7 +377,7 @@ test("as JSON it is one line, with every check", async () => {
   ]);
 });
 
-test.each([
+const early: readonly [what: string, change: Change, code: ErrorCode, words: RegExp][] = [
   [
     "an expired certificate",
     identityOf("expired"),
@@ -403,7 +404,9 @@ test.each([
     "FILE_UNWRITABLE",
     /none\/p.csv cannot be written \(ENOENT\)/,
   ],
-] as const)("train reports %s at once, before the partner is asked", async (_what, change, code, words) => {
+];
+
+test.each(early)("train reports %s at once, before the partner is asked", async (_what, change, code, words) => {
   const path = configFile("active", (config) => {
     change(config);
     config.active["job"] = `wrong-${written}`;

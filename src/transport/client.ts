@@ -83,7 +83,8 @@ function unreached(error: TandemError, party: string, cause: unknown, at?: strin
   const why =
     trouble === null
       ? `: the connection was closed before it answered (${peerText(ConnectError.from(cause).rawMessage)}). ` +
-        `${party} must look for this party in its log, and start its party again if it is not running`
+        `${party} must start its party again if it is not running, and else look in its log: it may refuse this ` +
+        "party's certificate"
       : `: ${troubleWords(trouble, party)}`;
   const code = trouble?.step === "accepted" ? "CERTIFICATE" : "PARTY_LOST";
   return new TandemError(code, `party ${party} cannot be reached${where}${why}`, { cause });

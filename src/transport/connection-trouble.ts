@@ -252,7 +252,7 @@ export function actors(by: ConnectionTrouble["by"], party: string, own: string):
 }
 
 function causesOf(error: unknown): Error[] {
-  if (error instanceof AggregateError && error.errors.length > 0) return [...error.errors.flatMap(causesOf)];
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.flatMap(causesOf);
   if (!(error instanceof Error)) return [];
   return [error, ...causesOf(error.cause)];
 }
