@@ -1,6 +1,6 @@
 /**
  * Notices that nothing happens for a minute. On a machine whose processors are busy with other work a healthy process
- * is slow, so that the time in which the watched processes waited for a processor, which the kernel counts, is left out.
+ * is slow, so the time in which the watched processes waited for a processor, which the kernel counts, is left out.
  */
 import { readdirSync, readFileSync } from "node:fs";
 
