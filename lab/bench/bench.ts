@@ -4,6 +4,7 @@
 import { selectKernel } from "../../src/crypto/paillier/index.ts";
 import { benchArithmetic, type Figure } from "./arithmetic.ts";
 import { benchAblation } from "./ablation.ts";
+import { benchCurve } from "./curve.ts";
 import { benchLattice } from "./lattice.ts";
 import { benchNoise } from "./noise.ts";
 import { benchScoringMasked } from "./scoring-masked.ts";
@@ -19,6 +20,7 @@ export const benchParts = [
   "serving",
   "scoring-masked",
   "lattice",
+  "curve",
   "workers",
 ] as const;
 export type BenchPart = (typeof benchParts)[number];
@@ -65,6 +67,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("serving")) await benchServing(training, collect);
   if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
   if (wants("lattice")) await benchLattice(training, collect);
+  if (wants("curve")) await benchCurve(training, collect);
   if (wants("workers")) {
     const { benchWorkers } = await import("./workers.ts"); // it imports the certificate library
     const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };

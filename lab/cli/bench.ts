@@ -31,6 +31,7 @@ export function benchCommand(): Command {
           "serving",
           "scoring-masked",
           "lattice",
+          "curve",
           "workers",
           "all",
         ])

@@ -1,11 +1,12 @@
-// Four elements of the field of 2^255 - 19 side by side, in ten vectors of limbs of 26 and 25 bits in turns: two of
-// them are one limb of 51 bits, which is how elements are stored. Included by avx2.cpp only.
+// Four elements of the field of 2^255 - 19 side by side, in five vectors of limbs of 51 bits. Limbs are signed whole
+// numbers held as doubles: a fused multiply-add gives the upper half of a product of limbs, a second one the exact rest.
+// That takes five instructions per product of 51 bits, where integers of 32 bits take eight. Included by avx2.cpp only.
 //
-// Carried limbs are below 2^26 + 2^17 and 2^25 + 2^17. Sums and differences of two carried elements are multiplied
-// without a carry: below 3 * 2^26 and 3 * 2^25, so that 19 times a limb fits 32 bits, and a column of a product is
-// below 19 * 9 * (5 * 2^52 + 5 * 2^51) < 2^63.
+// Carried limbs have magnitudes below 2^50 + 2^15, and everything here is carried but Wide, and what comes from tables
+// (below 2^51 + 2^18, `unsignedFrom`): a product of two of the latter would be too large for `upper`. Rounding is to the
+// nearest, as it is wherever nobody changes it.
 //
-// Constant-time: everything.
+// Constant-time: everything. Doubles here are zero or normal, whose sums and products take the same time.
 #pragma once
 
 #include <immintrin.h>
@@ -13,11 +14,11 @@
 #include "kernel.h"
 
 #define TANDEM_LANES avx2
-#define TANDEM_LANE __attribute__((target("avx2")))
-#define TANDEM_LANE_INLINE __attribute__((target("avx2"), always_inline)) inline
-#define TANDEM_LANE_LAMBDA __attribute__((target("avx2"), always_inline))
+#define TANDEM_LANE __attribute__((target("avx2,fma")))
+#define TANDEM_LANE_INLINE __attribute__((target("avx2,fma"), always_inline)) inline
+#define TANDEM_LANE_LAMBDA __attribute__((target("avx2,fma"), always_inline))
 // What is called often enough to matter for the size of the code, and seldom enough not to matter for its speed.
-#define TANDEM_LANE_CALL __attribute__((target("avx2"), noinline)) inline
+#define TANDEM_LANE_CALL __attribute__((target("avx2,fma"), noinline)) inline
 #define TANDEM_UNROLL _Pragma("GCC unroll 10")
 
 namespace tandem {
@@ -25,155 +26,236 @@ namespace curve {
 namespace avx2 {
 
 using Vector = __m256i;
+using Doubles = __m256d;
 constexpr std::size_t kLanes = 4;
 // Chains of squares that run side by side, since each square waits for the one before it.
 constexpr std::size_t kChains = 2;
-constexpr int kSmallLimbs = 10;
-constexpr int kEvenBits = 26;
-constexpr int kOddBits = 25;
 
 struct Field {
-  Vector v[kSmallLimbs];
+  Doubles v[kLimbs];
 };
-using Wide = Field;
+// A product before its carry, or a sum of a few: limbs are integers of magnitudes below 2^61.
+struct Wide {
+  Vector v[kLimbs];
+};
 // All ones or zero per lane.
 using Mask = Vector;
 
+// Added to a number below 2^102, it leaves the nearest multiple of 2^51 in the lower bits of the double.
+constexpr double kUpper = 0x1.8p103;
+// Added to an integer below 2^51, it leaves it in the lower bits of the double.
+constexpr double kWhole = 0x1.8p52;
+constexpr std::uint64_t kUpperBits = 0x4668000000000000;
+constexpr std::uint64_t kWholeBits = 0x4338000000000000;
+// A double of 2^52 plus a number that is written over its lower bits.
+constexpr std::uint64_t kPlainBits = 0x4330000000000000;
+constexpr double kPlain = 0x1p52;
+
 TANDEM_LANE_INLINE Vector all(std::uint64_t x) { return _mm256_set1_epi64x(static_cast<long long>(x)); }
+TANDEM_LANE_INLINE Doubles allDoubles(double x) { return _mm256_set1_pd(x); }
+TANDEM_LANE_INLINE Vector bits(Doubles a) { return _mm256_castpd_si256(a); }
+TANDEM_LANE_INLINE Doubles fromBits(Vector a) { return _mm256_castsi256_pd(a); }
 TANDEM_LANE_INLINE Vector plus(Vector a, Vector b) { return _mm256_add_epi64(a, b); }
-TANDEM_LANE_INLINE Vector product(Vector a, Vector b) { return _mm256_mul_epu32(a, b); }
-TANDEM_LANE_INLINE Vector lowBits(Vector a, int bits) {
-  return _mm256_and_si256(a, all((std::uint64_t{1} << bits) - 1));
-}
-// 19 x of numbers beyond 32 bits.
+TANDEM_LANE_INLINE Vector lowBits(Vector a) { return _mm256_and_si256(a, all(kLimbMask)); }
+// 19 x, modulo 2^64.
 TANDEM_LANE_INLINE Vector nineteen(Vector x) { return plus(plus(_mm256_slli_epi64(x, 4), _mm256_slli_epi64(x, 1)), x); }
 
-// From limbs of 51 bits.
-TANDEM_LANE_INLINE void split(Vector limb, Vector& even, Vector& odd) {
-  even = lowBits(limb, kEvenBits);
-  odd = _mm256_srli_epi64(limb, kEvenBits);
+// Of limbs below 2^53.
+TANDEM_LANE_INLINE Field carry(const Field& a) {
+  Doubles over[kLimbs];
+  Field r;
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+    over[i] = _mm256_sub_pd(_mm256_add_pd(a.v[i], allDoubles(kUpper)), allDoubles(kUpper));
+    r.v[i] = _mm256_sub_pd(a.v[i], over[i]);
+  }
+  r.v[0] = _mm256_fmadd_pd(over[4], allDoubles(19 * 0x1p-51), r.v[0]);
+  TANDEM_UNROLL for (int i = 1; i < kLimbs; i++) {
+    r.v[i] = _mm256_fmadd_pd(over[i - 1], allDoubles(0x1p-51), r.v[i]);
+  }
+  return r;
+}
+// An integer below 2^52.
+TANDEM_LANE_INLINE Doubles unsignedFrom(Vector limb) {
+  return _mm256_sub_pd(fromBits(_mm256_or_si256(limb, all(kPlainBits))), allDoubles(kPlain));
 }
 TANDEM_LANE_INLINE Field everywhere(const std::uint64_t* limbs) {
   Field r;
-  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) split(all(limbs[i]), r.v[2 * i], r.v[2 * i + 1]);
-  return r;
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) r.v[i] = allDoubles(static_cast<double>(limbs[i]));
+  return carry(r);
 }
 TANDEM_LANE_INLINE Field zero() {
   Field r;
-  TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) r.v[i] = _mm256_setzero_si256();
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) r.v[i] = _mm256_setzero_pd();
   return r;
 }
 TANDEM_LANE_INLINE Vector loadVector(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
 TANDEM_LANE_INLINE void storeVector(void* to, Vector a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
 TANDEM_LANE_INLINE Field load(const std::uint64_t* limbs) {
   Field r;
-  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) split(loadVector(limbs + 4 * i), r.v[2 * i], r.v[2 * i + 1]);
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) r.v[i] = unsignedFrom(loadVector(limbs + 4 * i));
+  return carry(r);
+}
+// The integers of carried limbs, with p added: they are positive, and below 2^52.
+TANDEM_LANE_INLINE void positive(const Field& a, Vector* v) {
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+    v[i] = plus(bits(_mm256_add_pd(a.v[i], allDoubles(kWhole))), all((i == 0 ? kPrimeLow : kLimbMask) - kWholeBits));
+  }
+}
+TANDEM_LANE_INLINE void store(const Field& a, std::uint64_t* limbs) {
+  Vector v[kLimbs];
+  positive(a, v);
+  storeVector(limbs, plus(lowBits(v[0]), nineteen(_mm256_srli_epi64(v[4], kLimbBits))));
+  TANDEM_UNROLL for (int i = 1; i < kLimbs; i++) {
+    storeVector(limbs + 4 * i, plus(lowBits(v[i]), _mm256_srli_epi64(v[i - 1], kLimbBits)));
+  }
+}
+TANDEM_LANE_INLINE Wide widened(const Field& a) {
+  Wide r;
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+    r.v[i] = plus(bits(_mm256_add_pd(a.v[i], allDoubles(kWhole))), all(std::uint64_t{0} - kWholeBits));
+  }
   return r;
 }
 
-template <int limb>
-TANDEM_LANE_INLINE void carryOne(Vector* v) {
-  constexpr int bits = limb % 2 == 0 ? kEvenBits : kOddBits;
-  const Vector over = _mm256_srli_epi64(v[limb], bits);
-  v[limb] = lowBits(v[limb], bits);
-  v[(limb + 1) % kSmallLimbs] = plus(v[(limb + 1) % kSmallLimbs], limb == 9 ? nineteen(over) : over);
-}
-// Of limbs below 2^63: two chains side by side.
-TANDEM_LANE_INLINE Field carry(Field a) {
-  carryOne<0>(a.v);
-  carryOne<5>(a.v);
-  carryOne<1>(a.v);
-  carryOne<6>(a.v);
-  carryOne<2>(a.v);
-  carryOne<7>(a.v);
-  carryOne<3>(a.v);
-  carryOne<8>(a.v);
-  carryOne<4>(a.v);
-  carryOne<9>(a.v);
-  carryOne<5>(a.v);
-  carryOne<0>(a.v);
-  return a;
-}
-TANDEM_LANE_INLINE Vector joined(Vector even, Vector odd) { return plus(even, _mm256_slli_epi64(odd, kEvenBits)); }
-TANDEM_LANE_INLINE void store(const Field& a, std::uint64_t* limbs) {
-  const Field c = carry(a);
-  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) storeVector(limbs + 4 * i, joined(c.v[2 * i], c.v[2 * i + 1]));
-}
-TANDEM_LANE_INLINE Wide widened(const Field& a) { return a; }
+// Makes limbs of a carry positive, and rounds them to the nearest.
+constexpr std::uint64_t kCarryBias = (std::uint64_t{1} << 62) + (std::uint64_t{1} << 50);
 
-// Odd limbs have half a bit less than their index says: a product of two of them counts twice.
-TANDEM_LANE_INLINE Field multiply(const Field& a, const Field& b) {
-  Vector wrapped[kSmallLimbs];
-  Vector twice[kSmallLimbs];
-  TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) {
-    wrapped[i] = product(b.v[i], all(19));
-    twice[i] = i % 2 == 1 ? plus(a.v[i], a.v[i]) : a.v[i];
+// Of limbs with kCarryBias added, which are positive.
+TANDEM_LANE_INLINE Field carriedBiased(const Vector* r) {
+  constexpr double inUpper = 0x1p11;  // the biases, as they are in the upper and the lower part
+  constexpr double inLower = 0x1p50;
+  Doubles over[kLimbs];
+  Field o;
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+    over[i] = fromBits(_mm256_or_si256(_mm256_srli_epi64(r[i], kLimbBits), all(kPlainBits)));
+    o.v[i] = fromBits(_mm256_or_si256(lowBits(r[i]), all(kPlainBits)));
   }
-  Field r;
-  TANDEM_UNROLL for (int k = 0; k < kSmallLimbs; k++) {
-    Vector sum = _mm256_setzero_si256();
-    TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) {
-      const int j = (k - i + kSmallLimbs) % kSmallLimbs;
-      const Vector left = i % 2 == 1 && j % 2 == 1 ? twice[i] : a.v[i];
-      sum = plus(sum, product(left, i > k ? wrapped[j] : b.v[j]));
+  o.v[0] = _mm256_fmadd_pd(_mm256_sub_pd(over[4], allDoubles(kPlain + inUpper)), allDoubles(19),
+                           _mm256_sub_pd(o.v[0], allDoubles(kPlain + inLower)));
+  TANDEM_UNROLL for (int i = 1; i < kLimbs; i++) {
+    o.v[i] = _mm256_add_pd(o.v[i], _mm256_sub_pd(over[i - 1], allDoubles(2 * kPlain + inUpper + inLower)));
+  }
+  return o;
+}
+TANDEM_LANE_INLINE Field carried(const Vector* r) {
+  Vector biased[kLimbs];
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) biased[i] = plus(r[i], all(kCarryBias));
+  return carriedBiased(biased);
+}
+
+// What the bits of the doubles add to a column of a product; of a square, whose products are fewer.
+template <bool isSquare>
+constexpr std::uint64_t columnBits(int column) {
+  std::uint64_t sum = 0;
+  for (int i = 0; i < kLimbs; i++) {
+    for (int j = isSquare ? i : 0; j < kLimbs; j++) {
+      if (i + j == column) sum += kWholeBits;
+      if (i + j + 1 == column) sum += kUpperBits;
     }
-    r.v[k] = sum;
   }
-  return carry(r);
+  return sum;
+}
+// Adds a product below 2^102 to its column, and to the next one.
+TANDEM_LANE_INLINE void addProduct(Doubles a, Doubles b, Vector& column, Vector& next) {
+  // (kUpper + kWhole) - upper is a double: both are multiples of 2^51.
+  const Doubles upper = _mm256_fmadd_pd(a, b, allDoubles(kUpper));
+  const Doubles rest = _mm256_fmadd_pd(a, b, _mm256_sub_pd(allDoubles(kUpper + kWhole), upper));
+  column = plus(column, bits(rest));
+  next = plus(next, bits(upper));
+}
+// Where columns begin: without what the bits of doubles will add to them.
+template <bool isSquare, std::uint64_t bias, int limb>
+constexpr std::uint64_t kBegin = bias - columnBits<isSquare>(limb) - 19 * columnBits<isSquare>(limb + kLimbs);
+template <bool isSquare, std::uint64_t bias>
+TANDEM_LANE_INLINE void begin(Vector* z) {
+  z[0] = all(kBegin<isSquare, bias, 0>);
+  z[1] = all(kBegin<isSquare, bias, 1>);
+  z[2] = all(kBegin<isSquare, bias, 2>);
+  z[3] = all(kBegin<isSquare, bias, 3>);
+  z[4] = all(kBegin<isSquare, bias, 4>);
+  TANDEM_UNROLL for (int k = 0; k < kLimbs; k++) z[k + kLimbs] = _mm256_setzero_si256();
+}
+// Ten columns to five limbs: 2^255 = 19.
+TANDEM_LANE_INLINE void fold(const Vector* z, Vector* r) {
+  TANDEM_UNROLL for (int k = 0; k < kLimbs; k++) r[k] = plus(z[k], nineteen(z[k + kLimbs]));
+}
+template <std::uint64_t bias>
+TANDEM_LANE_INLINE void productColumns(const Field& a, const Field& b, Vector* r) {
+  Vector z[2 * kLimbs];
+  begin<false, bias>(z);
+  TANDEM_UNROLL for (int k = 0; k < 9; k++) {
+    TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+      if (i <= k && k - i < kLimbs) addProduct(a.v[i], b.v[k - i], z[k], z[k + 1]);
+    }
+  }
+  fold(z, r);
+}
+template <std::uint64_t bias>
+TANDEM_LANE_INLINE void squareColumns(const Field& a, Vector* r) {
+  Doubles twice[kLimbs];
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) twice[i] = _mm256_add_pd(a.v[i], a.v[i]);
+  Vector z[2 * kLimbs];
+  begin<true, bias>(z);
+  TANDEM_UNROLL for (int k = 0; k < 9; k++) {
+    TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+      if (2 * i <= k && k - i < kLimbs) addProduct(a.v[i], 2 * i == k ? a.v[i] : twice[k - i], z[k], z[k + 1]);
+    }
+  }
+  fold(z, r);
+}
+TANDEM_LANE_INLINE Wide multiplyWide(const Field& a, const Field& b) {
+  Wide r;
+  productColumns<0>(a, b, r.v);
+  return r;
+}
+TANDEM_LANE_INLINE Wide squareWide(const Field& a) {
+  Wide r;
+  squareColumns<0>(a, r.v);
+  return r;
+}
+TANDEM_LANE_INLINE Field multiply(const Field& a, const Field& b) {
+  Vector r[kLimbs];
+  productColumns<kCarryBias>(a, b, r);
+  return carriedBiased(r);
 }
 TANDEM_LANE_INLINE Field square(const Field& a) {
-  Vector wrapped[kSmallLimbs];
-  Vector twice[kSmallLimbs];
-  Vector fourfold[kSmallLimbs];
-  TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) {
-    wrapped[i] = product(a.v[i], all(19));
-    twice[i] = plus(a.v[i], a.v[i]);
-    fourfold[i] = plus(twice[i], twice[i]);
-  }
+  Vector r[kLimbs];
+  squareColumns<kCarryBias>(a, r);
+  return carriedBiased(r);
+}
+
+TANDEM_LANE_INLINE Field add(const Field& a, const Field& b) {
   Field r;
-  TANDEM_UNROLL for (int k = 0; k < kSmallLimbs; k++) {
-    Vector sum = _mm256_setzero_si256();
-    TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) {
-      const int j = (k - i + kSmallLimbs) % kSmallLimbs;
-      if (i > j) continue;
-      const bool bothOdd = i % 2 == 1 && j % 2 == 1;
-      const Vector left = i == j ? (bothOdd ? twice[i] : a.v[i]) : (bothOdd ? fourfold[i] : twice[i]);
-      sum = plus(sum, product(left, i + j >= kSmallLimbs ? wrapped[j] : a.v[j]));
-    }
-    r.v[k] = sum;
-  }
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) r.v[i] = _mm256_add_pd(a.v[i], b.v[i]);
   return carry(r);
 }
-TANDEM_LANE_INLINE Wide multiplyWide(const Field& a, const Field& b) { return multiply(a, b); }
-TANDEM_LANE_INLINE Wide squareWide(const Field& a) { return square(a); }
-
-TANDEM_LANE_INLINE Field uncarriedSum(const Field& a, const Field& b) {
+TANDEM_LANE_INLINE Field subtract(const Field& a, const Field& b) {
   Field r;
-  TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) r.v[i] = plus(a.v[i], b.v[i]);
-  return r;
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) r.v[i] = _mm256_sub_pd(a.v[i], b.v[i]);
+  return carry(r);
 }
-// b - a + 2^shift p.
-template <int shift>
-TANDEM_LANE_INLINE Field difference(const Field& b, const Field& a) {
-  Field r;
-  TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) {
-    const std::uint64_t limb = (std::uint64_t{1} << (i % 2 == 0 ? kEvenBits : kOddBits)) - (i == 0 ? 19 : 1);
-    r.v[i] = _mm256_sub_epi64(plus(b.v[i], all(limb << shift)), a.v[i]);
-  }
-  return r;
-}
-TANDEM_LANE_INLINE Field add(const Field& a, const Field& b) { return carry(uncarriedSum(a, b)); }
-TANDEM_LANE_INLINE Field subtract(const Field& a, const Field& b) { return carry(difference<3>(a, b)); }
-// b + a and b - a, of carried ones.
+// b + a and b - a.
 TANDEM_LANE_INLINE void sumAndDifference(const Wide& a, const Wide& b, Field& sum, Field& less) {
-  sum = uncarriedSum(a, b);
-  less = difference<1>(b, a);
+  Vector s[kLimbs];
+  Vector d[kLimbs];
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+    const Vector biased = plus(b.v[i], all(kCarryBias));
+    s[i] = plus(biased, a.v[i]);
+    d[i] = _mm256_sub_epi64(biased, a.v[i]);
+  }
+  sum = carriedBiased(s);
+  less = carriedBiased(d);
 }
 // g = 2 p and f = 4 zz - 2 p.
 TANDEM_LANE_INLINE void doublingParts(const Wide& p, const Wide& zz, Field& g, Field& f) {
-  g = uncarriedSum(p, p);
-  const Field twice = uncarriedSum(zz, zz);
-  f = carry(difference<2>(uncarriedSum(twice, twice), g));
+  Vector s[kLimbs];
+  Vector d[kLimbs];
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
+    s[i] = plus(p.v[i], p.v[i]);
+    d[i] = _mm256_sub_epi64(_mm256_slli_epi64(zz.v[i], 2), s[i]);
+  }
+  g = carried(s);
+  f = carried(d);
 }
 
 TANDEM_LANE_INLINE Mask maskFromBits(std::uint32_t bits) {
@@ -181,47 +263,44 @@ TANDEM_LANE_INLINE Mask maskFromBits(std::uint32_t bits) {
   return _mm256_cmpeq_epi64(_mm256_and_si256(all(bits), places), places);
 }
 TANDEM_LANE_INLINE std::uint32_t bitsFromMask(Mask mask) {
-  return static_cast<std::uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(mask)));
+  return static_cast<std::uint32_t>(_mm256_movemask_pd(fromBits(mask)));
 }
 TANDEM_LANE_INLINE Vector blend(Mask takeB, Vector a, Vector b) {
-  const __m256d mask = _mm256_castsi256_pd(takeB);
-  return _mm256_castpd_si256(_mm256_blendv_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), mask));
+  return bits(_mm256_blendv_pd(fromBits(a), fromBits(b), fromBits(takeB)));
 }
 TANDEM_LANE_INLINE Field select(Mask takeB, const Field& a, const Field& b) {
   Field r;
-  TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) r.v[i] = blend(takeB, a.v[i], b.v[i]);
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) r.v[i] = _mm256_blendv_pd(a.v[i], b.v[i], fromBits(takeB));
   return r;
 }
 // sum | (a & mask), the same mask in every lane.
 TANDEM_LANE_INLINE Field orMasked(const Field& sum, const Field& a, std::uint64_t mask) {
-  const Vector m = all(mask);
+  const Doubles m = fromBits(all(mask));
   Field r;
-  TANDEM_UNROLL for (int i = 0; i < kSmallLimbs; i++) {
-    r.v[i] = _mm256_or_si256(sum.v[i], _mm256_and_si256(a.v[i], m));
-  }
+  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) { r.v[i] = _mm256_or_pd(sum.v[i], _mm256_and_pd(a.v[i], m)); }
   return r;
 }
 
 TANDEM_LANE_INLINE void ripple(Vector* v) {
   TANDEM_UNROLL for (int i = 0; i < 4; i++) {
     v[i + 1] = plus(v[i + 1], _mm256_srli_epi64(v[i], kLimbBits));
-    v[i] = lowBits(v[i], kLimbBits);
+    v[i] = lowBits(v[i]);
   }
 }
 // The representative below p, as limbs of exactly 51 bits.
 TANDEM_LANE_INLINE void canonical(const Field& a, Vector* v) {
-  TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) v[i] = joined(a.v[2 * i], a.v[2 * i + 1]);
+  positive(a, v);
   TANDEM_UNROLL for (int round = 0; round < 2; round++) {
     ripple(v);
     v[0] = plus(v[0], nineteen(_mm256_srli_epi64(v[4], kLimbBits)));
-    v[4] = lowBits(v[4], kLimbBits);
+    v[4] = lowBits(v[4]);
   }
   ripple(v);
   Vector quotient = _mm256_srli_epi64(plus(v[0], all(19)), kLimbBits);
   TANDEM_UNROLL for (int i = 1; i < kLimbs; i++) quotient = _mm256_srli_epi64(plus(v[i], quotient), kLimbBits);
   v[0] = plus(v[0], nineteen(quotient));
   ripple(v);
-  v[4] = lowBits(v[4], kLimbBits);
+  v[4] = lowBits(v[4]);
 }
 TANDEM_LANE_INLINE void storeCanonical(const Field& a, std::uint64_t* limbs) {
   Vector v[kLimbs];
@@ -258,9 +337,9 @@ TANDEM_LANE_INLINE void gather(const StoredAddend* const* from, Field& m, Field&
     transpose(limbs + block);
   }
   TANDEM_UNROLL for (int i = 0; i < kLimbs; i++) {
-    split(limbs[i], m.v[2 * i], m.v[2 * i + 1]);
-    split(limbs[kLimbs + i], s.v[2 * i], s.v[2 * i + 1]);
-    split(limbs[2 * kLimbs + i], t.v[2 * i], t.v[2 * i + 1]);
+    m.v[i] = unsignedFrom(limbs[i]);
+    s.v[i] = unsignedFrom(limbs[kLimbs + i]);
+    t.v[i] = unsignedFrom(limbs[2 * kLimbs + i]);
   }
 }
 
@@ -279,7 +358,7 @@ TANDEM_LANE_INLINE Choice chosen(const std::int64_t* digits) {
   choice.isZero = _mm256_cmpeq_epi64(none, digit);
   const Vector flipped = _mm256_xor_si256(digit, choice.isNegative);
   const Vector index = _mm256_sub_epi64(_mm256_sub_epi64(flipped, choice.isNegative), all(1));
-  const Vector twice = _mm256_slli_epi64(lowBits(index, 2), 1);
+  const Vector twice = _mm256_slli_epi64(_mm256_and_si256(index, all(3)), 1);
   choice.place = _mm256_or_si256(twice, _mm256_slli_epi64(plus(twice, all(1)), 32));
   choice.bits[0] = _mm256_slli_epi64(index, 61);
   choice.bits[1] = _mm256_slli_epi64(index, 60);
@@ -300,7 +379,7 @@ TANDEM_LANE_INLINE Field picked(const std::uint64_t* entries, const Choice& choi
         four[b] = blend(choice.bits[level], four[2 * b], four[2 * b + 1]);
       }
     }
-    split(four[0], r.v[2 * i], r.v[2 * i + 1]);
+    r.v[i] = unsignedFrom(four[0]);
   }
   return select(choice.isZero, r, neutral);
 }

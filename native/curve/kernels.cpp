@@ -31,7 +31,7 @@ bool isAvailable(KernelName name) {
       return true;
 #if defined(__x86_64__)
     case KernelName::kAvx2:
-      return __builtin_cpu_supports("avx2");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case KernelName::kIfma:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512ifma");
