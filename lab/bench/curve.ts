@@ -34,7 +34,10 @@ export async function benchCurve(bench: TrainingBench, onFigure: (figure: Figure
     ["curve.overPaillier", "wall", 5],
     ["curve.cpuOverPaillier", "cpu", 8],
   ] as const) {
-    const parts = { paillier: span(paillier.map((cost) => cost[clock])), curve: span(curve.map((cost) => cost[clock])) };
+    const parts = {
+      paillier: span(paillier.map((cost) => cost[clock])),
+      curve: span(curve.map((cost) => cost[clock])),
+    };
     onFigure({ name, value: parts.paillier.min / parts.curve.min, bar: { atLeast }, parts });
   }
   bench.onProgress("curve: bytes");

@@ -1,10 +1,11 @@
 // Four elements of the field of 2^255 - 19 side by side, in five vectors of limbs of 51 bits. Limbs are signed whole
-// numbers held as doubles: a fused multiply-add gives the upper half of a product of limbs, a second one the exact rest.
-// That takes five instructions per product of 51 bits, where integers of 32 bits take eight. Included by avx2.cpp only.
+// numbers held as doubles: a fused multiply-add gives the upper half of a product of limbs, a second one the exact
+// rest. That takes five instructions per product of 51 bits, where integers of 32 bits take eight. Included by avx2.cpp
+// only.
 //
 // Carried limbs have magnitudes below 2^50 + 2^15, and everything here is carried but Wide, and what comes from tables
-// (below 2^51 + 2^18, `unsignedFrom`): a product of two of the latter would be too large for `upper`. Rounding is to the
-// nearest, as it is wherever nobody changes it.
+// (below 2^51 + 2^18, `unsignedFrom`): a product of two of the latter would be too large for `upper`. Rounding is to
+// the nearest, as it is wherever nobody changes it.
 //
 // Constant-time: everything. Doubles here are zero or normal, whose sums and products take the same time.
 #pragma once
@@ -69,9 +70,7 @@ TANDEM_LANE_INLINE Field carry(const Field& a) {
     r.v[i] = _mm256_sub_pd(a.v[i], over[i]);
   }
   r.v[0] = _mm256_fmadd_pd(over[4], allDoubles(19 * 0x1p-51), r.v[0]);
-  TANDEM_UNROLL for (int i = 1; i < kLimbs; i++) {
-    r.v[i] = _mm256_fmadd_pd(over[i - 1], allDoubles(0x1p-51), r.v[i]);
-  }
+  TANDEM_UNROLL for (int i = 1; i < kLimbs; i++) { r.v[i] = _mm256_fmadd_pd(over[i - 1], allDoubles(0x1p-51), r.v[i]); }
   return r;
 }
 // An integer below 2^52.
