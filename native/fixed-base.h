@@ -8,7 +8,7 @@
 // encryption's factor 1 + m n is 1 + p (m q).
 //
 // Layout: entry (i, d) lies at (i 2^w + d) * 2 * limbs: first c, then l R modulo p, both reduced. Size: 2^w * (exponent
-// bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8, 54 MB with w = 10.
+// bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8, 54 MB with 10, 180 MB with 12.
 //
 // NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole
 // table under masks would cost more than the power itself. A process that shares this machine's caches could learn

@@ -1,19 +1,33 @@
 // See private-operations.h.
 #include "private-operations.h"
 
+#include <algorithm>
+
 #include "threads.h"
 
 namespace tandem {
 
 namespace {
 
-// Windows of the fixed-base tables. Wide ones save a fifth of the products (measured 12% of the time, the tables no
-// longer fit the caches) and take up to half a second to build: that pays from some ten thousand encryptions on.
-constexpr std::size_t kWindowBits = 8;
-constexpr std::size_t kWideWindowBits = 10;
-constexpr std::size_t kWideCountMin = 16384;
-// Per prime. 3072-bit keys and longer stay with narrow windows.
-constexpr std::size_t kWideBytesMax = std::size_t{32} << 20;
+// Windows of the fixed-base tables. Each step to wider ones saves a tenth to a sixth of an encryption and takes up to
+// half a second and two seconds to build, so that it pays from so many encryptions on. Narrow to wide.
+struct WindowStep {
+  std::size_t bits;
+  std::size_t countMin;
+};
+constexpr WindowStep kWindowSteps[] = {{8, 0}, {10, std::size_t{1} << 14}, {12, std::size_t{1} << 17}};
+// Of a prime's table: 12 bits take 86 MiB with a 2048-bit key, and a 3072-bit key stays with 10, a longer one with 8.
+constexpr std::size_t kTableBytesMax = std::size_t{96} << 20;
+
+std::size_t windowBitsFor(std::size_t count, std::size_t primeBytes, std::size_t elementBytes) {
+  std::size_t bits = kWindowSteps[0].bits;
+  for (const WindowStep& step : kWindowSteps) {
+    const std::size_t rows = (8 * primeBytes + step.bits - 1) / step.bits;
+    if (count >= step.countMin && (rows << step.bits) * elementBytes <= kTableBytesMax)
+      bits = std::max(bits, step.bits);
+  }
+  return bits;
+}
 
 Limbs loaded(const std::uint8_t* bytes, std::size_t sizeBytes, std::size_t limbs) {
   Limbs result(limbs);
@@ -117,10 +131,7 @@ PrivateContext::PrivateContext(Kernel kernel, const std::uint8_t* n, std::size_t
 std::shared_ptr<const PrivateContext::Tables> PrivateContext::tablesFor(std::size_t count, std::size_t threads) {
   const std::lock_guard<std::mutex> lock(tablesMutex_);
   encryptionCount_ += count;
-  const std::size_t wideRows = (8 * primeBytes_ + kWideWindowBits - 1) / kWideWindowBits;
-  const std::size_t wideBytes = (wideRows << kWideWindowBits) * p_.squareValue.size() * sizeof(Limb);
-  const bool isWide = encryptionCount_ >= kWideCountMin && wideBytes <= kWideBytesMax;
-  const std::size_t windowBits = isWide ? kWideWindowBits : kWindowBits;
+  const std::size_t windowBits = windowBitsFor(encryptionCount_, primeBytes_, p_.squareValue.size() * sizeof(Limb));
   if (windowBits != tablesWindowBits_) {
     tables_ = buildTables(windowBits, threads);
     tablesWindowBits_ = windowBits;
