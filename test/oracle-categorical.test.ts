@@ -11,6 +11,7 @@ import type { Model } from "../src/gbdt/tree/model.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import type { SplitRule } from "../src/gbdt/tree/tree.ts";
+import { curve } from "../src/scheme/curve/curve.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { seedCount } from "./support/campaign.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
@@ -227,13 +228,13 @@ describe("combined with other parameters", () => {
   });
 });
 
-describe("with the lattice scheme", () => {
+describe.each([curve, lattice])("with the $name scheme", (scheme) => {
   const sizesOf = (rules: readonly SplitRule[]): number[] => rules.map(({ categories = [] }) => categories.length);
   const training = { num_round: 2, max_cat_threshold: 4 };
 
   test("more categories than cuts: the best cut lies near either end", async () => {
     const shape = { rows: 200, features: [0, 0], categories: [[4], [30, 12]], missingFraction: 0 };
-    const rules = await expectEqual({ scheme: lattice, training, table: (seed) => categoricalTable(seed, shape) });
+    const rules = await expectEqual({ scheme, training, table: (seed) => categoricalTable(seed, shape) });
     const others = rules.filter(({ owner }) => owner > 0);
     expect(Math.max(...sizesOf(others))).toBeGreaterThan(4);
     expect(Math.min(...sizesOf(others))).toBeLessThanOrEqual(4);
@@ -242,7 +243,7 @@ describe("with the lattice scheme", () => {
 
   test("missing values go to either side of a set, or of one category", async () => {
     const shape = { rows: 160, features: [1, 0, 0], categories: [[6], [9, 3], [14]], missingFraction: 0.25 };
-    const rules = await expectEqual({ scheme: lattice, training, table: (seed) => categoricalTable(seed, shape) });
+    const rules = await expectEqual({ scheme, training, table: (seed) => categoricalTable(seed, shape) });
     const others = rules.filter(({ owner }) => owner > 0);
     expect(new Set(others.map(({ defaultLeft }) => defaultLeft))).toEqual(new Set([true, false]));
     expect(Math.max(...sizesOf(others))).toBeGreaterThan(1);

@@ -1,6 +1,6 @@
 /**
- * Booster dart between parties: trees are dropped and reweighted between rounds. Federated equals centralised with both
- * schemes, also after a warm start or a restart; passive parties cannot distinguish the job from others.
+ * Booster dart between parties: trees are dropped and reweighted between rounds. Federated equals centralised with every
+ * scheme, also after a warm start or a restart; passive parties cannot distinguish the job from others.
  */
 import { beforeAll, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
@@ -9,6 +9,7 @@ import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { predictMargins } from "../src/gbdt/tree/predict.ts";
 import type { ActiveProgress } from "../src/protocol/active/role.ts";
 import { noProgress, type PassiveProgress } from "../src/protocol/passive/answered-splits.ts";
+import { curve } from "../src/scheme/curve/curve.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { expectError } from "./support/expect-error.ts";
 import { trainFederated, trainInOnePlace, type TestJob, type TestOutcome } from "./support/in-memory-job.ts";
@@ -58,12 +59,12 @@ const cases: readonly (readonly [string, Omit<TestJob, "kernel" | "key">])[] = [
   ["masked scores", { table, training: { ...dart, num_round: 3 }, defences: { masked_scoring: true } }],
 ];
 
-/** What nodes' own gradients could change. */
-const hidden = cases.filter(([name]) => /one at least|classes|side by side/.test(name));
+/** What a scheme could change. */
+const schemeCases = cases.filter(([name]) => /one at least|classes|side by side/.test(name));
 
 test.each([
   ...cases.map(([name, job]) => [name, "paillier", undefined, job] as const),
-  ...hidden.map(([name, job]) => [name, "lattice", lattice, job] as const),
+  ...schemeCases.flatMap(([name, job]) => [curve, lattice].map((scheme) => [name, scheme.name, scheme, job] as const)),
 ])("%s (%s)", async (_name, _scheme, scheme, job) => {
   const { model, margins } = await expectEqual({ ...job, ...(scheme === undefined ? {} : { scheme }) });
   expect(predictMargins(model, job.table.parties, rows)).toEqual(margins);

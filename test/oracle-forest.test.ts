@@ -1,11 +1,12 @@
 /**
  * Boosted random forests between parties: the trees of a round share margins, each with a sample of its own. Federated
- * equals centralised with both schemes; passive parties cannot distinguish the rounds from others.
+ * equals centralised with every scheme; passive parties cannot distinguish the rounds from others.
  */
 import { beforeAll, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { curve } from "../src/scheme/curve/curve.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { expectError } from "./support/expect-error.ts";
 import { trainFederated, trainInOnePlace, type TestJob, type TestOutcome } from "./support/in-memory-job.ts";
@@ -45,7 +46,9 @@ const cases: readonly (readonly [string, Omit<TestJob, "kernel" | "key">])[] = [
 ];
 
 test.each(
-  [undefined, lattice].flatMap((scheme) => cases.map(([name, job]) => [name, scheme?.name, scheme, job] as const)),
+  [undefined, curve, lattice].flatMap((scheme) =>
+    cases.map(([name, job]) => [name, scheme?.name, scheme, job] as const),
+  ),
 )("%s (%s)", async (_name, _scheme, scheme, job) => {
   const { model, grown } = await expectEqual({ ...job, ...(scheme === undefined ? {} : { scheme }) });
   expect(model.parallelTrees).toBe(2);

@@ -1,6 +1,6 @@
 /**
  * Interaction constraints over features of several parties, which do not name them to each other: federated equals
- * centralised with both schemes, every path keeps to the groups, and deviations of either side are refused.
+ * centralised with every scheme, every path keeps to the groups, and deviations of either side are refused.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
@@ -8,6 +8,7 @@ import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/pailli
 import type { Model } from "../src/gbdt/tree/model.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import type { PassiveAnswers } from "../src/protocol/passive/role.ts";
+import { curve } from "../src/scheme/curve/curve.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -90,7 +91,9 @@ const cases: readonly (readonly [string, Omit<TestJob, "kernel" | "key">])[] = [
 
 describe("federated equals centralised", () => {
   test.each(
-    [undefined, lattice].flatMap((scheme) => cases.map(([name, job]) => [name, scheme?.name, scheme, job] as const)),
+    [undefined, curve, lattice].flatMap((scheme) =>
+      cases.map(([name, job]) => [name, scheme?.name, scheme, job] as const),
+    ),
   )("%s (%s)", async (_name, _scheme, scheme, job) => {
     const { model, seen } = await expectEqual({ ...job, ...(scheme === undefined ? {} : { scheme }) });
     const free = await trainInOnePlace({

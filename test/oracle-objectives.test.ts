@@ -1,11 +1,12 @@
 /**
- * The oracle for every objective: federated equals centralised, bit for bit, with both schemes. Tiny jobs: an objective
+ * The oracle for every objective: federated equals centralised, bit for bit, with every scheme. Tiny jobs: an objective
  * acts at the active party only, before encryption and after decryption.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
+import { curve } from "../src/scheme/curve/curve.ts";
 import { lattice } from "../src/scheme/lattice/lattice.ts";
 import { expectError } from "./support/expect-error.ts";
 import { trainFederated, trainInOnePlace } from "./support/in-memory-job.ts";
@@ -113,7 +114,7 @@ describe("federated equals centralised", () => {
   test.each<Case>(cases)("%o", async (training, labelOf, more) => {
     const own = { ...table, ...more, labels: table.labels.map(labelOf) };
     const job = { table: own, training: { num_round: 2, max_depth: 2, ...training }, kernel, key };
-    for (const scheme of [undefined, lattice]) {
+    for (const scheme of [undefined, curve, lattice]) {
       const whole = scheme === undefined ? job : { ...job, scheme };
       const { model } = await trainFederated(whole);
       expect(firstDifference(model, await trainInOnePlace(whole)), scheme?.name ?? "paillier").toBeNull();
