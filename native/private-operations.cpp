@@ -10,7 +10,7 @@ namespace tandem {
 namespace {
 
 // Windows of the fixed-base tables. Each step to wider ones saves a tenth to a sixth of an encryption and takes up to
-// half a second and two seconds to build, so that it pays from so many encryptions on. Narrow to wide.
+// half a second and two seconds to build, so that it pays from `countMin` encryptions on. Narrow to wide.
 struct WindowStep {
   std::size_t bits;
   std::size_t countMin;

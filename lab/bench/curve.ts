@@ -58,8 +58,8 @@ async function bytesPerInstance(table: Columns): Promise<Figure> {
   for (const depth of [3, 5]) {
     const short = await train(table, "curve", few, depth);
     const long = await train(table, "curve", many, depth);
-    const told = long.active.bytes.activeToPassive - short.active.bytes.activeToPassive;
-    const bytes = told / (many - few) / rows;
+    const sent = long.active.bytes.activeToPassive - short.active.bytes.activeToPassive;
+    const bytes = sent / (many - few) / rows;
     parts[`depth ${depth}`] = { min: bytes, median: bytes };
   }
   return { name: "curve.bytesPerInstance", value: parts["depth 3"].min, bar: { atMost: 66 }, parts };

@@ -4,8 +4,8 @@
 // only.
 //
 // Carried limbs have magnitudes below 2^50 + 2^15, and everything here is carried but Wide, and what comes from tables
-// (below 2^51 + 2^18, `unsignedFrom`): a product of two of the latter would be too large for `upper`. Rounding is to
-// the nearest, as it is wherever nobody changes it.
+// (below 2^51 + 2^18, `unsignedFrom`): a product of two of the latter would be too large for `upper`. Doubles are
+// rounded to the nearest, which is the default.
 //
 // Constant-time: everything. Doubles here are zero or normal, whose sums and products take the same time.
 #pragma once
